@@ -1,0 +1,47 @@
+# forebay_room(NAME [ROOMS room...] [LIBS lib...])
+#   One static library per room of src/: all its *.cc but the tests, linking only the rooms it may use.
+#   Each *_test.cc beside the sources becomes part of one test program, NAME_test; each *_fuzz.cc becomes
+#   a libFuzzer target of its own.
+function(forebay_room name)
+  cmake_parse_arguments(ROOM "" "" "ROOMS;LIBS;TEST_LIBS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  set(tests ${sources})
+  set(fuzzers ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "_(test|fuzz)\\.cc$")
+
+  set(target forebay_${name})
+  add_library(${target} STATIC ${sources})
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
+                             $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  list(TRANSFORM ROOM_ROOMS PREPEND forebay_)
+  target_link_libraries(${target} PUBLIC ${ROOM_ROOMS} ${ROOM_LIBS})
+
+  if(FOREBAY_TESTS AND tests)
+    add_executable(${name}_test ${tests})
+    target_link_libraries(${name}_test PRIVATE ${target} GTest::gmock GTest::gtest_main ${ROOM_TEST_LIBS})
+    target_compile_definitions(${name}_test PRIVATE FOREBAY_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 300)
+  endif()
+  foreach(source ${fuzzers})
+    forebay_fuzzer(${source} ${target})
+  endforeach()
+endfunction()
+
+# forebay_fuzzer(SOURCE LIB...): a libFuzzer program with FOREBAY_FUZZ; otherwise a program that replays the corpus
+# in tests/fuzz/<name>, run as an ordinary test.
+function(forebay_fuzzer source)
+  get_filename_component(name ${source} NAME_WE)
+  if(FOREBAY_FUZZ)
+    add_executable(${name} ${source})
+    target_link_libraries(${name} PRIVATE ${ARGN})
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  elseif(FOREBAY_TESTS)
+    add_executable(${name} ${source} ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.cc)
+    target_link_libraries(${name} PRIVATE ${ARGN})
+    add_test(NAME fuzz.${name} COMMAND ${name} ${PROJECT_SOURCE_DIR}/tests/fuzz/${name})
+    set_tests_properties(fuzz.${name} PROPERTIES TIMEOUT 300)
+  endif()
+endfunction()

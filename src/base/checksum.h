@@ -1,0 +1,41 @@
+// Checksums, from libraries (xxHash, ISA-L), and the one operation that no library offers: joining CRCs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace forebay {
+
+// XXH3-64 with seed 0. Guards frames, records and manifests.
+uint64_t hash64(std::span<const std::byte> bytes);
+
+// XXH3-128 with seed 0, as 32 lower-case hexadecimal digits (as `xxhsum -H2` prints it).
+std::string hash128_hex(std::span<const std::byte> bytes);
+
+// CRC-64/XZ of `bytes`. Guards whole files: their pieces pass in merge order, not in file order, and a CRC is the
+// checksum that can be assembled from its pieces.
+uint64_t crc64(std::span<const std::byte> bytes);
+
+// Assembles the CRC-64/XZ of a file of `file_size` bytes from pieces that arrive in any order, each exactly once.
+class FileCrc {
+ public:
+  explicit FileCrc(uint64_t file_size = 0) : size_(file_size) {}
+
+  // The bytes at [offset, offset + bytes.size()), which must lie inside the file.
+  void add(uint64_t offset, std::span<const std::byte> bytes);
+
+  // Takes in what another FileCrc of the same file (another thread's) has seen.
+  void merge(const FileCrc& other);
+
+  uint64_t bytes_seen() const { return seen_; }
+
+  // The file's CRC. Meaningful once bytes_seen() == file_size.
+  uint64_t value() const;
+
+ private:
+  uint64_t size_ = 0, seen_ = 0, sum_ = 0;
+};
+
+}  // namespace forebay

@@ -1,0 +1,47 @@
+// Chains of codecs: a first pass that models, a second that codes (mcrEngine section 6.1; design section 6).
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codec/codec.h"
+
+namespace forebay::codec {
+
+// The codecs that a frame passes through, in the order of encoding. An empty chain stores the frame as it is.
+using Chain = std::vector<Stage>;
+
+inline constexpr size_t kMaxChainStages = 8;
+
+// "lorenzo,shuffle,zstd:1"; the empty chain is "none".
+std::string to_string(const Chain& chain);
+
+// The inverse. invalid_argument for an unknown codec, a bad level, or a chain in which a transform follows a coder.
+Result<Chain> parse_chain(std::string_view text);
+
+// A frame's bytes after a chain, with what a reader needs to undo it.
+struct Encoded {
+  Bytes payload;
+  Bytes recipe;  // the chain, its levels and the sizes between its stages: the frame header's `recipe` field
+                 // (docs/format.md, "Recipe")
+};
+
+// Encodes `raw` through `chain`. Stages that do not accept the frame's type are left out; a result that is not smaller
+// than `raw` is dropped for the empty chain. So it always succeeds, and never expands.
+Encoded encode(const Chain& chain, const FrameShape& shape, std::span<const std::byte> raw);
+
+// Undoes `recipe`: fills all of `raw`. `recipe` and `payload` are hostile: corrupt, or unsupported for a codec that this
+// build lacks; memory stays within decode_bytes(recipe, raw.size()).
+Result<void> decode(std::span<const std::byte> recipe, const FrameShape& shape, std::span<const std::byte> payload,
+                    std::span<std::byte> raw);
+
+// The chain in a recipe. corrupt if it is malformed.
+Result<Chain> chain_of(std::span<const std::byte> recipe);
+
+// The most memory, in bytes, that encode() and decode() of `raw_bytes` use beside `raw` and, for decode(), `payload`.
+uint64_t encode_bytes(const Chain& chain, uint64_t raw_bytes);
+uint64_t decode_bytes(std::span<const std::byte> recipe, uint64_t raw_bytes);
+
+}  // namespace forebay::codec

@@ -1,0 +1,44 @@
+// Which chain a variable group gets: the profile's candidates, tried on samples.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codec/chain.h"
+
+namespace forebay::codec {
+
+// A named policy: "none", "gzip", "paper", "fast", "balanced", "max", or an explicit chain.
+class Profile {
+ public:
+  // A profile's name, or a chain as parse_chain() takes it. invalid_argument if it is neither.
+  static Result<Profile> parse(std::string_view text);
+
+  const std::string& name() const { return name_; }
+
+  // The chain for the frame `raw` (whole) of one variable group. With more than one candidate, tries each on a sample of
+  // the frame (pairs of adjacent blocks, and an estimate of duplicates between blocks) and takes the best. Pure: depends
+  // on the arguments only, never on the clock, so that the same data always give the same container.
+  Chain choose(const FrameShape& shape, std::span<const std::byte> raw) const;
+
+  // Everything that choose() may return for frames of this type.
+  std::vector<Chain> candidates(const DataType& type) const;
+
+  // The most memory, in bytes, that choose() followed by encode() uses for a frame of `raw_bytes`, beside the frame.
+  uint64_t memory_bytes(uint64_t raw_bytes) const;
+
+ private:
+  std::string name_;
+  std::vector<Chain> explicit_;  // the one chain of an explicit profile
+};
+
+// The names of the profiles with a one-line description each, for --help.
+struct ProfileInfo {
+  const char* name;
+  const char* description;
+};
+const std::vector<ProfileInfo>& profiles();
+
+}  // namespace forebay::codec

@@ -1,0 +1,63 @@
+// The codec interface: one frame in, encoded bytes out, and back.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/shape.h"
+
+namespace forebay::codec {
+
+// A codec and its level, as a link of a chain. Written "name" or "name:level".
+struct Stage {
+  uint16_t id = 0;    // the codec's number in the container format; never reused (docs/format.md, "Codecs")
+  uint8_t level = 0;  // 0: the codec's default; other meanings are the codec's own
+  auto operator<=>(const Stage&) const = default;
+};
+
+// Codecs are stateless and thread-safe: any number of threads may use one at once.
+class Codec {
+ public:
+  virtual ~Codec() = default;
+
+  virtual uint16_t id() const = 0;
+  virtual std::string_view name() const = 0;
+
+  // Whether encode() can take frames of this shape at all: their datatype, mostly.
+  virtual bool accepts(const FrameShape& shape) const = 0;
+
+  // Whether the output of encode() has the input's size and element width, so that another codec that looks at elements
+  // (shuffle) may follow. A transform's output is seen as unsigned integers of the input's width and blocks.
+  virtual bool is_transform() const = 0;
+
+  // The most bytes that encode() can write for `raw` bytes of input.
+  virtual size_t bound(size_t raw) const = 0;
+
+  // The bytes of working memory that one encode() or decode() of `raw` bytes takes beside its arguments.
+  virtual size_t scratch_bytes(size_t raw) const = 0;
+
+  // Encodes `in`, whose content `shape` describes (element_total() * type.size == in.size()), into `out`, which has
+  // bound(in.size()) bytes. Returns the bytes written, or 0 if the codec would rather not (the caller then stores the
+  // frame another way). Deterministic: the same arguments give the same bytes, on every machine.
+  virtual size_t encode(const FrameShape& shape, uint8_t level, std::span<const std::byte> in,
+                        std::span<std::byte> out) const = 0;
+
+  // The inverse: fills all of `out`, whose size is the raw size. `in` is hostile: corrupt unless it decodes to exactly
+  // out.size() bytes; never reads or writes outside its arguments, and takes time bounded by in.size() + out.size().
+  virtual Result<void> decode(const FrameShape& shape, uint8_t level, std::span<const std::byte> in,
+                              std::span<std::byte> out) const = 0;
+};
+
+// All codecs of this build, in the order of their ids.
+std::span<const Codec* const> all_codecs();
+
+const Codec* find_codec(uint16_t id);              // null if this build has none of that id
+const Codec* find_codec(std::string_view name);    // likewise
+
+}  // namespace forebay::codec

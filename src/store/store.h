@@ -1,0 +1,99 @@
+// A store: a directory of committed checkpoint sets (design section 5; docs/format.md, "Store").
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace forebay::store {
+
+// A container of a set, as the manifest lists it.
+struct ContainerEntry {
+  std::string name;        // file name inside the set's directory
+  uint64_t bytes = 0;
+  uint64_t raw_bytes = 0;  // of the files in it
+  uint64_t files = 0;
+};
+
+// What a set says of itself.
+struct Manifest {
+  std::string name;
+  std::optional<int64_t> step;
+  int64_t created_ns = 0;         // nanoseconds since 1970, UTC
+  std::string software;           // "forebay 0.1.0"
+  std::string profile, scheme;    // as the user asked, for `ls`
+  uint64_t ranks = 0, group_size = 0;
+  std::vector<ContainerEntry> containers;  // in rank-group order
+
+  uint64_t bytes() const;      // sums over the containers
+  uint64_t raw_bytes() const;
+  uint64_t files() const;
+};
+
+// The manifest as a file's content, and back. Every flipped bit is noticed: corrupt. A newer format: unsupported.
+std::string serialise(const Manifest& manifest);
+Result<Manifest> parse_manifest(std::string_view text, const std::string& path);
+
+// A set being written: a staging directory inside the store that no reader looks at. If it is destroyed without
+// commit(), or its process dies, nothing of it becomes visible; Store::open_for_writing() removes what the dead left.
+class StagedSet {
+ public:
+  virtual ~StagedSet() = default;
+  // Where to write the containers.
+  virtual const std::string& directory() const = 0;
+  // Writes the manifest, makes everything durable and makes the set visible under its name, in one rename. exists if
+  // the name was taken meanwhile. After success the set survives a power cut.
+  virtual Result<void> commit(const Manifest& manifest) = 0;
+};
+
+struct SetInfo {
+  std::string name;
+  std::string directory;             // absolute or relative as the store's path was
+  Result<Manifest> manifest;         // or why it cannot be read
+};
+
+// Thread-safe; any number of processes may use one store at once.
+class Store {
+ public:
+  // Opens an existing store. not_found with a hint if there is none at `path`; unsupported for a newer version.
+  static Result<Store> open(std::string path);
+
+  // Opens a store to write to it, making it first if `path` does not exist or is an empty directory. Removes staging
+  // directories whose process is dead. invalid_argument if `path` is a directory with other content.
+  static Result<Store> open_for_writing(std::string path);
+
+  const std::string& path() const { return path_; }
+
+  // All committed sets, oldest first: by step where both have one, else by time of creation, then name.
+  Result<std::vector<SetInfo>> list() const;
+
+  // One set by name. not_found with the nearest names in the hint.
+  Result<SetInfo> find(std::string_view name) const;
+
+  // Begins a new set. exists if the name is taken, invalid_argument if is_set_name() says no.
+  Result<std::unique_ptr<StagedSet>> stage(const std::string& name) const;
+
+  // Removes a set: out of sight in one rename, then its files.
+  Result<void> remove(const std::string& name) const;
+
+ private:
+  explicit Store(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+// A name of one path component of at most 200 bytes: letters, digits and "._-+=@,", not starting with '.'; and not "latest".
+bool is_set_name(std::string_view name);
+
+// Which sets a retention policy removes: keeps the newest `keep_last`, every set whose step is a multiple of
+// `keep_every` (0: none for that reason), and always the newest set that `is_good` accepts. Pure.
+struct Retention {
+  uint64_t keep_last = 0;
+  uint64_t keep_every = 0;
+};
+
+}  // namespace forebay::store
