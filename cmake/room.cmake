@@ -11,6 +11,9 @@ function(forebay_room name)
   list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cc$")
   list(FILTER sources EXCLUDE REGEX "_(test|fuzz)\\.cc$")
 
+  if(NOT sources)
+    return()
+  endif()
   set(target forebay_${name})
   add_library(${target} STATIC ${sources})
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
