@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Installs what the build and the tests need on Debian 12: the packages of tools/packages.txt and those named as
+# arguments. Does nothing when all are there; calls apt-get as root, with sudo otherwise.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+mapfile -t wanted < <(sed -e 's/#.*//' -e 's/[[:space:]]//g' -e '/^$/d' tools/packages.txt)
+wanted+=("$@")
+
+missing=()
+for package in "${wanted[@]}"; do
+  status=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
+  [[ $status == "install ok installed" ]] || missing+=("$package")
+done
+if ((${#missing[@]} == 0)); then exit 0; fi
+
+if ! command -v apt-get >/dev/null; then
+  echo "setup: this machine has no apt-get; please install: ${missing[*]}" >&2
+  exit 1
+fi
+as_root=()
+if ((EUID != 0)); then
+  command -v sudo >/dev/null || { echo "setup: need root or sudo to install: ${missing[*]}" >&2; exit 1; }
+  as_root=(sudo)
+fi
+
+# The environment is passed by env(1), because sudo drops it.
+apt() {
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get -q -y -o Dpkg::Use-Pty=0 -o Acquire::Retries=3 "$@" </dev/null
+}
+
+echo "setup: installing ${#missing[@]} packages: ${missing[*]}"
+# A stale list of one foreign repository must not stop us: the install decides.
+apt update >/dev/null || echo "setup: apt-get update failed; trying with the package lists at hand" >&2
+apt install --no-install-recommends "${missing[@]}" >/dev/null
