@@ -1,0 +1,31 @@
+# What `cmake --install` puts under the prefix: the command with its manual page and completions, the shared library
+# libforebay with its headers, a CMake package (find_package(forebay), target forebay::forebay) and forebay.pc.
+include(CMakePackageConfigHelpers)
+
+set(forebay_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/forebay)
+
+install(TARGETS libforebay EXPORT forebay LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/forebay ${PROJECT_BINARY_DIR}/include/forebay DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h")
+
+install(EXPORT forebay NAMESPACE forebay:: FILE forebay-targets.cmake DESTINATION ${forebay_package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/forebay-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES cmake/forebay-config.cmake ${PROJECT_BINARY_DIR}/forebay-config-version.cmake
+        DESTINATION ${forebay_package_dir})
+
+# pkg-config's paths are relative to the file itself where the install directories are relative to the prefix.
+foreach(kind INCLUDEDIR LIBDIR)
+  if(IS_ABSOLUTE ${CMAKE_INSTALL_${kind}})
+    set(FOREBAY_PC_${kind} ${CMAKE_INSTALL_${kind}})
+  else()
+    set(FOREBAY_PC_${kind} "\${prefix}/${CMAKE_INSTALL_${kind}}")
+  endif()
+endforeach()
+file(RELATIVE_PATH forebay_pc_up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(cmake/forebay.pc.in forebay.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/forebay.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+if(TARGET forebay)
+  install(TARGETS forebay RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR} OPTIONAL)

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Installs a build into a temporary prefix, moves it, and builds and runs a C project against it: by its CMake package
+# and by pkg-config.
+# Usage: dummy.sh BUILD_DIR VERSION
+set -euo pipefail
+
+build=$1
+version=$2
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+cmake --install "$build" --prefix "$work/first" >"$work/install.log" || { cat "$work/install.log" >&2; exit 1; }
+mv "$work/first" "$work/prefix"
+prefix=$work/prefix
+
+expect_version() {
+  local answer
+  answer=$("$@")
+  [[ $answer == "$version"$'\n'"forebay $version, "* ]] || { echo "$*: unexpected answer: $answer" >&2; exit 1; }
+}
+
+cmake -S "$here/dummy" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DFOREBAY_WANTED="$version" >/dev/null
+cmake --build "$work/cmake" >/dev/null
+expect_version "$work/cmake/dummy"
+
+PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name forebay.pc)")
+export PKG_CONFIG_PATH
+[[ $(pkg-config --modversion forebay) == "$version" ]]
+read -ra flags <<<"$(pkg-config --cflags --libs forebay)"
+cc -Wall -Wextra -Werror -std=c99 "$here/dummy/main.c" -o "$work/dummy" "${flags[@]}"
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir forebay) expect_version "$work/dummy"
+
+# Nothing but the documented functions is exported: what is exported once has to be kept.
+library=$(find "$prefix" -name 'libforebay.so')
+foreign=$(nm --dynamic --defined-only --format=posix "$library" | awk '$1 !~ /^forebay_/ {print $1}')
+[[ -z $foreign ]] || { echo "libforebay exports: $foreign" >&2; exit 1; }
+
+# The command is part of every build that has it.
+if [[ -x $build/bin/forebay ]]; then "$prefix/bin/forebay" --version >/dev/null; fi
+echo "the installed package works"
