@@ -1,0 +1,37 @@
+// An open set: its manifest, and its containers with their plans.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "container/container.h"
+#include "engine/options.h"
+#include "merge/plan.h"
+#include "store/store.h"
+
+namespace forebay::engine {
+
+struct OpenContainer {
+  std::string path;
+  std::unique_ptr<container::Reader> reader;
+  std::unique_ptr<merge::Plan> plan;  // of reader->index().directory, with one entry per index frame
+
+  const container::Index& index() const { return reader->index(); }
+  const Directory& directory() const { return index().directory; }
+};
+
+// corrupt, with file and offset, if anything that the index says does not hold; limit if the index alone passes
+// `memory_bytes`.
+Result<OpenContainer> open_container(const std::string& path, uint64_t memory_bytes);
+
+struct OpenSet {
+  store::Manifest manifest;
+  std::string directory;
+  std::vector<OpenContainer> containers;
+};
+
+// Opens all containers of a set and checks them against its manifest.
+Result<OpenSet> open_set(const store::SetInfo& info, uint64_t memory_bytes);
+
+}  // namespace forebay::engine

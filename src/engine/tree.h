@@ -1,0 +1,44 @@
+// The files of a checkpoint set on disk, and which rank wrote each.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/directory.h"
+#include "base/error.h"
+
+namespace forebay::engine {
+
+struct SourceFile {
+  std::string path;  // to open it
+  FileRow row;       // name, kind, mode, times, size, link target and rank; no variables yet
+};
+
+struct SourceTree {
+  std::vector<SourceFile> files;  // by rank, then name
+  uint64_t ranks = 0;             // distinct ranks among the regular files; 1 at least
+  uint64_t bytes = 0;             // of all regular files
+};
+
+// The rank of each of `names`, from the names alone. Names that are equal but for one run of digits form a series, and
+// that number tells the order of the ranks ("DD0010.cpu0003", "rank7/state.bin"); of several such runs, the last one
+// that differs counts. Ranks are numbered from 0 without gaps, in the order of the numbers; names in no series (logs,
+// parameter files) belong to rank 0. Without any series each name is a rank of its own, in the order given. Pure.
+std::vector<uint32_t> assign_ranks(std::span<const std::string> names);
+
+// All files, directories and symbolic links below `roots`. A single root's content gets names relative to it; of several
+// roots, names start with the root's last component. A root may also be a single file. Symbolic links are taken as
+// links, never followed (a root itself may be one). not_found, permission, io; exists if two files get one name;
+// unsupported for sockets, devices and FIFOs.
+Result<SourceTree> scan_tree(std::span<const std::string> roots);
+
+// The ranges of `tree.files` that make up each rank group of `group_size` ranks: ceil(ranks / group_size) of them, in
+// order, as [first, last) pairs.
+struct FileRange {
+  size_t first = 0, last = 0;
+};
+std::vector<FileRange> rank_groups(const SourceTree& tree, uint64_t group_size);
+
+}  // namespace forebay::engine

@@ -1,0 +1,35 @@
+// verify: read everything back.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/options.h"
+#include "store/store.h"
+
+namespace forebay::engine {
+
+struct Damage {
+  std::string container;               // path of the damaged file: a container or the manifest
+  std::optional<uint32_t> frame;       // number, if one frame is damaged
+  std::optional<uint64_t> offset;      // byte in the container, when known
+  std::string what;
+  std::vector<std::string> files;      // of the set, whose bytes are lost by this damage; empty if all of the container's
+};
+
+struct VerifyReport {
+  std::string name;
+  uint64_t frames = 0, files = 0, raw_bytes = 0, stored_bytes = 0;
+  double seconds = 0;
+  std::vector<Damage> damages;         // empty: the set is intact
+
+  bool intact() const { return damages.empty(); }
+};
+
+// Reads, decodes and checks all of a set. Damage is in the report; an Error means that the check itself could not be
+// done (io, permission, limit, cancelled).
+Result<VerifyReport> verify(const store::SetInfo& set, const Resources& resources);
+
+}  // namespace forebay::engine
