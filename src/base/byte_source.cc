@@ -14,6 +14,14 @@ static Result<void> check_range(const ByteSource& source, uint64_t offset, uint6
   return fail(ErrorKind::invalid_argument, "read past the end", source.name(), offset);
 }
 
+static FileSource::Identity identity_of(const struct stat& info) {
+  return {.device = info.st_dev,
+          .inode = info.st_ino,
+          .size = static_cast<uint64_t>(info.st_size),
+          .mtime_s = info.st_mtim.tv_sec,
+          .mtime_ns = static_cast<uint32_t>(info.st_mtim.tv_nsec)};
+}
+
 Result<std::unique_ptr<FileSource>> FileSource::open(std::string path) {
   std::unique_ptr<FileSource> source(new FileSource);
   source->path_ = std::move(path);
@@ -23,12 +31,7 @@ Result<std::unique_ptr<FileSource>> FileSource::open(std::string path) {
   struct stat info {};
   if (::fstat(source->fd_, &info) != 0) return fail_errno(errno, "stat", source->path_);
   if (!S_ISREG(info.st_mode)) return fail(ErrorKind::invalid_argument, "not a regular file", source->path_);
-  source->size_ = static_cast<uint64_t>(info.st_size);
-  source->inode_ = info.st_ino;
-  source->device_ = info.st_dev;
-  source->mode_ = info.st_mode & 07777;
-  source->mtime_s_ = info.st_mtim.tv_sec;
-  source->mtime_ns_ = static_cast<uint32_t>(info.st_mtim.tv_nsec);
+  source->identity_ = identity_of(info);
   return source;
 }
 
@@ -60,10 +63,7 @@ Result<void> FileSource::check_unchanged() const {
       return fail(ErrorKind::changed, "the file vanished while it was read", path_, {}, hint);
     return fail_errno(errno, "stat", path_);
   }
-  const bool same = static_cast<uint64_t>(opened.st_size) == size_ && opened.st_mtim.tv_sec == mtime_s_ &&
-                    static_cast<uint32_t>(opened.st_mtim.tv_nsec) == mtime_ns_ && named.st_ino == inode_ &&
-                    named.st_dev == device_;
-  if (!same) return fail(ErrorKind::changed, "the file changed while it was read", path_, {}, hint);
+  if (identity_of(opened) != identity_ || identity_of(named) != identity_) return fail(ErrorKind::changed, "the file changed while it was read", path_, {}, hint);
   return {};
 }
 

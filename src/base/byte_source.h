@@ -38,24 +38,27 @@ class FileSource final : public ByteSource {
   FileSource& operator=(const FileSource&) = delete;
 
   const std::string& name() const override { return path_; }
-  uint64_t size() const override { return size_; }
+  uint64_t size() const override { return identity_.size; }
   Result<void> read_at(uint64_t offset, std::span<std::byte> out) const override;
 
-  // changed if size, modification time or identity differ from when the file was opened, or if the path now names
-  // another file or none.
-  Result<void> check_unchanged() const;
+  // What tells one state of one file from another.
+  struct Identity {
+    uint64_t device = 0, inode = 0, size = 0;
+    int64_t mtime_s = 0;
+    uint32_t mtime_ns = 0;
+    bool operator==(const Identity&) const = default;
+  };
+  const Identity& identity() const { return identity_; }  // when it was opened
 
-  uint32_t mode() const { return mode_; }      // permission bits
-  int64_t mtime_s() const { return mtime_s_; }
-  uint32_t mtime_ns() const { return mtime_ns_; }
+  // changed if the file's identity is no longer what it was when it was opened, or if the path now names another file
+  // or none.
+  Result<void> check_unchanged() const;
 
  private:
   FileSource() = default;
   std::string path_;
   int fd_ = -1;
-  uint64_t size_ = 0, inode_ = 0, device_ = 0;
-  uint32_t mode_ = 0, mtime_ns_ = 0;
-  int64_t mtime_s_ = 0;
+  Identity identity_;
 };
 
 // Bytes in memory, which must outlive the source.
