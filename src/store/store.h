@@ -4,57 +4,69 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/byte_source.h"
 #include "base/error.h"
 
 namespace forebay::store {
 
 // A container of a set, as the manifest lists it.
 struct ContainerEntry {
-  std::string name;        // file name inside the set's directory
+  std::string name;  // file name inside the set's directory: as is_set_name() wants it, and not "manifest"
   uint64_t bytes = 0;
   uint64_t raw_bytes = 0;  // of the files in it
   uint64_t files = 0;
+  uint64_t tail_hash = 0;  // tail_hash() of the container, so that another valid container in its place is noticed
 };
+
+// hash64 of the last 4096 bytes of `container`, or of all if it is shorter. They hold the trailer, which holds the
+// index' checksum, which covers the rest. Fails as read_at() does.
+Result<uint64_t> tail_hash(const ByteSource& container);
 
 // What a set says of itself.
 struct Manifest {
   std::string name;
   std::optional<int64_t> step;
-  int64_t created_ns = 0;         // nanoseconds since 1970, UTC
-  std::string software;           // "forebay 0.1.0"
-  std::string profile, scheme;    // as the user asked, for `ls`
+  int64_t created_ns = 0;       // nanoseconds since 1970, UTC
+  std::string software;         // "forebay 0.1.0"
+  std::string profile, scheme;  // as the user asked, for `ls`
   uint64_t ranks = 0, group_size = 0;
   std::vector<ContainerEntry> containers;  // in rank-group order
 
-  uint64_t bytes() const;      // sums over the containers
+  uint64_t bytes() const;  // sums over the containers
   uint64_t raw_bytes() const;
   uint64_t files() const;
 };
 
-// The manifest as a file's content, and back. Every flipped bit is noticed: corrupt. A newer format: unsupported.
+// The manifest as a file's content, and back. Every flipped bit is noticed: corrupt. A newer format: unsupported. In
+// what parse_manifest() returns the names are valid and distinct, and the sums fit.
 std::string serialise(const Manifest& manifest);
 Result<Manifest> parse_manifest(std::string_view text, const std::string& path);
 
 // A set being written: a staging directory inside the store that no reader looks at. If it is destroyed without
 // commit(), or its process dies, nothing of it becomes visible; Store::open_for_writing() removes what the dead left.
+// The process that staged the set holds the staging directory's lock and is the one to commit; other processes, on any
+// node, may write containers into directory() as long as it lives.
 class StagedSet {
  public:
   virtual ~StagedSet() = default;
-  // Where to write the containers.
+  // Where to write the containers. They must be durable (fsync) before commit().
   virtual const std::string& directory() const = 0;
   // Writes the manifest, makes everything durable and makes the set visible under its name, in one rename. exists if
-  // the name was taken meanwhile. After success the set survives a power cut.
+  // the name was taken meanwhile; invalid_argument if the manifest names another set or is not one that
+  // parse_manifest() accepts; corrupt if a container is not there with the size that the manifest gives. After success
+  // the set survives a power cut; after an error nothing is visible. To be called once.
   virtual Result<void> commit(const Manifest& manifest) = 0;
 };
 
 struct SetInfo {
   std::string name;
-  std::string directory;             // absolute or relative as the store's path was
-  Result<Manifest> manifest;         // or why it cannot be read
+  std::string directory;      // absolute or relative as the store's path was
+  Result<Manifest> manifest;  // or why it cannot be read
 };
 
 // Thread-safe; any number of processes may use one store at once.
@@ -69,7 +81,7 @@ class Store {
 
   const std::string& path() const { return path_; }
 
-  // All committed sets, oldest first: by step where both have one, else by time of creation, then name.
+  // All committed sets in the order of sort_oldest_first(). A set that cannot be read is listed with its error.
   Result<std::vector<SetInfo>> list() const;
 
   // One set by name. not_found with the nearest names in the hint.
@@ -78,7 +90,8 @@ class Store {
   // Begins a new set. exists if the name is taken, invalid_argument if is_set_name() says no.
   Result<std::unique_ptr<StagedSet>> stage(const std::string& name) const;
 
-  // Removes a set: out of sight in one rename, then its files.
+  // Removes a set: out of sight in one rename, then its files. not_found as find(). Whoever has the set's files open
+  // keeps reading them (on NFS: may get an io error instead, never wrong bytes).
   Result<void> remove(const std::string& name) const;
 
  private:
@@ -86,14 +99,24 @@ class Store {
   std::string path_;
 };
 
-// A name of one path component of at most 200 bytes: letters, digits and "._-+=@,", not starting with '.'; and not "latest".
+// A name of one path component of at most 200 bytes: letters, digits and "._-+=@,", not starting with '.'; and not
+// "latest".
 bool is_set_name(std::string_view name);
 
-// Which sets a retention policy removes: keeps the newest `keep_last`, every set whose step is a multiple of
-// `keep_every` (0: none for that reason), and always the newest set that `is_good` accepts. Pure.
+// Sets that cannot be read come first, by name. Sets with a step are in the order of (step, time of creation, name),
+// sets without of (time of creation, name), and the two sequences are merged by time of creation: comparing single
+// pairs by step where both have one and by time where not would have cycles. The last set is the newest.
+void sort_oldest_first(std::vector<SetInfo>& sets);
+
 struct Retention {
   uint64_t keep_last = 0;
   uint64_t keep_every = 0;
 };
+
+// Which sets a retention policy removes: all but the newest `keep_last`, those whose step is a multiple of `keep_every`
+// (0: none for that reason) and `newest_good`, the newest set that was verified. Sets that cannot be read neither count
+// nor go, and nothing goes if `newest_good` is not among the sets. Pure. `sets` as sort_oldest_first() leaves them.
+std::vector<std::string> to_prune(std::span<const SetInfo> sets, const Retention& retention,
+                                  std::string_view newest_good);
 
 }  // namespace forebay::store

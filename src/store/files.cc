@@ -1,0 +1,143 @@
+#include "store/files.h"
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/byte_source.h"
+#include "base/bytes.h"
+#include "base/checksum.h"
+
+namespace forebay::store {
+
+Fd::~Fd() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Result<Fd> open_at(int directory, const std::string& name, int flags, const std::string& path, unsigned mode) {
+  for (;;) {
+    const int fd = ::openat(directory, name.c_str(), flags | O_CLOEXEC, mode);
+    if (fd >= 0) return Fd(fd);
+    if (errno != EINTR) return fail_errno(errno, "open", path);
+  }
+}
+
+Result<void> write_all(int fd, uint64_t offset, std::span<const std::byte> bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return fail_errno(errno, "write", path);
+    bytes = bytes.subspan(static_cast<size_t>(written));
+    offset += static_cast<uint64_t>(written);
+  }
+  return {};
+}
+
+Result<void> sync_file(int fd, const std::string& path) {
+  // EINVAL: a file system without fsync, for directories usually.
+  if (::fsync(fd) != 0 && errno != EINVAL) return fail_errno(errno, "fsync", path);
+  return {};
+}
+
+Result<void> sync_directory(const std::string& path) {
+  FOREBAY_TRY(const Fd fd, open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, path));
+  return sync_file(fd.get(), path);
+}
+
+Result<void> write_text(const std::string& directory, const std::string& name, std::string_view text) {
+  const std::string path = directory + "/" + name;
+  const std::string temporary = directory + "/." + name + "." + random_token();
+  const auto write = [&]() -> Result<void> {
+    FOREBAY_TRY(const Fd fd, open_at(AT_FDCWD, temporary, O_WRONLY | O_CREAT | O_EXCL, path, 0666));
+    FOREBAY_CHECK(write_all(fd.get(), 0, as_bytes(text), path));
+    FOREBAY_CHECK(sync_file(fd.get(), path));
+    if (::rename(temporary.c_str(), path.c_str()) != 0) return fail_errno(errno, "rename", path);
+    return {};
+  };
+  auto result = write();
+  if (!result) ::unlink(temporary.c_str());
+  return result;
+}
+
+Result<std::string> read_text(const std::string& path, uint64_t most) {
+  auto source = FileSource::open(path);
+  if (!source && source.error().kind == ErrorKind::invalid_argument) source.error().kind = ErrorKind::corrupt;
+  if (!source) return std::unexpected(source.error());
+  const uint64_t size = (*source)->size();
+  if (size > most) return fail(ErrorKind::limit, fmt::format("{} bytes where {} is the most", size, most), path);
+  std::string text(size, '\0');
+  FOREBAY_CHECK((*source)->read_at(0, std::as_writable_bytes(std::span(text))));
+  return text;
+}
+
+Result<void> rename_new(int from_directory, const std::string& from, int to_directory, const std::string& to,
+                        const std::string& path) {
+  if (::renameat2(from_directory, from.c_str(), to_directory, to.c_str(), RENAME_NOREPLACE) == 0) return {};
+  if (errno != EINVAL && errno != ENOSYS) return fail_errno(errno, "rename", path);
+  if (::linkat(from_directory, from.c_str(), to_directory, to.c_str(), 0) == 0) {
+    ::unlinkat(from_directory, from.c_str(), 0);
+    return {};
+  }
+  if (errno == EEXIST) return fail_errno(errno, "rename", path);
+  // Directories have no hard links, and rename() itself refuses a directory that is not empty.
+  struct stat info{};
+  const bool is_taken = ::fstatat(to_directory, to.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
+  if (is_taken && !S_ISDIR(info.st_mode)) return fail_errno(EEXIST, "rename", path);
+  if (::renameat(from_directory, from.c_str(), to_directory, to.c_str()) != 0) return fail_errno(errno, "rename", path);
+  return {};
+}
+
+static Result<std::vector<std::string>> names_in_fd(Fd fd, const std::string& path) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(fd.get()), ::closedir);
+  if (!stream) return fail_errno(errno, "read directory", path);
+  fd.release();  // it belongs to the stream now
+  std::vector<std::string> names;
+  for (;;) {
+    errno = 0;
+    const dirent* entry = ::readdir(stream.get());
+    if (!entry && errno != 0) return fail_errno(errno, "read directory", path);
+    if (!entry) return names;
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+}
+
+Result<std::vector<std::string>> names_in(const std::string& path) {
+  FOREBAY_TRY(Fd fd, open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, path));
+  return names_in_fd(std::move(fd), path);
+}
+
+// Depth is bounded by the descriptors that a process may have open: deeper trees fail with limit.
+Result<void> remove_tree(int directory, const std::string& name, const std::string& path) {
+  if (::unlinkat(directory, name.c_str(), 0) == 0 || errno == ENOENT) return {};
+  if (errno != EISDIR && errno != EPERM) return fail_errno(errno, "remove", path);
+  FOREBAY_TRY(const Fd fd, open_at(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, path));
+  FOREBAY_TRY(Fd listed, open_at(fd.get(), ".", O_RDONLY | O_DIRECTORY, path));
+  FOREBAY_TRY(const auto names, names_in_fd(std::move(listed), path));
+  for (const std::string& child : names) FOREBAY_CHECK(remove_tree(fd.get(), child, path + "/" + child));
+  if (::unlinkat(directory, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT)
+    return fail_errno(errno, "remove", path);
+  return {};
+}
+
+std::string random_token() {
+  uint64_t value = 0;
+  if (::getrandom(&value, sizeof value, 0) == static_cast<ssize_t>(sizeof value)) return fmt::format("{:016x}", value);
+  static std::atomic<uint64_t> counter = 0;
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  const uint64_t parts[] = {static_cast<uint64_t>(now.tv_sec), static_cast<uint64_t>(now.tv_nsec),
+                            static_cast<uint64_t>(::getpid()), counter++};
+  return fmt::format("{:016x}", hash64(std::as_bytes(std::span(parts))));
+}
+
+}  // namespace forebay::store

@@ -1,0 +1,67 @@
+// System calls on files and directories, with results.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+
+namespace forebay::store {
+
+// An open file descriptor, closed on destruction.
+class Fd {
+ public:
+  Fd() = default;
+  explicit Fd(int fd) : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Fd& operator=(Fd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Fd();
+  int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
+  explicit operator bool() const { return fd_ >= 0; }
+
+ private:
+  int fd_ = -1;
+};
+
+// openat(), with O_CLOEXEC. `path` is what messages call it.
+Result<Fd> open_at(int directory, const std::string& name, int flags, const std::string& path, unsigned mode = 0);
+
+// Writes all of `bytes` at `offset`.
+Result<void> write_all(int fd, uint64_t offset, std::span<const std::byte> bytes, const std::string& path);
+
+// Makes what is in the file or directory durable. Directories of file systems that cannot are taken as durable.
+Result<void> sync_file(int fd, const std::string& path);
+Result<void> sync_directory(const std::string& path);
+
+// Makes or replaces directory/name with `text`, so that after a crash there is the old file, the new one or none. The
+// name is durable after sync_directory(directory).
+Result<void> write_text(const std::string& directory, const std::string& name, std::string_view text);
+
+// The content of a regular file. limit if it is larger than `most`; corrupt if it is not a regular file.
+Result<std::string> read_text(const std::string& path, uint64_t most);
+
+// rename() that never replaces: exists if `to` is there. Where the file system offers neither that nor hard links, a
+// file that appears at `to` in the same instant is replaced, as is an empty directory by a directory. The names are
+// relative to the directory descriptors as in renameat().
+Result<void> rename_new(int from_directory, const std::string& from, int to_directory, const std::string& to,
+                        const std::string& path);
+
+// The names in a directory except "." and "..", in no order.
+Result<std::vector<std::string>> names_in(const std::string& path);
+
+// Removes a file or a directory with all that is in it. Follows no link. Fine if it is not there.
+Result<void> remove_tree(int directory, const std::string& name, const std::string& path);
+
+// 16 hexadecimal digits that no other call in any process returned.
+std::string random_token();
+
+}  // namespace forebay::store

@@ -1,0 +1,170 @@
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "base/checksum.h"
+#include "store/sealed_text.h"
+#include "store/store.h"
+
+namespace forebay::store {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr std::string_view kTag = "forebay-manifest";
+constexpr uint64_t kVersion = 1;
+constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
+
+uint64_t sum(const Manifest& manifest, uint64_t ContainerEntry::* member) {
+  uint64_t total = 0;
+  for (const ContainerEntry& container : manifest.containers) total += container.*member;
+  return total;
+}
+
+// Reads the members of a JSON object, remembering whether one was missing or wrong.
+class Members {
+ public:
+  explicit Members(const json& object) : object_(object) {}
+  bool all_good() const { return good_; }
+
+  void read(const char* key, uint64_t& to) {
+    const json* value = find(key);
+    if (value && value->is_number_unsigned() && value->get<uint64_t>() <= kMost)
+      to = value->get<uint64_t>();
+    else
+      good_ = false;
+  }
+
+  void read(const char* key, int64_t& to) {
+    const json* value = find(key);
+    if (value && value->is_number_integer() && !(value->is_number_unsigned() && value->get<uint64_t>() > kMost))
+      to = value->get<int64_t>();
+    else
+      good_ = false;
+  }
+
+  void read(const char* key, std::optional<int64_t>& to) {
+    if (find(key)) read(key, to.emplace());
+  }
+
+  void read(const char* key, std::string& to) {
+    const json* value = find(key);
+    if (value && value->is_string())
+      to = value->get_ref<const std::string&>();
+    else
+      good_ = false;
+  }
+
+  void read_hash(const char* key, uint64_t& to) {
+    std::string text;
+    read(key, text);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), to, 16);
+    if (text.size() != 16 || error != std::errc{} || end != text.data() + text.size()) good_ = false;
+  }
+
+ private:
+  const json* find(const char* key) const {
+    const auto found = object_.find(key);
+    return found == object_.end() ? nullptr : &*found;
+  }
+
+  const json& object_;
+  bool good_ = true;
+};
+
+bool sums_fit(const Manifest& manifest) {
+  for (const auto member : {&ContainerEntry::bytes, &ContainerEntry::raw_bytes, &ContainerEntry::files}) {
+    uint64_t total = 0;
+    for (const ContainerEntry& container : manifest.containers)
+      if (container.*member > kMost - total)
+        return false;
+      else
+        total += container.*member;
+  }
+  return true;
+}
+
+bool names_are_good(const Manifest& manifest) {
+  std::unordered_set<std::string_view> seen;
+  return is_set_name(manifest.name) && std::ranges::all_of(manifest.containers, [&](const ContainerEntry& container) {
+           return is_set_name(container.name) && container.name != "manifest" && seen.insert(container.name).second;
+         });
+}
+
+bool read_containers(const json& body, std::vector<ContainerEntry>& containers) {
+  const auto list = body.find("containers");
+  if (list == body.end() || !list->is_array()) return false;
+  for (const json& item : *list) {
+    if (!item.is_object()) return false;
+    Members members(item);
+    ContainerEntry& container = containers.emplace_back();
+    members.read("name", container.name);
+    members.read("bytes", container.bytes);
+    members.read("raw_bytes", container.raw_bytes);
+    members.read("files", container.files);
+    members.read_hash("tail_hash", container.tail_hash);
+    if (!members.all_good()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+uint64_t Manifest::bytes() const { return sum(*this, &ContainerEntry::bytes); }
+uint64_t Manifest::raw_bytes() const { return sum(*this, &ContainerEntry::raw_bytes); }
+uint64_t Manifest::files() const { return sum(*this, &ContainerEntry::files); }
+
+std::string serialise(const Manifest& manifest) {
+  json containers = json::array();
+  for (const ContainerEntry& container : manifest.containers)
+    containers.push_back({{"name", container.name},
+                          {"bytes", container.bytes},
+                          {"raw_bytes", container.raw_bytes},
+                          {"files", container.files},
+                          {"tail_hash", fmt::format("{:016x}", container.tail_hash)}});
+  json body = {{"version", kVersion},
+               {"name", manifest.name},
+               {"created_ns", manifest.created_ns},
+               {"software", manifest.software},
+               {"profile", manifest.profile},
+               {"scheme", manifest.scheme},
+               {"ranks", manifest.ranks},
+               {"group_size", manifest.group_size},
+               {"containers", std::move(containers)}};
+  if (manifest.step) body["step"] = *manifest.step;
+  return seal(kTag, body);
+}
+
+Result<Manifest> parse_manifest(std::string_view text, const std::string& path) {
+  FOREBAY_TRY(const json body, unseal(kTag, text, kVersion, path));
+  Manifest manifest;
+  Members members(body);
+  members.read("name", manifest.name);
+  members.read("step", manifest.step);
+  members.read("created_ns", manifest.created_ns);
+  members.read("software", manifest.software);
+  members.read("profile", manifest.profile);
+  members.read("scheme", manifest.scheme);
+  members.read("ranks", manifest.ranks);
+  members.read("group_size", manifest.group_size);
+  const bool good = read_containers(body, manifest.containers) && members.all_good();
+  if (!good) return fail(ErrorKind::corrupt, "a member of the manifest is missing or of the wrong type", path);
+  if (!names_are_good(manifest)) return fail(ErrorKind::corrupt, "the manifest has a name that is not allowed", path);
+  if (!sums_fit(manifest)) return fail(ErrorKind::corrupt, "the manifest has impossible sizes", path);
+  return manifest;
+}
+
+Result<uint64_t> tail_hash(const ByteSource& container) {
+  constexpr uint64_t kTail = 4096;
+  std::array<std::byte, kTail> buffer;
+  const auto tail = std::span(buffer).first(std::min(container.size(), kTail));
+  FOREBAY_CHECK(container.read_at(container.size() - tail.size(), tail));
+  return hash64(tail);
+}
+
+}  // namespace forebay::store

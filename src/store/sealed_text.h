@@ -1,0 +1,23 @@
+// Small text files that notice every flipped bit: "TAG HASH\n" and a JSON object, where HASH is hash128_hex() of
+// everything after the first line and the object has a whole number "version". (docs/format.md, "Store")
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace forebay::store {
+
+// Reads nested no deeper than this; what is deeper is left out.
+inline constexpr int kMaxJsonDepth = 4;
+
+std::string seal(std::string_view tag, const nlohmann::json& body);
+
+// corrupt if `text` is not sealed with `tag` and its hash; unsupported if the version is above `newest_version`.
+Result<nlohmann::json> unseal(std::string_view tag, std::string_view text, uint64_t newest_version,
+                              const std::string& path);
+
+}  // namespace forebay::store

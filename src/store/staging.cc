@@ -1,0 +1,141 @@
+// Who may remove what, step by step.
+//
+// An owner:
+//   1. creates NAME.lock (O_EXCL; NAME ends in a random token) and takes flock(LOCK_EX) on it without waiting;
+//   2. looks whether NAME.lock still is the file that it locked; if not, or if the lock was taken, a cleaner came
+//   between
+//      creating and locking: it starts again with another NAME;
+//   3. creates NAME, or moves something there;
+//   4. when done, moves NAME out of staging or removes it, and then removes NAME.lock.
+// A cleaner, for each NAME.lock:
+//   1. takes flock(LOCK_EX) without waiting; if that fails, the owner lives;
+//   2. looks whether NAME.lock still is the file that it locked;
+//   3. removes NAME, then NAME.lock, and only then unlocks.
+// As NAME exists only while NAME.lock does, whatever a kill leaves behind has its lock file, and its lock is free.
+//
+// On a network file system the lock of an owner on another node may be invisible (Lustre with localflock, NFS with
+// local_lock): what another host owned is cleaned only when nothing in it has changed for a day
+// (docs/decisions/staging-locks.md).
+#include "store/staging.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <optional>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/checksum.h"
+
+namespace forebay::store {
+namespace {
+
+constexpr std::string_view kLockSuffix = ".lock";
+
+std::string this_host() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown";
+  return name.data();
+}
+
+LockState try_lock(int fd) {
+  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return LockState::free;
+  return errno == EWOULDBLOCK || errno == EINTR ? LockState::held : LockState::unknown;
+}
+
+bool names_file(const std::string& path, int fd) {
+  struct stat named{}, opened{};
+  return ::lstat(path.c_str(), &named) == 0 && ::fstat(fd, &opened) == 0 && named.st_ino == opened.st_ino &&
+         named.st_dev == opened.st_dev;
+}
+
+// Seconds since anything at `path` or directly in it was modified.
+int64_t age_of(const std::string& path) {
+  struct stat info{};
+  if (::lstat(path.c_str(), &info) != 0) return 0;
+  int64_t newest = info.st_mtim.tv_sec;
+  if (S_ISDIR(info.st_mode))
+    for (const std::string& name : names_in(path).value_or(std::vector<std::string>{}))
+      if (::lstat((path + "/" + name).c_str(), &info) == 0) newest = std::max<int64_t>(newest, info.st_mtim.tv_sec);
+  return ::time(nullptr) - newest;
+}
+
+void clean_locked(const std::string& staging, std::string_view name, const std::string& token) {
+  const std::string path = fmt::format("{}/{}", staging, name);
+  const std::string lock_path = path + std::string(kLockSuffix);
+  const auto lock = open_at(AT_FDCWD, lock_path, O_RDWR | O_NOFOLLOW | O_NONBLOCK, lock_path);
+  if (!lock) return;
+  const LockState state = try_lock(lock->get());
+  if (!names_file(lock_path, lock->get())) return;
+  struct stat there{};
+  int64_t age = age_of(lock_path);
+  if (::lstat(path.c_str(), &there) == 0) age = std::min(age, age_of(path));
+  if (!may_clean(state, is_of_host(name, token), age)) return;
+  if (remove_tree(AT_FDCWD, path, path)) ::unlink(lock_path.c_str());
+}
+
+}  // namespace
+
+bool may_clean(LockState lock, bool is_same_host, int64_t age_seconds) {
+  if (lock == LockState::held) return false;
+  return (lock == LockState::free && is_same_host) || age_seconds > kForeignAgeSeconds;
+}
+
+std::string host_token(std::string_view host_name) {
+  constexpr size_t kMost = 24;
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+  };
+  if (!host_name.empty() && host_name.size() <= kMost && std::ranges::all_of(host_name, is_plain))
+    return std::string(host_name);
+  std::string token;
+  for (const char c : host_name.substr(0, kMost - 9)) token += is_plain(c) ? c : '-';
+  return fmt::format("{}-{:08x}", token, hash64(as_bytes(host_name)) & 0xffffffff);
+}
+
+bool is_of_host(std::string_view staging_name, std::string_view token) {
+  // LABEL.HOST.PID.RANDOM, and neither of the last three has a dot
+  for (int part = 0; part < 2; ++part) {
+    const size_t dot = staging_name.rfind('.');
+    if (dot == std::string_view::npos) return false;
+    staging_name = staging_name.substr(0, dot);
+  }
+  return staging_name.size() > token.size() && staging_name.ends_with(token) &&
+         staging_name[staging_name.size() - token.size() - 1] == '.';
+}
+
+Result<StagingName> StagingName::take(const std::string& staging, std::string_view label) {
+  constexpr int kAttempts = 100;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    std::string path =
+        fmt::format("{}/{}.{}.{}.{}", staging, label, host_token(this_host()), ::getpid(), random_token());
+    const std::string lock_path = path + std::string(kLockSuffix);
+    FOREBAY_TRY(Fd lock, open_at(AT_FDCWD, lock_path, O_RDWR | O_CREAT | O_EXCL, lock_path, 0666));
+    if (try_lock(lock.get()) == LockState::held || !names_file(lock_path, lock.get())) continue;
+    return StagingName(std::move(path), std::move(lock));
+  }
+  return fail(ErrorKind::io, "could not lock a new staging directory", staging);
+}
+
+StagingName::~StagingName() {
+  if (!lock_) return;
+  // What cannot be removed now keeps its lock file, so that a cleaner finds it.
+  if (remove_tree(AT_FDCWD, path_, path_)) ::unlink((path_ + std::string(kLockSuffix)).c_str());
+}
+
+void clean_staging(const std::string& staging) {
+  const auto names = names_in(staging);
+  if (!names) return;
+  const std::string token = host_token(this_host());
+  for (const std::string& name : *names)
+    if (name.ends_with(kLockSuffix))
+      clean_locked(staging, std::string_view(name).substr(0, name.size() - kLockSuffix.size()), token);
+}
+
+}  // namespace forebay::store

@@ -1,0 +1,41 @@
+// Directories under STORE/staging: work in progress that dies with its owner (docs/format.md, "Store").
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "store/files.h"
+
+namespace forebay::store {
+
+// A name under STORE/staging that this process owns: it holds the lock on NAME.lock as long as this object lives. The
+// destructor removes NAME, if it is there, and then NAME.lock.
+class StagingName {
+ public:
+  // Takes a new name that starts with `label`. NAME itself is not there yet.
+  static Result<StagingName> take(const std::string& staging, std::string_view label);
+  StagingName(StagingName&&) = default;
+  StagingName& operator=(StagingName&&) = delete;
+  ~StagingName();
+
+  const std::string& path() const { return path_; }  // STORE/staging/NAME
+
+ private:
+  StagingName(std::string path, Fd lock) : path_(std::move(path)), lock_(std::move(lock)) {}
+  std::string path_;
+  Fd lock_;
+};
+
+// Removes what dead owners left under `staging`. Leaves alone what it may not or cannot remove: the next one may.
+void clean_staging(const std::string& staging);
+
+// Pure parts, for tests.
+enum class LockState : uint8_t { held, free, unknown };  // unknown: no lock file, or a file system without locks
+inline constexpr int64_t kForeignAgeSeconds = 24 * 60 * 60;
+bool may_clean(LockState lock, bool is_same_host, int64_t age_seconds);
+std::string host_token(std::string_view host_name);  // at most 24 letters, digits and '-'
+bool is_of_host(std::string_view staging_name, std::string_view token);
+
+}  // namespace forebay::store

@@ -1,0 +1,231 @@
+// How a set comes to be and goes. Every step leaves the store in a state that readers may see and that a later
+// Store::open_for_writing() tidies up.
+//
+// Commit (the containers in the staging directory are durable before):
+//   1. check that the set's name is free and that each container is there with the size that the manifest gives;
+//   2. write the manifest: temporary name, fsync, rename (write_text);
+//   3. fsync the staging directory;
+//   4. rename staging/NAME... to sets/NAME, never replacing: from here on readers see the set;
+//   5. fsync sets/; if that fails, move the set back out of sight, for nobody knows whether it would survive;
+//   6. release the staging name.
+// Removal:
+//   1. take a staging name;
+//   2. rename sets/NAME to it: from here on the set is gone for readers, and its remains are a dead owner's if we die;
+//   3. fsync sets/;
+//   4. delete the files and release the staging name.
+#include "store/store.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <ranges>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/files.h"
+#include "store/names.h"
+#include "store/sealed_text.h"
+#include "store/staging.h"
+
+namespace forebay::store {
+namespace {
+
+constexpr std::string_view kStoreTag = "forebay-store";
+constexpr uint64_t kStoreVersion = 1;
+constexpr uint64_t kMaxStoreFileBytes = 64 << 10;
+constexpr uint64_t kMaxManifestBytes = 16 << 20;  // about 90,000 containers
+
+std::string sets_of(const std::string& store) { return store + "/sets"; }
+std::string staging_of(const std::string& store) { return store + "/staging"; }
+std::string set_directory(const std::string& store, std::string_view name) {
+  return fmt::format("{}/sets/{}", store, name);
+}
+
+std::unexpected<Error> taken(std::string_view name, const std::string& store) {
+  return fail(ErrorKind::exists, fmt::format("the store already has a set '{}'", name), store, {},
+              "choose another name or remove that set first");
+}
+
+bool is_there(const std::string& path) {
+  struct stat info{};
+  return ::lstat(path.c_str(), &info) == 0;
+}
+
+Result<void> check_containers(const Manifest& manifest, const std::string& directory) {
+  for (const ContainerEntry& container : manifest.containers) {
+    FOREBAY_TRY(const auto source, FileSource::open(directory + "/" + container.name));
+    if (source->size() != container.bytes)
+      return fail(ErrorKind::corrupt,
+                  fmt::format("a container has {} bytes where {} were written", source->size(), container.bytes),
+                  source->name());
+  }
+  return {};
+}
+
+class StagedDirectory final : public StagedSet {
+ public:
+  StagedDirectory(std::string store, std::string name, StagingName staging)
+      : store_(std::move(store)), name_(std::move(name)), staging_(std::move(staging)) {}
+
+  const std::string& directory() const override { return staging_.path(); }
+
+  Result<void> commit(const Manifest& manifest) override {
+    const std::string set = set_directory(store_, name_);
+    if (is_there(set)) return taken(name_, store_);
+    FOREBAY_TRY(const std::string text, checked_text(manifest));
+    FOREBAY_CHECK(check_containers(manifest, directory()));
+    FOREBAY_CHECK(write_text(directory(), "manifest", text));
+    FOREBAY_CHECK(sync_directory(directory()));
+    auto renamed = rename_new(AT_FDCWD, directory(), AT_FDCWD, set, set);
+    if (!renamed && is_there(set)) return taken(name_, store_);
+    FOREBAY_CHECK(renamed);
+    auto durable = sync_directory(sets_of(store_));
+    if (!durable) ::rename(set.c_str(), directory().c_str());
+    return durable;
+  }
+
+ private:
+  Result<std::string> checked_text(const Manifest& manifest) const {
+    std::string text = serialise(manifest);
+    const auto read_back = parse_manifest(text, directory() + "/manifest");
+    if (!read_back) return fail(ErrorKind::invalid_argument, read_back.error().what, directory());
+    if (manifest.name != name_) return fail(ErrorKind::invalid_argument, "the manifest names another set", directory());
+    if (text.size() > kMaxManifestBytes)
+      return fail(ErrorKind::limit, "too many containers for one set", directory(), {}, "use larger rank groups");
+    return text;
+  }
+
+  std::string store_, name_;
+  StagingName staging_;
+};
+
+// Whether a directory without forebay-store may become a store: it has nothing, or what a killed maker left.
+Result<void> check_may_become_store(const std::string& path) {
+  FOREBAY_TRY(const auto names, names_in(path));
+  const bool only_ours = std::ranges::all_of(names, [](const auto& n) { return n == "sets" || n == "staging"; });
+  const bool has_sets = std::ranges::find(names, "sets") != names.end();
+  if (only_ours && (!has_sets || names_in(sets_of(path)).value_or(std::vector<std::string>(1)).empty())) return {};
+  return fail(ErrorKind::invalid_argument, "the directory is neither empty nor a store", path, {},
+              "name a new directory; if this is a store that lost its file forebay-store, copy that file from any "
+              "other store");
+}
+
+Result<void> make_directory(const std::string& path) {
+  if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) return fail_errno(errno, "mkdir", path);
+  return {};
+}
+
+Result<void> make_store(const std::string& path) {
+  FOREBAY_CHECK(make_directory(path));
+  FOREBAY_CHECK(check_may_become_store(path));
+  FOREBAY_CHECK(make_directory(sets_of(path)));
+  FOREBAY_CHECK(make_directory(staging_of(path)));
+  // The file is made in staging, where what a crash leaves is found, and moved: several may make the store at once.
+  FOREBAY_TRY(const StagingName work, StagingName::take(staging_of(path), "store"));
+  FOREBAY_CHECK(make_directory(work.path()));
+  const std::string text = seal(
+      kStoreTag, {{"version", kStoreVersion}, {"about", "checkpoint sets, written by Forebay; see docs/format.md"}});
+  FOREBAY_CHECK(write_text(work.path(), "forebay-store", text));
+  const std::string file = path + "/forebay-store";
+  if (::rename((work.path() + "/forebay-store").c_str(), file.c_str()) != 0) return fail_errno(errno, "rename", file);
+  FOREBAY_CHECK(sync_directory(path));
+  auto parent = sync_directory(path + "/..");
+  if (!parent && parent.error().kind == ErrorKind::permission) return {};  // may be entered but not read
+  return parent;
+}
+
+Result<SetInfo> read_set(const std::string& store, const std::string& name) {
+  std::string directory = set_directory(store, name);
+  const std::string path = directory + "/manifest";
+  const auto read = [&]() -> Result<Manifest> {
+    FOREBAY_TRY(const std::string text, read_text(path, kMaxManifestBytes));
+    return parse_manifest(text, path);
+  };
+  Result<Manifest> manifest = read();
+  if (manifest && manifest->name != name)
+    manifest = fail(ErrorKind::corrupt, fmt::format("the manifest is that of set '{}'", manifest->name), path);
+  if (!manifest && manifest.error().kind == ErrorKind::not_found) {
+    if (!is_there(directory)) return fail(ErrorKind::not_found, fmt::format("there is no set '{}'", name), store);
+    manifest = fail(ErrorKind::corrupt, "the set has no manifest", path, {}, "put the file back from a copy");
+  }
+  return SetInfo{name, std::move(directory), std::move(manifest)};
+}
+
+Result<std::vector<std::string>> set_names(const std::string& store) {
+  FOREBAY_TRY(auto names, names_in(sets_of(store)));
+  std::erase_if(names, [](const std::string& name) { return !is_set_name(name); });
+  return names;
+}
+
+}  // namespace
+
+Result<Store> Store::open(std::string path) {
+  const std::string file = path + "/forebay-store";
+  const auto text = read_text(file, kMaxStoreFileBytes);
+  if (!text && text.error().kind == ErrorKind::not_found)
+    return fail(ErrorKind::not_found, "there is no store here", path, {}, "`forebay pack DIR --store PATH` makes one");
+  FOREBAY_CHECK(text);
+  FOREBAY_CHECK(unseal(kStoreTag, *text, kStoreVersion, file));
+  return Store(std::move(path));
+}
+
+Result<Store> Store::open_for_writing(std::string path) {
+  auto store = open(path);
+  if (!store && store.error().kind == ErrorKind::not_found) {
+    FOREBAY_CHECK(make_store(path));
+    store = open(std::move(path));
+  }
+  FOREBAY_CHECK(store);
+  clean_staging(staging_of(store->path_));
+  return store;
+}
+
+Result<std::vector<SetInfo>> Store::list() const {
+  FOREBAY_TRY(const auto names, set_names(path_));
+  std::vector<SetInfo> sets;
+  for (const std::string& name : names) {
+    auto set = read_set(path_, name);
+    if (set) sets.push_back(std::move(*set));  // else it was removed since
+  }
+  sort_oldest_first(sets);
+  return sets;
+}
+
+Result<SetInfo> Store::find(std::string_view name) const {
+  auto set = is_set_name(name) ? read_set(path_, std::string(name))
+                               : fail(ErrorKind::not_found, fmt::format("there is no set '{}'", name), path_);
+  if (set || set.error().kind != ErrorKind::not_found) return set;
+  const auto near = nearest_names(name, set_names(path_).value_or(std::vector<std::string>{}));
+  set.error().hint =
+      near.empty() ? "`forebay ls STORE` lists the sets" : fmt::format("did you mean {}?", fmt::join(near, " or "));
+  return set;
+}
+
+Result<std::unique_ptr<StagedSet>> Store::stage(const std::string& name) const {
+  if (!is_set_name(name))
+    return fail(ErrorKind::invalid_argument, fmt::format("'{}' cannot be the name of a set", name), {}, {},
+                "use at most 200 letters, digits and ._-+=@, without a dot in front; 'latest' is taken");
+  if (is_there(set_directory(path_, name))) return taken(name, path_);
+  FOREBAY_CHECK(make_directory(staging_of(path_)));
+  FOREBAY_TRY(StagingName staging, StagingName::take(staging_of(path_), name));
+  if (::mkdir(staging.path().c_str(), 0777) != 0) return fail_errno(errno, "mkdir", staging.path());
+  return std::make_unique<StagedDirectory>(path_, name, std::move(staging));
+}
+
+Result<void> Store::remove(const std::string& name) const {
+  if (!is_set_name(name) || !is_there(set_directory(path_, name))) {
+    const auto set = find(name);
+    return set ? fail(ErrorKind::not_found, fmt::format("there is no set '{}'", name), path_)
+               : std::unexpected(set.error());
+  }
+  FOREBAY_CHECK(make_directory(staging_of(path_)));
+  FOREBAY_TRY(const StagingName staging, StagingName::take(staging_of(path_), name));
+  const std::string set = set_directory(path_, name);
+  if (::rename(set.c_str(), staging.path().c_str()) != 0) return fail_errno(errno, "rename", set);
+  FOREBAY_CHECK(sync_directory(sets_of(path_)));
+  return remove_tree(AT_FDCWD, staging.path(), staging.path());
+}
+
+}  // namespace forebay::store

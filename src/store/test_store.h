@@ -1,0 +1,88 @@
+// What the tests of this room share.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <utility>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/checksum.h"
+#include "store/files.h"
+#include "store/store.h"
+
+namespace forebay::store {
+
+// A test with a temporary directory of its own.
+class TempTest : public testing::Test {
+ protected:
+  TempTest() {
+    std::string pattern = testing::TempDir() + "/forebay-test-XXXXXX";
+    if (const char* made = ::mkdtemp(pattern.data())) temp_ = made;
+  }
+  ~TempTest() override {
+    if (!temp_.empty()) (void)remove_tree(AT_FDCWD, temp_, temp_);
+  }
+  std::string path(const std::string& name) const { return temp_ + "/" + name; }
+
+ private:
+  std::string temp_;
+};
+
+// The value of a result that must have one; the error of one that must not.
+template <class T>
+T value(Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message());
+  return std::move(*result);
+}
+
+inline void check(const Result<void>& result) {
+  if (!result) throw std::runtime_error(result.error().message());
+}
+
+template <class T>
+Error error(const Result<T>& result) {
+  if (result) throw std::runtime_error("succeeded where an error was expected");
+  return result.error();
+}
+
+inline std::string sealed(const std::string& tag, const std::string& body) {
+  return tag + " " + hash128_hex(as_bytes(body)) + "\n" + body;
+}
+
+struct SetTimes {
+  std::optional<int64_t> step;
+  int64_t created_ns = 0;
+};
+
+// Writes two containers of made-up bytes and returns the manifest that describes them.
+inline Manifest write_containers(const std::string& directory, const std::string& name, SetTimes times = {}) {
+  Manifest manifest{.name = name, .step = times.step, .created_ns = times.created_ns, .software = "test"};
+  manifest.profile = "none";
+  manifest.scheme = "aware";
+  manifest.ranks = 4;
+  manifest.group_size = 2;
+  for (const char* container : {"g000000.fbc", "g000001.fbc"}) {
+    const std::string content = name + " in " + container + std::string(5000, 'x');
+    check(write_text(directory, container, content));
+    manifest.containers.push_back({.name = container,
+                                   .bytes = content.size(),
+                                   .raw_bytes = 2 * content.size(),
+                                   .files = 2,
+                                   .tail_hash = value(tail_hash(MemorySource(as_bytes(content))))});
+  }
+  return manifest;
+}
+
+inline Manifest commit_set(const Store& store, const std::string& name, SetTimes times = {}) {
+  const auto staged = value(store.stage(name));
+  const Manifest manifest = write_containers(staged->directory(), name, times);
+  check(staged->commit(manifest));
+  return manifest;
+}
+
+}  // namespace forebay::store
