@@ -1,0 +1,59 @@
+// The block of cells that one rank owns, with the ghost zones that it shares with its neighbours.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include <mpi.h>
+
+#include "euler.h"
+
+namespace mini_sim {
+
+using Triple = std::array<int, 3>;  // x, y, z
+
+class Block {
+ public:
+  // Splits a cube of `cells` per side over all ranks. Throws std::invalid_argument if a rank would own fewer cells
+  // along an axis than it has ghosts. Collective, as are exchange() and the destructor.
+  explicit Block(int cells);
+  ~Block();
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  int rank() const { return rank_; }
+  int ranks() const { return ranks_; }
+  int global_cells() const { return global_cells_; }  // per side
+  const Triple& cells() const { return cells_; }      // that this rank owns
+  const Triple& first() const { return first_; }      // where they begin in the whole cube
+  Triple cells_with_ghosts() const {
+    return {cells_[0] + 2 * kGhosts, cells_[1] + 2 * kGhosts, cells_[2] + 2 * kGhosts};
+  }
+
+  // All cells of a field with ghosts, x running fastest.
+  const double* field(int f) const { return &data_[offset(f, {0, 0, 0})]; }
+
+  // `at` counts from the first ghost cell.
+  double& at(int f, const Triple& at) { return data_[offset(f, at)]; }
+  Cell cell(const Triple& at) const;
+  void set_cell(const Triple& at, const Cell& cell);
+
+  // Fills the ghost zones on both sides along `axis` from the neighbours, or by copying outwards at the cube's border.
+  void exchange(int axis);
+
+ private:
+  size_t offset(int f, const Triple& at) const;
+  MPI_Datatype layers(int axis, int first_layer) const;
+  void copy_outwards(int axis, bool high);
+
+  MPI_Comm cube_ = MPI_COMM_NULL;
+  int rank_ = 0, ranks_ = 0, global_cells_;
+  Triple cells_{}, first_{};
+  std::array<Triple, 2> neighbours_{};  // ranks on the low and the high side of each axis
+  std::vector<double> data_;
+};
+
+// Waits without holding the processor, so that many more ranks than cores still make progress.
+void wait_all(std::vector<MPI_Request>& requests);
+
+}  // namespace mini_sim
