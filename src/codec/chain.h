@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "codec/buffer.h"
 #include "codec/codec.h"
 
 namespace forebay::codec {
@@ -15,7 +16,7 @@ using Chain = std::vector<Stage>;
 
 inline constexpr size_t kMaxChainStages = 8;
 
-// "lorenzo,shuffle,zstd:1"; the empty chain is "none".
+// "lorenzo,shuffle,zstd:1"; the empty chain is "none". A codec that this build lacks is written as its number.
 std::string to_string(const Chain& chain);
 
 // The inverse. invalid_argument for an unknown codec, a bad level, or a chain in which a transform follows a coder.
@@ -23,17 +24,19 @@ Result<Chain> parse_chain(std::string_view text);
 
 // A frame's bytes after a chain, with what a reader needs to undo it.
 struct Encoded {
-  Bytes payload;
+  Buffer payload;
   Bytes recipe;  // the chain, its levels and the sizes between its stages: the frame header's `recipe` field
-                 // (docs/format.md, "Recipe")
+                 // (docs/codecs.md, "Recipe")
 };
 
-// Encodes `raw` through `chain`. Stages that do not accept the frame's type are left out; a result that is not smaller
-// than `raw` is dropped for the empty chain. So it always succeeds, and never expands.
+// Encodes `raw`, which `shape` describes, through `chain`. Stages that do not accept the frame's type are left out, and
+// so are coders that save nothing; a result that is not smaller than `raw` is dropped for the empty chain. So it always
+// succeeds, and never expands.
 Encoded encode(const Chain& chain, const FrameShape& shape, std::span<const std::byte> raw);
 
-// Undoes `recipe`: fills all of `raw`. `recipe` and `payload` are hostile: corrupt, or unsupported for a codec that this
-// build lacks; memory stays within decode_bytes(recipe, raw.size()).
+// Undoes `recipe`: fills all of `raw`. `recipe` and `payload` are hostile: corrupt, or unsupported for a codec that
+// this build lacks; memory stays within decode_bytes(recipe, raw.size()). `shape` must describe raw.size() bytes: else
+// corrupt.
 Result<void> decode(std::span<const std::byte> recipe, const FrameShape& shape, std::span<const std::byte> payload,
                     std::span<std::byte> raw);
 
@@ -41,6 +44,7 @@ Result<void> decode(std::span<const std::byte> recipe, const FrameShape& shape, 
 Result<Chain> chain_of(std::span<const std::byte> recipe);
 
 // The most memory, in bytes, that encode() and decode() of `raw_bytes` use beside `raw` and, for decode(), `payload`.
+// The memory of the result counts, but what a FrameShape holds does not: two copies of it are made at most.
 uint64_t encode_bytes(const Chain& chain, uint64_t raw_bytes);
 uint64_t decode_bytes(std::span<const std::byte> recipe, uint64_t raw_bytes);
 

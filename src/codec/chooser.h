@@ -18,9 +18,9 @@ class Profile {
 
   const std::string& name() const { return name_; }
 
-  // The chain for the frame `raw` (whole) of one variable group. With more than one candidate, tries each on a sample of
-  // the frame (pairs of adjacent blocks, and an estimate of duplicates between blocks) and takes the best. Pure: depends
-  // on the arguments only, never on the clock, so that the same data always give the same container.
+  // The chain for the frame `raw` (whole) of one variable group. With more than one candidate, tries each on a sample
+  // of the frame (pairs of adjacent blocks, and an estimate of duplicates between blocks) and takes the best. Pure:
+  // depends on the arguments only, never on the clock, so that the same data always give the same container.
   Chain choose(const FrameShape& shape, std::span<const std::byte> raw) const;
 
   // Everything that choose() may return for frames of this type.

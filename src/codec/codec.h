@@ -29,6 +29,9 @@ class Codec {
   virtual uint16_t id() const = 0;
   virtual std::string_view name() const = 0;
 
+  // The highest level that encode() and decode() take; 0 if the codec has none to choose.
+  virtual uint8_t max_level() const = 0;
+
   // Whether encode() can take frames of this shape at all: their datatype, mostly.
   virtual bool accepts(const FrameShape& shape) const = 0;
 
@@ -39,8 +42,9 @@ class Codec {
   // The most bytes that encode() can write for `raw` bytes of input.
   virtual size_t bound(size_t raw) const = 0;
 
-  // The bytes of working memory that one encode() or decode() of `raw` bytes takes beside its arguments.
-  virtual size_t scratch_bytes(size_t raw) const = 0;
+  // The most bytes of working memory that one encode() or decode() at `level` of `raw` bytes takes beside its
+  // arguments.
+  virtual size_t scratch_bytes(uint8_t level, size_t raw) const = 0;
 
   // Encodes `in`, whose content `shape` describes (element_total() * type.size == in.size()), into `out`, which has
   // bound(in.size()) bytes. Returns the bytes written, or 0 if the codec would rather not (the caller then stores the
@@ -57,7 +61,7 @@ class Codec {
 // All codecs of this build, in the order of their ids.
 std::span<const Codec* const> all_codecs();
 
-const Codec* find_codec(uint16_t id);              // null if this build has none of that id
-const Codec* find_codec(std::string_view name);    // likewise
+const Codec* find_codec(uint16_t id);            // null if this build has none of that id
+const Codec* find_codec(std::string_view name);  // likewise
 
 }  // namespace forebay::codec

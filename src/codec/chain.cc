@@ -1,0 +1,187 @@
+#include "codec/chain.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "codec/recipe.h"
+
+namespace forebay::codec {
+namespace {
+
+// How the output of a stage looks to the next one.
+FrameShape shape_after(const Codec& codec, const FrameShape& shape, size_t size) {
+  if (!codec.is_transform()) return {kBytes, {Block{{1, 1, 1, size}}}};
+  FrameShape after = shape;
+  if (after.type.is_number()) after.type = {Kind::unsigned_int, ByteOrder::little, shape.type.size};
+  return after;
+}
+
+Result<Stage> parse_stage(std::string_view text) {
+  const size_t colon = text.find(':');
+  const std::string_view name = text.substr(0, colon);
+  const Codec* codec = find_codec(name);
+  if (codec == nullptr) return fail(ErrorKind::invalid_argument, fmt::format("unknown codec '{}'", name));
+  Stage stage{codec->id(), 0};
+  if (colon == std::string_view::npos) return stage;
+  const std::string_view digits = text.substr(colon + 1);
+  unsigned level = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), level);
+  if (error != std::errc() || end != digits.data() + digits.size() || level > codec->max_level())
+    return fail(ErrorKind::invalid_argument,
+                fmt::format("'{}' is no level of codec {} (0 to {})", digits, name, codec->max_level()));
+  stage.level = static_cast<uint8_t>(level);
+  return stage;
+}
+
+// The largest buffer that one stage of `chain` may write.
+uint64_t largest_bound(const Chain& chain, uint64_t raw_bytes) {
+  uint64_t bound = raw_bytes;
+  for (const Stage& stage : chain)
+    if (const Codec* codec = find_codec(stage.id)) bound = std::max<uint64_t>(bound, codec->bound(raw_bytes));
+  return bound;
+}
+
+// What decode() must know of a recipe before it allocates: every codec is there, transforms keep the size, coders
+// shrink.
+struct DecodeStep {
+  const Codec* codec;
+  uint8_t level;
+  FrameShape shape;  // of its output
+  size_t size;       // of its output
+};
+
+Result<std::vector<DecodeStep>> plan_decode(std::span<const std::byte> recipe, const FrameShape& shape, size_t raw_size,
+                                            size_t payload_size) {
+  FOREBAY_TRY(const std::vector<Step> steps, decode_recipe(recipe));
+  std::vector<DecodeStep> plan;
+  plan.reserve(steps.size());
+  FrameShape now = shape;
+  uint64_t size = raw_size;
+  for (const Step& step : steps) {
+    const Codec* codec = find_codec(step.stage.id);
+    if (codec == nullptr)
+      return fail(ErrorKind::unsupported, fmt::format("this build lacks codec {}", step.stage.id), {}, {},
+                  "build Forebay with all codecs");
+    if (step.stage.level > codec->max_level() || !codec->accepts(now))
+      return fail(ErrorKind::corrupt, fmt::format("codec {} cannot have encoded this frame", codec->name()));
+    if (codec->is_transform() ? step.size != size : step.size >= size)
+      return fail(ErrorKind::corrupt, fmt::format("impossible size after codec {}", codec->name()));
+    plan.push_back({codec, step.stage.level, now, static_cast<size_t>(size)});
+    now = shape_after(*codec, now, static_cast<size_t>(step.size));
+    size = step.size;
+  }
+  if (size != payload_size) return fail(ErrorKind::corrupt, "payload of another size than its recipe says");
+  return plan;
+}
+
+}  // namespace
+
+std::string to_string(const Chain& chain) {
+  if (chain.empty()) return "none";
+  std::string text;
+  for (const Stage& stage : chain) {
+    if (!text.empty()) text += ',';
+    const Codec* codec = find_codec(stage.id);
+    text += codec != nullptr ? std::string(codec->name()) : std::to_string(stage.id);
+    if (stage.level != 0) text += fmt::format(":{}", stage.level);
+  }
+  return text;
+}
+
+Result<Chain> parse_chain(std::string_view text) {
+  Chain chain;
+  if (text == "none") return chain;
+  bool coded = false;
+  while (true) {
+    const size_t comma = text.find(',');
+    FOREBAY_TRY(const Stage stage, parse_stage(text.substr(0, comma)));
+    const Codec& codec = *find_codec(stage.id);
+    if (codec.is_transform() && coded)
+      return fail(ErrorKind::invalid_argument, fmt::format("transform '{}' cannot follow a coder", codec.name()));
+    coded = coded || !codec.is_transform();
+    chain.push_back(stage);
+    if (chain.size() > kMaxChainStages)
+      return fail(ErrorKind::invalid_argument, fmt::format("more than {} codecs in a chain", kMaxChainStages));
+    if (comma == std::string_view::npos) return chain;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+Encoded encode(const Chain& chain, const FrameShape& shape, std::span<const std::byte> raw) {
+  const size_t capacity = static_cast<size_t>(largest_bound(chain, raw.size()));
+  Buffer to, from;  // the next stage's output, and its input after the first stage
+  FrameShape now = shape;
+  std::span<const std::byte> in = raw;
+  std::vector<Step> steps;
+  for (const Stage& stage : chain) {
+    const Codec* codec = find_codec(stage.id);
+    if (codec == nullptr || in.empty() || !codec->accepts(now)) continue;
+    if (to.capacity() == 0) to = Buffer(capacity);
+    to.resize(codec->bound(in.size()));
+    const size_t size = codec->encode(now, stage.level, in, to.span());
+    if (size == 0 || (!codec->is_transform() && size >= in.size())) continue;
+    to.resize(size);
+    std::swap(to, from);
+    in = from.span();
+    now = shape_after(*codec, now, size);
+    steps.push_back({stage, size});
+  }
+  if (in.size() < raw.size()) return {std::move(from), encode_recipe(steps)};
+  if (to.capacity() < raw.size()) to = std::move(from);
+  if (to.capacity() < raw.size()) to = Buffer(raw.size());
+  to.resize(raw.size());
+  if (!raw.empty()) std::memcpy(to.data(), raw.data(), raw.size());
+  return {std::move(to), {}};
+}
+
+Result<void> decode(std::span<const std::byte> recipe, const FrameShape& shape, std::span<const std::byte> payload,
+                    std::span<std::byte> raw) {
+  FOREBAY_TRY(const std::vector<DecodeStep> plan, plan_decode(recipe, shape, raw.size(), payload.size()));
+  if (plan.empty()) {
+    if (!raw.empty()) std::memcpy(raw.data(), payload.data(), raw.size());
+    return {};
+  }
+  // Two buffers take turns, one of them `raw`, so that the first stage's input is decoded into `raw` at last.
+  Buffer spare(plan.size() > 1 ? raw.size() : 0);
+  std::span<const std::byte> in = payload;
+  for (size_t i = plan.size(); i-- > 0;) {
+    const DecodeStep& step = plan[i];
+    const std::span<std::byte> out = (i % 2 == 0 ? raw : spare.span()).first(step.size);
+    FOREBAY_CHECK(step.codec->decode(step.shape, step.level, in, out));
+    in = out;
+  }
+  return {};
+}
+
+Result<Chain> chain_of(std::span<const std::byte> recipe) {
+  FOREBAY_TRY(const std::vector<Step> steps, decode_recipe(recipe));
+  Chain chain;
+  for (const Step& step : steps) chain.push_back(step.stage);
+  return chain;
+}
+
+uint64_t encode_bytes(const Chain& chain, uint64_t raw_bytes) {
+  uint64_t scratch = 0;
+  for (const Stage& stage : chain)
+    if (const Codec* codec = find_codec(stage.id))
+      scratch = std::max<uint64_t>(scratch, codec->scratch_bytes(stage.level, raw_bytes));
+  const uint64_t buffers = chain.size() > 1 ? 2 : 1;
+  return buffers * largest_bound(chain, raw_bytes) + scratch;
+}
+
+uint64_t decode_bytes(std::span<const std::byte> recipe, uint64_t raw_bytes) {
+  const Result<std::vector<Step>> steps = decode_recipe(recipe);
+  if (!steps) return 0;
+  uint64_t scratch = 0;
+  for (const Step& step : *steps)
+    if (const Codec* codec = find_codec(step.stage.id))
+      scratch = std::max<uint64_t>(scratch, codec->scratch_bytes(step.stage.level, raw_bytes));
+  return scratch + (steps->size() > 1 ? raw_bytes : 0);
+}
+
+}  // namespace forebay::codec

@@ -1,0 +1,28 @@
+// The numbers of the codecs in the container format. A number is never reused; new codecs take new numbers.
+// docs/codecs.md describes the encoding of each.
+#pragma once
+
+#include <cstdint>
+
+namespace forebay::codec {
+
+enum : uint16_t {
+  // 0 is never a codec.
+
+  // Transforms: as many bytes out as in.
+  kShuffleId = 1,     // byte planes
+  kBitshuffleId = 2,  // bit planes
+  kLorenzoId = 3,     // integer N-D Lorenzo residuals; level: dimensions used
+
+  // Coders of our own.
+  kFpcId = 16,  // FPC; level: exponent of the table size
+
+  // Coders of libraries.
+  kZstdId = 32,
+  kDeflateId = 33,
+  kLz4Id = 34,
+  kFpzip1dId = 35,  // fpzip over the whole frame as one line
+  kFpzipId = 36,    // fpzip with the true shapes
+};
+
+}  // namespace forebay::codec

@@ -1,0 +1,21 @@
+// The codecs of this room, one function a file; registry.cc collects them.
+#pragma once
+
+#include "codec/codec.h"
+
+namespace forebay::codec {
+
+const Codec& shuffle_codec();
+const Codec& bitshuffle_codec();
+const Codec& lorenzo_codec();
+const Codec& fpc_codec();
+const Codec& zstd_codec();
+const Codec& deflate_codec();
+const Codec& lz4_codec();
+const Codec& fpzip1d_codec();
+const Codec& fpzip_codec();
+
+// What every transform's decode() demands: input and output of one size that `shape` describes. corrupt if not.
+Result<void> check_transform_input(const FrameShape& shape, std::span<const std::byte> in, std::span<std::byte> out);
+
+}  // namespace forebay::codec

@@ -1,0 +1,65 @@
+#include "codec/recipe.h"
+
+#include "codec/chain.h"
+
+namespace forebay::codec {
+namespace {
+
+constexpr unsigned kVarintBits = 7;
+constexpr unsigned kMaxVarintShift = 63;
+
+void put_varint(Bytes& out, uint64_t value) {
+  for (; value >> kVarintBits != 0; value >>= kVarintBits) out.push_back(static_cast<std::byte>(value | 0x80));
+  out.push_back(static_cast<std::byte>(value));
+}
+
+std::unexpected<Error> malformed(const char* what) {
+  return fail(ErrorKind::corrupt, std::string("malformed codec recipe: ") + what);
+}
+
+Result<uint64_t> take_varint(std::span<const std::byte>& in) {
+  uint64_t value = 0;
+  for (unsigned shift = 0; shift <= kMaxVarintShift; shift += kVarintBits) {
+    if (in.empty()) return malformed("cut off");
+    const auto byte = std::to_integer<uint64_t>(in.front());
+    in = in.subspan(1);
+    if (shift == kMaxVarintShift && byte > 1) break;
+    value |= (byte & 0x7f) << shift;
+    if (byte < 0x80) return value;
+  }
+  return malformed("a size is too large");
+}
+
+}  // namespace
+
+Bytes encode_recipe(std::span<const Step> steps) {
+  Bytes out;
+  if (steps.empty()) return out;
+  out.push_back(static_cast<std::byte>(steps.size()));
+  for (const Step& step : steps) {
+    out.push_back(static_cast<std::byte>(step.stage.id));
+    out.push_back(static_cast<std::byte>(step.stage.id >> 8));
+    out.push_back(static_cast<std::byte>(step.stage.level));
+    put_varint(out, step.size);
+  }
+  return out;
+}
+
+Result<std::vector<Step>> decode_recipe(std::span<const std::byte> recipe) {
+  std::vector<Step> steps;
+  if (recipe.empty()) return steps;
+  const auto count = std::to_integer<size_t>(recipe.front());
+  if (count == 0 || count > kMaxChainStages) return malformed("bad number of stages");
+  recipe = recipe.subspan(1);
+  for (size_t i = 0; i < count; ++i) {
+    if (recipe.size() < 3) return malformed("cut off");
+    Step step{{load_le<uint16_t>(recipe.data()), std::to_integer<uint8_t>(recipe[2])}};
+    recipe = recipe.subspan(3);
+    FOREBAY_TRY(step.size, take_varint(recipe));
+    steps.push_back(step);
+  }
+  if (!recipe.empty()) return malformed("bytes after its end");
+  return steps;
+}
+
+}  // namespace forebay::codec

@@ -1,0 +1,23 @@
+// The recipe of a frame, as it lies in the frame header (docs/codecs.md, "Recipe").
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "codec/codec.h"
+
+namespace forebay::codec {
+
+// A stage that was applied, and the size of its output.
+struct Step {
+  Stage stage;
+  uint64_t size = 0;
+};
+
+Bytes encode_recipe(std::span<const Step> steps);
+
+// corrupt if `recipe` is malformed. The sizes and codecs are as they were found.
+Result<std::vector<Step>> decode_recipe(std::span<const std::byte> recipe);
+
+}  // namespace forebay::codec
