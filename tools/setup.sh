@@ -7,10 +7,11 @@ cd "$(dirname "$0")/.."
 mapfile -t wanted < <(sed -e 's/#.*//' -e 's/[[:space:]]//g' -e '/^$/d' tools/packages.txt)
 wanted+=("$@")
 
+# dpkg-query fails for names that it has never heard of, and still answers for the others.
+installed=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "${wanted[@]}" 2>/dev/null || true)
 missing=()
 for package in "${wanted[@]}"; do
-  status=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
-  [[ $status == "install ok installed" ]] || missing+=("$package")
+  grep -qxF "$package installed" <<<"$installed" || missing+=("$package")
 done
 if ((${#missing[@]} == 0)); then exit 0; fi
 

@@ -1,0 +1,39 @@
+# The two headline targets do all their own set-up on Debian 12, packages included (SETUP=: leaves that out):
+#   make demo    a small MPI simulation writes checkpoints; they are packed, verified, restored and compared
+#   make check   builds everything with its tests and runs them
+SETUP ?= tools/setup.sh
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+
+.DEFAULT_GOAL := build
+.PHONY: help setup build demo check bench install format clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+setup:  ## install the packages that the build and the tests need
+	@$(SETUP)
+
+build: setup  ## the command, build/release/bin/forebay
+	@cmake --preset release
+	@cmake --build --preset release -j $(JOBS)
+
+demo: build  ## the demonstration (examples/demo.sh)
+	@examples/demo.sh build/release/bin
+
+check: setup  ## build everything and run all tests
+	@cmake --preset check
+	@cmake --build --preset check -j $(JOBS)
+	@ctest --preset check -j $(JOBS)
+
+bench: build  ## the short benchmarks
+	@bench/run build/release/bin
+
+install: build  ## install under PREFIX (/usr/local)
+	@cmake --install build/release --prefix $(PREFIX)
+
+format:  ## format the sources
+	@tools/format.sh
+
+clean:  ## remove all that was built
+	@rm -rf build
