@@ -53,6 +53,12 @@ Result<void> sync_directory(const std::string& path) {
   return sync_file(fd.get(), path);
 }
 
+Result<void> sync_parent(const std::string& path) {
+  auto synced = sync_directory(path + "/..");
+  if (!synced && synced.error().kind == ErrorKind::permission) return {};
+  return synced;
+}
+
 Result<void> write_text(const std::string& directory, const std::string& name, std::string_view text) {
   const std::string path = directory + "/" + name;
   const std::string temporary = directory + "/." + name + "." + random_token();

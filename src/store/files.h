@@ -42,6 +42,9 @@ Result<void> write_all(int fd, uint64_t offset, std::span<const std::byte> bytes
 Result<void> sync_file(int fd, const std::string& path);
 Result<void> sync_directory(const std::string& path);
 
+// Makes the name of the directory `path` durable in its parent, as far as the parent may be read.
+Result<void> sync_parent(const std::string& path);
+
 // Makes or replaces directory/name with `text`, so that after a crash there is the old file, the new one or none. The
 // name is durable after sync_directory(directory).
 Result<void> write_text(const std::string& directory, const std::string& name, std::string_view text);

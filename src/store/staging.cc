@@ -66,8 +66,7 @@ int64_t age_of(const std::string& path) {
   return ::time(nullptr) - newest;
 }
 
-void clean_locked(const std::string& staging, std::string_view name, const std::string& token) {
-  const std::string path = fmt::format("{}/{}", staging, name);
+void clean_locked(const std::string& path, bool is_same_host) {
   const std::string lock_path = path + std::string(kLockSuffix);
   const auto lock = open_at(AT_FDCWD, lock_path, O_RDWR | O_NOFOLLOW | O_NONBLOCK, lock_path);
   if (!lock) return;
@@ -76,7 +75,7 @@ void clean_locked(const std::string& staging, std::string_view name, const std::
   struct stat there{};
   int64_t age = age_of(lock_path);
   if (::lstat(path.c_str(), &there) == 0) age = std::min(age, age_of(path));
-  if (!may_clean(state, is_of_host(name, token), age)) return;
+  if (!may_clean(state, is_same_host, age)) return;
   if (remove_tree(AT_FDCWD, path, path)) ::unlink(lock_path.c_str());
 }
 
@@ -99,15 +98,21 @@ std::string host_token(std::string_view host_name) {
   return fmt::format("{}-{:08x}", token, hash64(as_bytes(host_name)) & 0xffffffff);
 }
 
-bool is_of_host(std::string_view staging_name, std::string_view token) {
-  // LABEL.HOST.PID.RANDOM, and neither of the last three has a dot
-  for (int part = 0; part < 2; ++part) {
-    const size_t dot = staging_name.rfind('.');
-    if (dot == std::string_view::npos) return false;
-    staging_name = staging_name.substr(0, dot);
-  }
-  return staging_name.size() > token.size() && staging_name.ends_with(token) &&
-         staging_name[staging_name.size() - token.size() - 1] == '.';
+std::optional<StagingParts> parse_staging_name(std::string_view name) {
+  const auto take_last = [&](auto is_allowed) -> std::optional<std::string_view> {
+    const size_t dot = name.rfind('.');
+    if (dot == std::string_view::npos) return {};
+    const std::string_view part = name.substr(dot + 1);
+    name = name.substr(0, dot);
+    if (part.empty() || !std::ranges::all_of(part, is_allowed)) return {};
+    return part;
+  };
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto random = take_last([&](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); });
+  const auto pid = random ? take_last(is_digit) : std::nullopt;
+  const auto host = pid ? take_last([](char) { return true; }) : std::nullopt;
+  if (!host || random->size() != 16 || name.empty()) return {};
+  return StagingParts{name, *host};
 }
 
 Result<StagingName> StagingName::take(const std::string& staging, std::string_view label) {
@@ -129,13 +134,17 @@ StagingName::~StagingName() {
   if (remove_tree(AT_FDCWD, path_, path_)) ::unlink((path_ + std::string(kLockSuffix)).c_str());
 }
 
-void clean_staging(const std::string& staging) {
+void clean_staging(const std::string& staging, std::string_view label) {
   const auto names = names_in(staging);
   if (!names) return;
-  const std::string token = host_token(this_host());
-  for (const std::string& name : *names)
-    if (name.ends_with(kLockSuffix))
-      clean_locked(staging, std::string_view(name).substr(0, name.size() - kLockSuffix.size()), token);
+  const std::string host = host_token(this_host());
+  for (const std::string& file : *names) {
+    if (!file.ends_with(kLockSuffix)) continue;
+    const auto name = std::string_view(file).substr(0, file.size() - kLockSuffix.size());
+    const auto parts = parse_staging_name(name);
+    if (parts && (label.empty() || parts->label == label))
+      clean_locked(fmt::format("{}/{}", staging, name), parts->host == host);
+  }
 }
 
 }  // namespace forebay::store

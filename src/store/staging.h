@@ -1,7 +1,8 @@
-// Directories under STORE/staging: work in progress that dies with its owner (docs/format.md, "Store").
+// Work in progress that dies with its owner, in STORE/staging (docs/format.md, "Store") or a restore's target.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,8 +11,8 @@
 
 namespace forebay::store {
 
-// A name under STORE/staging that this process owns: it holds the lock on NAME.lock as long as this object lives. The
-// destructor removes NAME, if it is there, and then NAME.lock.
+// A name in the directory `staging` that this process owns: it holds the lock on NAME.lock as long as this object
+// lives. The destructor removes NAME, if it is there, and then NAME.lock.
 class StagingName {
  public:
   // Takes a new name that starts with `label`. NAME itself is not there yet.
@@ -20,7 +21,7 @@ class StagingName {
   StagingName& operator=(StagingName&&) = delete;
   ~StagingName();
 
-  const std::string& path() const { return path_; }  // STORE/staging/NAME
+  const std::string& path() const { return path_; }  // `staging`/NAME
 
  private:
   StagingName(std::string path, Fd lock) : path_(std::move(path)), lock_(std::move(lock)) {}
@@ -28,14 +29,19 @@ class StagingName {
   Fd lock_;
 };
 
-// Removes what dead owners left under `staging`. Leaves alone what it may not or cannot remove: the next one may.
-void clean_staging(const std::string& staging);
+// Removes what dead owners left under `staging` in names that start with `label` and a dot; with any label if it is
+// empty. Leaves alone what it may not or cannot remove: the next one may.
+void clean_staging(const std::string& staging, std::string_view label = {});
 
 // Pure parts, for tests.
 enum class LockState : uint8_t { held, free, unknown };  // unknown: no lock file, or a file system without locks
 inline constexpr int64_t kForeignAgeSeconds = 24 * 60 * 60;
 bool may_clean(LockState lock, bool is_same_host, int64_t age_seconds);
 std::string host_token(std::string_view host_name);  // at most 24 letters, digits and '-'
-bool is_of_host(std::string_view staging_name, std::string_view token);
+// The parts of a name that StagingName::take() makes, LABEL.HOST.PID.RANDOM, where only the label may have dots.
+struct StagingParts {
+  std::string_view label, host;
+};
+std::optional<StagingParts> parse_staging_name(std::string_view name);
 
 }  // namespace forebay::store

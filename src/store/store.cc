@@ -131,9 +131,7 @@ Result<void> make_store(const std::string& path) {
   const std::string file = path + "/forebay-store";
   if (::rename((work.path() + "/forebay-store").c_str(), file.c_str()) != 0) return fail_errno(errno, "rename", file);
   FOREBAY_CHECK(sync_directory(path));
-  auto parent = sync_directory(path + "/..");
-  if (!parent && parent.error().kind == ErrorKind::permission) return {};  // may be entered but not read
-  return parent;
+  return sync_parent(path);
 }
 
 Result<SetInfo> read_set(const std::string& store, const std::string& name) {
