@@ -22,6 +22,7 @@ command -v debootstrap >/dev/null || die "needs the package debootstrap"
 # Again in namespaces of our own: mounts and left-over processes vanish with them.
 if [[ -z ${FOREBAY_BARE_INSIDE:-} ]]; then
   root=$(mktemp -d "${TMPDIR:-/tmp}/forebay-bare.XXXXXX")
+  chmod 755 "$root"  # as a root is: apt downloads as a user of its own
   trap 'rm -rf --one-file-system "$root"' EXIT
   status=0
   FOREBAY_BARE_INSIDE=$root unshare --mount --propagation private --pid --fork --kill-child "$0" "${targets[@]}" ||
