@@ -1,4 +1,4 @@
-// A block of bytes that is not cleared when it is made: frames are filled right away.
+// Memory for bytes that are about to be overwritten: unlike a vector, does not clear it first.
 #pragma once
 
 #include <cstddef>
@@ -10,20 +10,24 @@ namespace forebay {
 class Buffer {
  public:
   Buffer() = default;
-  explicit Buffer(size_t size) : bytes_(std::make_unique_for_overwrite<std::byte[]>(size)), size_(size) {}
+  explicit Buffer(size_t capacity) : bytes_(new std::byte[capacity]), capacity_(capacity), size_(capacity) {}
 
   std::byte* data() { return bytes_.get(); }
   const std::byte* data() const { return bytes_.get(); }
   size_t size() const { return size_; }
-  std::span<std::byte> span() { return {bytes_.get(), size_}; }
-  std::span<const std::byte> span() const { return {bytes_.get(), size_}; }
+  size_t capacity() const { return capacity_; }
+  bool empty() const { return size_ == 0; }
 
-  // Forgets the bytes from `size` on, which must not be more than there are.
-  void shrink(size_t size) { size_ = size; }
+  // Says how many bytes are in use; at most capacity().
+  void resize(size_t size) { size_ = size; }
+
+  std::span<std::byte> span() { return {data(), size_}; }
+  std::span<const std::byte> span() const { return {data(), size_}; }
+  operator std::span<const std::byte>() const { return span(); }
 
  private:
   std::unique_ptr<std::byte[]> bytes_;
-  size_t size_ = 0;
+  size_t capacity_ = 0, size_ = 0;
 };
 
 }  // namespace forebay

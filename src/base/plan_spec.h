@@ -10,6 +10,11 @@ namespace forebay {
 // in blocks; `aware` concatenates the variables of one group and `aware_block` interleaves them in blocks.
 enum class Scheme : uint8_t { agnostic = 0, agnostic_block = 1, aware = 2, aware_block = 3 };
 
+inline const char* to_string(Scheme scheme) {
+  constexpr const char* kNames[] = {"agnostic", "agnostic-block", "aware", "aware-block"};
+  return kNames[static_cast<int>(scheme)];
+}
+
 struct PlanSpec {
   Scheme scheme = Scheme::aware;
   uint64_t block_bytes = 64 << 10;   // of the block schemes, 1 at least

@@ -8,12 +8,14 @@
 
 namespace forebay::engine {
 
-enum class Change : uint8_t { added, removed, bytes, metadata };  // metadata: mode, time, kind or link target only
+// bytes: of a regular file; metadata: mode, time, kind or link target only.
+enum class Change : uint8_t { added, removed, bytes, metadata };
 
 struct VariableDifference {
   std::string path;
-  uint64_t differing_elements = 0;  // UINT64_MAX if shape or type differ
-  double max_absolute = 0;          // largest difference of two finite values; 0 if not numbers
+  uint64_t differing_elements = 0;  // UINT64_MAX if shape or type differ, if only one file has the variable, or if it
+                                    // is stored through filters or in parts, so that elements cannot be told apart
+  double max_absolute = 0;  // largest difference of two finite values; 0 if not numbers
 };
 
 struct FileDifference {
@@ -22,7 +24,10 @@ struct FileDifference {
   std::vector<VariableDifference> variables;  // of a file whose bytes differ; empty if only its skeleton does
 };
 
-// Compares the files of two sets by name, and those whose bytes differ variable by variable. In order of names.
+// Compares the files of two sets by name, and those whose bytes differ variable by variable. In order of names. Files
+// of equal size and CRC-64 are taken as equal without reading them. corrupt if a frame that must be read is damaged;
+// limit if `memory_bytes` cannot hold the frames of a variable, or a variable that the two sets store in different
+// blocks.
 Result<std::vector<FileDifference>> diff(const OpenSet& a, const OpenSet& b, uint64_t memory_bytes);
 
 }  // namespace forebay::engine

@@ -11,6 +11,7 @@
 #include "base/datatype.h"
 #include "base/shape.h"
 #include "engine/set.h"
+#include "engine/set_reader.h"
 
 namespace forebay::engine {
 
@@ -21,8 +22,9 @@ struct Found {
   uint32_t variable = 0;  // likewise
 };
 
-// The variables of `set` whose path is `path`, or whose path or key path matches the shell pattern `path`; of files with
-// the rank `rank`, if given. In order of rank, file and place. Empty if there is none.
+// The variables of `set` whose path is `path`, or whose path, key or key path (the key without datatype and class)
+// matches the shell pattern `path`; of files with the rank `rank`, if given. In order of rank, file and place. Empty if
+// there is none.
 std::vector<Found> find_variables(const OpenSet& set, const std::string& path, std::optional<uint32_t> rank);
 
 struct Extracted {
@@ -35,6 +37,10 @@ struct Extracted {
 // Reads and verifies one variable. corrupt if one of its frames is damaged; unsupported if its blocks were stored
 // through filters or partly not at all; limit if it does not fit into `memory_bytes`.
 Result<Extracted> extract(const OpenSet& set, const Found& found, uint64_t memory_bytes);
+
+// The same for one variable after another: frames that several of them share are read once, if `memory_bytes` allow it
+// beside the largest of them. `reader` keeps what it read.
+Result<Extracted> extract(SetReader& reader, const Found& found, uint64_t memory_bytes);
 
 // The content of a NumPy .npy file (format version 1.0) before its array bytes.
 std::string npy_header(const DataType& type, const Shape& shape);

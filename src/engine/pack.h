@@ -46,7 +46,6 @@ struct PackReport {
   uint64_t stored_bytes = 0;     // of the containers and the manifest
   uint64_t index_bytes = 0;      // of stored_bytes: everything that is not a payload
   double seconds = 0;
-  uint64_t peak_memory_bytes = 0;     // the most that was leased at once
   std::vector<std::string> remarks;   // e.g. files that looked like HDF5 and could not be read
 };
 

@@ -1,0 +1,74 @@
+#include "engine/frame_io.h"
+
+#include <fmt/format.h>
+
+#include "base/checksum.h"
+#include "codec/chain.h"
+
+namespace forebay::engine {
+
+Result<RawFrame> gather(const merge::Plan& plan, uint32_t number, SourcePool& sources) {
+  const merge::Frame& frame = plan.frames()[number];
+  RawFrame result{.number = number, .slices = plan.slices(frame), .raw = Buffer(frame.raw_bytes)};
+  size_t at = 0;
+  for (const merge::Slice& slice : result.slices) {
+    FOREBAY_TRY(const auto source, sources.get(slice.stream.file));
+    Result<void> done;
+    plan.for_each_extent(slice, [&](uint64_t offset, uint64_t length) {
+      if (done) done = source->read_at(offset, result.raw.span().subspan(at, length));
+      at += length;
+    });
+    FOREBAY_CHECK(done);
+  }
+  return result;
+}
+
+Result<StoredFrame> fetch_frame(const OpenContainer& container, uint32_t number) {
+  FOREBAY_TRY(auto stored, container.reader->read(number));
+  return StoredFrame{number, std::move(stored)};
+}
+
+Result<RawFrame> decode_frame(const OpenContainer& container, const StoredFrame& stored) {
+  const container::FrameEntry& entry = container.index().frames[stored.number];
+  const merge::Frame& frame = container.plan->frames()[stored.number];
+  RawFrame result{
+      .number = stored.number, .slices = container.plan->slices(frame), .raw = Buffer(frame.raw_bytes)};
+  const auto damaged = [&](const std::string& what) {
+    return fail(ErrorKind::corrupt, fmt::format("frame {}: {}", stored.number, what), container.path, entry.record_offset);
+  };
+  const FrameShape shape = container.plan->shape(frame, result.slices);
+  if (auto decoded = codec::decode(stored.stored.recipe, shape, stored.stored.payload, result.raw.span()); !decoded) {
+    if (decoded.error().kind == ErrorKind::corrupt) return damaged(decoded.error().what);
+    return std::unexpected(std::move(decoded).error());
+  }
+  if (hash64(result.raw.span()) != entry.raw_hash) return damaged("the decoded bytes do not match their checksum");
+  return result;
+}
+
+Result<RawFrame> read_frame(const OpenContainer& container, uint32_t number) {
+  FOREBAY_TRY(const StoredFrame stored, fetch_frame(container, number));
+  return decode_frame(container, stored);
+}
+
+// What codecs take to decode, at most: a second buffer between the stages of a chain, and their tables and contexts.
+static uint64_t decode_memory(uint64_t raw_bytes) { return raw_bytes + (1 << 20); }
+
+uint64_t frame_memory(const OpenContainer& container, uint32_t number) {
+  const uint64_t raw_bytes = container.plan->frames()[number].raw_bytes;
+  return container.reader->read_bytes(number) + raw_bytes + decode_memory(raw_bytes);
+}
+
+Result<void> for_each_piece(const merge::Plan& plan, const RawFrame& frame, const PieceFn& visit) {
+  size_t at = 0;
+  for (const merge::Slice& slice : frame.slices) {
+    Result<void> done;
+    plan.for_each_extent(slice, [&](uint64_t offset, uint64_t length) {
+      if (done) done = visit(slice.stream.file, offset, frame.raw.span().subspan(at, length));
+      at += length;
+    });
+    FOREBAY_CHECK(done);
+  }
+  return {};
+}
+
+}  // namespace forebay::engine

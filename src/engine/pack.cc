@@ -1,0 +1,199 @@
+// Packing a set, as numbered steps:
+//   1. the first process stages the set; every process scans the sources
+//   2. each process packs its share of the rank groups, one container each, and makes them durable
+//   3. the first process gathers what was written, writes the manifest and commits: the set becomes visible
+#include "engine/pack.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <chrono>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/checksum.h"
+#include "engine/pack_group.h"
+#include "engine/tree.h"
+#include "store/store.h"
+
+namespace forebay::engine {
+
+Result<SchemeChoice> SchemeChoice::parse(std::string_view name) {
+  SchemeChoice choice;
+  choice.automatic = name == "auto";
+  for (const Scheme scheme : {Scheme::agnostic, Scheme::agnostic_block, Scheme::aware, Scheme::aware_block}) {
+    choice.scheme = scheme;
+    if (choice.automatic || name == to_string(scheme)) return choice;
+  }
+  return fail(ErrorKind::invalid_argument, "'" + std::string(name) + "' is not a merge scheme", {}, {},
+              "use auto, agnostic, agnostic-block, aware or aware-block");
+}
+
+const char* SchemeChoice::name() const { return automatic ? "auto" : to_string(scheme); }
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What one process has packed, as it travels to the first.
+struct Share {
+  std::map<size_t, GroupReport> groups;  // by the number of the rank group
+};
+
+std::string to_text(const Share& share) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const auto& [number, group] : share.groups)
+    all.push_back({{"number", number},
+                   {"name", group.entry.name},
+                   {"bytes", group.entry.bytes},
+                   {"raw_bytes", group.entry.raw_bytes},
+                   {"files", group.entry.files},
+                   {"tail_hash", group.entry.tail_hash},
+                   {"variables", group.variables},
+                   {"frames", group.frames},
+                   {"payload_bytes", group.payload_bytes},
+                   {"remarks", group.remarks}});
+  return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+void add_from_text(const std::string& text, Share& share) {
+  for (const auto& group : nlohmann::json::parse(text))
+    share.groups[group["number"]] = {.entry = {.name = group["name"],
+                                               .bytes = group["bytes"],
+                                               .raw_bytes = group["raw_bytes"],
+                                               .files = group["files"],
+                                               .tail_hash = group["tail_hash"]},
+                                     .variables = group["variables"],
+                                     .frames = group["frames"],
+                                     .payload_bytes = group["payload_bytes"],
+                                     .remarks = group["remarks"]};
+}
+
+// The number that ends a name: "DD0010" is step 10.
+std::optional<int64_t> step_of(const std::string& name) {
+  const size_t begin = name.find_last_not_of("0123456789") + 1;
+  int64_t step = 0;
+  const auto [end, error] = std::from_chars(name.data() + begin, name.data() + name.size(), step);
+  if (error != std::errc{} || end != name.data() + name.size()) return std::nullopt;
+  return step;
+}
+
+std::string default_name(const std::string& source) {
+  const size_t end = source.find_last_not_of('/') + 1;
+  const size_t begin = source.rfind('/', end ? end - 1 : 0) + 1;
+  return source.substr(begin, end - begin);
+}
+
+Result<void> check(const PackOptions& options) {
+  if (options.sources.empty()) return fail(ErrorKind::invalid_argument, "nothing to pack");
+  if (options.group_size == 0) return fail(ErrorKind::invalid_argument, "a rank group must have at least one rank");
+  return {};
+}
+
+// The processes of a team must see the same files: on nodes with storage of their own they would not.
+std::string fingerprint(const SourceTree& tree) {
+  std::string text;
+  for (const SourceFile& file : tree.files) text += fmt::format("{}\n{}\n{}\n", file.row.name, file.row.size, file.row.mtime_s);
+  return hash128_hex(as_bytes(text));
+}
+
+class Packer {
+ public:
+  Packer(const PackOptions& options, Team& team)
+      : options_(options), team_(team), resources_(options.resources.resolved()),
+        name_(options.name.empty() && !options.sources.empty() ? default_name(options.sources.front()) : options.name) {}
+
+  Result<PackReport> run() {
+    const auto start = Clock::now();
+    FOREBAY_CHECK(agree(team_, prepare()));
+    const std::string directory = team_.broadcast(staged_ ? staged_->directory() : "");
+    const std::string seen = team_.broadcast(fingerprint(tree_));
+    FOREBAY_CHECK(agree(team_, pack_share(directory, seen)));
+    for (const std::string& text : team_.gather(to_text(share_))) add_from_text(text, share_);
+    FOREBAY_CHECK(agree(team_, team_.rank() == 0 ? commit() : Result<void>()));
+    PackReport report = make_report();
+    report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    return report;
+  }
+
+ private:
+  Result<void> prepare() {
+    FOREBAY_CHECK(check(options_));
+    FOREBAY_TRY(resources_.memory_bytes, buffer_bytes(resources_.memory_bytes));
+    FOREBAY_TRY(tree_, scan_tree(options_.sources));
+    if (tree_.files.empty()) return fail(ErrorKind::invalid_argument, "there are no files to pack", options_.sources.front());
+    if (team_.rank() != 0) return {};
+    FOREBAY_TRY(const auto store, store::Store::open_for_writing(options_.store));
+    FOREBAY_TRY(staged_, store.stage(name_));
+    return {};
+  }
+
+  Result<void> pack_share(const std::string& directory, const std::string& seen) {
+    if (fingerprint(tree_) != seen)
+      return fail(ErrorKind::invalid_argument, "the processes see different files", options_.sources.front(), {},
+                  "all processes of one pack must share the file system of the sources");
+    const std::vector<FileRange> groups = rank_groups(tree_, options_.group_size);
+    Progress progress{.done_bytes = 0, .total_bytes = tree_.bytes};
+    const auto delivered = [&](uint64_t raw_bytes) {
+      progress.done_bytes += raw_bytes;
+      if (resources_.progress) resources_.progress(progress);
+    };
+    for (size_t number = team_.rank(); number < groups.size(); number += team_.size()) {
+      const auto files =
+          std::span<const SourceFile>(tree_.files).subspan(groups[number].first, groups[number].last - groups[number].first);
+      FOREBAY_TRY(share_.groups[number], pack_group(files, directory, fmt::format("{:05}.fbc", number), options_,
+                                                    resources_, delivered));
+    }
+    return {};
+  }
+
+  Result<void> commit() {
+    manifest_ = {.name = name_,
+                 .step = options_.step ? options_.step : step_of(name_),
+                 .created_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                   std::chrono::system_clock::now().time_since_epoch())
+                                   .count(),
+                 .software = "forebay " FOREBAY_VERSION,
+                 .profile = options_.profile.name(),
+                 .scheme = options_.scheme.name(),
+                 .ranks = tree_.ranks,
+                 .group_size = options_.group_size};
+    for (const auto& [number, group] : share_.groups) manifest_.containers.push_back(group.entry);
+    return staged_->commit(manifest_);
+  }
+
+  PackReport make_report() const {
+    PackReport report{.name = name_,
+                      .step = manifest_.step,
+                      .ranks = tree_.ranks,
+                      .files = tree_.files.size(),
+                      .containers = share_.groups.size(),
+                      .raw_bytes = tree_.bytes};
+    uint64_t payload_bytes = 0;
+    for (const auto& [number, group] : share_.groups) {
+      report.variables += group.variables;
+      report.frames += group.frames;
+      report.stored_bytes += group.entry.bytes;
+      payload_bytes += group.payload_bytes;
+      report.remarks.insert(report.remarks.end(), group.remarks.begin(), group.remarks.end());
+    }
+    report.stored_bytes += store::serialise(manifest_).size();
+    report.index_bytes = report.stored_bytes - payload_bytes;
+    return report;
+  }
+
+  const PackOptions& options_;
+  Team& team_;
+  Resources resources_;
+  const std::string name_;
+  SourceTree tree_;
+  std::unique_ptr<store::StagedSet> staged_;  // on the first process
+  Share share_;
+  store::Manifest manifest_;
+};
+
+}  // namespace
+
+Result<PackReport> pack(const PackOptions& options, Team& team) { return Packer(options, team).run(); }
+
+}  // namespace forebay::engine

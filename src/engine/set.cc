@@ -1,0 +1,47 @@
+#include "engine/set.h"
+
+#include <fmt/format.h>
+
+#include "base/byte_source.h"
+
+namespace forebay::engine {
+
+Result<OpenContainer> open_container(const std::string& path, uint64_t memory_bytes) {
+  OpenContainer opened{.path = path};
+  FOREBAY_TRY(auto source, FileSource::open(path));
+  FOREBAY_TRY(opened.reader, container::Reader::open(std::move(source), memory_bytes));
+  const container::Index& index = opened.index();
+  auto plan = merge::Plan::make(index.directory, index.plan, index.frames.size());
+  if (!plan) return fail(ErrorKind::corrupt, "the index does not fit together: " + plan.error().what, path);
+  if (plan->frames().size() != index.frames.size())
+    return fail(ErrorKind::corrupt, fmt::format("the index has {} frames where its plan has {}", index.frames.size(),
+                                                plan->frames().size()), path);
+  for (size_t i = 0; i < index.frames.size(); ++i)
+    if (index.frames[i].raw_bytes != plan->frames()[i].raw_bytes)
+      return fail(ErrorKind::corrupt, fmt::format("frame {} has another size in the index than in its plan", i), path,
+                  index.frames[i].record_offset);
+  opened.plan = std::make_unique<merge::Plan>(*std::move(plan));
+  return opened;
+}
+
+// Whether a container is the one that the manifest means, not just a valid one.
+static Result<void> check_against(const store::ContainerEntry& entry, const OpenContainer& opened) {
+  FOREBAY_TRY(const uint64_t tail, store::tail_hash(opened.reader->source()));
+  if (opened.reader->source().size() != entry.bytes || tail != entry.tail_hash)
+    return fail(ErrorKind::corrupt, "this is not the container that the set's manifest lists", opened.path, {},
+                "was it replaced or cut short?");
+  return {};
+}
+
+Result<OpenSet> open_set(const store::SetInfo& info, uint64_t memory_bytes) {
+  if (!info.manifest) return std::unexpected(info.manifest.error());
+  OpenSet set{.manifest = *info.manifest, .directory = info.directory};
+  for (const store::ContainerEntry& entry : set.manifest.containers) {
+    FOREBAY_TRY(auto opened, open_container(info.directory + "/" + entry.name, memory_bytes));
+    FOREBAY_CHECK(check_against(entry, opened));
+    set.containers.push_back(std::move(opened));
+  }
+  return set;
+}
+
+}  // namespace forebay::engine

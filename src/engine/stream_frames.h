@@ -1,0 +1,46 @@
+// Which frames of a plan hold a part of a stream: the plan read backwards. Pure.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "merge/plan.h"
+
+namespace forebay::engine {
+
+// A range of a stream, and where its bytes go in what is being assembled.
+struct StreamPart {
+  merge::Stream stream;
+  uint64_t begin = 0, length = 0;
+  uint64_t target = 0;
+};
+
+// The parts of streams that make up [begin, begin + length) of a variable's stored bytes: one of its own stream or,
+// under the agnostic schemes, one of the file per extent. `target` counts from `begin`.
+std::vector<StreamPart> parts_of_variable(const merge::Plan& plan, uint32_t file, uint32_t variable, uint64_t begin,
+                                          uint64_t length);
+
+// Likewise for a range of a whole file, in no particular order.
+std::vector<StreamPart> parts_of_file(const merge::Plan& plan, uint32_t file, uint64_t begin, uint64_t length);
+
+// Thread-safe after construction.
+class StreamFrames {
+ public:
+  // `plan` must outlive this.
+  explicit StreamFrames(const merge::Plan& plan);
+
+  // The numbers of the frames that hold any byte of `part`, rising. Empty if the plan has no such stream.
+  std::vector<uint32_t> holding(const StreamPart& part) const;
+
+ private:
+  struct Place {
+    uint32_t file, variable;
+    uint32_t group, stream;  // in Plan::groups() and FrameGroup::streams
+  };
+  const Place* find(const merge::Stream& stream) const;
+
+  const merge::Plan& plan_;
+  std::vector<Place> places_;  // by file, then variable
+};
+
+}  // namespace forebay::engine
