@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Proves that `make demo` and `make check` need nothing but Debian 12 and make: makes a bare Debian root with debootstrap,
-# clones the last commit into it, with ../shared where that exists, and runs the targets there.
+# clones the last commit into it, with ../shared where that exists, and runs the commands there.
 #
 # Needs root and the package debootstrap. Packages come from the mirror that this machine uses. All mounts are made in a
 # mount namespace of its own, and the root is removed at the end; about 4 GB below TMPDIR (default /tmp) are needed.
-# Usage: bare-debian.sh [TARGET...]
+# Usage: bare-debian.sh [COMMAND...]    (default: "make demo" "make check")
 set -euo pipefail
 
 repository=$(cd "$(dirname "$0")/../.." && pwd)
-targets=("$@")
-((${#targets[@]})) || targets=(demo check)
+commands=("$@")
+((${#commands[@]})) || commands=("make demo" "make check")
 readonly suite=bookworm
 
 die() {
@@ -25,7 +25,7 @@ if [[ -z ${FOREBAY_BARE_INSIDE:-} ]]; then
   chmod 755 "$root"  # as a root is: apt downloads as a user of its own
   trap 'rm -rf --one-file-system "$root"' EXIT
   status=0
-  FOREBAY_BARE_INSIDE=$root unshare --mount --propagation private --pid --fork --kill-child "$0" "${targets[@]}" ||
+  FOREBAY_BARE_INSIDE=$root unshare --mount --propagation private --pid --fork --kill-child "$0" "${commands[@]}" ||
     status=$?
   exit "$status"
 fi
@@ -47,9 +47,8 @@ from=$( (mirror || true) | head -n 1)
 stage() { printf '\n==== %s (%d s)\n' "$1" "$SECONDS"; }
 
 stage "debootstrap"
-debootstrap --variant=minbase --include=make "$suite" "$root" "$from" >"$root.log" 2>&1 ||
-  { tail -n 20 "$root.log" >&2; rm -f "$root.log"; die "debootstrap failed"; }
-rm -f "$root.log"
+debootstrap --variant=minbase --include=make "$suite" "$root" "$from" >"$root/bare.log" 2>&1 ||
+  { tail -n 20 "$root/bare.log" >&2; die "debootstrap failed"; }
 cp /etc/resolv.conf /etc/hosts "$root/etc/"
 apt-config dump | grep -iE '^Acquire::[a-z]+::Proxy ' >"$root/etc/apt/apt.conf.d/80proxy" || true
 
@@ -64,9 +63,9 @@ if [[ -d $repository/../shared ]]; then
   mount -o remount,bind,ro "$root/work/shared"
 fi
 
-for target in "${targets[@]}"; do
-  stage "make $target"
+for command in "${commands[@]}"; do
+  stage "$command"
   env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 ${http_proxy:+http_proxy="$http_proxy"} \
-    ${https_proxy:+https_proxy="$https_proxy"} chroot "$root" make -C /work/forebay "$target" </dev/null
+    ${https_proxy:+https_proxy="$https_proxy"} chroot "$root" bash -c "cd /work/forebay && $command" </dev/null
 done
-stage "done: ${targets[*]} in a bare Debian $(<"$root/etc/debian_version")"
+stage "all done, in a bare Debian $(<"$root/etc/debian_version")"
