@@ -1,0 +1,68 @@
+// Reading fields one after another out of bytes that may be too short or wrong.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/bytes.h"
+
+namespace forebay::format {
+
+// Once a read passes the end, ok() is false for good and every further read returns zeros or nothing: a parser may read
+// a whole structure and ask once.
+class Cursor {
+ public:
+  Cursor() = default;
+  explicit Cursor(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  bool ok() const { return ok_; }
+  size_t position() const { return position_; }
+  size_t remaining() const { return bytes_.size() - position_; }
+
+  std::span<const std::byte> bytes(uint64_t count) {
+    if (count > remaining()) ok_ = false;
+    if (!ok_) return {};
+    const auto taken = bytes_.subspan(position_, static_cast<size_t>(count));
+    position_ += taken.size();
+    return taken;
+  }
+  std::string_view text(uint64_t count) { return as_text(bytes(count)); }
+  void skip(uint64_t count) { bytes(count); }
+
+  template <std::integral T>
+  T le() {
+    const auto taken = bytes(sizeof(T));
+    return taken.empty() ? T{} : load_le<T>(taken.data());
+  }
+  template <std::integral T>
+  T be() {
+    const auto taken = bytes(sizeof(T));
+    return taken.empty() ? T{} : load_be<T>(taken.data());
+  }
+  uint8_t u8() { return le<uint8_t>(); }
+  uint16_t u16() { return le<uint16_t>(); }
+  uint32_t u32() { return le<uint32_t>(); }
+  uint64_t u64() { return le<uint64_t>(); }
+
+  // A little-endian number of 0 to 8 bytes.
+  uint64_t number(size_t size) {
+    if (size == 8) return u64();
+    uint64_t value = 0;
+    const auto taken = bytes(size);
+    for (size_t i = 0; i < taken.size(); ++i) value |= uint64_t{std::to_integer<uint8_t>(taken[i])} << (8 * i);
+    return value;
+  }
+
+  // Whether the next bytes are `signature`, which is passed over.
+  bool expect(std::string_view signature) { return text(signature.size()) == signature; }
+
+ private:
+  std::span<const std::byte> bytes_;
+  size_t position_ = 0;
+  bool ok_ = true;
+};
+
+}  // namespace forebay::format

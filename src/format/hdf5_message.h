@@ -1,0 +1,51 @@
+// The header messages that say where a dataset's bytes lie and what links a group has.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/datatype.h"
+#include "base/shape.h"
+#include "format/hdf5_file.h"
+
+namespace forebay::format::hdf5 {
+
+inline constexpr uint64_t kUnlimited = UINT64_MAX;  // a maximum size of all ones
+
+struct Dataspace {
+  Shape shape;
+  Shape maximum;  // of the rank of `shape`; kUnlimited where there is no maximum
+};
+
+struct ElementType {
+  DataType type;      // kBytes if `size` is more than a DataType can say
+  uint64_t size = 0;  // bytes
+};
+
+enum class StorageKind { elsewhere, compact, contiguous, chunked };
+enum class ChunkIndex { btree1 = 0, single = 1, implicit = 2, fixed_array = 3, extensible_array = 4, btree2 = 5 };
+
+struct Storage {
+  StorageKind kind = StorageKind::elsewhere;
+  uint64_t address = kUndefined;  // of the data, or of the chunk index; compact: within the message
+  uint64_t size = 0;              // compact: of the data. Single chunk with filters: of the chunk as it is stored.
+  ChunkIndex index = ChunkIndex::btree1;
+  Shape chunk;                // elements
+  uint64_t element_size = 0;  // as the chunk's shape has it
+};
+
+struct Link {
+  std::string name;
+  uint64_t address = kUndefined;  // of the object header; kUndefined if the link is not a hard one
+};
+
+// Each decodes one message; nothing if the message is malformed, or of a version or kind that is not known.
+std::optional<Dataspace> decode_dataspace(const File& file, Cursor message);
+std::optional<ElementType> decode_datatype(Cursor message);
+std::optional<Storage> decode_layout(const File& file, Cursor message);
+std::optional<Link> decode_link(const File& file, Cursor message);
+
+// The address of the object header that has the real message, from the body of a shared message.
+std::optional<uint64_t> decode_shared(const File& file, Cursor message);
+
+}  // namespace forebay::format::hdf5

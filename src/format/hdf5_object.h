@@ -1,0 +1,26 @@
+// Object headers: what a dataset or a group says about itself.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "format/hdf5_message.h"
+
+namespace forebay::format::hdf5 {
+
+struct Object {
+  std::optional<Dataspace> space;
+  std::optional<ElementType> type;
+  std::optional<uint64_t> shared_type;  // the address of the committed datatype, if the type is one
+  std::optional<Storage> storage;       // of compact storage, `address` is the file's
+  bool filtered = false;
+
+  uint64_t symbol_tree = kUndefined, symbol_heap = kUndefined;  // of an old-style group
+  uint64_t link_heap = kUndefined, link_index = kUndefined;     // of a group with dense links
+  std::vector<Link> links;                                      // of a group with compact links
+};
+
+// Reads the object header at `address` with its continuation blocks. Messages that cannot be understood are left out.
+Result<Object> read_object(File& file, uint64_t address);
+
+}  // namespace forebay::format::hdf5

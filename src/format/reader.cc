@@ -1,0 +1,55 @@
+#include "format/reader.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "format/hdf5_reader.h"
+#include "format/npy_reader.h"
+
+namespace forebay::format {
+
+std::span<const FormatReader* const> all_readers() {
+  static const NpyReader npy;
+  static const NpzReader npz;
+  static const Hdf5Reader hdf5;
+  // HDF5 last: its signature may stand far inside the file, where only it looks.
+  static const std::array<const FormatReader*, 3> readers = {&npy, &npz, &hdf5};
+  return readers;
+}
+
+namespace {
+
+// Whether the error speaks of what the file says, and not of the failure to read it.
+bool is_about_content(const Error& error) {
+  return error.kind == ErrorKind::corrupt || error.kind == ErrorKind::unsupported || error.kind == ErrorKind::limit;
+}
+
+Result<ReadLayout> opaque(std::string remark = {}) {
+  return ReadLayout{.layout = {.format = "opaque", .variables = {}}, .remark = std::move(remark)};
+}
+
+Result<ReadLayout> finish(Result<Layout> layout, const ByteSource& source) {
+  if (!layout && is_about_content(layout.error())) return opaque(layout.error().message());
+  if (!layout) return std::unexpected(layout.error());
+  ReadLayout read{.layout = std::move(*layout), .remark = {}};
+  const size_t dropped = normalise(read.layout, source.size());
+  if (dropped > 0) read.remark = fmt::format("{} variables do not fit the file and were left out", dropped);
+  return read;
+}
+
+}  // namespace
+
+Result<ReadLayout> read_layout(const ByteSource& source, std::string_view, const FormatOptions& options,
+                               std::string_view) {
+  constexpr uint64_t kHeadBytes = 4096;
+  if (options.opaque) return opaque();
+  std::vector<std::byte> head(std::min(source.size(), kHeadBytes));
+  FOREBAY_CHECK(source.read_at(0, head));
+  for (const FormatReader* reader : all_readers())
+    if (reader->matches(head, source)) return finish(reader->read(source), source);
+  return opaque();
+}
+
+}  // namespace forebay::format
