@@ -33,12 +33,18 @@ static Result<void> check_against(const store::ContainerEntry& entry, const Open
   return {};
 }
 
+Result<OpenContainer> open_listed(const std::string& directory, const store::ContainerEntry& entry,
+                                  uint64_t memory_bytes) {
+  FOREBAY_TRY(auto opened, open_container(directory + "/" + entry.name, memory_bytes));
+  FOREBAY_CHECK(check_against(entry, opened));
+  return opened;
+}
+
 Result<OpenSet> open_set(const store::SetInfo& info, uint64_t memory_bytes) {
   if (!info.manifest) return std::unexpected(info.manifest.error());
   OpenSet set{.manifest = *info.manifest, .directory = info.directory};
   for (const store::ContainerEntry& entry : set.manifest.containers) {
-    FOREBAY_TRY(auto opened, open_container(info.directory + "/" + entry.name, memory_bytes));
-    FOREBAY_CHECK(check_against(entry, opened));
+    FOREBAY_TRY(auto opened, open_listed(info.directory, entry, memory_bytes));
     set.containers.push_back(std::move(opened));
   }
   return set;

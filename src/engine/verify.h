@@ -12,24 +12,27 @@
 namespace forebay::engine {
 
 struct Damage {
-  std::string container;               // path of the damaged file: a container or the manifest
-  std::optional<uint32_t> frame;       // number, if one frame is damaged
-  std::optional<uint64_t> offset;      // byte in the container, when known
+  std::string container;           // path of the damaged file: a container or the manifest
+  std::optional<uint32_t> frame;   // number, if one frame is damaged
+  std::optional<uint64_t> offset;  // byte in the container, when known
   std::string what;
-  std::vector<std::string> files;      // of the set, whose bytes are lost by this damage; empty if all of the container's
+  std::vector<std::string> files;  // of the set, whose bytes are lost by this damage
+  bool all_files = false;          // every file of the container is lost; their names cannot be read
 };
 
 struct VerifyReport {
   std::string name;
-  uint64_t frames = 0, files = 0, raw_bytes = 0, stored_bytes = 0;
+  uint64_t frames = 0, files = 0, raw_bytes = 0, stored_bytes = 0;  // of what could be opened
   double seconds = 0;
-  std::vector<Damage> damages;         // empty: the set is intact
+  std::vector<Damage> damages;  // empty: the set is intact
 
   bool intact() const { return damages.empty(); }
 };
 
-// Reads, decodes and checks all of a set. Damage is in the report; an Error means that the check itself could not be
-// done (io, permission, limit, cancelled).
+// Reads, decodes and checks all of a set: every byte of its containers against their checksums, the files' checksums
+// against the decoded bytes, the containers against the manifest. Without a readable manifest, the containers that are
+// there. Frames that an earlier repair could not save are damage too. Damage is in the report; an Error means that the
+// check itself could not be done (io, permission, limit, unsupported, changed).
 Result<VerifyReport> verify(const store::SetInfo& set, const Resources& resources);
 
 }  // namespace forebay::engine

@@ -1,0 +1,218 @@
+#include "engine/verify.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "engine/frame_facts.h"
+#include "engine/frame_io.h"
+#include "engine/pipeline.h"
+#include "engine/set.h"
+#include "engine/set_files.h"
+
+namespace forebay::engine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct VerifyJob {
+  uint32_t number = 0;
+  Result<StoredFrame> stored;
+  FrameFacts facts;
+};
+
+// What stays in memory while a container's frames pass.
+uint64_t standing_bytes(const OpenContainer& container) {
+  const container::Index& index = container.index();
+  return index.directory.memory_bytes() + container.plan->memory_bytes() +
+         index.frames.size() * sizeof(container::FrameEntry) +
+         index.characteristics.size() * sizeof(container::Characteristics) +
+         index.directory.files.size() * (sizeof(uint64_t) + sizeof(FileCrc));
+}
+
+// Checks one open container, and appends what is wrong with it to `damages`.
+class ContainerCheck {
+ public:
+  ContainerCheck(const OpenContainer& container, std::vector<Damage>& damages)
+      : container_(container), index_(container.index()), facts_(container.directory()), damages_(damages) {}
+
+  Result<void> run(const Resources& resources, const std::function<void(uint64_t)>& delivered) {
+    FOREBAY_CHECK(check_frames(resources, delivered));
+    report_frames();
+    report_files();
+    return check_structure();
+  }
+
+ private:
+  Result<void> check_frames(const Resources& resources, const std::function<void(uint64_t)>& delivered) {
+    const uint64_t standing = standing_bytes(container_);
+    if (standing > resources.memory_bytes)
+      return fail(ErrorKind::limit, "the index alone takes more than the memory budget", container_.path);
+    const Pipeline<VerifyJob>::Stages stages{
+        .cost = [&](size_t number) { return frame_memory(container_, static_cast<uint32_t>(number)); },
+        .fetch = [&](size_t number) -> Result<VerifyJob> {
+          VerifyJob job{.number = static_cast<uint32_t>(number),
+                        .stored = fetch_frame(container_, static_cast<uint32_t>(number)),
+                        .facts = {}};
+          return job;
+        },
+        .work = [&](VerifyJob& job) -> Result<void> {
+          if (!job.stored) return {};
+          const auto frame = decode_frame(container_, *job.stored);
+          if (frame) {
+            job.facts = crc_facts(*container_.plan, *frame);
+            job.stored->stored = {};
+          } else {
+            job.stored = std::unexpected(frame.error());
+          }
+          return {};
+        },
+        .deliver = [&](VerifyJob& job) -> Result<void> {
+          if (!job.stored && !is_damage(job.stored.error())) return std::unexpected(std::move(job.stored).error());
+          if (!job.stored) lost_.emplace(job.number, std::move(job.stored).error());
+          facts_.add(job.facts);
+          delivered(index_.frames[job.number].raw_bytes);
+          return {};
+        }};
+    const PipelineThreads threads{.fetch = std::max(1u, resources.threads / 2), .work = resources.threads};
+    return Pipeline<VerifyJob>::run(index_.frames.size(), resources.memory_bytes - standing, threads, stages);
+  }
+
+  // The files that have bytes in a frame.
+  std::vector<std::string> files_of(uint32_t number) const {
+    std::set<uint32_t> files;
+    for (const merge::Slice& slice : container_.plan->slices(container_.plan->frames()[number]))
+      files.insert(slice.stream.file);
+    std::vector<std::string> names;
+    for (const uint32_t file : files) names.push_back(container_.directory().files[file].name);
+    return names;
+  }
+
+  void report_frames() {
+    for (const auto& [number, error] : lost_)
+      damages_.push_back({.container = container_.path,
+                          .frame = number,
+                          .offset = error.offset,
+                          .what = error.what,
+                          .files = files_of(number)});
+    for (uint32_t number = 0; number < index_.frames.size(); ++number) {
+      const auto& references = index_.frames[number].references;
+      const auto cause = std::ranges::find_if(references, [&](uint32_t other) { return lost_.contains(other); });
+      if (cause == references.end() || lost_.contains(number)) continue;
+      damages_.push_back(
+          {.container = container_.path,
+           .frame = number,
+           .offset = index_.frames[number].record_offset,
+           .what = fmt::format("frame {}: it was predicted from frame {}, which is damaged", number, *cause),
+           .files = files_of(number)});
+    }
+  }
+
+  // Frames that are whole one by one can still be put together wrongly, by a faulty program rather than a faulty disk.
+  void report_files() {
+    if (index_.file_crcs.empty()) return;
+    const std::vector<uint64_t> actual = facts_.file_crcs();
+    for (uint32_t file = 0; file < actual.size(); ++file) {
+      if (!facts_.is_whole(file) || actual[file] == index_.file_crcs[file]) continue;
+      const std::string& name = container_.directory().files[file].name;
+      damages_.push_back({.container = container_.path,
+                          .what = fmt::format("the file '{}' does not match its checksum, though its frames do", name),
+                          .files = {name}});
+    }
+  }
+
+  // The walk over the records stops at the first damage, which may be a frame's that is known already.
+  Result<void> check_structure() {
+    const auto checked = container_.reader->verify_structure();
+    if (checked) return {};
+    const Error& error = checked.error();
+    if (!is_damage(error)) return std::unexpected(error);
+    if (!error.offset || !is_in_lost_frame(*error.offset))
+      damages_.push_back({.container = container_.path, .offset = error.offset, .what = error.what, .files = {}});
+    return {};
+  }
+
+  bool is_in_lost_frame(uint64_t offset) const {
+    uint64_t last = 0;  // the record offset of the last frame that starts at `offset` or before
+    for (const container::FrameEntry& frame : index_.frames)
+      if (frame.record_offset <= offset) last = std::max(last, frame.record_offset);
+    return std::ranges::any_of(
+        lost_, [&](const auto& frame) { return last != 0 && index_.frames[frame.first].record_offset == last; });
+  }
+
+  const OpenContainer& container_;
+  const container::Index& index_;
+  RunningFacts facts_;
+  std::vector<Damage>& damages_;
+  std::map<uint32_t, Error> lost_;
+};
+
+class Verifier {
+ public:
+  Verifier(const store::SetInfo& set, const Resources& resources) : set_(set), resources_(resources) {}
+
+  Result<VerifyReport> run() {
+    const auto start = Clock::now();
+    FOREBAY_TRY(resources_.memory_bytes, buffer_bytes(resources_.memory_bytes));
+    report_.name = set_.name;
+    if (set_.manifest) {
+      progress_.total_bytes = set_.manifest->raw_bytes();
+      for (const store::ContainerEntry& entry : set_.manifest->containers)
+        FOREBAY_CHECK(
+            take(set_.directory + "/" + entry.name, open_listed(set_.directory, entry, resources_.memory_bytes)));
+    } else {
+      FOREBAY_CHECK(verify_without_manifest());
+    }
+    report_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    return std::move(report_);
+  }
+
+ private:
+  Result<void> verify_without_manifest() {
+    const Error& error = set_.manifest.error();
+    if (!is_damage(error)) return std::unexpected(error);
+    report_.damages.push_back(
+        {.container = set_.directory + "/manifest", .offset = error.offset, .what = error.what, .files = {}});
+    FOREBAY_TRY(const auto names, container_names(set_));
+    for (const std::string& name : names) {
+      const std::string path = set_.directory + "/" + name;
+      FOREBAY_CHECK(take(path, open_container(path, resources_.memory_bytes)));
+    }
+    return {};
+  }
+
+  Result<void> take(const std::string& path, const Result<OpenContainer>& container) {
+    if (!container) {
+      const Error& error = container.error();
+      if (!is_damage(error)) return std::unexpected(error);
+      report_.damages.push_back(
+          {.container = path, .offset = error.offset, .what = error.what, .files = {}, .all_files = true});
+      return {};
+    }
+    report_.stored_bytes += container->reader->source().size();
+    report_.frames += container->index().frames.size();
+    report_.files += container->directory().files.size();
+    for (const FileRow& file : container->directory().files) report_.raw_bytes += file.size;
+    return ContainerCheck(*container, report_.damages).run(resources_, [&](uint64_t raw_bytes) {
+      progress_.done_bytes += raw_bytes;
+      progress_.total_bytes = std::max(progress_.total_bytes, progress_.done_bytes);
+      if (resources_.progress) resources_.progress(progress_);
+    });
+  }
+
+  const store::SetInfo& set_;
+  Resources resources_;
+  Progress progress_;
+  VerifyReport report_;
+};
+
+}  // namespace
+
+Result<VerifyReport> verify(const store::SetInfo& set, const Resources& resources) {
+  return Verifier(set, resources.resolved()).run();
+}
+
+}  // namespace forebay::engine
