@@ -1,0 +1,79 @@
+#include "syscalls.h"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+
+namespace crash {
+
+static bool is_writing(uint64_t flags) { return (flags & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)) != 0; }
+
+bool opens_for_writing(uint64_t number, const uint64_t args[6]) {
+  switch (number) {
+    case SYS_open:
+      return is_writing(args[1]);
+    case SYS_openat:
+      return is_writing(args[2]);
+    case SYS_creat:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::optional<Syscall> changing_call(uint64_t number, const uint64_t args[6]) {
+  const bool is_stream = args[0] <= 2;
+  switch (number) {
+    case SYS_open:
+    case SYS_openat:
+    case SYS_creat:
+      if (!opens_for_writing(number, args)) return {};
+      return Syscall{"open", true};
+    case SYS_write:
+    case SYS_pwrite64:
+    case SYS_writev:
+    case SYS_pwritev:
+    case SYS_pwritev2:
+      if (is_stream) return {};
+      return Syscall{"write", true};
+    case SYS_copy_file_range:
+    case SYS_sendfile:
+      return Syscall{"copy", true};
+    case SYS_fsync:
+    case SYS_fdatasync:
+    case SYS_syncfs:
+    case SYS_msync:
+      return Syscall{"fsync", false};
+    case SYS_rename:
+    case SYS_renameat:
+    case SYS_renameat2:
+      return Syscall{"rename", false};
+    case SYS_link:
+    case SYS_linkat:
+      return Syscall{"link", true};
+    case SYS_symlink:
+    case SYS_symlinkat:
+      return Syscall{"symlink", true};
+    case SYS_unlink:
+    case SYS_unlinkat:
+    case SYS_rmdir:
+      return Syscall{"unlink", false};
+    case SYS_mkdir:
+    case SYS_mkdirat:
+      return Syscall{"mkdir", true};
+    case SYS_truncate:
+    case SYS_ftruncate:
+      return Syscall{"truncate", true};
+    case SYS_fallocate:
+      return Syscall{"fallocate", true};
+    case SYS_chmod:
+    case SYS_fchmod:
+    case SYS_fchmodat:
+      return Syscall{"chmod", false};
+    case SYS_utimensat:
+      return Syscall{"utimens", false};
+    default:
+      return {};
+  }
+}
+
+}  // namespace crash

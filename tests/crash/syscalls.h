@@ -1,0 +1,21 @@
+// Which system calls change a file system: the instants at which a crash or an error can leave something behind.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace crash {
+
+struct Syscall {
+  const char* name;
+  bool allocates;  // a full disk can refuse it
+};
+
+// The description of a call that changes a file system, by number and arguments. Opening counts if it may create or
+// write; writes to the standard streams do not count, and neither does closing, which the tracer decides by descriptor.
+std::optional<Syscall> changing_call(uint64_t number, const uint64_t args[6]);
+
+// Whether it is a call that opens a file for writing and returns its descriptor.
+bool opens_for_writing(uint64_t number, const uint64_t args[6]);
+
+}  // namespace crash
