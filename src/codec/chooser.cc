@@ -3,45 +3,144 @@
 #include <algorithm>
 
 #include "codec/codec_ids.h"
+#include "codec/trial.h"
 
 namespace forebay::codec {
 namespace {
 
-constexpr Stage kShuffle{kShuffleId}, kZstd1{kZstdId, 1}, kDeflate6{kDeflateId, 6};
+constexpr Stage kShuffle{kShuffleId}, kBitshuffle{kBitshuffleId};
+constexpr Stage kFpc2{kFpcId, 2}, kFpzip1d{kFpzip1dId}, kFpzip{kFpzipId};
+constexpr Stage kLz4{kLz4Id}, kDeflate6{kDeflateId, 6}, kZstd1{kZstdId, 1}, kZstd3{kZstdId, 3}, kZstdMax{kZstdId, 16};
+
+constexpr Stage lorenzo(uint8_t order) { return {kLorenzoId, order}; }
+
+constexpr size_t kMaxTrialFraction = 8;
+
+constexpr uint64_t kTinyVariableBytes = 100;  // mcrEngine section 6.1: such variables skip the first pass
+
+bool is_available(const Chain& chain) {
+  return std::ranges::all_of(chain, [](const Stage& stage) { return find_codec(stage.id) != nullptr; });
+}
+
+// The ways of turning elements into something that a coder likes, in the order of preference.
+std::vector<Chain> transforms(const DataType& type) {
+  if (type.size == 1)
+    return type.is_number() ? std::vector<Chain>{{}, {lorenzo(0)}, {lorenzo(1)}} : std::vector<Chain>{{}};
+  if (!type.is_number()) return {{kShuffle}, {}};
+  return {{kShuffle}, {lorenzo(0), kShuffle}, {lorenzo(1), kShuffle}, {lorenzo(2), kShuffle}, {}};
+}
+
+Chain join(Chain chain, Stage coder) {
+  chain.push_back(coder);
+  return chain;
+}
+
+std::vector<Chain> with_coders(const std::vector<Chain>& firsts, std::initializer_list<Stage> coders) {
+  std::vector<Chain> chains;
+  for (const Stage& coder : coders)
+    for (const Chain& first : firsts) chains.push_back(join(first, coder));
+  return chains;
+}
+
+// The paper's first pass by type (mcrEngine section 6.1). Where the build lacks the library, only the second pass.
+Chain paper_chain(const DataType& type) {
+  Chain chain{kLz4, kDeflate6};
+  if (type.kind == Kind::floating && type.size == 8) chain = {kFpc2, kDeflate6};
+  if (type.kind == Kind::floating && type.size == 4) chain = {kFpzip1d, kDeflate6};
+  return is_available(chain) ? chain : Chain{kDeflate6};
+}
+
+// Doubles have more bytes that only a search for matches can save, and fewer elements to search per byte.
+Stage balanced_coder(const DataType& type) { return type.size == 8 ? kZstd3 : kZstd1; }
+
+std::vector<Chain> max_candidates(const DataType& type) {
+  std::vector<Chain> chains = with_coders(transforms(type), {kZstdMax});
+  if (type.is_number() && type.size > 1) chains.push_back({lorenzo(0), kBitshuffle, kZstdMax});
+  if (type.kind == Kind::floating && is_available({kFpzip})) chains.push_back({kFpzip});
+  return chains;
+}
+
+bool only_tiny_variables(const FrameShape& shape) {
+  return std::ranges::all_of(shape.blocks,
+                             [&](const Block& block) { return block.count() * shape.type.size < kTinyVariableBytes; });
+}
 
 }  // namespace
 
 Result<Profile> Profile::parse(std::string_view text) {
   Profile profile;
   profile.name_ = text;
-  if (std::ranges::any_of(profiles(), [&](const ProfileInfo& info) { return info.name == text; })) return profile;
-  FOREBAY_TRY(Chain chain, parse_chain(text));
-  profile.explicit_.push_back(std::move(chain));
+  const auto& all = profiles();
+  const auto found = std::ranges::find(all, text, &ProfileInfo::name);
+  if (found != all.end()) {
+    profile.policy_ = static_cast<Policy>(found - all.begin());
+    return profile;
+  }
+  profile.policy_ = Policy::chain;
+  FOREBAY_TRY(profile.chain_, parse_chain(text));
   return profile;
 }
 
-Chain Profile::choose(const FrameShape& shape, std::span<const std::byte>) const {
-  return candidates(shape.type).front();
+Chain Profile::choose(const FrameShape& shape, std::span<const std::byte> raw) const {
+  switch (policy_) {
+    case Policy::none:
+      return {};
+    case Policy::gzip:
+      return {kDeflate6};
+    case Policy::paper:
+      return only_tiny_variables(shape) ? Chain{kDeflate6} : paper_chain(shape.type);
+    case Policy::fast:
+      return join(best_by_estimate(transforms(shape.type), shape, raw), kZstd1);
+    case Policy::balanced:
+      return join(best_by_estimate(transforms(shape.type), shape, raw), balanced_coder(shape.type));
+    case Policy::max:
+      return best_by_trial(max_candidates(shape.type), shape, raw, kMaxTrialFraction);
+    case Policy::chain:
+      return chain_;
+  }
+  return {};
 }
 
 std::vector<Chain> Profile::candidates(const DataType& type) const {
-  if (!explicit_.empty()) return explicit_;
-  if (name_ == "none") return {{}};
-  if (name_ == "gzip") return {{kDeflate6}};
-  if (type.is_number() && type.size > 1) return {{{kLorenzoId}, kShuffle, kZstd1}};
-  return {{kZstd1}};
+  switch (policy_) {
+    case Policy::none:
+      return {{}};
+    case Policy::gzip:
+      return {{kDeflate6}};
+    case Policy::paper:
+      return {{kDeflate6}, paper_chain(type)};
+    case Policy::fast:
+      return with_coders(transforms(type), {kZstd1});
+    case Policy::balanced:
+      return with_coders(transforms(type), {kZstd1, kZstd3});
+    case Policy::max:
+      return max_candidates(type);
+    case Policy::chain:
+      return {chain_};
+  }
+  return {};
 }
 
-uint64_t Profile::memory_bytes(uint64_t raw_bytes) const { return 3 * raw_bytes + (8 << 20); }
+uint64_t Profile::memory_bytes(uint64_t raw_bytes) const {
+  constexpr DataType kTypes[] = {
+      kBytes, {Kind::floating, ByteOrder::little, 8}, {Kind::floating, ByteOrder::little, 4}};
+  uint64_t encoding = 0;
+  for (const DataType& type : kTypes)
+    for (const Chain& chain : candidates(type)) encoding = std::max(encoding, encode_bytes(chain, raw_bytes));
+  uint64_t choosing = 0;
+  if (policy_ == Policy::fast || policy_ == Policy::balanced) choosing = estimate_memory_bytes(raw_bytes);
+  if (policy_ == Policy::max) choosing += trial_memory_bytes(raw_bytes, kMaxTrialFraction);
+  return encoding + choosing;
+}
 
 const std::vector<ProfileInfo>& profiles() {
   static const std::vector<ProfileInfo> all = {
       {"none", "store the data as they are"},
       {"gzip", "DEFLATE level 6, as gzip does"},
-      {"paper", "the pipeline of the mcrEngine paper: FPC or fpzip or an LZ, then DEFLATE level 6"},
-      {"fast", "little time, still well below gzip's size"},
-      {"balanced", "the default: small, at hundreds of MB/s a core"},
-      {"max", "as small as possible; slow"},
+      {"paper", "the pipeline of the mcrEngine paper: FPC, fpzip or an LZ by datatype, then DEFLATE level 6"},
+      {"fast", "the least time that still makes data much smaller than gzip does"},
+      {"balanced", "the default: nearly as fast, and tries a little harder where it pays"},
+      {"max", "as small as it gets, at some MB/s a core"},
   };
   return all;
 }

@@ -1,4 +1,4 @@
-// Which chain a variable group gets: the profile's candidates, tried on samples.
+// Which chain a frame gets: the profile's candidates, tried on samples.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ class Profile {
 
   const std::string& name() const { return name_; }
 
-  // The chain for the frame `raw` (whole) of one variable group. With more than one candidate, tries each on a sample
-  // of the frame (pairs of adjacent blocks, and an estimate of duplicates between blocks) and takes the best. Pure:
+  // The chain for the frame `raw` (whole) of one variable group. With more than one candidate, tries them on a sample
+  // of the frame (runs of adjacent blocks from several places, and an estimate of repetition) and takes the best. Pure:
   // depends on the arguments only, never on the clock, so that the same data always give the same container.
   Chain choose(const FrameShape& shape, std::span<const std::byte> raw) const;
 
@@ -30,8 +30,11 @@ class Profile {
   uint64_t memory_bytes(uint64_t raw_bytes) const;
 
  private:
+  enum class Policy : uint8_t { none, gzip, paper, fast, balanced, max, chain };  // in the order of profiles()
+
   std::string name_;
-  std::vector<Chain> explicit_;  // the one chain of an explicit profile
+  Policy policy_ = Policy::none;
+  Chain chain_;  // of an explicit profile
 };
 
 // The names of the profiles with a one-line description each, for --help.

@@ -1,0 +1,97 @@
+#include "codec/trial.h"
+
+#include <algorithm>
+
+#include "codec/codec_ids.h"
+#include "codec/estimate.h"
+#include "codec/sample.h"
+
+namespace forebay::codec {
+namespace {
+
+constexpr unsigned kMarginPermille = 5;
+constexpr size_t kEstimateFraction = 128, kMinEstimateSample = 8 << 10, kMaxEstimateSample = 32 << 10;
+constexpr size_t kMinTrialSample = 16 << 10;
+
+size_t estimate_sample_bytes(uint64_t raw_bytes) {
+  return std::clamp<size_t>(raw_bytes / kEstimateFraction, kMinEstimateSample, kMaxEstimateSample);
+}
+
+size_t trial_sample_bytes(uint64_t raw_bytes, size_t fraction) {
+  return std::max<size_t>(raw_bytes / fraction, kMinTrialSample);
+}
+
+// How many dimensions the most-dimensional block has.
+unsigned rank_of(const FrameShape& shape) {
+  unsigned rank = 0;
+  for (const Block& block : shape.blocks)
+    rank = std::max(rank, 4 - static_cast<unsigned>(std::ranges::count(block.dims, 1u)));
+  return rank;
+}
+
+// Whether a stage of `transform` is Lorenzo with as many dimensions as level 0 uses anyway.
+bool repeats_level_0(const Chain& transform, unsigned rank) {
+  return std::ranges::any_of(
+      transform, [&](const Stage& stage) { return stage.id == kLorenzoId && stage.level >= std::max(rank, 1u); });
+}
+
+const Stage* find_stage(const Chain& chain, uint16_t id) {
+  const auto found = std::ranges::find(chain, id, &Stage::id);
+  return found == chain.end() ? nullptr : &*found;
+}
+
+uint64_t estimated_bits(const Chain& transform, const Sample& sample, Bytes& residuals) {
+  const size_t width = sample.shape.type.size;
+  const Stage* lorenzo = find_stage(transform, kLorenzoId);
+  if (lorenzo != nullptr) {
+    residuals.resize(sample.bytes.size());
+    find_codec(kLorenzoId)->encode(sample.shape, lorenzo->level, sample.bytes, residuals);
+  }
+  const Bytes elements = telling_elements(sample, lorenzo != nullptr ? residuals : sample.bytes);
+  return transform.empty() && width > 1 ? repeated_bits(elements, width) : shuffled_bits(elements, width);
+}
+
+bool is_clearly_less(uint64_t bits, uint64_t best) { return bits * 1000 < best * (1000 - kMarginPermille); }
+
+}  // namespace
+
+Chain best_by_estimate(std::span<const Chain> transforms, const FrameShape& shape, std::span<const std::byte> raw) {
+  const Sample sample = take_sample(shape, raw, estimate_sample_bytes(raw.size()));
+  const unsigned rank = rank_of(sample.shape);
+  Bytes residuals;
+  const Chain* best = &transforms.front();
+  uint64_t best_bits = UINT64_MAX / 1000;
+  for (const Chain& transform : transforms) {
+    if (repeats_level_0(transform, rank)) continue;
+    const uint64_t bits = estimated_bits(transform, sample, residuals);
+    if (!is_clearly_less(bits, best_bits)) continue;
+    best = &transform;
+    best_bits = bits;
+  }
+  return *best;
+}
+
+Chain best_by_trial(std::span<const Chain> chains, const FrameShape& shape, std::span<const std::byte> raw,
+                    size_t fraction) {
+  const Sample sample = take_sample(shape, raw, trial_sample_bytes(raw.size(), fraction));
+  const unsigned rank = rank_of(sample.shape);
+  const Chain* best = &chains.front();
+  uint64_t best_size = UINT64_MAX;
+  for (const Chain& chain : chains) {
+    if (repeats_level_0(chain, rank)) continue;
+    const uint64_t size = encode(chain, sample.shape, sample.bytes).payload.size();
+    if (size >= best_size) continue;
+    best = &chain;
+    best_size = size;
+  }
+  return *best;
+}
+
+uint64_t estimate_memory_bytes(uint64_t raw_bytes) {
+  constexpr uint64_t kCopies = 4, kTables = 64 << 10;  // sample, residuals, telling elements, planes
+  return kCopies * 2 * estimate_sample_bytes(raw_bytes) + kTables;
+}
+
+uint64_t trial_memory_bytes(uint64_t raw_bytes, size_t fraction) { return 2 * trial_sample_bytes(raw_bytes, fraction); }
+
+}  // namespace forebay::codec

@@ -1,0 +1,24 @@
+// Finding the best of several chains on samples of a frame.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "codec/chain.h"
+
+namespace forebay::codec {
+
+// The one of `transforms` (chains without a coder, simplest first) whose output an LZ coder with an entropy stage
+// should code best, judged by estimates on a small sample. A later one must be better by half a percent.
+Chain best_by_estimate(std::span<const Chain> transforms, const FrameShape& shape, std::span<const std::byte> raw);
+
+// The one of `chains` (fastest first) that encodes a sample of about raw.size() / `fraction` bytes to the least. A
+// later one must be better by `margin_permille`.
+Chain best_by_trial(std::span<const Chain> chains, const FrameShape& shape, std::span<const std::byte> raw,
+                    size_t fraction, unsigned margin_permille);
+
+// The most memory that best_by_estimate() takes, and the most that best_by_trial() takes beside encode() itself.
+uint64_t estimate_memory_bytes(uint64_t raw_bytes);
+uint64_t trial_memory_bytes(uint64_t raw_bytes, size_t fraction);
+
+}  // namespace forebay::codec
