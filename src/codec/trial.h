@@ -12,10 +12,9 @@ namespace forebay::codec {
 // should code best, judged by estimates on a small sample. A later one must be better by half a percent.
 Chain best_by_estimate(std::span<const Chain> transforms, const FrameShape& shape, std::span<const std::byte> raw);
 
-// The one of `chains` (fastest first) that encodes a sample of about raw.size() / `fraction` bytes to the least. A
-// later one must be better by `margin_permille`.
+// The first of `chains` that encodes a sample of about raw.size() / `fraction` bytes to the least.
 Chain best_by_trial(std::span<const Chain> chains, const FrameShape& shape, std::span<const std::byte> raw,
-                    size_t fraction, unsigned margin_permille);
+                    size_t fraction);
 
 // The most memory that best_by_estimate() takes, and the most that best_by_trial() takes beside encode() itself.
 uint64_t estimate_memory_bytes(uint64_t raw_bytes);
