@@ -166,8 +166,8 @@ class RealSets : public testing::Test {
   std::filesystem::path directory_;
 };
 
-TEST_F(RealSets, CosmologyAgrees) { expect_agreement_on("cosmology_p32_32r-DD0014.tar.zst", 2868); }
-TEST_F(RealSets, ImplosionAgrees) { expect_agreement_on("implosion_p32_64r-DD0010.tar.zst", 260); }
-TEST_F(RealSets, NohAgrees) { expect_agreement_on("noh3damr_p64_32r-DD0010.tar.zst", 176); }
+TEST_F(RealSets, CosmologyAgrees) { expect_agreement_on("cosmology_p32_32r-DD0014.tar.zst", 2865); }
+TEST_F(RealSets, ImplosionAgrees) { expect_agreement_on("implosion_p32_64r-DD0010.tar.zst", 258); }
+TEST_F(RealSets, NohAgrees) { expect_agreement_on("noh3damr_p64_32r-DD0010.tar.zst", 173); }
 
 }  // namespace forebay::format

@@ -6,16 +6,20 @@
 #include <fmt/format.h>
 
 #include "format/hdf5_reader.h"
+#include "format/netcdf_reader.h"
 #include "format/npy_reader.h"
+#include "format/safetensors_reader.h"
 
 namespace forebay::format {
 
 std::span<const FormatReader* const> all_readers() {
   static const NpyReader npy;
   static const NpzReader npz;
+  static const NetcdfReader netcdf;
+  static const SafetensorsReader safetensors;
   static const Hdf5Reader hdf5;
   // HDF5 last: its signature may stand far inside the file, where only it looks.
-  static const std::array<const FormatReader*, 3> readers = {&npy, &npz, &hdf5};
+  static const std::array<const FormatReader*, 5> readers = {&netcdf, &npy, &npz, &safetensors, &hdf5};
   return readers;
 }
 
