@@ -8,6 +8,7 @@
 #include "format/hdf5_reader.h"
 #include "format/netcdf_reader.h"
 #include "format/npy_reader.h"
+#include "format/raw_description.h"
 #include "format/safetensors_reader.h"
 
 namespace forebay::format {
@@ -43,12 +44,29 @@ Result<ReadLayout> finish(Result<Layout> layout, const ByteSource& source) {
   return read;
 }
 
+// The layout that `description` gives the file, or nothing if it does not speak of it.
+Result<std::optional<Layout>> read_described(const ByteSource& source, std::string_view name,
+                                             std::string_view description) {
+  if (description.empty()) return std::optional<Layout>();
+  FOREBAY_TRY(const std::vector<RawFile> files, parse_raw_description(description));
+  const RawFile* file = find_raw_file(files, std::string(name));
+  if (!file) return std::optional<Layout>();
+  FOREBAY_TRY(Layout layout, lay_out_raw(*file, source.size()));
+  return std::optional(std::move(layout));
+}
+
 }  // namespace
 
-Result<ReadLayout> read_layout(const ByteSource& source, std::string_view, const FormatOptions& options,
-                               std::string_view) {
+// What the user says about a file counts more than what the file looks like.
+Result<ReadLayout> read_layout(const ByteSource& source, std::string_view name, const FormatOptions& options,
+                               std::string_view own_description) {
   constexpr uint64_t kHeadBytes = 4096;
   if (options.opaque) return opaque();
+  for (const std::string_view description : {own_description, std::string_view(options.raw_description)}) {
+    Result<std::optional<Layout>> described = read_described(source, name, description);
+    if (!described) return finish(std::unexpected(described.error()), source);
+    if (*described) return finish(std::move(**described), source);
+  }
   std::vector<std::byte> head(std::min(source.size(), kHeadBytes));
   FOREBAY_CHECK(source.read_at(0, head));
   for (const FormatReader* reader : all_readers())
