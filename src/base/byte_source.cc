@@ -1,11 +1,11 @@
 #include "base/byte_source.h"
 
+#include <cerrno>
+#include <cstring>
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 
 namespace forebay {
 
@@ -28,7 +28,7 @@ Result<std::unique_ptr<FileSource>> FileSource::open(std::string path) {
   // O_NONBLOCK: opening a FIFO without a writer must not hang.
   source->fd_ = ::open(source->path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (source->fd_ < 0) return fail_errno(errno, "open", source->path_);
-  struct stat info {};
+  struct stat info{};
   if (::fstat(source->fd_, &info) != 0) return fail_errno(errno, "stat", source->path_);
   if (!S_ISREG(info.st_mode)) return fail(ErrorKind::invalid_argument, "not a regular file", source->path_);
   source->identity_ = identity_of(info);
@@ -55,7 +55,7 @@ Result<void> FileSource::read_at(uint64_t offset, std::span<std::byte> out) cons
 }
 
 Result<void> FileSource::check_unchanged() const {
-  struct stat opened {}, named {};
+  struct stat opened{}, named{};
   const std::string hint = "let the writer finish, then run again";
   if (::fstat(fd_, &opened) != 0) return fail_errno(errno, "stat", path_);
   if (::stat(path_.c_str(), &named) != 0) {
@@ -63,7 +63,8 @@ Result<void> FileSource::check_unchanged() const {
       return fail(ErrorKind::changed, "the file vanished while it was read", path_, {}, hint);
     return fail_errno(errno, "stat", path_);
   }
-  if (identity_of(opened) != identity_ || identity_of(named) != identity_) return fail(ErrorKind::changed, "the file changed while it was read", path_, {}, hint);
+  if (identity_of(opened) != identity_ || identity_of(named) != identity_)
+    return fail(ErrorKind::changed, "the file changed while it was read", path_, {}, hint);
   return {};
 }
 

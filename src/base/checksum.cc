@@ -1,10 +1,10 @@
 #include "base/checksum.h"
 
-#include <isa-l/crc64.h>
-#include <xxhash.h>
-
 #include <array>
 #include <cstdio>
+
+#include <isa-l/crc64.h>
+#include <xxhash.h>
 
 namespace forebay {
 

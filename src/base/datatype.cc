@@ -6,11 +6,13 @@ namespace forebay {
 
 bool DataType::is_valid() const {
   switch (kind) {
-    case Kind::opaque: return size >= 1 && order == ByteOrder::little;
+    case Kind::opaque:
+      return size >= 1 && order == ByteOrder::little;
     case Kind::signed_int:
     case Kind::unsigned_int:
       return (size == 1 && order == ByteOrder::little) || size == 2 || size == 4 || size == 8;
-    case Kind::floating: return size == 2 || size == 4 || size == 8;
+    case Kind::floating:
+      return size == 2 || size == 4 || size == 8;
   }
   return false;
 }
@@ -22,19 +24,30 @@ std::string DataType::name() const {
 }
 
 Result<DataType> DataType::parse(std::string_view name) {
-  const auto bad = [&] { return fail(ErrorKind::invalid_argument, "'" + std::string(name) + "' is not a datatype", {}, {},
-                                     "use f4, f8, i1 to i8, u1 to u8 or xN, with > in front for big-endian"); };
+  const auto bad = [&] {
+    return fail(ErrorKind::invalid_argument, "'" + std::string(name) + "' is not a datatype", {}, {},
+                "use f4, f8, i1 to i8, u1 to u8 or xN, with > in front for big-endian");
+  };
   DataType type;
   std::string_view rest = name;
   if (rest.starts_with('>')) type.order = ByteOrder::big;
   if (rest.starts_with('>') || rest.starts_with('<')) rest.remove_prefix(1);
   if (rest.size() < 2) return bad();
   switch (rest.front()) {
-    case 'x': type.kind = Kind::opaque; break;
-    case 'i': type.kind = Kind::signed_int; break;
-    case 'u': type.kind = Kind::unsigned_int; break;
-    case 'f': type.kind = Kind::floating; break;
-    default: return bad();
+    case 'x':
+      type.kind = Kind::opaque;
+      break;
+    case 'i':
+      type.kind = Kind::signed_int;
+      break;
+    case 'u':
+      type.kind = Kind::unsigned_int;
+      break;
+    case 'f':
+      type.kind = Kind::floating;
+      break;
+    default:
+      return bad();
   }
   const auto [end, error] = std::from_chars(rest.data() + 1, rest.data() + rest.size(), type.size);
   if (error != std::errc{} || end != rest.data() + rest.size()) return bad();

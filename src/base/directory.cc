@@ -76,7 +76,8 @@ static Result<void> validate_variable(const Directory& directory, const Variable
       variable.extent_count > directory.extents.size() - variable.first_extent)
     return bad("a variable's extents are not there");
   const Shape& block = directory.shapes[variable.block];
-  if (block.size() != directory.shapes[variable.shape].size()) return bad("a variable's block has another rank than its shape");
+  if (block.size() != directory.shapes[variable.shape].size())
+    return bad("a variable's block has another rank than its shape");
   uint64_t block_bytes = element_count(block);
   if (__builtin_mul_overflow(block_bytes, uint64_t{variable.type.size}, &block_bytes))
     return bad("a variable's shape is too large");

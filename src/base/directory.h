@@ -20,15 +20,15 @@ namespace forebay {
 enum class FileKind : uint8_t { regular = 0, directory = 1, symlink = 2 };
 
 struct FileRow {
-  std::string name;         // relative to the set's root, '/' between components; any byte but NUL; see is_safe_name()
+  std::string name;  // relative to the set's root, '/' between components; any byte but NUL; see is_safe_name()
   FileKind kind = FileKind::regular;
-  uint32_t mode = 0644;     // permission bits, 07777
+  uint32_t mode = 0644;  // permission bits, 07777
   int64_t mtime_s = 0;
   uint32_t mtime_ns = 0;
-  uint64_t size = 0;        // bytes; 0 unless regular
-  std::string link_target;  // of a symlink, as read from it
-  std::string format;       // Layout::format
-  uint32_t rank = 0;        // the rank that wrote it
+  uint64_t size = 0;                                // bytes; 0 unless regular
+  std::string link_target;                          // of a symlink, as read from it
+  std::string format;                               // Layout::format
+  uint32_t rank = 0;                                // the rank that wrote it
   uint32_t first_variable = 0, variable_count = 0;  // a range of Directory::variables
 };
 

@@ -1,26 +1,38 @@
 #include "base/error.h"
 
-#include <fmt/format.h>
-
 #include <cerrno>
 #include <cstring>
+
+#include <fmt/format.h>
 
 namespace forebay {
 
 const char* to_string(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::invalid_argument: return "invalid_argument";
-    case ErrorKind::not_found: return "not_found";
-    case ErrorKind::exists: return "exists";
-    case ErrorKind::permission: return "permission";
-    case ErrorKind::io: return "io";
-    case ErrorKind::no_space: return "no_space";
-    case ErrorKind::corrupt: return "corrupt";
-    case ErrorKind::unsupported: return "unsupported";
-    case ErrorKind::changed: return "changed";
-    case ErrorKind::limit: return "limit";
-    case ErrorKind::cancelled: return "cancelled";
-    case ErrorKind::internal: return "internal";
+    case ErrorKind::invalid_argument:
+      return "invalid_argument";
+    case ErrorKind::not_found:
+      return "not_found";
+    case ErrorKind::exists:
+      return "exists";
+    case ErrorKind::permission:
+      return "permission";
+    case ErrorKind::io:
+      return "io";
+    case ErrorKind::no_space:
+      return "no_space";
+    case ErrorKind::corrupt:
+      return "corrupt";
+    case ErrorKind::unsupported:
+      return "unsupported";
+    case ErrorKind::changed:
+      return "changed";
+    case ErrorKind::limit:
+      return "limit";
+    case ErrorKind::cancelled:
+      return "cancelled";
+    case ErrorKind::internal:
+      return "internal";
   }
   return "unknown";
 }
@@ -37,21 +49,28 @@ std::string Error::message() const {
 static ErrorKind kind_of_errno(int value) {
   switch (value) {
     case ENOENT:
-    case ENOTDIR: return ErrorKind::not_found;
+    case ENOTDIR:
+      return ErrorKind::not_found;
     case EEXIST:
-    case ENOTEMPTY: return ErrorKind::exists;
+    case ENOTEMPTY:
+      return ErrorKind::exists;
     case EACCES:
     case EPERM:
     case EROFS:
-    case ELOOP: return ErrorKind::permission;
+    case ELOOP:
+      return ErrorKind::permission;
     case ENOSPC:
     case EDQUOT:
-    case EFBIG: return ErrorKind::no_space;
+    case EFBIG:
+      return ErrorKind::no_space;
     case EMFILE:
     case ENFILE:
-    case ENOMEM: return ErrorKind::limit;
-    case EINVAL: return ErrorKind::invalid_argument;
-    default: return ErrorKind::io;
+    case ENOMEM:
+      return ErrorKind::limit;
+    case EINVAL:
+      return ErrorKind::invalid_argument;
+    default:
+      return ErrorKind::io;
   }
 }
 

@@ -9,7 +9,8 @@
 
 namespace forebay {
 
-// What went wrong, as far as a caller may want to act on it. The command maps kinds to exit codes (src/cli/exit_code.h).
+// What went wrong, as far as a caller may want to act on it. The command maps kinds to exit codes
+// (src/cli/exit_code.h).
 enum class ErrorKind : uint8_t {
   invalid_argument,  // the caller's request makes no sense
   not_found,         // a file, set, variable or record that was named is not there
@@ -31,10 +32,10 @@ const char* to_string(ErrorKind kind);
 // What, where, and what to do.
 struct Error {
   ErrorKind kind = ErrorKind::internal;
-  std::string what;                 // one sentence without a final full stop
-  std::string path;                 // the file concerned, or empty
-  std::optional<uint64_t> offset;   // the byte in that file, when known
-  std::string hint;                 // what the user can do, or empty
+  std::string what;                // one sentence without a final full stop
+  std::string path;                // the file concerned, or empty
+  std::optional<uint64_t> offset;  // the byte in that file, when known
+  std::string hint;                // what the user can do, or empty
 
   // "PATH: at byte OFFSET: WHAT (HINT)", leaving out what is not known.
   std::string message() const;
@@ -57,16 +58,16 @@ std::unexpected<Error> fail_errno(int errno_value, const std::string& call, std:
 #define FOREBAY_CONCAT(a, b) FOREBAY_CONCAT_(a, b)
 
 // Returns the error of `expression` from the enclosing function, if it has one.
-#define FOREBAY_CHECK(expression)                                                      \
-  do {                                                                                 \
-    if (auto forebay_result_ = (expression); !forebay_result_)                         \
-      return std::unexpected(std::move(forebay_result_).error());                      \
+#define FOREBAY_CHECK(expression)                                 \
+  do {                                                            \
+    if (auto forebay_result_ = (expression); !forebay_result_)    \
+      return std::unexpected(std::move(forebay_result_).error()); \
   } while (false)
 
 // `FOREBAY_TRY(auto x, f());` declares x as the value of f(), or returns f()'s error.
 #define FOREBAY_TRY(declaration, expression) \
   FOREBAY_TRY_(declaration, expression, FOREBAY_CONCAT(forebay_try_, __LINE__))
-#define FOREBAY_TRY_(declaration, expression, temporary)                       \
-  auto temporary = (expression);                                               \
-  if (!temporary) return std::unexpected(std::move(temporary).error());        \
+#define FOREBAY_TRY_(declaration, expression, temporary)                \
+  auto temporary = (expression);                                        \
+  if (!temporary) return std::unexpected(std::move(temporary).error()); \
   declaration = std::move(*temporary)

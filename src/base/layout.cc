@@ -52,7 +52,8 @@ size_t normalise(Layout& layout, uint64_t file_size) {
   const auto with_extents =
       static_cast<size_t>(std::ranges::count_if(variables, [](const Variable& v) { return !v.extents.empty(); }));
   std::erase_if(variables, [&](const Variable& v) { return !fits(v, file_size); });
-  // Dropping a variable can uncover an overlap that it hid, so repeat until nothing overlaps. Honest files need one pass.
+  // Dropping a variable can uncover an overlap that it hid, so repeat until nothing overlaps. Honest files need one
+  // pass.
   constexpr int kMaxPasses = 16;
   for (int pass = 0;; ++pass) {
     const std::vector<bool> dropped = find_overlapping(variables);
@@ -62,7 +63,8 @@ size_t normalise(Layout& layout, uint64_t file_size) {
   }
   uint64_t extents = 0;
   for (const Variable& variable : variables) extents += variable.extents.size();
-  if (variables.size() > kMaxVariablesPerFile || extents > kMaxExtentsPerFile) layout = {.format = "opaque", .variables = {}};
+  if (variables.size() > kMaxVariablesPerFile || extents > kMaxExtentsPerFile)
+    layout = {.format = "opaque", .variables = {}};
   return with_extents - layout.variables.size();
 }
 

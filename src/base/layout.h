@@ -22,7 +22,8 @@ struct Extent {
 
 // A named array whose bytes lie in `extents`, in array order.
 //   contiguous:  one extent, `block` empty; extent bytes = element_count(shape) * type.size
-//   blocked:     (HDF5 chunks, netCDF records) `block` has the rank of `shape`; the extents are blocks of that shape, in
+//   blocked:     (HDF5 chunks, netCDF records) `block` has the rank of `shape`; the extents are blocks of that shape,
+//   in
 //                C order of the block grid; blocks at the far edge are stored whole. If there are fewer extents than
 //                the grid has cells, the variable is `partial`: some blocks have no storage, and which is not recorded.
 //   filtered:    the extents hold encoded bytes (HDF5 filters) and may have any length.
@@ -48,10 +49,11 @@ inline constexpr uint64_t kMaxExtentsPerFile = 1u << 22;
 inline constexpr uint64_t kMaxPathBytes = 4096;
 inline constexpr uint64_t kMaxDims = 32;
 
-// Checks `layout` against a file of `file_size` bytes and removes what cannot be used: variables without extents, with an
-// invalid type, with extents outside the file, of a length that contradicts the shape, or overlapping a variable that was
-// kept before (in order of `variables`). Afterwards all extents of all variables are disjoint, non-empty and inside the
-// file. Returns how many variables with extents were dropped. A layout beyond the bounds above becomes opaque.
+// Checks `layout` against a file of `file_size` bytes and removes what cannot be used: variables without extents, with
+// an invalid type, with extents outside the file, of a length that contradicts the shape, or overlapping a variable
+// that was kept before (in order of `variables`). Afterwards all extents of all variables are disjoint, non-empty and
+// inside the file. Returns how many variables with extents were dropped. A layout beyond the bounds above becomes
+// opaque.
 size_t normalise(Layout& layout, uint64_t file_size);
 
 }  // namespace forebay

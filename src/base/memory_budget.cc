@@ -1,8 +1,8 @@
 #include "base/memory_budget.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 namespace forebay {
 

@@ -17,11 +17,11 @@ inline const char* to_string(Scheme scheme) {
 
 struct PlanSpec {
   Scheme scheme = Scheme::aware;
-  uint64_t block_bytes = 64 << 10;   // of the block schemes, 1 at least
-  uint64_t frame_bytes = 4 << 20;    // the raw bytes that a frame aims at; frames never exceed twice this
-  uint64_t share_bytes = 64 << 10;   // variable groups smaller than this share frames with others of their datatype
-  std::vector<uint64_t> key_block_bytes;  // scheme aware only: per Directory key, the block size to interleave that group
-                                          // with, or 0 to concatenate it. Empty: concatenate all.
+  uint64_t block_bytes = 64 << 10;  // of the block schemes, 1 at least
+  uint64_t frame_bytes = 4 << 20;   // the raw bytes that a frame aims at; frames never exceed twice this
+  uint64_t share_bytes = 64 << 10;  // variable groups smaller than this share frames with others of their datatype
+  std::vector<uint64_t> key_block_bytes;  // scheme aware only: per Directory key, the block size to interleave that
+                                          // group with, or 0 to concatenate it. Empty: concatenate all.
 };
 
 }  // namespace forebay

@@ -15,7 +15,7 @@ struct VariableDifference {
   std::string path;
   uint64_t differing_elements = 0;  // UINT64_MAX if shape or type differ, if only one file has the variable, or if it
                                     // is stored through filters or in parts, so that elements cannot be told apart
-  double max_absolute = 0;  // largest difference of two finite values; 0 if not numbers
+  double max_absolute = 0;          // largest difference of two finite values; 0 if not numbers
 };
 
 struct FileDifference {

@@ -31,10 +31,10 @@ Result<StoredFrame> fetch_frame(const OpenContainer& container, uint32_t number)
 Result<RawFrame> decode_frame(const OpenContainer& container, const StoredFrame& stored) {
   const container::FrameEntry& entry = container.index().frames[stored.number];
   const merge::Frame& frame = container.plan->frames()[stored.number];
-  RawFrame result{
-      .number = stored.number, .slices = container.plan->slices(frame), .raw = Buffer(frame.raw_bytes)};
+  RawFrame result{.number = stored.number, .slices = container.plan->slices(frame), .raw = Buffer(frame.raw_bytes)};
   const auto damaged = [&](const std::string& what) {
-    return fail(ErrorKind::corrupt, fmt::format("frame {}: {}", stored.number, what), container.path, entry.record_offset);
+    return fail(ErrorKind::corrupt, fmt::format("frame {}: {}", stored.number, what), container.path,
+                entry.record_offset);
   };
   const FrameShape shape = container.plan->shape(frame, result.slices);
   if (auto decoded = codec::decode(stored.stored.recipe, shape, stored.stored.payload, result.raw.span()); !decoded) {

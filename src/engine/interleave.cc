@@ -68,7 +68,8 @@ Result<std::vector<uint64_t>> choose_interleaving(const Directory& directory, co
   for (uint32_t key = 0; key < blocks.size(); ++key) {
     if (!eligible[key] || bytes[key] < kFramesWorthTrying * spec.frame_bytes) continue;
     const Directory sample = sample_of(directory, key, spec.frame_bytes);
-    PlanSpec trial{.scheme = Scheme::aware, .block_bytes = spec.block_bytes, .frame_bytes = spec.frame_bytes, .share_bytes = 0};
+    PlanSpec trial{
+        .scheme = Scheme::aware, .block_bytes = spec.block_bytes, .frame_bytes = spec.frame_bytes, .share_bytes = 0};
     FOREBAY_TRY(const uint64_t concatenated, encoded_bytes(sample, trial, profile, sources));
     trial.scheme = Scheme::aware_block;
     FOREBAY_TRY(const uint64_t interleaved, encoded_bytes(sample, trial, profile, sources));

@@ -29,7 +29,8 @@ struct Resources {
 // limit, naming the smallest budget that works, if nothing does.
 Result<uint64_t> buffer_bytes(uint64_t memory_bytes);
 
-// Whether the shell pattern `glob` matches all of `name`; '*' also matches '/'. An empty list of globs matches anything.
+// Whether the shell pattern `glob` matches all of `name`; '*' also matches '/'. An empty list of globs matches
+// anything.
 bool matches_any(const std::vector<std::string>& globs, const std::string& name);
 
 }  // namespace forebay::engine

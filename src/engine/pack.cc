@@ -4,16 +4,17 @@
 //   3. the first process gathers what was written, writes the manifest and commits: the set becomes visible
 #include "engine/pack.h"
 
-#include <fmt/format.h>
-
 #include <charconv>
 #include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include <fmt/format.h>
+
 #include "base/checksum.h"
 #include "engine/pack_group.h"
 #include "engine/tree.h"
+#include "forebay/version.h"
 #include "store/store.h"
 
 namespace forebay::engine {
@@ -93,15 +94,19 @@ Result<void> check(const PackOptions& options) {
 // The processes of a team must see the same files: on nodes with storage of their own they would not.
 std::string fingerprint(const SourceTree& tree) {
   std::string text;
-  for (const SourceFile& file : tree.files) text += fmt::format("{}\n{}\n{}\n", file.row.name, file.row.size, file.row.mtime_s);
+  for (const SourceFile& file : tree.files)
+    text += fmt::format("{}\n{}\n{}\n", file.row.name, file.row.size, file.row.mtime_s);
   return hash128_hex(as_bytes(text));
 }
 
 class Packer {
  public:
   Packer(const PackOptions& options, Team& team)
-      : options_(options), team_(team), resources_(options.resources.resolved()),
-        name_(options.name.empty() && !options.sources.empty() ? default_name(options.sources.front()) : options.name) {}
+      : options_(options),
+        team_(team),
+        resources_(options.resources.resolved()),
+        name_(options.name.empty() && !options.sources.empty() ? default_name(options.sources.front()) : options.name) {
+  }
 
   Result<PackReport> run() {
     const auto start = Clock::now();
@@ -121,7 +126,8 @@ class Packer {
     FOREBAY_CHECK(check(options_));
     FOREBAY_TRY(resources_.memory_bytes, buffer_bytes(resources_.memory_bytes));
     FOREBAY_TRY(tree_, scan_tree(options_.sources));
-    if (tree_.files.empty()) return fail(ErrorKind::invalid_argument, "there are no files to pack", options_.sources.front());
+    if (tree_.files.empty())
+      return fail(ErrorKind::invalid_argument, "there are no files to pack", options_.sources.front());
     if (team_.rank() != 0) return {};
     FOREBAY_TRY(const auto store, store::Store::open_for_writing(options_.store));
     FOREBAY_TRY(staged_, store.stage(name_));
@@ -139,10 +145,10 @@ class Packer {
       if (resources_.progress) resources_.progress(progress);
     };
     for (size_t number = team_.rank(); number < groups.size(); number += team_.size()) {
-      const auto files =
-          std::span<const SourceFile>(tree_.files).subspan(groups[number].first, groups[number].last - groups[number].first);
-      FOREBAY_TRY(share_.groups[number], pack_group(files, directory, fmt::format("{:05}.fbc", number), options_,
-                                                    resources_, delivered));
+      const auto files = std::span<const SourceFile>(tree_.files)
+                             .subspan(groups[number].first, groups[number].last - groups[number].first);
+      FOREBAY_TRY(share_.groups[number],
+                  pack_group(files, directory, fmt::format("{:05}.fbc", number), options_, resources_, delivered));
     }
     return {};
   }

@@ -15,8 +15,8 @@
 namespace forebay::engine {
 
 struct SchemeChoice {
-  bool automatic = true;           // per variable group, by trying on samples: aware or aware-block
-  Scheme scheme = Scheme::aware;   // if not automatic
+  bool automatic = true;          // per variable group, by trying on samples: aware or aware-block
+  Scheme scheme = Scheme::aware;  // if not automatic
   uint64_t block_bytes = 64 << 10;
   uint64_t frame_bytes = 4 << 20;  // an upper bound: a small memory budget makes frames smaller
 
@@ -26,11 +26,11 @@ struct SchemeChoice {
 };
 
 struct PackOptions {
-  std::vector<std::string> sources;    // directories or files
-  std::string store;                   // made if it does not exist
-  std::string name;                    // of the set; empty: the last component of the first source
-  std::optional<int64_t> step;         // none: the number that ends the name, if any
-  uint64_t group_size = 32;            // ranks per container
+  std::vector<std::string> sources;  // directories or files
+  std::string store;                 // made if it does not exist
+  std::string name;                  // of the set; empty: the last component of the first source
+  std::optional<int64_t> step;       // none: the number that ends the name, if any
+  uint64_t group_size = 32;          // ranks per container
   SchemeChoice scheme;
   codec::Profile profile;
   merge::Similarity similarity;
@@ -42,11 +42,11 @@ struct PackReport {
   std::string name;
   std::optional<int64_t> step;
   uint64_t ranks = 0, files = 0, variables = 0, containers = 0, frames = 0;
-  uint64_t raw_bytes = 0;        // of the files
-  uint64_t stored_bytes = 0;     // of the containers and the manifest
-  uint64_t index_bytes = 0;      // of stored_bytes: everything that is not a payload
+  uint64_t raw_bytes = 0;     // of the files
+  uint64_t stored_bytes = 0;  // of the containers and the manifest
+  uint64_t index_bytes = 0;   // of stored_bytes: everything that is not a payload
   double seconds = 0;
-  std::vector<std::string> remarks;   // e.g. files that looked like HDF5 and could not be read
+  std::vector<std::string> remarks;  // e.g. files that looked like HDF5 and could not be read
 };
 
 // Packs and commits one set. On any error nothing is committed and the sources are as they were. Errors: exists (the

@@ -64,7 +64,8 @@ class GroupPacker {
   }
 
   Result<PlanSpec> plan_spec(const Directory& directory) {
-    PlanSpec spec{.scheme = options_.scheme.scheme, .block_bytes = options_.scheme.block_bytes, .frame_bytes = frame_bytes()};
+    PlanSpec spec{
+        .scheme = options_.scheme.scheme, .block_bytes = options_.scheme.block_bytes, .frame_bytes = frame_bytes()};
     spec.block_bytes = std::min(spec.block_bytes, spec.frame_bytes);
     spec.share_bytes = std::min(spec.share_bytes, spec.frame_bytes);
     if (options_.scheme.automatic) {
@@ -88,11 +89,11 @@ class GroupPacker {
     return {};
   }
 
-  Result<void> run_pipeline(const merge::Plan& plan, container::Writer& writer, RunningFacts& facts, GroupReport& report,
-                            const std::function<void(uint64_t)>& delivered) {
+  Result<void> run_pipeline(const merge::Plan& plan, container::Writer& writer, RunningFacts& facts,
+                            GroupReport& report, const std::function<void(uint64_t)>& delivered) {
     const Directory& directory = plan.directory();
-    const uint64_t standing =
-        2 * directory.memory_bytes() + plan.memory_bytes() + directory.variables.size() * sizeof(container::Characteristics);
+    const uint64_t standing = 2 * directory.memory_bytes() + plan.memory_bytes() +
+                              directory.variables.size() * sizeof(container::Characteristics);
     if (standing > resources_.memory_bytes)
       return fail(ErrorKind::limit, "the index of one rank group takes more than the memory budget", {}, {},
                   "raise --memory or make --group-size smaller");

@@ -37,7 +37,9 @@ Parsed parse(std::string_view name) {
 // Numbers of any length, compared by value.
 struct ByValue {
   bool operator()(std::string_view a, std::string_view b) const {
-    const auto strip = [](std::string_view digits) { return digits.substr(std::min(digits.find_first_not_of('0'), digits.size())); };
+    const auto strip = [](std::string_view digits) {
+      return digits.substr(std::min(digits.find_first_not_of('0'), digits.size()));
+    };
     a = strip(a);
     b = strip(b);
     return a.size() != b.size() ? a.size() < b.size() : a < b;

@@ -18,8 +18,8 @@ struct GroupDirectory {
 };
 
 // Reads the layouts of all files of a rank group, several at a time, and classifies their variables. A regular file
-// NAME is described by NAME.forebay.toml, if that is among `files` too (docs/raw-binary.md). limit if the directory does
-// not fit into `memory_bytes`.
+// NAME is described by NAME.forebay.toml, if that is among `files` too (docs/raw-binary.md). limit if the directory
+// does not fit into `memory_bytes`.
 Result<GroupDirectory> read_group(std::span<const SourceFile> files, SourcePool& sources,
                                   const merge::Similarity& similarity, const format::FormatOptions& format,
                                   uint64_t memory_bytes, unsigned threads);

@@ -4,13 +4,13 @@
 //   3. compare each file's CRC; then give all files their names, and directories and links their places
 #include "engine/restore.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <map>
 #include <set>
 #include <unordered_set>
+
+#include <fmt/format.h>
 
 #include "engine/frame_facts.h"
 #include "engine/frame_io.h"
@@ -63,7 +63,8 @@ class Restorer {
     if (!options_.only.empty() && std::ranges::none_of(selections_, [](const Selection& s) {
           return std::ranges::find(s.wanted, true) != s.wanted.end();
         }))
-      return fail(ErrorKind::not_found, "no file of the set matches --only", info.name, {}, "`forebay ls STORE NAME` lists them");
+      return fail(ErrorKind::not_found, "no file of the set matches --only", info.name, {},
+                  "`forebay ls STORE NAME` lists them");
     FOREBAY_TRY(auto target, store::TargetDir::open(options_.target));
     FOREBAY_CHECK(make_files(target));
     for (Selection& selection : selections_) FOREBAY_CHECK(fill_files(selection));
@@ -176,7 +177,8 @@ class Restorer {
   uint64_t done_bytes_ = 0, total_bytes_ = 0;
 };
 
-Result<RestoreReport> restore_newest(const store::Store& store, const RestoreOptions& options, const Resources& resources) {
+Result<RestoreReport> restore_newest(const store::Store& store, const RestoreOptions& options,
+                                     const Resources& resources) {
   FOREBAY_TRY(auto sets, store.list());
   if (sets.empty()) return fail(ErrorKind::not_found, "the store has no sets", store.path());
   std::ranges::reverse(sets);
@@ -193,7 +195,8 @@ Result<RestoreReport> restore_newest(const store::Store& store, const RestoreOpt
     if (skipped.empty()) first_damage = restored.error();
     skipped.push_back(info.name + ": " + restored.error().message());
   }
-  first_damage.hint = fmt::format("all {} sets of the store are damaged; `forebay repair` may save some files", sets.size());
+  first_damage.hint =
+      fmt::format("all {} sets of the store are damaged; `forebay repair` may save some files", sets.size());
   return std::unexpected(first_damage);
 }
 

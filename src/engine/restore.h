@@ -10,15 +10,15 @@ namespace forebay::engine {
 
 struct RestoreOptions {
   std::string store;
-  std::string name;                // of a set, or "latest"
-  std::string target;              // a directory; made if it does not exist
-  std::vector<std::string> only;   // shell patterns on file names; empty: everything
-  bool overwrite = false;          // replace files that exist
+  std::string name;               // of a set, or "latest"
+  std::string target;             // a directory; made if it does not exist
+  std::vector<std::string> only;  // shell patterns on file names; empty: everything
+  bool overwrite = false;         // replace files that exist
   Resources resources;
 };
 
 struct RestoreReport {
-  std::string name;                  // of the set that was restored
+  std::string name;  // of the set that was restored
   uint64_t files = 0, bytes = 0;
   double seconds = 0;
   std::vector<std::string> skipped;  // with "latest": newer sets that are damaged, each with the reason
@@ -26,9 +26,9 @@ struct RestoreReport {
 
 // Restores a set (or, with `only`, some of its files) beneath `target`. Every byte is checked before it is written, and
 // files get their names only when all that was asked for has been written and verified: on any error `target` is as it
-// was, but for new empty directories. "latest" is the newest set that is intact: damaged ones are skipped, and named in the
-// report. Errors: not_found, exists (a file is there, and not `overwrite`), corrupt (naming container, frame and the files
-// that suffer), no_space, io, permission, limit.
+// was, but for new empty directories. "latest" is the newest set that is intact: damaged ones are skipped, and named in
+// the report. Errors: not_found, exists (a file is there, and not `overwrite`), corrupt (naming container, frame and
+// the files that suffer), no_space, io, permission, limit.
 Result<RestoreReport> restore(const RestoreOptions& options);
 
 }  // namespace forebay::engine

@@ -14,8 +14,9 @@ Result<OpenContainer> open_container(const std::string& path, uint64_t memory_by
   auto plan = merge::Plan::make(index.directory, index.plan, index.frames.size());
   if (!plan) return fail(ErrorKind::corrupt, "the index does not fit together: " + plan.error().what, path);
   if (plan->frames().size() != index.frames.size())
-    return fail(ErrorKind::corrupt, fmt::format("the index has {} frames where its plan has {}", index.frames.size(),
-                                                plan->frames().size()), path);
+    return fail(
+        ErrorKind::corrupt,
+        fmt::format("the index has {} frames where its plan has {}", index.frames.size(), plan->frames().size()), path);
   for (size_t i = 0; i < index.frames.size(); ++i)
     if (index.frames[i].raw_bytes != plan->frames()[i].raw_bytes)
       return fail(ErrorKind::corrupt, fmt::format("frame {} has another size in the index than in its plan", i), path,

@@ -26,7 +26,8 @@ struct OpenContainer {
 Result<OpenContainer> open_container(const std::string& path, uint64_t memory_bytes);
 
 // Likewise for a container that a manifest lists: corrupt, too, if it is another one than the manifest means.
-Result<OpenContainer> open_listed(const std::string& directory, const store::ContainerEntry& entry, uint64_t memory_bytes);
+Result<OpenContainer> open_listed(const std::string& directory, const store::ContainerEntry& entry,
+                                  uint64_t memory_bytes);
 
 struct OpenSet {
   store::Manifest manifest;

@@ -7,7 +7,8 @@ namespace {
 std::string pack(const Result<void>& result) {
   if (result) return {};
   const Error& error = result.error();
-  return std::to_string(static_cast<int>(error.kind)) + '\0' + error.what + '\0' + error.path + '\0' + error.hint + '\0';
+  return std::to_string(static_cast<int>(error.kind)) + '\0' + error.what + '\0' + error.path + '\0' + error.hint +
+         '\0';
 }
 
 Result<void> unpack(const std::string& text) {

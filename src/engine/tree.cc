@@ -1,15 +1,15 @@
 #include "engine/tree.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <unordered_set>
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <memory>
-#include <unordered_set>
 
 namespace forebay::engine {
 namespace {
@@ -38,8 +38,9 @@ class Scanner {
 
   // Adds what `path` is, and all below it. `name` is empty for a root directory that gets no entry of its own.
   Result<void> add(const std::string& path, const std::string& name, bool follow) {
-    struct stat info {};
-    if ((follow ? ::stat(path.c_str(), &info) : ::lstat(path.c_str(), &info)) != 0) return fail_errno(errno, "stat", path);
+    struct stat info{};
+    if ((follow ? ::stat(path.c_str(), &info) : ::lstat(path.c_str(), &info)) != 0)
+      return fail_errno(errno, "stat", path);
     if (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode) && !S_ISLNK(info.st_mode))
       return fail(ErrorKind::unsupported, "is a socket, device or FIFO", path, {}, "move it out of the directory");
     if (!name.empty()) FOREBAY_CHECK(add_row(path, row_of(name, info)));
@@ -91,7 +92,8 @@ Result<std::string> last_component(const std::string& path) {
   if (!::realpath(path.c_str(), resolved)) return fail_errno(errno, "realpath", path);
   const std::string real = resolved;
   const std::string name = real.substr(real.rfind('/') + 1);
-  if (name.empty()) return fail(ErrorKind::invalid_argument, "the root directory has no name to keep its files under", path);
+  if (name.empty())
+    return fail(ErrorKind::invalid_argument, "the root directory has no name to keep its files under", path);
   return name;
 }
 
@@ -113,7 +115,7 @@ Result<SourceTree> scan_tree(std::span<const std::string> roots) {
   SourceTree tree;
   Scanner scanner(tree);
   for (const std::string& root : roots) {
-    struct stat info {};
+    struct stat info{};
     if (::stat(root.c_str(), &info) != 0) return fail_errno(errno, "stat", root);
     std::string name;
     if (roots.size() > 1 || !S_ISDIR(info.st_mode)) {

@@ -28,9 +28,9 @@ struct SourceTree {
 // parameter files) belong to rank 0. Without any series each name is a rank of its own, in the order given. Pure.
 std::vector<uint32_t> assign_ranks(std::span<const std::string> names);
 
-// All files, directories and symbolic links below `roots`. A single root's content gets names relative to it; of several
-// roots, names start with the root's last component. A root may also be a single file. Symbolic links are taken as
-// links, never followed (a root itself may be one). not_found, permission, io; exists if two files get one name;
+// All files, directories and symbolic links below `roots`. A single root's content gets names relative to it; of
+// several roots, names start with the root's last component. A root may also be a single file. Symbolic links are taken
+// as links, never followed (a root itself may be one). not_found, permission, io; exists if two files get one name;
 // unsupported for sockets, devices and FIFOs.
 Result<SourceTree> scan_tree(std::span<const std::string> roots);
 

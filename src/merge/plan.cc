@@ -1,8 +1,8 @@
 #include "merge/plan.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "merge/cut.h"
 #include "merge/groups.h"
@@ -13,10 +13,12 @@ Result<void> check_spec(const PlanSpec& spec, size_t keys) {
   const auto bad = [](std::string what) { return fail(ErrorKind::invalid_argument, std::move(what)); };
   if (spec.scheme > Scheme::aware_block) return bad("no such merge scheme");
   if (spec.frame_bytes < kMinFrameBytes || spec.frame_bytes > kMaxFrameBytes)
-    return bad(fmt::format("a frame of {} bytes is outside {} to {}", spec.frame_bytes, kMinFrameBytes, kMaxFrameBytes));
+    return bad(
+        fmt::format("a frame of {} bytes is outside {} to {}", spec.frame_bytes, kMinFrameBytes, kMaxFrameBytes));
   const auto is_block = [&](uint64_t bytes) { return bytes >= kMinBlockBytes && bytes <= spec.frame_bytes; };
   if (!is_block(spec.block_bytes))
-    return bad(fmt::format("a block of {} bytes is outside {} to {}", spec.block_bytes, kMinBlockBytes, spec.frame_bytes));
+    return bad(
+        fmt::format("a block of {} bytes is outside {} to {}", spec.block_bytes, kMinBlockBytes, spec.frame_bytes));
   if (!spec.key_block_bytes.empty() && spec.key_block_bytes.size() != keys)
     return bad("the block sizes do not match the variable groups");
   for (const uint64_t bytes : spec.key_block_bytes)

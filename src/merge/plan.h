@@ -13,8 +13,8 @@
 namespace forebay::merge {
 
 // A stream is the byte sequence of one variable (its extents in order), of a file's skeleton, or of a whole file.
-inline constexpr uint32_t kSkeleton = UINT32_MAX - 1;   // Stream::variable of the skeleton
-inline constexpr uint32_t kWholeFile = UINT32_MAX;      // Stream::variable under the agnostic schemes
+inline constexpr uint32_t kSkeleton = UINT32_MAX - 1;  // Stream::variable of the skeleton
+inline constexpr uint32_t kWholeFile = UINT32_MAX;     // Stream::variable under the agnostic schemes
 
 struct Stream {
   uint32_t file = 0;
@@ -33,10 +33,10 @@ struct Slice {
 // Streams that share frames: a variable group, several small ones of one datatype, the skeletons, or whole files. Small
 // groups concatenate only.
 struct FrameGroup {
-  DataType type;                 // of the elements, as the codecs are to see them
-  uint64_t block_bytes = 0;      // interleaving unit; 0: the streams are concatenated
-  std::vector<Stream> streams;   // in merge order: by key, then rank, then place in the file
-  uint64_t bytes = 0;            // the sum of the streams
+  DataType type;                // of the elements, as the codecs are to see them
+  uint64_t block_bytes = 0;     // interleaving unit; 0: the streams are concatenated
+  std::vector<Stream> streams;  // in merge order: by key, then rank, then place in the file
+  uint64_t bytes = 0;           // the sum of the streams
   uint32_t first_frame = 0, frame_count = 0;
 };
 
@@ -60,7 +60,8 @@ Result<void> check_spec(const PlanSpec& spec, size_t keys);
 class Plan {
  public:
   // Deterministic: the same directory and spec give the same plan. `directory` must outlive the plan and be valid;
-  // invalid_argument if the spec is not (check_spec() below), limit if the plan would have more than `max_frames` frames.
+  // invalid_argument if the spec is not (check_spec() below), limit if the plan would have more than `max_frames`
+  // frames.
   static Result<Plan> make(const Directory& directory, const PlanSpec& spec, uint64_t max_frames = kMaxFrames);
 
   const Directory& directory() const { return *directory_; }
@@ -71,8 +72,8 @@ class Plan {
   // one stream.
   std::vector<Slice> slices(const Frame& frame) const;
 
-  // Type and blocks of a frame, from its slices: a slice of whole array blocks or planes keeps its dimensions, any other
-  // is seen as one-dimensional. A slice that is not a whole number of elements makes the frame opaque.
+  // Type and blocks of a frame, from its slices: a slice of whole array blocks or planes keeps its dimensions, any
+  // other is seen as one-dimensional. A slice that is not a whole number of elements makes the frame opaque.
   FrameShape shape(const Frame& frame, std::span<const Slice> slices) const;
 
   // Calls visit(file offset, bytes) for each stretch of the file that a slice covers, in order.

@@ -1,0 +1,204 @@
+// Repairing a set, as numbered steps:
+//   1. stage the new set; verify the old one, all of it
+//   2. per container: link an undamaged one into the new set; of a damaged one, write what its records still hold
+//   3. write a manifest for what there is now, and commit
+#include "engine/repair.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <map>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include "engine/set.h"
+#include "engine/set_files.h"
+#include "engine/verify.h"
+#include "store/files.h"
+
+namespace forebay::engine {
+namespace {
+
+Result<std::vector<uint64_t>> planned_sizes(const Directory& directory, const PlanSpec& spec) {
+  FOREBAY_TRY(const merge::Plan plan, merge::Plan::make(directory, spec));
+  std::vector<uint64_t> sizes;
+  for (const merge::Frame& frame : plan.frames()) sizes.push_back(frame.raw_bytes);
+  return sizes;
+}
+
+// Puts the file `from` at `to` too, durably: as a second name or, where there are no hard links, as a copy.
+Result<void> link_or_copy(const std::string& from, const std::string& to) {
+  std::error_code error;
+  std::filesystem::create_hard_link(from, to, error);
+  if (error) std::filesystem::copy_file(from, to, error);
+  if (error) return fail_errno(error.value(), "copy", to);
+  FOREBAY_TRY(const store::Fd fd, store::open_at(AT_FDCWD, to, O_RDONLY, to));
+  return store::sync_file(fd.get(), to);
+}
+
+class Repairer {
+ public:
+  Repairer(const store::SetInfo& set, std::string new_name, const Resources& resources)
+      : set_(set), new_name_(std::move(new_name)), resources_(resources) {}
+
+  Result<RepairReport> run(const store::Store& store) {
+    FOREBAY_TRY(buffer_bytes_, buffer_bytes(resources_.memory_bytes));
+    FOREBAY_TRY(const auto staged, store.stage(new_name_));
+    FOREBAY_TRY(const VerifyReport verified, verify(set_, resources_));
+    for (const Damage& damage : verified.damages) damages_[damage.container].push_back(&damage);
+    FOREBAY_TRY(const auto names, container_names(set_));
+    for (const std::string& name : names) FOREBAY_CHECK(take(name, staged->directory()));
+    if (names.empty() || kept_.empty())
+      return fail(ErrorKind::corrupt, "no container of the set can be read", set_.directory);
+    if (set_.manifest && kept_.size() == names.size() && report_.containers_rewritten == 0) return std::move(report_);
+    FOREBAY_CHECK(staged->commit(manifest()));
+    report_.name = new_name_;
+    return std::move(report_);
+  }
+
+ private:
+  // What is known of a container of the new set.
+  struct Kept {
+    store::ContainerEntry entry;
+    uint64_t ranks = 0;      // in it
+    uint64_t ranks_end = 0;  // the highest rank, plus one
+  };
+
+  Result<void> take(const std::string& name, const std::string& staging) {
+    const std::string from = set_.directory + "/" + name, to = staging + "/" + name;
+    const auto known = damages_.find(from);
+    const bool is_kept = known == damages_.end() || is_past_repair(from, known->second);
+    if (is_kept) {
+      FOREBAY_CHECK(link_or_copy(from, to));
+    } else {
+      FOREBAY_TRY(const bool written, rewrite(name, from, to));
+      if (!written) return {};
+    }
+    FOREBAY_TRY(const OpenContainer opened, open_container(to, buffer_bytes_));
+    list_files(name, opened);
+    return keep(name, opened);
+  }
+
+  // Whether an earlier repair made the best of this container already.
+  bool is_past_repair(const std::string& path, const std::vector<const Damage*>& damages) const {
+    const auto opened = open_container(path, buffer_bytes_);
+    return opened && std::ranges::all_of(damages, [&](const Damage* damage) {
+             return damage->frame && opened->index().frames[*damage->frame].is_lost();
+           });
+  }
+
+  // False, with a remark, if nothing of the container can be saved.
+  Result<bool> rewrite(const std::string& name, const std::string& from, const std::string& to) {
+    const auto give_up = [&](const Error& error) -> Result<bool> {
+      if (!is_damage(error)) return std::unexpected(error);
+      report_.remarks.push_back(fmt::format("{} is lost{}: {}", name, count_of_files(name), error.what));
+      return false;
+    };
+    if (const Error* foreign = is_another_one(name)) return give_up(*foreign);
+    const auto source = FileSource::open(from);
+    if (!source) return give_up(source.error());
+    const auto recovered = container::recover(**source, buffer_bytes_ / 2, planned_sizes);
+    if (!recovered) return give_up(recovered.error());
+    FOREBAY_CHECK(container::rewrite(**source, *recovered, to));
+    ++report_.containers_rewritten;
+    for (const std::string& remark : recovered->remarks) report_.remarks.push_back(name + ": " + remark);
+    return true;
+  }
+
+  std::string count_of_files(const std::string& name) const {
+    const store::ContainerEntry* entry = entry_of(name);
+    return entry ? fmt::format(" with its {} files", entry->files) : "";
+  }
+
+  const store::ContainerEntry* entry_of(const std::string& name) const {
+    if (!set_.manifest) return nullptr;
+    return &*std::ranges::find(set_.manifest->containers, name, &store::ContainerEntry::name);
+  }
+
+  // The error if a container is whole, but not the one that the manifest lists: its files belong to another set.
+  const Error* is_another_one(const std::string& name) {
+    const store::ContainerEntry* entry = entry_of(name);
+    if (!entry || !open_container(set_.directory + "/" + name, buffer_bytes_)) return nullptr;
+    const auto listed = open_listed(set_.directory, *entry, buffer_bytes_);
+    if (listed) return nullptr;
+    foreign_ = listed.error();
+    return &foreign_;
+  }
+
+  void list_files(const std::string& name, const OpenContainer& opened) {
+    const auto& files = opened.directory().files;
+    std::vector<std::optional<uint32_t>> lost(files.size());  // per file: the first frame that it lacks
+    for (uint32_t number = 0; number < opened.index().frames.size(); ++number) {
+      if (!opened.index().frames[number].is_lost()) continue;
+      ++report_.frames_lost;
+      for (const merge::Slice& slice : opened.plan->slices(opened.plan->frames()[number]))
+        if (auto& first = lost[slice.stream.file]; !first) first = number;
+    }
+    for (size_t i = 0; i < files.size(); ++i) {
+      if (lost[i]) {
+        report_.lost_files.push_back(fmt::format("{}: frame {} of {} is lost", files[i].name, *lost[i], name));
+      } else {
+        report_.whole_files.push_back(files[i].name);
+      }
+    }
+  }
+
+  Result<void> keep(const std::string& name, const OpenContainer& opened) {
+    Kept kept{
+        .entry = {.name = name, .bytes = opened.reader->source().size(), .files = opened.directory().files.size()}};
+    FOREBAY_TRY(kept.entry.tail_hash, store::tail_hash(opened.reader->source()));
+    uint64_t lowest = UINT64_MAX;
+    for (const FileRow& file : opened.directory().files) {
+      kept.entry.raw_bytes += file.size;
+      kept.ranks_end = std::max<uint64_t>(kept.ranks_end, uint64_t{file.rank} + 1);
+      lowest = std::min<uint64_t>(lowest, file.rank);
+    }
+    kept.ranks = kept.ranks_end > lowest ? kept.ranks_end - lowest : 0;
+    kept_.push_back(std::move(kept));
+    return {};
+  }
+
+  store::Manifest manifest() {
+    store::Manifest manifest;
+    if (set_.manifest) {
+      manifest = *set_.manifest;
+    } else {
+      report_.remarks.push_back(
+          "the manifest was rebuilt from the containers: the step is unknown, and so are containers "
+          "that are missing");
+      manifest.created_ns =
+          std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+              .count();
+      manifest.software = manifest.profile = manifest.scheme = "unknown";
+      for (const Kept& kept : kept_) {
+        manifest.ranks = std::max(manifest.ranks, kept.ranks_end);
+        manifest.group_size = std::max(manifest.group_size, kept.ranks);
+      }
+    }
+    manifest.name = new_name_;
+    manifest.containers.clear();
+    for (const Kept& kept : kept_) manifest.containers.push_back(kept.entry);
+    return manifest;
+  }
+
+  const store::SetInfo& set_;
+  const std::string new_name_;
+  const Resources& resources_;
+  uint64_t buffer_bytes_ = 0;
+  std::map<std::string, std::vector<const Damage*>> damages_;  // by path of the container
+  std::vector<Kept> kept_;
+  Error foreign_;
+  RepairReport report_;
+};
+
+}  // namespace
+
+Result<RepairReport> repair(const store::Store& store, const std::string& name, const std::string& new_name,
+                            const Resources& resources) {
+  FOREBAY_TRY(const store::SetInfo set, store.find(name));
+  const Resources resolved = resources.resolved();
+  return Repairer(set, new_name, resolved).run(store);
+}
+
+}  // namespace forebay::engine

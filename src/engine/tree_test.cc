@@ -1,0 +1,94 @@
+#include "engine/tree.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+namespace forebay::engine {
+namespace {
+
+using Names = std::vector<std::string>;
+using Ranks = std::vector<uint32_t>;
+
+TEST(AssignRanks, ReadsTheNumberThatDiffers) {
+  EXPECT_EQ(assign_ranks(Names{"DD0010.cpu0000", "DD0010.cpu0001", "DD0010.cpu0002"}), (Ranks{0, 1, 2}));
+  EXPECT_EQ(assign_ranks(Names{"rank10.h5", "rank2.h5", "rank1.h5"}), (Ranks{2, 1, 0})) << "by value, not by spelling";
+  EXPECT_EQ(assign_ranks(Names{"rank0/state_7.bin", "rank1/state_7.bin"}), (Ranks{0, 1}));
+}
+
+TEST(AssignRanks, GivesLogsAndParametersToRankZero) {
+  EXPECT_EQ(assign_ranks(Names{"DD0010", "DD0010.cpu0000", "DD0010.cpu0001", "DD0010.hierarchy"}), (Ranks{0, 0, 1, 0}));
+}
+
+TEST(AssignRanks, PutsSeveralFilesOfOneRankTogether) {
+  EXPECT_EQ(assign_ranks(Names{"grid.0003", "grid.0004", "part.0003", "part.0004"}), (Ranks{0, 1, 0, 1}));
+}
+
+TEST(AssignRanks, WithoutNumbersEachNameIsARank) {
+  EXPECT_EQ(assign_ranks(Names{"a", "b", "c"}), (Ranks{0, 1, 2}));
+  EXPECT_EQ(assign_ranks(Names{"only7"}), (Ranks{0}));
+  EXPECT_EQ(assign_ranks(Names{}), Ranks{});
+}
+
+class TreeTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/forebay_tree_XXXXXX";
+    root_ = mkdtemp(name);
+  }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+  void write(const std::string& name, const std::string& content) {
+    std::filesystem::create_directories(std::filesystem::path(root_ + "/" + name).parent_path());
+    std::ofstream(root_ + "/" + name) << content;
+  }
+  std::string root_;
+};
+
+TEST_F(TreeTest, FindsFilesDirectoriesAndLinks) {
+  write("a/rank0.bin", "xx");
+  write("a/rank1.bin", "yyy");
+  write("notes\n.txt", "");
+  std::filesystem::create_directory(root_ + "/empty");
+  std::filesystem::create_symlink("/etc", root_ + "/link");
+  const auto tree = scan_tree(std::vector{root_});
+  ASSERT_TRUE(tree.has_value()) << tree.error().message();
+  EXPECT_EQ(tree->bytes, 5u);
+  EXPECT_EQ(tree->ranks, 2u);
+  ASSERT_EQ(tree->files.size(), 6u);
+  EXPECT_EQ(tree->files.back().row.name, "a/rank1.bin");
+  for (const SourceFile& file : tree->files)
+    if (file.row.name == "link") EXPECT_EQ(file.row.link_target, "/etc");
+}
+
+TEST_F(TreeTest, SeveralRootsKeepTheirNames) {
+  write("node0/rank0.bin", "x");
+  write("node1/rank1.bin", "y");
+  const auto tree = scan_tree(std::vector{root_ + "/node0", root_ + "/node1/"});
+  ASSERT_TRUE(tree.has_value());
+  EXPECT_EQ(tree->files.back().row.name, "node1/rank1.bin");
+  EXPECT_EQ(scan_tree(std::vector{root_ + "/node0", root_ + "/node0"}).error().kind, ErrorKind::exists);
+}
+
+TEST_F(TreeTest, RefusesFifosAndMissingRoots) {
+  EXPECT_EQ(scan_tree(std::vector{root_ + "/none"}).error().kind, ErrorKind::not_found);
+  ASSERT_EQ(mkfifo((root_ + "/fifo").c_str(), 0600), 0);
+  const auto tree = scan_tree(std::vector{root_});
+  EXPECT_EQ(tree.error().kind, ErrorKind::unsupported);
+  EXPECT_EQ(tree.error().path, root_ + "/fifo");
+}
+
+TEST_F(TreeTest, RankGroupsAreRangesOfFiles) {
+  for (int rank = 0; rank < 10; ++rank) write("c.cpu" + std::to_string(1000 + rank), "x");
+  write("parameters", "p");
+  const auto tree = scan_tree(std::vector{root_});
+  const auto groups = rank_groups(*tree, 4);
+  ASSERT_EQ(groups.size(), 3u);
+  EXPECT_EQ(groups[0].last - groups[0].first, 5u) << "four ranks and the parameters";
+  EXPECT_EQ(groups[2].last - groups[2].first, 2u);
+  EXPECT_EQ(groups[2].last, tree->files.size());
+}
+
+}  // namespace
+}  // namespace forebay::engine
