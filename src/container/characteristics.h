@@ -10,7 +10,7 @@ namespace forebay::container {
 
 // Of one variable of one file. Integers are taken as doubles. NaNs and infinities are counted and left out of the rest.
 struct Characteristics {
-  uint64_t count = 0;  // finite values
+  uint64_t count = 0;                                    // finite values
   double min = 0, max = 0, sum = 0, sum_of_squares = 0;  // 0 if count is 0
   uint64_t nans = 0, infinities = 0;
 

@@ -19,22 +19,26 @@ namespace forebay::container {
 
 // One frame as the index knows it. The frame's number is its place in the plan's order.
 struct FrameEntry {
-  uint64_t record_offset = 0;   // of the frame's record in the container file
+  uint64_t record_offset = 0;  // of the frame's record in the container file
   uint64_t raw_bytes = 0;
-  uint64_t encoded_bytes = 0;   // of the payload
-  uint64_t raw_hash = 0;        // hash64 of the decoded bytes
-  uint64_t encoded_hash = 0;    // hash64 of the payload
-  uint32_t chain = 0;           // index into Index::chains
+  uint64_t encoded_bytes = 0;        // of the payload
+  uint64_t raw_hash = 0;             // hash64 of the decoded bytes
+  uint64_t encoded_hash = 0;         // hash64 of the payload
+  uint32_t chain = 0;                // index into Index::chains
   std::vector<uint32_t> references;  // frames of the same container that this one was predicted from
+
+  // Whether the frame was lost when the container was rebuilt: there is no record of it.
+  bool is_lost() const { return record_offset == 0; }
 };
 
-// What a container says of itself: everything but the payloads. It stands alone: a copy can be queried without the data.
+// What a container says of itself: everything but the payloads. It stands alone: a copy can be queried without the
+// data.
 struct Index {
   Directory directory;
   PlanSpec plan;
-  std::vector<std::string> chains;        // the distinct codec chains in use, as text
+  std::vector<std::string> chains;  // the distinct codec chains in use, as text
   std::vector<FrameEntry> frames;
-  std::vector<uint64_t> file_crcs;        // per Directory file: CRC-64/XZ of the whole file; empty if lost in a recovery
+  std::vector<uint64_t> file_crcs;  // per Directory file: CRC-64/XZ of the whole file; empty if lost in a recovery
   std::vector<Characteristics> characteristics;  // per Directory variable; empty if lost in a recovery
 };
 
@@ -42,26 +46,43 @@ struct Index {
 struct FrameRecord {
   uint32_t number = 0;
   uint64_t raw_bytes = 0, raw_hash = 0;
-  std::span<const std::byte> recipe;   // how to decode the payload; at most 4096 bytes
-  std::string chain;                   // the same for humans, for the index
+  std::span<const std::byte> recipe;  // how to decode the payload; at most 4096 bytes
+  std::string chain;                  // the same for humans, for the index
   std::vector<uint32_t> references;
   std::span<const std::byte> payload;
 };
 
-// Writes one container, front to back: head (directory and plan), frames in any order, index, trailer. Not thread-safe.
+// Writes one container, front to back: head (directory and plan), frames in any order, index, trailer. The same calls
+// write the same bytes. Not thread-safe. After an error every further call fails with that error. A writer that is
+// destroyed before finish() leaves an unfinished file behind, of which recover() can use what is there.
 class Writer {
  public:
-  // Creates `path`, which must not exist, and writes the head. exists, no_space, permission or io otherwise.
+  // Creates `path`, which must not exist, and writes the head. exists, no_space, permission or io otherwise;
+  // invalid_argument if `directory` is not valid(), limit if it is too large for an index.
   static Result<std::unique_ptr<Writer>> create(std::string path, const Directory& directory, const PlanSpec& plan);
-  virtual ~Writer() = default;
+  ~Writer();
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
 
-  // Appends one frame. Each number from 0 on must be given exactly once before finish().
-  virtual Result<void> append(const FrameRecord& frame) = 0;
+  // Appends one frame. Each number from 0 on must be given exactly once before finish(), here or to skip().
+  // invalid_argument for a number that was given before, or a recipe, chain or list of references beyond the limits of
+  // format.h.
+  Result<void> append(const FrameRecord& frame);
+
+  // Records that the frame is lost: the container will have no record of it (see FrameEntry::is_lost).
+  Result<void> skip(uint32_t number, uint64_t raw_bytes);
 
   // Writes index and trailer, makes everything durable (fsync) and closes the file. No call may follow.
-  virtual Result<void> finish(std::vector<uint64_t> file_crcs, std::vector<Characteristics> characteristics) = 0;
+  // invalid_argument if a frame is missing, or the lists are neither empty nor one entry per file and per variable.
+  Result<void> finish(std::vector<uint64_t> file_crcs, std::vector<Characteristics> characteristics);
 
-  virtual uint64_t bytes_written() const = 0;
+  // The size of the file so far.
+  uint64_t bytes_written() const;
+
+ private:
+  struct State;
+  explicit Writer(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
 };
 
 // One frame's payload, verified against the index.
@@ -70,39 +91,56 @@ struct FramePayload {
   Bytes payload;
 };
 
+// Reads frame `number` of `index` from its container. Checks record header, recipe and payload against the index:
+// corrupt with file, offset and frame number, also if the frame is lost. Thread-safe.
+Result<FramePayload> read_frame(const ByteSource& source, const Index& index, uint32_t number);
+
 // Reads one container. Thread-safe after open().
 class Reader {
  public:
-  // Reads and verifies trailer and index. The bytes are hostile: memory stays proportional to the source's size, and at
-  // most `max_index_bytes` are allocated for the index (limit otherwise). corrupt names the offset and tells whether
-  // `repair` may help; unsupported names the version that is needed.
+  // Reads and verifies trailer and index. The bytes are hostile: beside them, at most `max_index_bytes` are allocated
+  // for the index (limit otherwise). corrupt names the offset and tells whether `repair` may help; unsupported names
+  // the version that is needed.
   static Result<std::unique_ptr<Reader>> open(std::unique_ptr<ByteSource> source, uint64_t max_index_bytes);
 
   const Index& index() const { return index_; }
   const ByteSource& source() const { return *source_; }
 
-  // Reads frame `number` and checks record header, recipe and payload. corrupt with file, offset and frame number.
-  Result<FramePayload> read(uint32_t number) const;
+  // read_frame() of this container.
+  Result<FramePayload> read(uint32_t number) const { return read_frame(*source_, index_, number); }
 
   // The size of what read(number) returns, in bytes, from the index: at least recipe + payload.
   uint64_t read_bytes(uint32_t number) const;
 
+  // Walks from record to record and checks what open() and read() do not look at: the head, that records follow each
+  // other without a gap, that each frame lies where the index says, and records of other types. Together with reading
+  // every frame this covers every byte of the file. Stops at the first damage: corrupt with its offset.
+  Result<void> verify_structure() const;
+
  private:
+  Reader() = default;
   std::unique_ptr<ByteSource> source_;
   Index index_;
+  uint64_t container_id_ = 0, index_offset_ = 0;
 };
 
 // What a scan of a damaged container found.
 struct Recovered {
-  Index index;                          // frames that were not found have record_offset 0 and encoded_bytes 0
-  std::vector<uint32_t> lost_frames;    // numbers of the frames that the plan has and the file has not, whole
-  std::vector<std::string> remarks;     // what was damaged, in words, with offsets
+  Index index;                        // frames that were not found are lost (FrameEntry::is_lost)
+  std::vector<uint32_t> lost_frames;  // numbers of the frames that the plan has and the file has not, whole
+  std::vector<std::string> remarks;   // what was damaged, in words, with offsets; the first hundred
 };
 
-// Rebuilds an index from the records of a container whose index or trailer is damaged. Frames count as found only if
-// header and payload pass their checksums. `frame_raw_bytes` tells the raw sizes of the frames that a directory's plan
-// has (the merge room knows; containers do not). corrupt if no copy of the directory is left.
-Result<Recovered> recover(const ByteSource& source, uint64_t max_index_bytes,
-                          const std::function<Result<std::vector<uint64_t>>(const Directory&, const PlanSpec&)>& frame_raw_bytes);
+// Tells the raw sizes of the frames that a directory's plan has (the merge room knows; containers do not).
+using FrameSizes = std::function<Result<std::vector<uint64_t>>(const Directory&, const PlanSpec&)>;
+
+// Rebuilds an index from the records of a container, whatever is damaged. Frames count as found only if header, recipe
+// and payload pass their checksums and the raw size is the plan's. corrupt if no copy of the directory is left. Takes
+// time proportional to the source's size.
+Result<Recovered> recover(const ByteSource& source, uint64_t max_index_bytes, const FrameSizes& frame_sizes);
+
+// Writes what was recovered from `source` to a new container at `path`: payloads verbatim, lost frames skipped. Errors
+// as Writer's and read_frame()'s.
+Result<void> rewrite(const ByteSource& source, const Recovered& recovered, std::string path);
 
 }  // namespace forebay::container

@@ -1,0 +1,153 @@
+#include "container/index_codec.h"
+
+#include <algorithm>
+
+#include "container/characteristics_codec.h"
+#include "container/column.h"
+#include "container/format.h"
+
+namespace forebay::container {
+
+namespace {
+
+std::unexpected<Error> bad(const char* what) { return fail(ErrorKind::corrupt, std::string("index: ") + what); }
+
+template <class Field>
+Values frame_column(const Index& index, Field field) {
+  Values values;
+  values.reserve(index.frames.size());
+  for (const FrameEntry& frame : index.frames) values.push_back(field(frame));
+  return values;
+}
+
+Values reference_column(const Index& index) {
+  Values values;
+  for (size_t number = 0; number < index.frames.size(); ++number)
+    for (const uint32_t reference : index.frames[number].references) values.push_back(zigzag(reference - number));
+  return values;
+}
+
+Result<void> decode_frames(const fb::Contents& table, ColumnReader& in, std::vector<Lease>& kept, Index& index) {
+  auto& frames = index.frames;
+  const uint64_t count = ColumnReader::count(table.frame_offsets());
+  FOREBAY_TRY(Lease rows, in.lease(count, sizeof(FrameEntry)));
+  kept.push_back(std::move(rows));
+  frames.resize(count);
+  const auto fill = [&](const fb::Column* column, uint64_t max, auto assign) -> Result<void> {
+    FOREBAY_TRY(const auto values, in.get(column, count, max));
+    for (size_t i = 0; i < count; ++i) assign(frames[i], values[i]);
+    return {};
+  };
+  FOREBAY_TRY(const auto offsets, in.get_deltas(table.frame_offsets(), count));
+  for (size_t i = 0; i < count; ++i) frames[i].record_offset = offsets[i];
+  FOREBAY_CHECK(fill(table.frame_raw_bytes(), UINT64_MAX, [](FrameEntry& f, uint64_t v) { f.raw_bytes = v; }));
+  FOREBAY_CHECK(fill(table.frame_encoded_bytes(), UINT64_MAX, [](FrameEntry& f, uint64_t v) { f.encoded_bytes = v; }));
+  FOREBAY_CHECK(fill(table.frame_raw_hashes(), UINT64_MAX, [](FrameEntry& f, uint64_t v) { f.raw_hash = v; }));
+  FOREBAY_CHECK(fill(table.frame_encoded_hashes(), UINT64_MAX, [](FrameEntry& f, uint64_t v) { f.encoded_hash = v; }));
+  FOREBAY_CHECK(fill(table.frame_chains(), UINT32_MAX, [](FrameEntry& f, uint64_t v) { f.chain = uint32_t(v); }));
+  return std::ranges::all_of(frames, [&](const FrameEntry& f) { return f.chain < index.chains.size(); })
+             ? Result<void>()
+             : bad("a frame names a chain that is not there");
+}
+
+Result<void> decode_references(const fb::Contents& table, ColumnReader& in, std::vector<Lease>& kept, Index& index) {
+  const size_t frames = index.frames.size();
+  FOREBAY_TRY(const auto counts, in.get(table.frame_reference_counts(), frames, kMaxReferences));
+  uint64_t total = 0;
+  for (const uint64_t count : counts.values) total += count;
+  FOREBAY_TRY(const auto references, in.get(table.frame_references(), total));
+  FOREBAY_TRY(Lease lease, in.lease(total, sizeof(uint32_t)));
+  kept.push_back(std::move(lease));
+  size_t next = 0;
+  for (size_t number = 0; number < frames; ++number) {
+    for (uint64_t i = 0; i < counts[number]; ++i) {
+      const uint64_t reference = number + unzigzag(references[next++]);
+      if (reference >= frames || reference == number) return bad("a frame refers to a frame that is not there");
+      index.frames[number].references.push_back(static_cast<uint32_t>(reference));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<VariableFacts> facts_of(const Directory& directory) {
+  std::vector<VariableFacts> facts;
+  facts.reserve(directory.variables.size());
+  for (const VariableRow& row : directory.variables) {
+    const bool has_values = row.type.is_number() && !row.filtered;
+    facts.push_back(
+        {.elements = has_values ? directory.bytes_of(row) / row.type.size : 0, .key = row.key, .type = row.type});
+  }
+  return facts;
+}
+
+Result<Bytes> encode_contents(const Index& index, std::span<const VariableFacts> facts) {
+  ColumnWriter out;
+  const auto chains = out.put(index.chains);
+  const auto offsets = out.put_deltas(frame_column(index, [](const FrameEntry& f) { return f.record_offset; }));
+  const auto raw_bytes = out.put(frame_column(index, [](const FrameEntry& f) { return f.raw_bytes; }));
+  const auto encoded_bytes = out.put(frame_column(index, [](const FrameEntry& f) { return f.encoded_bytes; }));
+  const auto raw_hashes = out.put(frame_column(index, [](const FrameEntry& f) { return f.raw_hash; }));
+  const auto encoded_hashes = out.put(frame_column(index, [](const FrameEntry& f) { return f.encoded_hash; }));
+  const auto frame_chains = out.put(frame_column(index, [](const FrameEntry& f) { return f.chain; }));
+  const auto counts = out.put(frame_column(index, [](const FrameEntry& f) { return f.references.size(); }));
+  const auto references = out.put(reference_column(index));
+  const auto crcs = out.put(index.file_crcs);
+  const CharacteristicsColumns columns = put_characteristics(out, index.characteristics, facts);
+
+  fb::ContentsBuilder table(out.builder());
+  table.add_chains(chains);
+  table.add_frame_offsets(offsets);
+  table.add_frame_raw_bytes(raw_bytes);
+  table.add_frame_encoded_bytes(encoded_bytes);
+  table.add_frame_raw_hashes(raw_hashes);
+  table.add_frame_encoded_hashes(encoded_hashes);
+  table.add_frame_chains(frame_chains);
+  table.add_frame_reference_counts(counts);
+  table.add_frame_references(references);
+  table.add_file_crcs(crcs);
+  add_characteristics(table, columns);
+  return out.finish(table.Finish());
+}
+
+Result<void> decode_contents(std::span<const std::byte> bytes, MemoryBudget& budget, std::vector<Lease>& kept,
+                             Index& index) {
+  FOREBAY_TRY(const fb::Contents* table, verified_root<fb::Contents>(bytes));
+  ColumnReader in(budget);
+  FOREBAY_TRY(auto chains, in.get(table->chains()));
+  kept.push_back(std::move(chains.lease));
+  index.chains = std::move(chains.values);
+  FOREBAY_CHECK(decode_frames(*table, in, kept, index));
+  FOREBAY_CHECK(decode_references(*table, in, kept, index));
+  const uint64_t crcs = in.count(table->file_crcs());
+  if (crcs != 0 && crcs != index.directory.files.size()) return bad("the checksums are not one per file");
+  FOREBAY_TRY(auto file_crcs, in.get(table->file_crcs(), crcs));
+  kept.push_back(std::move(file_crcs.lease));
+  index.file_crcs = std::move(file_crcs.values);
+  return get_characteristics(*table, in, kept, index);
+}
+
+Result<Index> decode_index(const IndexMeta& meta, std::span<const std::byte> payload, uint64_t max_bytes) {
+  const bool adds_up = meta.directory_bytes <= payload.size() && meta.directory_bytes % 8 == 0 &&
+                       meta.contents_bytes == payload.size() - meta.directory_bytes;
+  if (!adds_up) return bad("the lengths of its parts do not add up");
+  MemoryBudget budget(max_bytes);
+  std::vector<Lease> kept;
+  FOREBAY_TRY(const Lease own, ColumnReader(budget).lease(payload.size(), 1));
+  Index index;
+  FOREBAY_CHECK(decode_directory(payload.first(meta.directory_bytes), budget, kept, index));
+  FOREBAY_CHECK(decode_contents(payload.subspan(meta.directory_bytes), budget, kept, index));
+  return index;
+}
+
+Result<Index> decode_head(std::span<const std::byte> payload, uint64_t max_bytes) {
+  MemoryBudget budget(max_bytes);
+  std::vector<Lease> kept;
+  FOREBAY_TRY(const Lease own, ColumnReader(budget).lease(payload.size(), 1));
+  Index index;
+  FOREBAY_CHECK(decode_directory(payload, budget, kept, index));
+  return index;
+}
+
+}  // namespace forebay::container

@@ -1,0 +1,97 @@
+#include "container/record.h"
+
+#include <algorithm>
+#include <memory>
+
+#include <xxhash.h>
+
+#include "base/checksum.h"
+
+namespace forebay::container {
+
+namespace {
+
+constexpr uint64_t kPiece = 1 << 20;
+
+std::unexpected<Error> damaged(const ByteSource& source, uint64_t offset, const char* what) {
+  return fail(ErrorKind::corrupt, what, source.name(), offset);
+}
+
+Result<Bytes> read_range(const ByteSource& source, uint64_t offset, uint64_t length) {
+  Bytes bytes(length);
+  FOREBAY_CHECK(source.read_at(offset, bytes));
+  return bytes;
+}
+
+// hash64 of a range that need not fit in memory.
+Result<uint64_t> hash_range(const ByteSource& source, uint64_t offset, uint64_t length) {
+  const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(), XXH3_freeState);
+  XXH3_64bits_reset(state.get());
+  Bytes piece(std::min(kPiece, length));
+  while (length > 0) {
+    const auto part = std::span(piece).first(std::min(kPiece, length));
+    FOREBAY_CHECK(source.read_at(offset, part));
+    XXH3_64bits_update(state.get(), part.data(), part.size());
+    offset += part.size();
+    length -= part.size();
+  }
+  return XXH3_64bits_digest(state.get());
+}
+
+}  // namespace
+
+std::unexpected<Error> at(const ByteSource& source, uint64_t offset, Error error) {
+  if (error.path.empty()) error.path = source.name();
+  if (!error.offset) error.offset = offset;
+  return std::unexpected(std::move(error));
+}
+
+Result<FoundRecord> find_record(const ByteSource& source, uint64_t offset, uint64_t limit) {
+  if (offset > limit || limit - offset < kRecordHeaderBytes)
+    return damaged(source, offset, "there is no room for a record");
+  std::array<std::byte, kRecordHeaderBytes> bytes;
+  FOREBAY_CHECK(source.read_at(offset, bytes));
+  const auto header = parse_record_header(bytes);
+  if (!header) return at(source, offset, header.error());
+  if (header->record_bytes() > limit - offset)
+    return damaged(source, offset, "a record claims more bytes than there are");
+  return FoundRecord{offset, *header, header_hash(bytes)};
+}
+
+Result<Bytes> read_meta(const ByteSource& source, const FoundRecord& record) {
+  FOREBAY_TRY(Bytes meta, read_range(source, record.meta_offset(), record.header.meta_bytes));
+  if (hash64(meta) != record.header.meta_hash)
+    return damaged(source, record.meta_offset(), "a record's description does not match its checksum");
+  return meta;
+}
+
+Result<Bytes> read_payload(const ByteSource& source, const FoundRecord& record) {
+  FOREBAY_TRY(Bytes payload, read_range(source, record.payload_offset(), record.header.payload_bytes));
+  if (hash64(payload) != record.header.payload_hash)
+    return damaged(source, record.payload_offset(), "a record's payload does not match its checksum");
+  return payload;
+}
+
+Result<void> check_payload(const ByteSource& source, const FoundRecord& record) {
+  FOREBAY_TRY(const uint64_t hash, hash_range(source, record.payload_offset(), record.header.payload_bytes));
+  if (hash != record.header.payload_hash)
+    return damaged(source, record.payload_offset(), "a record's payload does not match its checksum");
+  return {};
+}
+
+Result<Index> read_index(const ByteSource& source, const FoundRecord& record, uint64_t max_bytes) {
+  if (record.header.type != RecordType::index || record.header.meta_bytes != kIndexMetaBytes)
+    return damaged(source, record.offset, "this record is not an index");
+  if (record.header.payload_bytes > max_bytes)
+    return fail(ErrorKind::limit, "the index is too large", source.name(), record.offset, "raise --memory");
+  FOREBAY_TRY(const Bytes meta_bytes, read_meta(source, record));
+  FOREBAY_TRY(const Bytes payload, read_payload(source, record));
+  const IndexMeta meta{load_le<uint64_t>(meta_bytes.data()), load_le<uint64_t>(meta_bytes.data() + 8)};
+  auto index = decode_index(meta, payload, max_bytes);
+  if (!index) return at(source, record.payload_offset(), index.error());
+  if (hash64(std::span(payload).first(meta.directory_bytes)) != record.header.container_id)
+    return damaged(source, record.payload_offset(), "the index has another container's directory");
+  return index;
+}
+
+}  // namespace forebay::container
