@@ -10,9 +10,7 @@ std::span<const Codec* const> all_codecs() {
 #ifdef FOREBAY_HAVE_LZ4
       &lz4_codec(),
 #endif
-#ifdef FOREBAY_HAVE_FPZIP
       &fpzip1d_codec(), &fpzip_codec(),
-#endif
   };
   return codecs;
 }
