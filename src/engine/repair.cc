@@ -93,6 +93,7 @@ class Repairer {
     const auto give_up = [&](const Error& error) -> Result<bool> {
       if (!is_damage(error)) return std::unexpected(error);
       report_.remarks.push_back(fmt::format("{} is lost{}: {}", name, count_of_files(name), error.what));
+      lost_.push_back(name);
       return false;
     };
     if (const Error* foreign = is_another_one(name)) return give_up(*foreign);
@@ -179,6 +180,7 @@ class Repairer {
     manifest.name = new_name_;
     manifest.containers.clear();
     for (const Kept& kept : kept_) manifest.containers.push_back(kept.entry);
+    manifest.lost_containers.insert(manifest.lost_containers.end(), lost_.begin(), lost_.end());
     return manifest;
   }
 
@@ -188,6 +190,7 @@ class Repairer {
   uint64_t buffer_bytes_ = 0;
   std::map<std::string, std::vector<const Damage*>> damages_;  // by path of the container
   std::vector<Kept> kept_;
+  std::vector<std::string> lost_;  // containers of which nothing is left
   Error foreign_;
   RepairReport report_;
 };

@@ -59,6 +59,9 @@ class Restorer {
   Result<void> run(const store::SetInfo& info) {
     FOREBAY_TRY(const OpenSet set, open_set(info, resources_.memory_bytes / 2));
     FOREBAY_CHECK(check_names(set));
+    if (const auto& lost = set.manifest.lost_containers; !lost.empty() && options_.only.empty())
+      return fail(ErrorKind::corrupt, "the container was lost before this set was repaired, and its files with it",
+                  set.directory + "/" + lost.front(), {}, "--only restores files of the other containers");
     for (const OpenContainer& container : set.containers) selections_.push_back(select(container, options_.only));
     if (!options_.only.empty() && std::ranges::none_of(selections_, [](const Selection& s) {
           return std::ranges::find(s.wanted, true) != s.wanted.end();

@@ -163,6 +163,11 @@ class Verifier {
       for (const store::ContainerEntry& entry : set_.manifest->containers)
         FOREBAY_CHECK(
             take(set_.directory + "/" + entry.name, open_listed(set_.directory, entry, resources_.memory_bytes)));
+      for (const std::string& name : set_.manifest->lost_containers)
+        report_.damages.push_back({.container = set_.directory + "/" + name,
+                                   .what = "the container was lost before this set was repaired",
+                                   .files = {},
+                                   .all_files = true});
     } else {
       FOREBAY_CHECK(verify_without_manifest());
     }

@@ -89,11 +89,14 @@ bool sums_fit(const Manifest& manifest) {
   return true;
 }
 
+bool is_container_name(const std::string& name) { return is_set_name(name) && name != "manifest"; }
+
 bool names_are_good(const Manifest& manifest) {
   std::unordered_set<std::string_view> seen;
-  return is_set_name(manifest.name) && std::ranges::all_of(manifest.containers, [&](const ContainerEntry& container) {
-           return is_set_name(container.name) && container.name != "manifest" && seen.insert(container.name).second;
-         });
+  const auto is_new = [&](const ContainerEntry& container) { return seen.insert(container.name).second; };
+  return is_set_name(manifest.name) && std::ranges::all_of(manifest.lost_containers, is_container_name) &&
+         std::ranges::all_of(manifest.containers, is_container_name, &ContainerEntry::name) &&
+         std::ranges::all_of(manifest.containers, is_new);
 }
 
 bool read_containers(const json& body, std::vector<ContainerEntry>& containers) {
@@ -109,6 +112,18 @@ bool read_containers(const json& body, std::vector<ContainerEntry>& containers) 
     members.read("files", container.files);
     members.read_hash("tail_hash", container.tail_hash);
     if (!members.all_good()) return false;
+  }
+  return true;
+}
+
+// Only manifests that a repair wrote have the list.
+bool read_lost_containers(const json& body, std::vector<std::string>& names) {
+  const auto list = body.find("lost_containers");
+  if (list == body.end()) return true;
+  if (!list->is_array()) return false;
+  for (const json& item : *list) {
+    if (!item.is_string()) return false;
+    names.push_back(item.get<std::string>());
   }
   return true;
 }
@@ -137,6 +152,7 @@ std::string serialise(const Manifest& manifest) {
                {"group_size", manifest.group_size},
                {"containers", std::move(containers)}};
   if (manifest.step) body["step"] = *manifest.step;
+  if (!manifest.lost_containers.empty()) body["lost_containers"] = manifest.lost_containers;
   return seal(kTag, body);
 }
 
@@ -152,7 +168,8 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string& path) 
   members.read("scheme", manifest.scheme);
   members.read("ranks", manifest.ranks);
   members.read("group_size", manifest.group_size);
-  const bool good = read_containers(body, manifest.containers) && members.all_good();
+  const bool good = read_containers(body, manifest.containers) &&
+                    read_lost_containers(body, manifest.lost_containers) && members.all_good();
   if (!good) return fail(ErrorKind::corrupt, "a member of the manifest is missing or of the wrong type", path);
   if (!names_are_good(manifest)) return fail(ErrorKind::corrupt, "the manifest has a name that is not allowed", path);
   if (!sums_fit(manifest)) return fail(ErrorKind::corrupt, "the manifest has impossible sizes", path);
@@ -160,7 +177,7 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string& path) 
 }
 
 Result<uint64_t> tail_hash(const ByteSource& container) {
-  constexpr uint64_t kTail = 4096;
+  constexpr uint64_t kTail = 64;
   std::array<std::byte, kTail> buffer;
   const auto tail = std::span(buffer).first(std::min(container.size(), kTail));
   FOREBAY_CHECK(container.read_at(container.size() - tail.size(), tail));

@@ -1,4 +1,4 @@
-// A store: a directory of committed checkpoint sets (design section 5; docs/format.md, "Store").
+// A store: a directory of committed checkpoint sets (design section 5; docs/store.md).
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,9 @@ struct ContainerEntry {
   uint64_t tail_hash = 0;  // tail_hash() of the container, so that another valid container in its place is noticed
 };
 
-// hash64 of the last 4096 bytes of `container`, or of all if it is shorter. They hold the trailer, which holds the
-// index' checksum, which covers the rest. Fails as read_at() does.
+// hash64 of the last 64 bytes of `container`, or of all if it is shorter: of the trailer, which holds the index'
+// checksum, which covers the rest. No more than the trailer, so that damage to a frame near the end stays that frame's.
+// Fails as read_at() does.
 Result<uint64_t> tail_hash(const ByteSource& container);
 
 // What a set says of itself.
@@ -35,7 +36,8 @@ struct Manifest {
   std::string software;         // "forebay 0.1.0"
   std::string profile, scheme;  // as the user asked, for `ls`
   uint64_t ranks = 0, group_size = 0;
-  std::vector<ContainerEntry> containers;  // in rank-group order
+  std::vector<ContainerEntry> containers;    // in rank-group order
+  std::vector<std::string> lost_containers;  // that the set had before a repair, which could save nothing of them
 
   uint64_t bytes() const;  // sums over the containers
   uint64_t raw_bytes() const;
