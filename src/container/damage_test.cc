@@ -1,0 +1,273 @@
+// What happened to a container is noticed, and what is left of it is found again.
+#include <numeric>
+#include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "container/format.h"
+#include "container/testing.h"
+
+namespace forebay::container {
+namespace {
+
+using namespace testing;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// Few frames and variables, so that every bit can be tried.
+Sample tiny_sample() {
+  Sample sample = small_sample();
+  sample.frames.resize(4);
+  return sample;
+}
+
+TEST(Damage, EveryFlippedBitIsReported) {
+  const Bytes whole = sample_bytes(tiny_sample());
+  ASSERT_LT(whole.size(), 10'000u);
+  for (size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+    Bytes bytes = whole;
+    bytes[bit / 8] ^= std::byte{1} << (bit % 8);
+    const auto verified = verify(std::make_unique<OwnedSource>(std::move(bytes)));
+    ASSERT_FALSE(verified) << "byte " << bit / 8 << " bit " << bit % 8;
+    ASSERT_EQ(verified.error().kind, ErrorKind::corrupt) << verified.error().message();
+  }
+}
+
+TEST(Damage, EveryTruncationIsReported) {
+  const Bytes whole = sample_bytes(tiny_sample());
+  for (size_t size = 0; size < whole.size(); ++size) {
+    const auto reader = open_bytes(Bytes(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(size)));
+    ASSERT_FALSE(reader) << "at " << size;
+    ASSERT_EQ(reader.error().kind, ErrorKind::corrupt);
+    ASSERT_NE(reader.error().hint.find("repair"), std::string::npos);
+  }
+}
+
+TEST(Damage, ReadNamesFrameFileAndOffset) {
+  const Sample sample = tiny_sample();
+  Bytes bytes = sample_bytes(sample);
+  const uint64_t offset = (*open_bytes(bytes))->index().frames[2].record_offset;
+  bytes[offset + kRecordHeaderBytes + 50] ^= std::byte{1};
+  const auto reader = open_bytes(bytes);
+  ASSERT_TRUE(reader);
+  EXPECT_TRUE((*reader)->read(1));
+  const auto frame = (*reader)->read(2);
+  ASSERT_FALSE(frame);
+  EXPECT_EQ(frame.error().path, "test.fbc");
+  EXPECT_GE(frame.error().offset.value(), offset);
+  EXPECT_NE(frame.error().what.find("frame 2"), std::string::npos);
+}
+
+TEST(Damage, TwoFramesSwappedAreReported) {
+  Sample sample = tiny_sample();
+  sample.frames[1] = sample.frames[0];
+  sample.frames[1].references = {};
+  sample.frames[1].raw_hash ^= 1;
+  Bytes bytes = sample_bytes(sample);
+  const auto frames = (*open_bytes(bytes))->index().frames;
+  const auto first = static_cast<ptrdiff_t>(frames[0].record_offset),
+             second = static_cast<ptrdiff_t>(frames[1].record_offset);
+  ASSERT_EQ(second - first, static_cast<ptrdiff_t>(frames[2].record_offset) - second);
+  std::swap_ranges(bytes.begin() + first, bytes.begin() + second, bytes.begin() + second);
+  const auto reader = open_bytes(bytes);
+  ASSERT_TRUE(reader);
+  EXPECT_FALSE((*reader)->verify_structure());
+  EXPECT_EQ((*reader)->read(0).error().kind, ErrorKind::corrupt);
+  EXPECT_EQ((*reader)->read(1).error().kind, ErrorKind::corrupt);
+}
+
+// Recovery
+
+struct Places {
+  uint64_t head = kFileHeaderBytes, index = 0, trailer = 0;
+  std::vector<uint64_t> frames;
+};
+
+Places places_of(const Bytes& bytes) {
+  const auto reader = open_bytes(bytes);
+  Places layout{.trailer = bytes.size() - kTrailerBytes, .frames = {}};
+  layout.index = load_le<uint64_t>(bytes.data() + layout.trailer + 16);
+  for (const FrameEntry& frame : (*reader)->index().frames) layout.frames.push_back(frame.record_offset);
+  return layout;
+}
+
+void wipe(Bytes& bytes, uint64_t begin, uint64_t end) {
+  std::fill(bytes.begin() + static_cast<ptrdiff_t>(begin), bytes.begin() + static_cast<ptrdiff_t>(end),
+            std::byte{0xaa});
+}
+
+Result<Recovered> recover_bytes(Bytes bytes, const Sample& sample) {
+  return recover(OwnedSource(std::move(bytes)), kIndexLimit, sizes_of(sample));
+}
+
+// That all frames but `lost` can be read by what was recovered, and that a rewritten container is whole.
+void expect_recovers(const Bytes& bytes, const Sample& sample, const std::vector<uint32_t>& lost, bool index_is_left) {
+  const OwnedSource source(bytes);
+  const auto recovered = recover(source, kIndexLimit, sizes_of(sample));
+  ASSERT_TRUE(recovered) << recovered.error().message();
+  EXPECT_EQ(recovered->lost_frames, lost);
+  expect_equal(recovered->index.directory, sample.directory);
+  expect_equal(recovered->index.plan, sample.plan);
+  EXPECT_EQ(recovered->index.file_crcs.empty(), !index_is_left);
+  EXPECT_EQ(recovered->index.characteristics.empty(), !index_is_left);
+
+  const TempDir dir;
+  const auto rewritten = rewrite(source, *recovered, dir.file("new"));
+  ASSERT_TRUE(rewritten) << rewritten.error().message();
+  const auto reader = open_bytes(read_file(dir.file("new")));
+  ASSERT_TRUE(reader) << reader.error().message();
+  EXPECT_TRUE((*reader)->verify_structure());
+  ASSERT_EQ((*reader)->index().frames.size(), sample.frames.size());
+  for (uint32_t number = 0; number < sample.frames.size(); ++number) {
+    const bool is_lost = std::ranges::find(lost, number) != lost.end();
+    const auto frame = (*reader)->read(number);
+    ASSERT_EQ(frame.has_value(), !is_lost) << number;
+    EXPECT_EQ((*reader)->index().frames[number].raw_bytes, sample.frames[number].raw_bytes);
+    if (frame) {
+      EXPECT_EQ(as_text(frame->payload), sample.frames[number].payload);
+    }
+  }
+}
+
+class Recovery : public ::testing::Test {
+ protected:
+  const Sample sample_ = small_sample();
+  Bytes bytes_ = sample_bytes(sample_);
+  const Places layout_ = places_of(bytes_);
+};
+
+TEST_F(Recovery, OfAWholeContainerFindsEverything) {
+  expect_recovers(bytes_, sample_, {}, true);
+  EXPECT_THAT(recover_bytes(bytes_, sample_)->remarks, IsEmpty());
+}
+
+TEST_F(Recovery, WithoutTrailer) {
+  wipe(bytes_, layout_.trailer, bytes_.size());
+  EXPECT_FALSE(open_bytes(bytes_));
+  expect_recovers(bytes_, sample_, {}, true);
+}
+
+TEST_F(Recovery, WithoutIndex) {
+  wipe(bytes_, layout_.index, layout_.trailer);
+  EXPECT_FALSE(open_bytes(bytes_));
+  expect_recovers(bytes_, sample_, {}, false);
+}
+
+TEST_F(Recovery, WithoutIndexAndTrailer) {
+  bytes_.resize(layout_.index + 5);
+  expect_recovers(bytes_, sample_, {}, false);
+}
+
+TEST_F(Recovery, WithoutHead) {
+  wipe(bytes_, 0, layout_.frames[0]);
+  expect_recovers(bytes_, sample_, {}, true);
+}
+
+TEST_F(Recovery, WithoutAnyDirectoryIsImpossible) {
+  wipe(bytes_, layout_.head, layout_.frames[0]);
+  wipe(bytes_, layout_.index, bytes_.size());
+  const auto recovered = recover_bytes(bytes_, sample_);
+  ASSERT_FALSE(recovered);
+  EXPECT_EQ(recovered.error().kind, ErrorKind::corrupt);
+}
+
+TEST_F(Recovery, LosesADamagedFrameAlone) {
+  bytes_[layout_.frames[2] - 1] ^= std::byte{4};  // the last byte of frame 1's payload
+  expect_recovers(bytes_, sample_, {1}, true);
+  EXPECT_THAT(recover_bytes(bytes_, sample_)->remarks, ::testing::SizeIs(1));
+}
+
+TEST_F(Recovery, LosesAFrameWhoseHeaderIsDamaged) {
+  bytes_[layout_.frames[3] + 20] ^= std::byte{4};
+  wipe(bytes_, layout_.index, bytes_.size());
+  expect_recovers(bytes_, sample_, {3}, false);
+}
+
+TEST_F(Recovery, FindsTheNextRecordAfterForeignBytes) {
+  const Bytes garbage(3000, std::byte{0xf5});  // the marker's first byte
+  for (const uint64_t at : {layout_.head, layout_.frames[2], layout_.index, layout_.trailer}) {
+    Bytes bytes = bytes_;
+    bytes.insert(bytes.begin() + static_cast<ptrdiff_t>(at), garbage.begin(), garbage.end());
+    expect_recovers(bytes, sample_, {}, true);
+  }
+  Bytes inside = bytes_;
+  inside.insert(inside.begin() + static_cast<ptrdiff_t>(layout_.frames[2] - 5), garbage.begin(), garbage.end());
+  expect_recovers(inside, sample_, {1}, true);
+}
+
+TEST_F(Recovery, FindsRecordsAcrossWindowBorders) {
+  Sample sample = sample_;
+  for (auto& frame : sample.frames) frame.payload = std::string(100'000, 'x');
+  for (size_t shift = 0; shift < 60; shift += 3) {
+    sample.frames[0].payload = std::string(262'144 - 1000 - shift * 7, 'y');
+    Bytes bytes = sample_bytes(sample);
+    wipe(bytes, 16, 17);
+    expect_recovers(bytes, sample, {}, true);
+  }
+}
+
+TEST_F(Recovery, TakesARecordOfAnotherContainerForNothing) {
+  // A container lies, as it is, in the payload of a damaged frame of another one with the same frame numbers.
+  Sample outer = sample_;
+  outer.directory.files[0].mtime_s += 1;
+  outer.frames[0].payload = std::string(as_text(bytes_));
+  Bytes bytes = sample_bytes(outer);
+  const Places layout = places_of(bytes);
+  bytes[layout.frames[0] + 20] ^= std::byte{1};
+  expect_recovers(bytes, outer, {0}, true);
+  wipe(bytes, layout.index, bytes.size());
+  expect_recovers(bytes, outer, {0}, false);
+}
+
+TEST_F(Recovery, LosesFramesThatContradictThePlan) {
+  Sample other = sample_;
+  other.frames[4].raw_bytes += 1;
+  wipe(bytes_, layout_.index, bytes_.size());
+  const auto recovered = recover_bytes(bytes_, other);
+  ASSERT_TRUE(recovered);
+  EXPECT_THAT(recovered->lost_frames, ElementsAre(4u));
+}
+
+TEST_F(Recovery, OfACopyOfARewrittenContainerKeepsFramesLost) {
+  bytes_[layout_.frames[1] + 20] ^= std::byte{4};
+  const TempDir dir;
+  const OwnedSource source(bytes_);
+  ASSERT_TRUE(rewrite(source, *recover(source, kIndexLimit, sizes_of(sample_)), dir.file("new")));
+  expect_recovers(read_file(dir.file("new")), sample_, {1}, true);
+}
+
+TEST_F(Recovery, TakesLinearTimeOnOverlappingClaims) {
+  // A million bytes of headers that all claim the rest of the file as their payload, and all are wrong.
+  Bytes bytes;
+  constexpr size_t kSize = 2'000'000;
+  while (bytes.size() < kSize) {
+    const auto header = encode(RecordHeader{.payload_bytes = kSize - bytes.size() - kRecordHeaderBytes});
+    bytes.insert(bytes.end(), header.begin(), header.end());
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_FALSE(recover_bytes(bytes, sample_));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+}
+
+TEST(Damage, RandomDamageNeverBreaksRecovery) {
+  const Sample sample = small_sample();
+  const Bytes whole = sample_bytes(sample);
+  std::mt19937 random(5);
+  for (int i = 0; i < 300; ++i) {
+    Bytes bytes = whole;
+    for (size_t n = random() % 6; n > 0; --n) bytes[random() % bytes.size()] = static_cast<std::byte>(random());
+    if (random() % 4 == 0) bytes.resize(random() % bytes.size());
+    const OwnedSource source(std::move(bytes));
+    const auto recovered = recover(source, kIndexLimit, sizes_of(sample));
+    if (!recovered) continue;
+    for (uint32_t number = 0; number < sample.frames.size(); ++number) {
+      const auto frame = read_frame(source, recovered->index, number);
+      if (!frame) continue;
+      EXPECT_EQ(as_text(frame->payload), sample.frames[number].payload);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace forebay::container
