@@ -170,6 +170,7 @@ Result<void> ExtensibleArray::read_super_block(uint64_t address, uint64_t super)
   FOREBAY_TRY(Cursor cursor, file_.read(address, prefix + blocks * (bitmap_bytes + file_.offset_size()), buffer));
   if (!cursor.expect("EASB")) return file_.corrupt("a damaged super block", address);
   cursor.skip(prefix - 4);
+  // Whole bytes per data block are reserved, but the bits of all of them follow each other without gaps.
   const auto bitmaps = cursor.bytes(blocks * bitmap_bytes);
   for (uint64_t i = 0; i < blocks && begin + i * elements < used_; ++i) {
     const uint64_t block = file_.address(cursor), first = begin + i * elements;
@@ -181,8 +182,8 @@ Result<void> ExtensibleArray::read_super_block(uint64_t address, uint64_t super)
     const Pages written{.address = block + prefix + kChecksum,
                         .count = elements,
                         .page_elements = page_elements_,
-                        .written = bitmaps.subspan(i * bitmap_bytes, bitmap_bytes),
-                        .first_bit = 0};
+                        .written = bitmaps,
+                        .first_bit = i * pages};
     FOREBAY_CHECK(read_pages(file_, written, element_size_, first, chunks_));
   }
   return {};

@@ -5,13 +5,22 @@
 #include <string>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/layout.h"
 
 namespace forebay::format {
 
-// The variables of the HDF5 file at `path` that have storage inside the file, as libhdf5's API reports them, by path;
-// all offsets count from the start of the file. Fails the test if the file cannot be opened.
-std::map<std::string, Variable> ask_libhdf5(const std::string& path);
+// A variable with storage inside the file. Of a chunked one, `chunks` has what each chunk of the grid that has storage
+// holds, in C order, and `variable.extents` is empty: libhdf5 1.10.8 places chunks wrongly in H5Dget_chunk_info() (it
+// numbers the chunks of extensible arrays in another order than it stores them) but reads them rightly.
+struct OracleVariable {
+  Variable variable;
+  std::vector<Bytes> chunks;
+};
+
+// The variables of the HDF5 file at `path`, as libhdf5's API reports them, by path; offsets count from the start of the
+// file. Fails the test if the file cannot be opened.
+std::map<std::string, OracleVariable> ask_libhdf5(const std::string& path);
 
 // Expects read_layout() to find in the file at `path` what ask_libhdf5() finds, and nothing else, with no remark.
 // Returns how many variables there are.
