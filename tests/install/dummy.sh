@@ -36,6 +36,9 @@ library=$(find "$prefix" -name 'libforebay.so')
 foreign=$(nm --dynamic --defined-only --format=posix "$library" | awk '$1 !~ /^forebay_/ {print $1}')
 [[ -z $foreign ]] || { echo "libforebay exports: $foreign" >&2; exit 1; }
 
-# The command is part of every build that has it.
-if [[ -x $build/bin/forebay ]]; then "$prefix/bin/forebay" --version >/dev/null; fi
+# The command runs from where it was installed, and what belongs to it is there.
+"$prefix/bin/forebay" --version >/dev/null
+for file in man/man1/forebay.1 bash-completion/completions/forebay zsh/site-functions/_forebay; do
+  [[ -s $prefix/share/$file ]] || { echo "not installed: share/$file" >&2; exit 1; }
+done
 echo "the installed package works"
