@@ -1,6 +1,6 @@
-#include <gmock/gmock.h>
-
 #include <string>
+
+#include <gmock/gmock.h>
 
 #include "forebay/forebay.h"
 
