@@ -85,21 +85,33 @@ Result<std::string> read_text(const std::string& path, uint64_t most) {
   return text;
 }
 
+static std::unexpected<Error> rename_failed(int error, const std::string& path) {
+  if (error == EXDEV)
+    return fail(ErrorKind::io, "rename: another file system is mounted in between", path, {},
+                "use a directory without mount points in it");
+  return fail_errno(error == EISDIR ? EEXIST : error, "rename", path);
+}
+
+Result<void> rename_over(int from_directory, const std::string& from, int to_directory, const std::string& to,
+                         const std::string& path) {
+  if (::renameat(from_directory, from.c_str(), to_directory, to.c_str()) == 0) return {};
+  return rename_failed(errno, path);
+}
+
 Result<void> rename_new(int from_directory, const std::string& from, int to_directory, const std::string& to,
                         const std::string& path) {
   if (::renameat2(from_directory, from.c_str(), to_directory, to.c_str(), RENAME_NOREPLACE) == 0) return {};
-  if (errno != EINVAL && errno != ENOSYS) return fail_errno(errno, "rename", path);
+  if (errno != EINVAL && errno != ENOSYS) return rename_failed(errno, path);
   if (::linkat(from_directory, from.c_str(), to_directory, to.c_str(), 0) == 0) {
     ::unlinkat(from_directory, from.c_str(), 0);
     return {};
   }
-  if (errno == EEXIST) return fail_errno(errno, "rename", path);
+  if (errno == EEXIST) return rename_failed(errno, path);
   // Directories have no hard links, and rename() itself refuses a directory that is not empty.
   struct stat info{};
   const bool is_taken = ::fstatat(to_directory, to.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
-  if (is_taken && !S_ISDIR(info.st_mode)) return fail_errno(EEXIST, "rename", path);
-  if (::renameat(from_directory, from.c_str(), to_directory, to.c_str()) != 0) return fail_errno(errno, "rename", path);
-  return {};
+  if (is_taken && !S_ISDIR(info.st_mode)) return rename_failed(EEXIST, path);
+  return rename_over(from_directory, from, to_directory, to, path);
 }
 
 static Result<std::vector<std::string>> names_in_fd(Fd fd, const std::string& path) {

@@ -58,6 +58,10 @@ Result<std::string> read_text(const std::string& path, uint64_t most);
 Result<void> rename_new(int from_directory, const std::string& from, int to_directory, const std::string& to,
                         const std::string& path);
 
+// renameat(). exists if `to` is a directory and `from` is not.
+Result<void> rename_over(int from_directory, const std::string& from, int to_directory, const std::string& to,
+                         const std::string& path);
+
 // The names in a directory except "." and "..", in no order.
 Result<std::vector<std::string>> names_in(const std::string& path);
 

@@ -56,14 +56,11 @@ bool is_taken(int directory, const std::string& name) {
 // Moves a temporary file or link to its place.
 Result<void> place(int from_directory, const std::string& from, int to_directory, const std::string& to, bool overwrite,
                    const std::string& path) {
-  if (!overwrite) {
-    auto renamed = rename_new(from_directory, from, to_directory, to, path);
-    if (!renamed && renamed.error().kind == ErrorKind::exists) return in_the_way(path, "the name is taken");
-    return renamed;
-  }
-  if (::renameat(from_directory, from.c_str(), to_directory, to.c_str()) == 0) return {};
-  if (errno == EISDIR) return in_the_way(path, "there is a directory of that name");
-  return fail_errno(errno, "rename", path);
+  auto placed = overwrite ? rename_over(from_directory, from, to_directory, to, path)
+                          : rename_new(from_directory, from, to_directory, to, path);
+  if (!placed && placed.error().kind == ErrorKind::exists)
+    return in_the_way(path, overwrite ? "there is a directory of that name" : "the name is taken");
+  return placed;
 }
 
 timespec as_timespec(const Attributes& attributes) {

@@ -1,5 +1,5 @@
 // Small text files that notice every flipped bit: "TAG HASH\n" and a JSON object, where HASH is hash128_hex() of
-// everything after the first line and the object has a whole number "version". (docs/format.md, "Store")
+// everything after the first line and the object has a whole number "version". (docs/store.md)
 #pragma once
 
 #include <cstdint>

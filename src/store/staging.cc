@@ -15,7 +15,7 @@
 //
 // On a network file system the lock of an owner on another node may be invisible (Lustre with localflock, NFS with
 // local_lock): what another host owned is cleaned only when nothing in it has changed for a day
-// (docs/decisions/staging-locks.md).
+// (docs/decisions/0003-staging-locks.md).
 #include "store/staging.h"
 
 #include <algorithm>

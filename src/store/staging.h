@@ -1,4 +1,4 @@
-// Work in progress that dies with its owner, in STORE/staging (docs/format.md, "Store") or a restore's target.
+// Work in progress that dies with its owner, in STORE/staging (docs/store.md) or a restore's target.
 #pragma once
 
 #include <cstdint>

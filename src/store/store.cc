@@ -126,7 +126,7 @@ Result<void> make_store(const std::string& path) {
   FOREBAY_TRY(const StagingName work, StagingName::take(staging_of(path), "store"));
   FOREBAY_CHECK(make_directory(work.path()));
   const std::string text = seal(
-      kStoreTag, {{"version", kStoreVersion}, {"about", "checkpoint sets, written by Forebay; see docs/format.md"}});
+      kStoreTag, {{"version", kStoreVersion}, {"about", "checkpoint sets, written by Forebay; see docs/store.md"}});
   FOREBAY_CHECK(write_text(work.path(), "forebay-store", text));
   const std::string file = path + "/forebay-store";
   if (::rename((work.path() + "/forebay-store").c_str(), file.c_str()) != 0) return fail_errno(errno, "rename", file);

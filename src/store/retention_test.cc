@@ -1,0 +1,129 @@
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "store/names.h"
+#include "store/test_store.h"
+
+namespace forebay::store {
+namespace {
+
+using Names = std::vector<std::string>;
+
+SetInfo set_of(const std::string& name, std::optional<int64_t> step, int64_t created_ns) {
+  Manifest manifest;
+  manifest.name = name;
+  manifest.step = step;
+  manifest.created_ns = created_ns;
+  return {name, "sets/" + name, std::move(manifest)};
+}
+
+SetInfo unreadable(const std::string& name) { return {name, "sets/" + name, fail(ErrorKind::corrupt, "damaged")}; }
+
+Names names(const std::vector<SetInfo>& sets) {
+  Names names;
+  for (const SetInfo& set : sets) names.push_back(set.name);
+  return names;
+}
+
+TEST(Order, StepsThenTimesMerged) {
+  std::vector<SetInfo> sets = {set_of("s3", 3, 10),   set_of("s1", 1, 30), set_of("t20", {}, 20), unreadable("z"),
+                               set_of("t40", {}, 40), unreadable("y"),     set_of("s3b", 3, 10),  set_of("t5", {}, 5)};
+  sort_oldest_first(sets);
+  EXPECT_EQ(names(sets), (Names{"y", "z", "t5", "t20", "s1", "s3", "s3b", "t40"}));
+}
+
+TEST(Order, DoesNotDependOnTheOrderBefore) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<SetInfo> sets;
+    for (int i = 0; i < 8; ++i) {
+      const auto step = random() % 2 != 0 ? std::optional<int64_t>(random() % 4) : std::nullopt;
+      const std::string name(1, static_cast<char>('a' + i));
+      sets.push_back(random() % 5 == 0 ? unreadable(name) : set_of(name, step, random() % 5));
+    }
+    auto other = sets;
+    std::ranges::shuffle(other, random);
+    sort_oldest_first(sets);
+    sort_oldest_first(other);
+    ASSERT_EQ(names(sets), names(other));
+    std::optional<int64_t> last;
+    for (const SetInfo& set : sets) {
+      if (!set.manifest || !set.manifest->step) continue;
+      ASSERT_GE(*set.manifest->step, last.value_or(0));
+      last = set.manifest->step;
+    }
+  }
+}
+
+TEST(Retention, KeepsTheNewestTheMilestonesAndTheNewestGood) {
+  std::vector<SetInfo> sets = {unreadable("bad")};
+  for (int step = 1; step <= 8; ++step) sets.push_back(set_of("s" + std::to_string(step), step, step));
+  const auto prune = [&](uint64_t last, uint64_t every, const char* good) {
+    return to_prune(sets, {last, every}, good);
+  };
+  EXPECT_EQ(prune(2, 0, "s8"), (Names{"s1", "s2", "s3", "s4", "s5", "s6"}));
+  EXPECT_EQ(prune(2, 4, "s8"), (Names{"s1", "s2", "s3", "s5", "s6"}));
+  EXPECT_EQ(prune(2, 0, "s3"), (Names{"s1", "s2", "s4", "s5", "s6"}));
+  EXPECT_EQ(prune(0, 0, "s5"), (Names{"s1", "s2", "s3", "s4", "s6", "s7", "s8"}));
+  EXPECT_EQ(prune(100, 0, "s8"), Names{});
+  EXPECT_EQ(prune(0, 0, ""), Names{}) << "nothing is known to be good";
+  EXPECT_EQ(prune(0, 0, "removed"), Names{});
+}
+
+TEST(Retention, MilestonesAtTheEdges) {
+  const std::vector<SetInfo> sets = {set_of("min", INT64_MIN, 0), set_of("zero", 0, 1), set_of("none", {}, 2),
+                                     set_of("max", INT64_MAX, 3)};
+  EXPECT_EQ(to_prune(sets, {0, 2}, "max"), Names{"none"});
+  EXPECT_EQ(to_prune(sets, {0, UINT64_MAX}, "max"), (Names{"min", "none"}));
+}
+
+TEST(Retention, NeverRemovesTheNewestGoodNorTheNewestSets) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 1000; ++round) {
+    std::vector<SetInfo> sets;
+    const size_t count = 1 + random() % 10;
+    for (size_t i = 0; i < count; ++i) {
+      const std::string name = "s" + std::to_string(i);
+      const auto step = random() % 2 != 0 ? std::optional<int64_t>(random() % 20) : std::nullopt;
+      sets.push_back(random() % 6 == 0 ? unreadable(name) : set_of(name, step, random() % 10));
+    }
+    sort_oldest_first(sets);
+    const std::string good = sets[random() % count].name;
+    const Retention retention{random() % 5, random() % 4};
+    const Names pruned = to_prune(sets, retention, good);
+    const std::set<std::string> gone(pruned.begin(), pruned.end());
+    ASSERT_EQ(gone.size(), pruned.size());
+    ASSERT_FALSE(gone.contains(good));
+    uint64_t newer = 0;
+    for (auto set = sets.rbegin(); set != sets.rend(); ++set) {
+      const bool is_milestone = set->manifest && set->manifest->step && retention.keep_every != 0 &&
+                                *set->manifest->step % static_cast<int64_t>(retention.keep_every) == 0;
+      const bool keeps = !set->manifest || newer < retention.keep_last || is_milestone || set->name == good;
+      ASSERT_EQ(gone.contains(set->name), !keeps) << set->name;
+      if (set->manifest) ++newer;
+    }
+  }
+}
+
+TEST(Names, SetNames) {
+  for (const char* good : {"a", "run.0001", "A-Z_0@x=1,b+c", "-x", "latest2"}) EXPECT_TRUE(is_set_name(good)) << good;
+  for (const char* bad : {"", ".", "..", ".x", "latest", "a/b", "a b", "a\n", "\xc3\xa9", "a\\b", "a:b"})
+    EXPECT_FALSE(is_set_name(bad)) << bad;
+  EXPECT_FALSE(is_set_name(std::string_view("a\0b", 3)));
+  EXPECT_TRUE(is_set_name(std::string(200, 'x')));
+  EXPECT_FALSE(is_set_name(std::string(201, 'x')));
+}
+
+TEST(Names, EditDistance) {
+  EXPECT_EQ(edit_distance("", ""), 0u);
+  EXPECT_EQ(edit_distance("abc", ""), 3u);
+  EXPECT_EQ(edit_distance("", "abc"), 3u);
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
+  EXPECT_EQ(edit_distance("run01", "run10"), 2u);
+  EXPECT_EQ(nearest_names("rnu1", {"run1", "run2", "run3", "run4", "elsewhere"}), (Names{"run1"}));
+  EXPECT_EQ(nearest_names("run", {"run4", "run3", "run2", "run1"}), (Names{"run1", "run2", "run3"}));
+}
+
+}  // namespace
+}  // namespace forebay::store

@@ -1,0 +1,128 @@
+// Several processes on one store.
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "store/test_store.h"
+
+namespace forebay::store {
+namespace {
+
+class ProcessesTest : public TempTest {
+ protected:
+  std::string root() const { return path("store"); }
+
+  // Runs `work` in a child, which exits with what it returns, without destructors of this process.
+  static pid_t spawn(const std::function<int()>& work) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      int code = 99;
+      try {
+        code = work();
+      } catch (const std::exception& thrown) {
+        std::fprintf(stderr, "%s\n", thrown.what());
+      }
+      ::_exit(code);
+    }
+    return child;
+  }
+
+  static int exit_code(pid_t child) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+};
+
+TEST_F(ProcessesTest, WritersOfDifferentSetsDoNotDisturbEachOther) {
+  constexpr int kWriters = 6, kSets = 5;
+  std::vector<pid_t> children;
+  for (int writer = 0; writer < kWriters; ++writer)
+    children.push_back(spawn([&] {
+      for (int i = 0; i < kSets; ++i)  // each opens, and so cleans, anew; the first ones make the store together
+        commit_set(value(Store::open_for_writing(root())), "w" + std::to_string(writer) + "." + std::to_string(i));
+      return 0;
+    }));
+  for (const pid_t child : children) EXPECT_EQ(exit_code(child), 0);
+  const auto sets = value(value(Store::open(root())).list());
+  EXPECT_EQ(sets.size(), static_cast<size_t>(kWriters * kSets));
+  for (const SetInfo& set : sets) EXPECT_TRUE(set.manifest) << set.name;
+  EXPECT_TRUE(names_in(root() + "/staging")->empty());
+}
+
+TEST_F(ProcessesTest, OneOfManyWinsAName) {
+  value(Store::open_for_writing(root()));
+  for (int round = 0; round < 10; ++round) {
+    const std::string name = "round" + std::to_string(round);
+    std::vector<pid_t> children;
+    for (int writer = 0; writer < 4; ++writer)
+      children.push_back(spawn([&] {
+        const Store store = value(Store::open(root()));
+        auto staged = store.stage(name);
+        if (!staged) return staged.error().kind == ErrorKind::exists ? 1 : 2;
+        const Manifest manifest = write_containers((*staged)->directory(), name, {.step = writer});
+        const auto committed = (*staged)->commit(manifest);
+        const bool lost = !committed && committed.error().kind == ErrorKind::exists;
+        staged->reset();
+        return committed ? 0 : lost ? 1 : 2;
+      }));
+    int won = 0, winner = -1;
+    for (int writer = 0; writer < 4; ++writer) {
+      const int code = exit_code(children[static_cast<size_t>(writer)]);
+      EXPECT_LE(code, 1);
+      if (code == 0) ++won, winner = writer;
+    }
+    EXPECT_EQ(won, 1);
+    EXPECT_EQ(value(value(value(Store::open(root())).find(name)).manifest).step, winner);
+  }
+  EXPECT_TRUE(names_in(root() + "/staging")->empty());
+}
+
+TEST_F(ProcessesTest, ReadersSeeWholeSetsWhileTheyComeAndGo) {
+  const Store store = value(Store::open_for_writing(root()));
+  commit_set(store, "fixed");
+  const pid_t writer = spawn([&] {
+    for (int i = 0; i < 60; ++i) {
+      commit_set(store, "moving");
+      check(store.remove("moving"));
+    }
+    return 0;
+  });
+  int status = 0, rounds = 0, seen = 0;
+  while (::waitpid(writer, &status, WNOHANG) == 0) {
+    ++rounds;
+    const auto sets = value(store.list());
+    ASSERT_TRUE(sets.size() == 1 || sets.size() == 2);
+    for (const SetInfo& set : sets) ASSERT_TRUE(set.manifest) << set.manifest.error().message();
+    seen += sets.size() == 2 ? 1 : 0;
+  }
+  EXPECT_EQ(status, 0);
+  EXPECT_GT(rounds, 0);
+}
+
+TEST_F(ProcessesTest, KilledWritersLeaveWholeSetsAndWhatTheNextOneCleans) {
+  value(Store::open_for_writing(root()));
+  for (int round = 0; round < 25; ++round) {
+    const pid_t writer = spawn([&] {
+      const Store store = value(Store::open_for_writing(root()));
+      for (int i = 0;; ++i) {
+        const std::string name = "r" + std::to_string(round) + "." + std::to_string(i);
+        commit_set(store, name);
+        if (i % 2 != 0) check(store.remove(name));
+      }
+      return 0;
+    });
+    std::this_thread::sleep_for(std::chrono::microseconds(500 + 700 * round));
+    ::kill(writer, SIGKILL);
+    exit_code(writer);
+    for (const SetInfo& set : value(value(Store::open(root())).list())) ASSERT_TRUE(set.manifest) << set.name;
+  }
+  value(Store::open_for_writing(root()));
+  EXPECT_TRUE(names_in(root() + "/staging")->empty());
+}
+
+}  // namespace
+}  // namespace forebay::store
