@@ -1,0 +1,97 @@
+# bash completion for forebay(1)
+
+# The names of the sets in the store of the command line, or in $FOREBAY_STORE, or in the first operand.
+_forebay_sets() {
+  local store=$FOREBAY_STORE word previous='' i
+  for ((i = 2; i < COMP_CWORD; i++)); do
+    word=${COMP_WORDS[i]}
+    if [[ $previous == --store || $previous == -s || ($previous == = && ${COMP_WORDS[i - 2]} == --store) ]]; then
+      store=$word
+      break
+    fi
+    if [[ $i == 2 && $word != -* && -d $word/sets ]]; then store=$word; fi
+    previous=$word
+  done
+  store=${store/#\~\//$HOME/}
+  [[ -n $store ]] || return
+  command forebay ls "$store" 2>/dev/null | awk 'NR > 1 && NF > 1 { print $1 }'
+}
+
+_forebay() {
+  local cur prev words cword
+  if declare -F _init_completion >/dev/null; then
+    _init_completion || return
+  else
+    cur=${COMP_WORDS[COMP_CWORD]}
+    prev=${COMP_WORDS[COMP_CWORD - 1]}
+  fi
+  local verbs='pack restore ls info verify extract advise repair prune diff help'
+  if ((COMP_CWORD == 1)); then
+    mapfile -t COMPREPLY < <(compgen -W "$verbs --help --version" -- "$cur")
+    return
+  fi
+
+  local verb=${COMP_WORDS[1]}
+  case $prev in
+    -s | --store | -o | --output)
+      compopt -o filenames 2>/dev/null
+      mapfile -t COMPREPLY < <(compgen -d -- "$cur")
+      return
+      ;;
+    -t | --to | --describe)
+      compopt -o filenames 2>/dev/null
+      mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+      return
+      ;;
+    --scheme)
+      mapfile -t COMPREPLY < <(compgen -W 'auto agnostic agnostic-block aware aware-block' -- "$cur")
+      return
+      ;;
+    --profile)
+      mapfile -t COMPREPLY < <(compgen -W 'none gzip paper fast balanced max' -- "$cur")
+      return
+      ;;
+    --name | --step | --group-size | --block-size | --match | --memory | --threads | --only | -r | --rank | --sample | \
+      --min-speed | --as | --keep-last | --keep-every)
+      return
+      ;;
+  esac
+
+  local options='--json --help'
+  case $verb in
+    pack)
+      options+=' --store --output --name --step --group-size --scheme --block-size --profile --match --exact --describe'
+      options+=' --opaque --memory --threads'
+      ;;
+    restore) options+=' --store --to --only --overwrite --memory --threads' ;;
+    ls) options+=' --store --variables --memory' ;;
+    info) options+=' --store --groups --memory' ;;
+    verify) options+=' --store --memory --threads' ;;
+    extract) options+=' --store --rank --to --overwrite --memory' ;;
+    advise) options+=' --sample --min-speed --match --exact --describe --opaque --memory --threads' ;;
+    repair) options+=' --store --as --memory --threads' ;;
+    prune) options+=' --store --keep-last --keep-every --dry-run --memory --threads' ;;
+    diff) options+=' --store --memory' ;;
+    help)
+      mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$cur")
+      return
+      ;;
+  esac
+  if [[ $cur == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
+    return
+  fi
+
+  compopt -o filenames 2>/dev/null
+  mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+  case $verb in
+    restore | ls | info | verify | extract | repair | diff)
+      local sets
+      sets=$(_forebay_sets)
+      [[ $verb == repair || -z $sets ]] || sets+=' latest'
+      mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$sets" -- "$cur")
+      ;;
+  esac
+}
+
+complete -F _forebay forebay

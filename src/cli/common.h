@@ -1,0 +1,42 @@
+// What several verbs share: which store and set is meant, and the options for memory and threads.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/syntax.h"
+#include "engine/options.h"
+#include "store/store.h"
+
+namespace forebay::cli {
+
+// How many operands a verb has beside the store.
+struct OperandCount {
+  size_t least = 0, most = 0;
+};
+
+struct Operands {
+  std::string store;
+  std::vector<std::string> own;
+};
+
+// Tells the store from the verb's own operands. The store is --store; else the first operand, if there is one more than
+// the verb can use; else $FOREBAY_STORE; else again the first operand. With a choice left between the last two, an
+// operand that is a store counts as one. invalid_argument if there are too few or too many.
+Result<Operands> split_operands(std::vector<std::string> typed, const std::string& store_option, OperandCount count);
+
+void declare_store(Syntax& syntax, std::string& store);
+void declare_memory(Syntax& syntax, engine::Resources& resources);
+void declare_threads(Syntax& syntax, engine::Resources& resources);
+
+// $FOREBAY_STORE, or empty.
+std::string store_of_environment();
+
+// The set `name`, where "latest" is the newest whose manifest can be read. not_found otherwise.
+Result<store::SetInfo> find_set(const store::Store& store, const std::string& name);
+
+// "forebay: warning: TEXT" on standard error.
+void warn(std::string_view text);
+
+}  // namespace forebay::cli

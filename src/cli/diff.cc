@@ -1,0 +1,150 @@
+#include "engine/diff.h"
+
+#include <fmt/format.h>
+
+#include "cli/common.h"
+#include "cli/json.h"
+#include "cli/text.h"
+#include "cli/units.h"
+#include "cli/verb.h"
+
+namespace forebay::cli {
+namespace {
+
+constexpr VerbText kText = {
+    .name = "diff",
+    .summary = "tell what differs between two sets",
+    .usage = "A B [--store STORE] [OPTIONS]",
+    .description =
+        "Compares two sets file by file, and files whose bytes differ variable by variable.\n"
+        "A and B are names of sets of the store, or STORE/NAME where they are in different\n"
+        "stores. The exit code is 0 if the sets are equal and 10 if they differ. Per file:\n"
+        "'+' only in B, '-' only in A, '*' other bytes, '~' other mode, time or kind only.\n",
+    .examples =
+        "  forebay diff DD0008 DD0014 --store /scratch/store\n"
+        "  forebay diff /scratch/store/DD0008 /archive/store/DD0008\n"
+        "  forebay diff DD0008 latest --store /scratch/store --json\n",
+};
+
+// A set as diff's operands name it: NAME, STORE/NAME or STORE/sets/NAME.
+struct SetName {
+  std::string store, name;
+};
+
+Result<SetName> split_name(std::string text, const std::string& store) {
+  while (text.size() > 1 && text.ends_with('/')) text.pop_back();
+  const size_t slash = text.rfind('/');
+  if (slash == text.npos) {
+    if (!store.empty()) return SetName{store, text};
+    return fail(ErrorKind::invalid_argument, fmt::format("'{}' does not name a store", text), {}, {},
+                "use --store STORE, or write STORE/NAME");
+  }
+  std::string path = slash == 0 ? "/" : text.substr(0, slash);
+  if (path.ends_with("/sets")) path.erase(path.size() - std::string_view("/sets").size());
+  return SetName{path, text.substr(slash + 1)};
+}
+
+char sign_of(engine::Change change) {
+  switch (change) {
+    case engine::Change::added:
+      return '+';
+    case engine::Change::removed:
+      return '-';
+    case engine::Change::bytes:
+      return '*';
+    case engine::Change::metadata:
+      return '~';
+  }
+  return '?';
+}
+
+const char* change_text(engine::Change change) {
+  switch (change) {
+    case engine::Change::added:
+      return "added";
+    case engine::Change::removed:
+      return "removed";
+    case engine::Change::bytes:
+      return "bytes";
+    case engine::Change::metadata:
+      return "metadata";
+  }
+  return "unknown";
+}
+
+Json json_variable(const engine::VariableDifference& variable) {
+  const bool comparable = variable.differing_elements != UINT64_MAX;
+  return {{"path", json_text(variable.path)},
+          {"comparable", comparable},
+          {"differing_elements", comparable ? Json(variable.differing_elements) : Json()},
+          {"max_absolute", comparable ? Json(variable.max_absolute) : Json()}};
+}
+
+Json json_difference(const engine::FileDifference& file) {
+  Json variables = Json::array();
+  for (const auto& variable : file.variables) variables.push_back(json_variable(variable));
+  return {{"name", json_text(file.name)}, {"change", change_text(file.change)}, {"variables", std::move(variables)}};
+}
+
+void print_difference(const engine::FileDifference& file) {
+  fmt::print("{} {}\n", sign_of(file.change), printable(file.name));
+  for (const auto& variable : file.variables) {
+    if (variable.differing_elements == UINT64_MAX)
+      fmt::print("    {}: another shape or type\n", printable(variable.path));
+    else
+      fmt::print("    {}: {}, by up to {}\n", printable(variable.path),
+                 plural(variable.differing_elements, "differing element"), format_number(variable.max_absolute));
+  }
+}
+
+class Diff final : public Verb {
+ public:
+  const VerbText& text() const override { return kText; }
+
+  void declare(Syntax& syntax) override {
+    syntax.operands(operands_);
+    declare_store(syntax, store_);
+    declare_memory(syntax, resources_);
+  }
+
+  Result<ExitCode> run(const Console& console) override {
+    if (operands_.size() == 3 && store_.empty()) {
+      store_ = operands_[0];
+      operands_.erase(operands_.begin());
+    }
+    if (operands_.size() != 2) return fail(ErrorKind::invalid_argument, "two sets are to be named");
+    if (store_.empty()) store_ = store_of_environment();
+    FOREBAY_TRY(const auto a, open(operands_[0]));
+    FOREBAY_TRY(const auto b, open(operands_[1]));
+    FOREBAY_TRY(const auto files, engine::diff(a, b, resources_.resolved().memory_bytes));
+    if (console.json) {
+      Json list = Json::array();
+      for (const auto& file : files) list.push_back(json_difference(file));
+      print_json({{"a", json_text(a.manifest.name)},
+                  {"b", json_text(b.manifest.name)},
+                  {"equal", files.empty()},
+                  {"files", std::move(list)}});
+    } else {
+      for (const auto& file : files) print_difference(file);
+    }
+    return files.empty() ? ExitCode::ok : ExitCode::different;
+  }
+
+ private:
+  Result<engine::OpenSet> open(const std::string& text) const {
+    FOREBAY_TRY(const SetName which, split_name(text, store_));
+    FOREBAY_TRY(const auto store, store::Store::open(which.store));
+    FOREBAY_TRY(const auto info, find_set(store, which.name));
+    return engine::open_set(info, resources_.resolved().memory_bytes);
+  }
+
+  std::vector<std::string> operands_;
+  std::string store_;
+  engine::Resources resources_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_diff() { return std::make_unique<Diff>(); }
+
+}  // namespace forebay::cli

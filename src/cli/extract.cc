@@ -1,0 +1,155 @@
+#include "engine/extract.h"
+
+#include <cstdio>
+#include <set>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "cli/common.h"
+#include "cli/json.h"
+#include "cli/new_file.h"
+#include "cli/text.h"
+#include "cli/units.h"
+#include "cli/verb.h"
+
+namespace forebay::cli {
+namespace {
+
+constexpr VerbText kText = {
+    .name = "extract",
+    .summary = "write one variable of one or all ranks as NumPy files",
+    .usage = "NAME|latest VARIABLE --store STORE [--rank R] [--to FILE.npy|DIR|-]",
+    .description =
+        "Reads only the frames that hold the variable. VARIABLE is its path, or a shell\n"
+        "pattern on paths or keys of variable groups. One match goes to FILE.npy, or to\n"
+        "standard output with '--to -'; any number of matches goes to files in DIR that are\n"
+        "named after rank and variable. Files that exist are not replaced, unless with\n"
+        "--overwrite.\n",
+    .examples =
+        "  forebay extract DD0008 /Grid00000001/Density --store st --to density.npy\n"
+        "  forebay extract latest '*/Density' --store st --rank 3 --to out/\n"
+        "  forebay extract latest /Time --store st --rank 0 --to - | ./plot.py\n",
+};
+
+// One match and where it goes.
+struct Target {
+  engine::Found found;
+  uint32_t rank = 0;
+  std::string file_name, path, to;
+};
+
+bool is_directory(const std::string& path) {
+  struct stat status{};
+  return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+class Extract final : public Verb {
+ public:
+  const VerbText& text() const override { return kText; }
+
+  void declare(Syntax& syntax) override {
+    syntax.operands(operands_);
+    declare_store(syntax, store_);
+    syntax.option("-r,--rank", "R", "Only this rank's. Default: all ranks.",
+                  [this](const std::string& text) -> Result<void> {
+                    FOREBAY_TRY(const uint64_t rank, parse_count(text));
+                    if (rank > UINT32_MAX) return fail(ErrorKind::invalid_argument, "no rank is so large");
+                    rank_ = static_cast<uint32_t>(rank);
+                    return {};
+                  });
+    syntax.option("-t,--to", "PATH", "FILE.npy, a directory, or - for standard output. Default: the current directory.",
+                  set_text(to_));
+    syntax.flag("--overwrite", overwrite_, "Replace files that exist.");
+    declare_memory(syntax, resources_);
+  }
+
+  Result<ExitCode> run(const Console& console) override {
+    FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {2, 2}));
+    if (to_ == "-" && console.json) return fail(ErrorKind::invalid_argument, "--json and '--to -' exclude each other");
+    FOREBAY_TRY(const auto store, store::Store::open(operands.store));
+    FOREBAY_TRY(const auto info, find_set(store, operands.own[0]));
+    FOREBAY_TRY(const auto set, engine::open_set(info, memory()));
+    const auto found = engine::find_variables(set, operands.own[1], rank_);
+    if (found.empty())
+      return fail(ErrorKind::not_found,
+                  fmt::format("set {} has no variable '{}'{}", info.name, operands.own[1],
+                              rank_ ? fmt::format(" of rank {}", *rank_) : ""),
+                  {}, {}, "'forebay ls STORE NAME --variables' lists them");
+    FOREBAY_TRY(const auto targets, targets_of(set, found));
+    return write_all(set, targets, console);
+  }
+
+ private:
+  uint64_t memory() const { return resources_.resolved().memory_bytes; }
+
+  bool to_one_file() const { return to_ == "-" || (to_.ends_with(".npy") && !is_directory(to_)); }
+
+  Result<std::vector<Target>> targets_of(const engine::OpenSet& set, const std::vector<engine::Found>& found) const {
+    if (to_one_file() && found.size() > 1)
+      return fail(ErrorKind::invalid_argument, fmt::format("{} variables match, and one file is given", found.size()),
+                  {}, {}, "choose one with --rank or its whole path, or give a directory with --to");
+    std::vector<Target> targets;
+    std::set<std::string> names;
+    for (const engine::Found& one : found) {
+      const Directory& directory = set.containers[one.container].directory();
+      const FileRow& file = directory.files[one.file];
+      Target target{one, file.rank, file.name, directory.paths[directory.variables[one.variable].path], to_};
+      if (!to_one_file()) {
+        const std::string stem = fmt::format("rank{:04}_{}", target.rank, as_file_name(target.path));
+        std::string name = stem;
+        for (size_t i = 2; !names.insert(name).second; ++i) name = fmt::format("{}-{}", stem, i);
+        target.to = (to_.empty() ? "." : to_) + "/" + name + ".npy";
+      }
+      targets.push_back(std::move(target));
+    }
+    return targets;
+  }
+
+  Result<ExitCode> write_all(const engine::OpenSet& set, const std::vector<Target>& targets, const Console& console) {
+    if (!to_one_file()) FOREBAY_CHECK(make_directory(to_.empty() ? "." : to_));
+    Json list = Json::array();
+    for (const Target& target : targets) {
+      FOREBAY_TRY(const auto extracted, engine::extract(set, target.found, memory()));
+      const std::string header = engine::npy_header(extracted.type, extracted.shape);
+      if (to_ == "-") {
+        std::fwrite(header.data(), 1, header.size(), stdout);
+        std::fwrite(extracted.bytes.data(), 1, extracted.bytes.size(), stdout);
+        return ExitCode::ok;
+      }
+      FOREBAY_CHECK(write_new_file(target.to, {as_bytes(header), extracted.bytes}, overwrite_));
+      if (console.json)
+        list.push_back(json_target(target, extracted));
+      else
+        fmt::print("{}: {} of {}, {} {}, {}\n", printable(target.to), printable(target.path),
+                   printable(target.file_name), extracted.type.name(),
+                   extracted.shape.empty() ? "scalar" : fmt::format("{}", fmt::join(extracted.shape, "x")),
+                   plural(extracted.frames, "frame") + " read");
+    }
+    if (console.json) print_json({{"set", json_text(set.manifest.name)}, {"variables", std::move(list)}});
+    return ExitCode::ok;
+  }
+
+  static Json json_target(const Target& target, const engine::Extracted& extracted) {
+    return {{"path", json_text(target.path)},
+            {"file", json_text(target.file_name)},
+            {"rank", target.rank},
+            {"type", extracted.type.name()},
+            {"shape", extracted.shape},
+            {"bytes", extracted.bytes.size()},
+            {"frames_read", extracted.frames},
+            {"to", json_text(target.to)}};
+  }
+
+  std::vector<std::string> operands_;
+  std::string store_, to_;
+  std::optional<uint32_t> rank_;
+  bool overwrite_ = false;
+  engine::Resources resources_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_extract() { return std::make_unique<Extract>(); }
+
+}  // namespace forebay::cli

@@ -1,0 +1,265 @@
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "cli/common.h"
+#include "cli/json.h"
+#include "cli/shares.h"
+#include "cli/table.h"
+#include "cli/text.h"
+#include "cli/units.h"
+#include "cli/verb.h"
+#include "engine/set.h"
+
+namespace forebay::cli {
+namespace {
+
+constexpr VerbText kText = {
+    .name = "info",
+    .summary = "tell how a set is stored: containers, frames, codecs, variable groups",
+    .usage = "STORE NAME|latest [OPTIONS] | CONTAINER-FILE [OPTIONS]",
+    .description =
+        "Describes the containers of a set, or one container file: merge scheme, frames,\n"
+        "codec chains, and how much of them is index. With --groups: the variable groups,\n"
+        "that is, what was taken for alike and merged, largest first. FRAMES counts the\n"
+        "frames that hold a group's bytes; small groups share them.\n",
+    .examples =
+        "  forebay info /scratch/store DD0008\n"
+        "  forebay info /scratch/store latest --groups | head\n"
+        "  forebay info /scratch/store/sets/DD0008/ranks-000000.fbc --json\n",
+};
+
+using Containers = std::vector<engine::OpenContainer>;
+
+const char* scheme_text(Scheme scheme) {
+  switch (scheme) {
+    case Scheme::agnostic:
+      return "agnostic";
+    case Scheme::agnostic_block:
+      return "agnostic-block";
+    case Scheme::aware:
+      return "aware";
+    case Scheme::aware_block:
+      return "aware-block";
+  }
+  return "unknown";
+}
+
+// A variable group over all containers.
+struct Group {
+  std::string key;
+  DataType type;
+  uint64_t variables = 0, bytes = 0, frames = 0;
+  double stored = 0;
+  std::set<std::string> chains;
+};
+
+std::vector<Group> groups_of(const Containers& containers) {
+  std::map<std::string, Group> by_key;
+  for (const engine::OpenContainer& container : containers) {
+    const Directory& directory = container.directory();
+    const Shares shares = shares_of(container);
+    for (size_t v = 0; v < directory.variables.size(); ++v) {
+      const VariableRow& row = directory.variables[v];
+      Group& group = by_key[directory.keys[row.key]];
+      group.type = row.type;
+      ++group.variables;
+      group.bytes += directory.bytes_of(row);
+      group.stored += shares.variables[v];
+    }
+    const auto frames = frames_of_keys(container);
+    for (uint32_t key = 0; key < frames.size(); ++key) {
+      Group& group = by_key[directory.keys[key]];
+      group.frames += frames[key].frames;
+      for (const uint32_t chain : frames[key].chains) group.chains.insert(container.index().chains[chain]);
+    }
+  }
+  std::vector<Group> groups;
+  for (auto& [key, group] : by_key) {
+    group.key = key;
+    groups.push_back(std::move(group));
+  }
+  std::ranges::stable_sort(groups, std::ranges::greater(), &Group::bytes);
+  return groups;
+}
+
+// Frames that went through one chain.
+struct ChainUse {
+  uint64_t frames = 0, raw_bytes = 0, stored_bytes = 0;
+};
+
+std::map<std::string, ChainUse> chains_of(const container::Index& index) {
+  std::map<std::string, ChainUse> uses;
+  for (const container::FrameEntry& frame : index.frames) {
+    ChainUse& use = uses[index.chains[frame.chain]];
+    ++use.frames;
+    use.raw_bytes += frame.raw_bytes;
+    use.stored_bytes += frame.encoded_bytes;
+  }
+  return uses;
+}
+
+// What of a container is not payload.
+uint64_t overhead_of(const engine::OpenContainer& container) {
+  uint64_t payload = 0;
+  for (const container::FrameEntry& frame : container.index().frames) payload += frame.encoded_bytes;
+  return container.reader->source().size() - payload;
+}
+
+uint64_t raw_bytes_of(const Directory& directory) {
+  uint64_t bytes = 0;
+  for (const FileRow& file : directory.files) bytes += file.size;
+  return bytes;
+}
+
+Json json_group(const Group& group) {
+  Json chains = Json::array();
+  for (const std::string& chain : group.chains) chains.push_back(json_text(chain));
+  return {{"key", json_text(group.key)},
+          {"type", group.type.name()},
+          {"variables", group.variables},
+          {"bytes", group.bytes},
+          {"frames", group.frames},
+          {"stored_bytes", group.stored},
+          {"ratio", json_ratio(static_cast<double>(group.bytes), group.stored)},
+          {"chains", std::move(chains)}};
+}
+
+Json json_container(const engine::OpenContainer& container) {
+  const container::Index& index = container.index();
+  const uint64_t bytes = container.reader->source().size(), raw = raw_bytes_of(index.directory);
+  Json chains = Json::array();
+  for (const auto& [chain, use] : chains_of(index))
+    chains.push_back({{"chain", json_text(chain)},
+                      {"frames", use.frames},
+                      {"raw_bytes", use.raw_bytes},
+                      {"stored_bytes", use.stored_bytes}});
+  return {{"path", json_text(container.path)},
+          {"scheme", scheme_text(index.plan.scheme)},
+          {"block_bytes", index.plan.block_bytes},
+          {"frame_bytes", index.plan.frame_bytes},
+          {"files", index.directory.files.size()},
+          {"variables", index.directory.variables.size()},
+          {"groups", index.directory.keys.size()},
+          {"frames", index.frames.size()},
+          {"raw_bytes", raw},
+          {"stored_bytes", bytes},
+          {"index_bytes", overhead_of(container)},
+          {"ratio", json_ratio(static_cast<double>(raw), static_cast<double>(bytes))},
+          {"chains", std::move(chains)}};
+}
+
+void print_groups(const std::vector<Group>& groups) {
+  Table table({{"TYPE"},
+               {"VARIABLES", Align::right},
+               {"SIZE", Align::right},
+               {"FRAMES", Align::right},
+               {"STORED", Align::right},
+               {"RATIO", Align::right},
+               {"CHAIN"},
+               {"KEY"}});
+  for (const Group& group : groups)
+    table.add({group.type.name(), fmt::format("{}", group.variables), format_bytes(group.bytes),
+               group.frames ? fmt::format("{}", group.frames) : "-", format_bytes(static_cast<uint64_t>(group.stored)),
+               format_ratio(static_cast<double>(group.bytes), group.stored),
+               group.chains.empty() ? "-" : printable(fmt::format("{}", fmt::join(group.chains, " | "))),
+               printable(group.key)});
+  table.for_each_line([](const std::string& line) { fmt::print("{}\n", line); });
+}
+
+void print_container(const engine::OpenContainer& container) {
+  const container::Index& index = container.index();
+  const uint64_t bytes = container.reader->source().size(), raw = raw_bytes_of(index.directory);
+  const uint64_t overhead = overhead_of(container);
+  fmt::print("{}\n", printable(container.path));
+  fmt::print("  content    {}, {} in {}, {}\n", plural(index.directory.files.size(), "file"),
+             plural(index.directory.variables.size(), "variable"), plural(index.directory.keys.size(), "group"),
+             format_bytes(raw));
+  fmt::print("  stored     {}, ratio {}; index and headers {} ({:.2f} % of the content)\n", format_bytes(bytes),
+             format_ratio(static_cast<double>(raw), static_cast<double>(bytes)), format_bytes(overhead),
+             raw ? 100 * static_cast<double>(overhead) / static_cast<double>(raw) : 0);
+  fmt::print("  scheme     {}, blocks of {}, frames of {}\n", scheme_text(index.plan.scheme),
+             format_bytes(index.plan.block_bytes), format_bytes(index.plan.frame_bytes));
+  for (const auto& [chain, use] : chains_of(index))
+    fmt::print("  chain      {}: {}, {} -> {}, ratio {}\n", printable(chain), plural(use.frames, "frame"),
+               format_bytes(use.raw_bytes), format_bytes(use.stored_bytes),
+               format_ratio(static_cast<double>(use.raw_bytes), static_cast<double>(use.stored_bytes)));
+}
+
+void print_manifest(const store::Manifest& manifest) {
+  fmt::print("set          {}\n", printable(manifest.name));
+  fmt::print("step         {}\n", manifest.step ? fmt::format("{}", *manifest.step) : "-");
+  fmt::print("created      {} by {}\n", format_local_time(manifest.created_ns / 1'000'000'000),
+             printable(manifest.software));
+  fmt::print("packed with  profile {}, scheme {}, {} of {} at most\n", printable(manifest.profile),
+             printable(manifest.scheme), plural(manifest.containers.size(), "group"),
+             plural(manifest.group_size, "rank"));
+  fmt::print("content      {} of {}, {}; stored {}, ratio {}\n", plural(manifest.files(), "file"),
+             plural(manifest.ranks, "rank"), format_bytes(manifest.raw_bytes()), format_bytes(manifest.bytes()),
+             format_ratio(static_cast<double>(manifest.raw_bytes()), static_cast<double>(manifest.bytes())));
+}
+
+bool is_file(const std::string& path) {
+  struct stat status{};
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+class Info final : public Verb {
+ public:
+  const VerbText& text() const override { return kText; }
+
+  void declare(Syntax& syntax) override {
+    syntax.operands(operands_);
+    declare_store(syntax, store_);
+    syntax.flag("-g,--groups", groups_, "List the variable groups.");
+    declare_memory(syntax, resources_);
+  }
+
+  Result<ExitCode> run(const Console& console) override {
+    const uint64_t memory = resources_.resolved().memory_bytes;
+    if (store_.empty() && operands_.size() == 1 && is_file(operands_[0])) {
+      Containers containers;
+      FOREBAY_TRY(auto container, engine::open_container(operands_[0], memory));
+      containers.push_back(std::move(container));
+      show(containers, nullptr, console);
+      return ExitCode::ok;
+    }
+    FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {1, 1}));
+    FOREBAY_TRY(const auto store, store::Store::open(operands.store));
+    FOREBAY_TRY(const auto info, find_set(store, operands.own[0]));
+    FOREBAY_TRY(const auto set, engine::open_set(info, memory));
+    show(set.containers, &set.manifest, console);
+    return ExitCode::ok;
+  }
+
+ private:
+  void show(const Containers& containers, const store::Manifest* manifest, const Console& console) const {
+    if (console.json) {
+      Json document = {{"set", manifest ? json_text(manifest->name) : Json()}, {"containers", Json::array()}};
+      for (const auto& container : containers) document["containers"].push_back(json_container(container));
+      if (groups_) {
+        document["groups"] = Json::array();
+        for (const Group& group : groups_of(containers)) document["groups"].push_back(json_group(group));
+      }
+      print_json(document);
+    } else if (groups_) {
+      print_groups(groups_of(containers));
+    } else {
+      if (manifest) print_manifest(*manifest);
+      for (const auto& container : containers) print_container(container);
+    }
+  }
+
+  std::vector<std::string> operands_;
+  std::string store_;
+  bool groups_ = false;
+  engine::Resources resources_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_info() { return std::make_unique<Info>(); }
+
+}  // namespace forebay::cli

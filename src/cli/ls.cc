@@ -1,0 +1,149 @@
+#include <fmt/format.h>
+
+#include "cli/common.h"
+#include "cli/json.h"
+#include "cli/ls_set.h"
+#include "cli/table.h"
+#include "cli/text.h"
+#include "cli/units.h"
+#include "cli/verb.h"
+#include "engine/set.h"
+
+namespace forebay::cli {
+namespace {
+
+constexpr VerbText kText = {
+    .name = "ls",
+    .summary = "list the sets of a store, or the files and variables of a set",
+    .usage = "STORE [NAME|latest] [OPTIONS]",
+    .description =
+        "Without NAME: the sets, oldest first. With NAME: the set's files. With --variables:\n"
+        "its variables with type, shape, compression ratio and characteristics (smallest,\n"
+        "largest and mean finite value, counts of NaNs and infinities). Only manifests and\n"
+        "indices are read. A frame may hold bytes of several variables; each is charged\n"
+        "for its part.\n",
+    .examples =
+        "  forebay ls /scratch/store\n"
+        "  forebay ls /scratch/store DD0008\n"
+        "  forebay ls /scratch/store latest -v | grep Density\n"
+        "  forebay ls /scratch/store latest -v --json\n",
+};
+
+constexpr int64_t kNanoseconds = 1'000'000'000;
+
+std::string step_text(const std::optional<int64_t>& step) { return step ? fmt::format("{}", *step) : "-"; }
+
+std::string created_text(const store::Manifest& manifest) {
+  return format_local_time(manifest.created_ns / kNanoseconds);
+}
+
+void print_line(const std::string& line) { fmt::print("{}\n", line); }
+
+Json json_set(const store::SetInfo& set) {
+  Json json = {{"name", json_text(set.name)}, {"directory", json_text(set.directory)}};
+  if (!set.manifest) {
+    json.update(json_error(set.manifest.error()));
+    return json;
+  }
+  const store::Manifest& manifest = *set.manifest;
+  const auto raw = static_cast<double>(manifest.raw_bytes()), stored = static_cast<double>(manifest.bytes());
+  json.update({{"step", manifest.step ? Json(*manifest.step) : Json()},
+               {"created", format_utc_time(manifest.created_ns / kNanoseconds,
+                                           static_cast<uint32_t>(manifest.created_ns % kNanoseconds))},
+               {"software", json_text(manifest.software)},
+               {"profile", json_text(manifest.profile)},
+               {"scheme", json_text(manifest.scheme)},
+               {"ranks", manifest.ranks},
+               {"group_size", manifest.group_size},
+               {"files", manifest.files()},
+               {"containers", manifest.containers.size()},
+               {"raw_bytes", manifest.raw_bytes()},
+               {"stored_bytes", manifest.bytes()},
+               {"ratio", json_ratio(raw, stored)}});
+  return json;
+}
+
+void print_sets(const std::vector<store::SetInfo>& sets) {
+  Table table({{"NAME"},
+               {"STEP", Align::right},
+               {"CREATED"},
+               {"RANKS", Align::right},
+               {"FILES", Align::right},
+               {"SIZE", Align::right},
+               {"STORED", Align::right},
+               {"RATIO", Align::right},
+               {"PROFILE"},
+               {"SCHEME"}});
+  for (const store::SetInfo& set : sets) {
+    if (!set.manifest) {
+      table.add({printable(set.name), "-", "damaged", "-", "-", "-", "-", "-", "-", "-"});
+      continue;
+    }
+    const store::Manifest& m = *set.manifest;
+    table.add({printable(set.name), step_text(m.step), created_text(m), fmt::format("{}", m.ranks),
+               fmt::format("{}", m.files()), format_bytes(m.raw_bytes()), format_bytes(m.bytes()),
+               format_ratio(static_cast<double>(m.raw_bytes()), static_cast<double>(m.bytes())), printable(m.profile),
+               printable(m.scheme)});
+  }
+  table.for_each_line(print_line);
+}
+
+class Ls final : public Verb {
+ public:
+  const VerbText& text() const override { return kText; }
+
+  void declare(Syntax& syntax) override {
+    syntax.operands(operands_);
+    declare_store(syntax, store_);
+    syntax.flag("-v,--variables", variables_, "List variables (NAME is then needed).");
+    declare_memory(syntax, resources_);
+  }
+
+  Result<ExitCode> run(const Console& console) override {
+    FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {0, 1}));
+    FOREBAY_TRY(const auto store, store::Store::open(operands.store));
+    if (operands.own.empty()) return list_sets(store, console);
+    FOREBAY_TRY(const auto info, find_set(store, operands.own[0]));
+    FOREBAY_TRY(const auto set, engine::open_set(info, resources_.resolved().memory_bytes));
+    if (console.json) {
+      Json document = {{"store", json_text(store.path())}, {"set", json_set(info)}};
+      document["files"] = json_files(set, variables_);
+      print_json(document);
+    } else if (variables_) {
+      print_variables(set);
+    } else {
+      print_files(set);
+    }
+    return ExitCode::ok;
+  }
+
+ private:
+  Result<ExitCode> list_sets(const store::Store& store, const Console& console) const {
+    if (variables_)
+      return fail(ErrorKind::invalid_argument, "--variables needs the name of a set", {}, {}, "add NAME or 'latest'");
+    FOREBAY_TRY(const auto sets, store.list());
+    if (console.json) {
+      Json list = Json::array();
+      for (const store::SetInfo& set : sets) list.push_back(json_set(set));
+      print_json({{"store", json_text(store.path())}, {"sets", std::move(list)}});
+    } else if (sets.empty()) {
+      fmt::print("{}: no sets\n", printable(store.path()));
+    } else {
+      print_sets(sets);
+      for (const store::SetInfo& set : sets)
+        if (!set.manifest) warn(set.manifest.error().message());
+    }
+    return ExitCode::ok;
+  }
+
+  std::vector<std::string> operands_;
+  std::string store_;
+  bool variables_ = false;
+  engine::Resources resources_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_ls() { return std::make_unique<Ls>(); }
+
+}  // namespace forebay::cli

@@ -1,0 +1,184 @@
+// ls NAME: the files and variables of one set, as tables and as JSON.
+#include "cli/ls_set.h"
+
+#include <fmt/format.h>
+
+#include "cli/shares.h"
+#include "cli/table.h"
+#include "cli/text.h"
+#include "cli/units.h"
+
+namespace forebay::cli {
+namespace {
+
+std::string shape_text(const Shape& shape) {
+  return shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x"));
+}
+
+const char* kind_text(FileKind kind) {
+  switch (kind) {
+    case FileKind::regular:
+      return "regular";
+    case FileKind::directory:
+      return "directory";
+    case FileKind::symlink:
+      return "symlink";
+  }
+  return "unknown";
+}
+
+void print_line(const std::string& line) { fmt::print("{}\n", line); }
+
+Json json_file(const engine::OpenContainer& container, const Shares& shares, size_t f) {
+  const FileRow& file = container.directory().files[f];
+  Json json = {{"name", json_text(file.name)},
+               {"kind", kind_text(file.kind)},
+               {"rank", file.rank},
+               {"size", file.size},
+               {"stored_bytes", shares.files[f]},
+               {"ratio", json_ratio(static_cast<double>(file.size), shares.files[f])},
+               {"mode", file.mode},
+               {"mtime", format_utc_time(file.mtime_s, file.mtime_ns)},
+               {"format", json_text(file.format)}};
+  if (file.kind == FileKind::symlink) json["link_target"] = json_text(file.link_target);
+  if (!container.index().file_crcs.empty()) json["crc64"] = fmt::format("{:016x}", container.index().file_crcs[f]);
+  return json;
+}
+
+Json json_characteristics(const container::Characteristics& c) {
+  return {{"count", c.count},
+          {"min", c.count ? Json(c.min) : Json()},
+          {"max", c.count ? Json(c.max) : Json()},
+          {"sum", c.sum},
+          {"sum_of_squares", c.sum_of_squares},
+          {"nans", c.nans},
+          {"infinities", c.infinities}};
+}
+
+// Null if they are not known: of what is no number, after a recovery, and under the agnostic schemes.
+const container::Characteristics* characteristics_of(const engine::OpenContainer& container, size_t v) {
+  const auto& all = container.index().characteristics;
+  return v < all.size() && all[v] != container::Characteristics{} ? &all[v] : nullptr;
+}
+
+Json json_variable(const engine::OpenContainer& container, const Shares& shares, size_t v) {
+  const Directory& directory = container.directory();
+  const VariableRow& row = directory.variables[v];
+  const uint64_t bytes = directory.bytes_of(row);
+  Json json = {{"path", json_text(directory.paths[row.path])},
+               {"key", json_text(directory.keys[row.key])},
+               {"type", row.type.name()},
+               {"shape", directory.shapes[row.shape]},
+               {"bytes", bytes},
+               {"stored_bytes", shares.variables[v]},
+               {"ratio", json_ratio(static_cast<double>(bytes), shares.variables[v])},
+               {"filtered", row.filtered},
+               {"partial", row.partial}};
+  const auto* c = characteristics_of(container, v);
+  json["characteristics"] = c ? json_characteristics(*c) : Json();
+  return json;
+}
+
+}  // namespace
+
+Json json_files(const engine::OpenSet& set, bool with_variables) {
+  Json files = Json::array();
+  for (const engine::OpenContainer& container : set.containers) {
+    const Shares shares = shares_of(container);
+    for (size_t f = 0; f < container.directory().files.size(); ++f) {
+      Json file = json_file(container, shares, f);
+      const FileRow& row = container.directory().files[f];
+      file["variable_count"] = row.variable_count;
+      if (with_variables) {
+        Json variables = Json::array();
+        for (size_t v = 0; v < row.variable_count; ++v)
+          variables.push_back(json_variable(container, shares, row.first_variable + v));
+        file["variables"] = std::move(variables);
+      }
+      files.push_back(std::move(file));
+    }
+  }
+  return files;
+}
+
+namespace {
+
+std::string name_text(const FileRow& file) {
+  std::string name = printable(file.name);
+  if (file.kind == FileKind::directory) name += "/";
+  if (file.kind == FileKind::symlink) name += " -> " + printable(file.link_target);
+  return name;
+}
+
+}  // namespace
+
+void print_files(const engine::OpenSet& set) {
+  Table table({{"RANK", Align::right},
+               {"MODE"},
+               {"SIZE", Align::right},
+               {"RATIO", Align::right},
+               {"MODIFIED"},
+               {"FORMAT"},
+               {"VARIABLES", Align::right},
+               {"NAME"}});
+  for (const engine::OpenContainer& container : set.containers) {
+    const Shares shares = shares_of(container);
+    for (size_t f = 0; f < container.directory().files.size(); ++f) {
+      const FileRow& file = container.directory().files[f];
+      const bool is_regular = file.kind == FileKind::regular;
+      table.add({fmt::format("{}", file.rank), format_mode(file.mode), is_regular ? format_bytes(file.size) : "-",
+                 format_ratio(static_cast<double>(file.size), shares.files[f]), format_local_time(file.mtime_s),
+                 is_regular ? printable(file.format) : "-", fmt::format("{}", file.variable_count), name_text(file)});
+    }
+  }
+  table.for_each_line(print_line);
+}
+
+namespace {
+
+std::vector<std::string> characteristics_cells(const container::Characteristics* c) {
+  if (!c) return {"-", "-", "-", "-", "-"};
+  std::vector<std::string> cells = {"-", "-", "-"};
+  if (c->count > 0)
+    cells = {format_number(c->min), format_number(c->max), format_number(c->sum / static_cast<double>(c->count))};
+  cells.push_back(fmt::format("{}", c->nans));
+  cells.push_back(fmt::format("{}", c->infinities));
+  return cells;
+}
+
+}  // namespace
+
+void print_variables(const engine::OpenSet& set) {
+  Table table({{"RANK", Align::right},
+               {"TYPE"},
+               {"SHAPE"},
+               {"SIZE", Align::right},
+               {"RATIO", Align::right},
+               {"MIN", Align::right},
+               {"MAX", Align::right},
+               {"MEAN", Align::right},
+               {"NAN", Align::right},
+               {"INF", Align::right},
+               {"FILE"},
+               {"VARIABLE"}});
+  for (const engine::OpenContainer& container : set.containers) {
+    const Directory& directory = container.directory();
+    const Shares shares = shares_of(container);
+    for (const FileRow& file : directory.files) {
+      for (size_t v = file.first_variable; v < file.first_variable + size_t{file.variable_count}; ++v) {
+        const VariableRow& row = directory.variables[v];
+        const uint64_t bytes = directory.bytes_of(row);
+        std::vector<std::string> cells = {fmt::format("{}", file.rank), row.type.name(),
+                                          shape_text(directory.shapes[row.shape]), format_bytes(bytes),
+                                          format_ratio(static_cast<double>(bytes), shares.variables[v])};
+        for (auto& cell : characteristics_cells(characteristics_of(container, v))) cells.push_back(std::move(cell));
+        cells.push_back(printable(file.name));
+        cells.push_back(printable(directory.paths[row.path]));
+        table.add(std::move(cells));
+      }
+    }
+  }
+  table.for_each_line(print_line);
+}
+
+}  // namespace forebay::cli

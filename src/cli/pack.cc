@@ -1,0 +1,136 @@
+#include "engine/pack.h"
+
+#include <fmt/format.h>
+
+#include "cli/common.h"
+#include "cli/json.h"
+#include "cli/packing.h"
+#include "cli/progress.h"
+#include "cli/text.h"
+#include "cli/units.h"
+#include "cli/verb.h"
+#include "engine/make_team.h"
+
+namespace forebay::cli {
+namespace {
+
+constexpr VerbText kText = {
+    .name = "pack",
+    .summary = "store a directory of checkpoint files as a new set",
+    .usage = "DIR... --store STORE [OPTIONS]",
+    .description =
+        "Packs all files below DIR into a new set of the store: similar variables of the\n"
+        "ranks' files are merged and compressed together. The set becomes visible when it\n"
+        "is complete and durable; on any error nothing is. The sources are only read. The\n"
+        "store is made if it does not exist.\n"
+        "Under mpiexec, the rank groups are spread over the processes.\n",
+    .examples =
+        "  forebay pack run/DD0008 --store /scratch/store\n"
+        "      the set is named DD0008 and has step 8\n"
+        "  forebay pack ckpt --store /scratch/store --name t100 --step 100 --profile max\n"
+        "  forebay pack dump --store st --describe raw.toml --group-size 64 --memory 2G\n"
+        "  forebay pack out --store st --match '/dom[0-9]+/(.*)=/dom/$1'\n"
+        "  mpiexec -n 4 forebay pack run/DD0008 --store /scratch/store\n",
+};
+
+Json json_report(const engine::PackReport& report) {
+  return {{"set", json_text(report.name)},
+          {"step", report.step ? Json(*report.step) : Json()},
+          {"ranks", report.ranks},
+          {"files", report.files},
+          {"variables", report.variables},
+          {"containers", report.containers},
+          {"frames", report.frames},
+          {"raw_bytes", report.raw_bytes},
+          {"stored_bytes", report.stored_bytes},
+          {"index_bytes", report.index_bytes},
+          {"ratio", json_ratio(static_cast<double>(report.raw_bytes), static_cast<double>(report.stored_bytes))},
+          {"seconds", report.seconds},
+          {"remarks", json_texts(report.remarks)}};
+}
+
+void print_report(const engine::PackReport& report) {
+  fmt::print("packed {}: {} of {}, {} -> {} in {} (ratio {}), {}, {}\n", printable(report.name),
+             plural(report.files, "file"), plural(report.ranks, "rank"), format_bytes(report.raw_bytes),
+             format_bytes(report.stored_bytes), plural(report.containers, "container"),
+             format_ratio(static_cast<double>(report.raw_bytes), static_cast<double>(report.stored_bytes)),
+             format_duration(report.seconds), format_rate(report.raw_bytes, report.seconds));
+  for (const std::string& remark : report.remarks) fmt::print("note: {}\n", printable(remark));
+}
+
+class Pack final : public Verb {
+ public:
+  const VerbText& text() const override { return kText; }
+
+  void declare(Syntax& syntax) override {
+    syntax.operands(options_.sources);
+    syntax.option("-s,--store,-o,--output", "STORE", "The store, a directory. Default: $FOREBAY_STORE.",
+                  set_text(options_.store));
+    syntax.option("--name", "NAME", "Name of the set. Default: the last component of the first DIR.",
+                  set_text(options_.name));
+    syntax.option("--step", "NUMBER", "Number of the set in the run. Default: the number that ends the name, if any.",
+                  set_integer(options_.step));
+    syntax.option("--group-size", "COUNT", "Ranks per container. Default: 32.", set_count(options_.group_size));
+    syntax.option(
+        "--scheme", "SCHEME",
+        "How files are merged: auto, agnostic, agnostic-block, aware or aware-block. Default: auto, which tries "
+        "aware and aware-block on samples of each variable group.",
+        set_text(scheme_));
+    syntax.option("--block-size", "SIZE", "Block of the block schemes. Default: 64K.", set_bytes(block_bytes_));
+    syntax.option("--profile", "PROFILE", "One of those below, or a chain of codecs. Default: balanced.",
+                  set_text(profile_));
+    declare_description(syntax, description_);
+    declare_memory(syntax, options_.resources);
+    declare_threads(syntax, options_.resources);
+    std::vector<std::pair<std::string, std::string>> profiles;
+    for (const auto& profile : codec::profiles()) profiles.emplace_back(profile.name, profile.description);
+    profiles.emplace_back("CODEC[:LEVEL],...", "An explicit chain, as 'shuffle,zstd:3'.");
+    syntax.section("Profiles", std::move(profiles));
+  }
+
+  Result<ExitCode> run(const Console& console) override {
+    const auto team = engine::make_team();
+    const bool speaks = team->rank() == 0;
+    auto report = pack(*team);
+    if (!speaks) return report ? ExitCode::ok : exit_code_of(report.error().kind);
+    if (!report) return std::unexpected(std::move(report).error());
+    if (console.json)
+      print_json(json_report(*report));
+    else
+      print_report(*report);
+    return ExitCode::ok;
+  }
+
+ private:
+  Result<engine::PackReport> pack(engine::Team& team) {
+    FOREBAY_CHECK(prepare());
+    ProgressLine progress("packing", team.rank() == 0);
+    options_.resources.progress = progress.callback();
+    return engine::pack(options_, team);
+  }
+
+  Result<void> prepare() {
+    if (options_.sources.empty()) return fail(ErrorKind::invalid_argument, "no directory to pack is given");
+    if (options_.store.empty()) options_.store = store_of_environment();
+    if (options_.store.empty())
+      return fail(ErrorKind::invalid_argument, "no store is given", {}, {}, "use --store STORE, or set FOREBAY_STORE");
+    FOREBAY_TRY(options_.scheme, engine::SchemeChoice::parse(scheme_));
+    if (block_bytes_ > 0) options_.scheme.block_bytes = block_bytes_;
+    FOREBAY_TRY(options_.profile, codec::Profile::parse(profile_));
+    FOREBAY_CHECK(complete(description_));
+    options_.similarity = description_.similarity;
+    options_.format = description_.format;
+    return {};
+  }
+
+  engine::PackOptions options_;
+  std::string scheme_ = "auto", profile_ = "balanced";
+  uint64_t block_bytes_ = 0;
+  Description description_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_pack() { return std::make_unique<Pack>(); }
+
+}  // namespace forebay::cli

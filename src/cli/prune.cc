@@ -1,0 +1,114 @@
+#include <algorithm>
+#include <ranges>
+
+#include <fmt/format.h>
+
+#include "cli/common.h"
+#include "cli/json.h"
+#include "cli/progress.h"
+#include "cli/text.h"
+#include "cli/units.h"
+#include "cli/verb.h"
+#include "engine/verify.h"
+
+namespace forebay::cli {
+namespace {
+
+constexpr VerbText kText = {
+    .name = "prune",
+    .summary = "remove old sets by a retention policy",
+    .usage = "STORE --keep-last N [--keep-every K] [--dry-run]",
+    .description =
+        "Removes every set but the newest N and those whose step is a multiple of K. Never\n"
+        "removes the newest intact set: before anything is removed, sets are verified from\n"
+        "the newest back to the first that is intact, and that one is kept in any case. If\n"
+        "there is none, nothing is removed and the exit code is 5. Sets whose manifest\n"
+        "cannot be read are left alone.\n",
+    .examples =
+        "  forebay prune /scratch/store --keep-last 3\n"
+        "  forebay prune /scratch/store --keep-last 2 --keep-every 100 --dry-run\n",
+};
+
+class Prune final : public Verb {
+ public:
+  const VerbText& text() const override { return kText; }
+
+  void declare(Syntax& syntax) override {
+    syntax.operands(operands_);
+    declare_store(syntax, store_);
+    syntax.option("--keep-last", "N", "Keep the newest N sets.", set_count(retention_.keep_last));
+    syntax.option("--keep-every", "K", "Keep the sets whose step is a multiple of K.",
+                  set_count(retention_.keep_every));
+    syntax.flag("-n,--dry-run", dry_run_, "Tell what would be removed, and remove nothing.");
+    declare_memory(syntax, resources_);
+    declare_threads(syntax, resources_);
+  }
+
+  Result<ExitCode> run(const Console& console) override {
+    if (retention_.keep_last == 0 && retention_.keep_every == 0)
+      return fail(ErrorKind::invalid_argument, "what to keep is not given", {}, {},
+                  "use --keep-last N or --keep-every K");
+    FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {0, 0}));
+    FOREBAY_TRY(const auto store, store::Store::open(operands.store));
+    FOREBAY_TRY(const auto sets, store.list());
+    std::string newest_good;
+    std::vector<std::string> removed;
+    if (may_remove_something(sets)) {
+      FOREBAY_TRY(newest_good, newest_intact(sets));
+      removed = store::to_prune(sets, retention_, newest_good);
+    }
+    if (!dry_run_)
+      for (const std::string& name : removed) FOREBAY_CHECK(store.remove(name));
+    print(console, sets, removed, newest_good);
+    return ExitCode::ok;
+  }
+
+ private:
+  // Whether the policy, whichever set is the newest intact one, removes any: else nothing needs to be verified.
+  bool may_remove_something(const std::vector<store::SetInfo>& sets) const {
+    return std::ranges::any_of(sets, [&](const store::SetInfo& set) {
+      return set.manifest && !store::to_prune(sets, retention_, set.name).empty();
+    });
+  }
+
+  Result<std::string> newest_intact(const std::vector<store::SetInfo>& sets) {
+    for (const store::SetInfo& set : sets | std::views::reverse) {
+      if (!set.manifest) continue;
+      ProgressLine progress("verifying " + printable(set.name));
+      resources_.progress = progress.callback();
+      FOREBAY_TRY(const auto report, engine::verify(set, resources_));
+      if (report.intact()) return set.name;
+    }
+    return fail(ErrorKind::corrupt, "no set of the store is intact; nothing was removed", {}, {},
+                "see 'forebay verify' and 'forebay repair'");
+  }
+
+  void print(const Console& console, const std::vector<store::SetInfo>& sets, const std::vector<std::string>& removed,
+             const std::string& newest_good) const {
+    std::vector<std::string> kept;
+    for (const store::SetInfo& set : sets)
+      if (std::ranges::find(removed, set.name) == removed.end()) kept.push_back(set.name);
+    if (console.json) {
+      print_json({{"dry_run", dry_run_},
+                  {"removed", json_texts(removed)},
+                  {"kept", json_texts(kept)},
+                  {"newest_intact", newest_good.empty() ? Json() : json_text(newest_good)}});
+      return;
+    }
+    for (const std::string& name : removed)
+      fmt::print("{} {}\n", dry_run_ ? "would remove" : "removed", printable(name));
+    fmt::print("{} {}, {} kept\n", plural(removed.size(), "set"), dry_run_ ? "to be removed" : "removed", kept.size());
+  }
+
+  std::vector<std::string> operands_;
+  std::string store_;
+  store::Retention retention_;
+  bool dry_run_ = false;
+  engine::Resources resources_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_prune() { return std::make_unique<Prune>(); }
+
+}  // namespace forebay::cli

@@ -1,0 +1,88 @@
+#include "engine/restore.h"
+
+#include <fmt/format.h>
+
+#include "cli/common.h"
+#include "cli/json.h"
+#include "cli/progress.h"
+#include "cli/text.h"
+#include "cli/units.h"
+#include "cli/verb.h"
+
+namespace forebay::cli {
+namespace {
+
+constexpr VerbText kText = {
+    .name = "restore",
+    .summary = "write the files of a set back, byte for byte",
+    .usage = "NAME|latest --store STORE --to DIR [OPTIONS]",
+    .description =
+        "Restores the files of a set beneath DIR, which is made if it does not exist.\n"
+        "Every byte is checked before it is written, and files get their names only when\n"
+        "all that was asked for is there; a damaged set is refused, but its undamaged\n"
+        "files can be had with --only. 'latest' is the newest set that is intact: damaged\n"
+        "newer ones are passed over with a warning.\n",
+    .examples =
+        "  forebay restore latest --store /scratch/store --to run/restart\n"
+        "  forebay restore DD0008 --store /scratch/store --to /tmp/look --only '*.cpu0003'\n"
+        "  FOREBAY_STORE=/scratch/store forebay restore DD0008 --to run --overwrite\n",
+};
+
+Json json_report(const engine::RestoreReport& report, const std::string& target) {
+  return {{"set", json_text(report.name)}, {"to", json_text(target)},   {"files", report.files},
+          {"bytes", report.bytes},         {"seconds", report.seconds}, {"skipped", json_texts(report.skipped)}};
+}
+
+class Restore final : public Verb {
+ public:
+  const VerbText& text() const override { return kText; }
+
+  void declare(Syntax& syntax) override {
+    syntax.operands(operands_);
+    declare_store(syntax, store_);
+    syntax.option("-t,--to", "DIR", "Where the files go.", set_text(options_.target));
+    syntax.option(
+        "--only", "GLOB",
+        "Restore only files whose name inside the set matches this shell pattern; '*' also matches '/'. May be "
+        "repeated.",
+        add_text(options_.only));
+    syntax.flag("--overwrite", options_.overwrite, "Replace files that exist. Default: refuse, and change nothing.");
+    declare_memory(syntax, options_.resources);
+    declare_threads(syntax, options_.resources);
+  }
+
+  Result<ExitCode> run(const Console& console) override {
+    FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {1, 1}));
+    if (options_.target.empty())
+      return fail(ErrorKind::invalid_argument, "no target directory is given", {}, {}, "use --to DIR");
+    options_.store = operands.store;
+    options_.name = operands.own[0];
+    FOREBAY_TRY(const auto report, restore());
+    if (console.json) {
+      print_json(json_report(report, options_.target));
+      return ExitCode::ok;
+    }
+    for (const std::string& skipped : report.skipped) warn("passed over a damaged set: " + skipped);
+    fmt::print("restored {} to {}: {}, {}, {}, {}\n", printable(report.name), printable(options_.target),
+               plural(report.files, "file"), format_bytes(report.bytes), format_duration(report.seconds),
+               format_rate(report.bytes, report.seconds));
+    return ExitCode::ok;
+  }
+
+ private:
+  Result<engine::RestoreReport> restore() {
+    ProgressLine progress("restoring");
+    options_.resources.progress = progress.callback();
+    return engine::restore(options_);
+  }
+
+  std::vector<std::string> operands_;
+  std::string store_;
+  engine::RestoreOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_restore() { return std::make_unique<Restore>(); }
+
+}  // namespace forebay::cli

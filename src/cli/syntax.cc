@@ -1,0 +1,173 @@
+// The only file that includes CLI11. It parses one verb's words at a time and returns them as they were typed: CLI11's
+// own conversions would split a directory named "[a,b]", and its subcommands would take one named "ls" for a verb.
+#include "cli/syntax.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "cli/units.h"
+
+namespace forebay::cli {
+
+Setter set_text(std::string& to) {
+  return [&to](const std::string& text) -> Result<void> {
+    to = text;
+    return {};
+  };
+}
+
+Setter add_text(std::vector<std::string>& to) {
+  return [&to](const std::string& text) -> Result<void> {
+    to.push_back(text);
+    return {};
+  };
+}
+
+static Result<uint64_t> at_least_one(Result<uint64_t> value) {
+  if (value && *value == 0) return fail(ErrorKind::invalid_argument, "must be 1 at least");
+  return value;
+}
+
+Setter set_bytes(uint64_t& to) {
+  return [&to](const std::string& text) -> Result<void> {
+    FOREBAY_TRY(to, at_least_one(parse_bytes(text)));
+    return {};
+  };
+}
+
+Setter set_count(uint64_t& to) {
+  return [&to](const std::string& text) -> Result<void> {
+    FOREBAY_TRY(to, at_least_one(parse_count(text)));
+    return {};
+  };
+}
+
+Setter set_threads(unsigned& to) {
+  static constexpr uint64_t kMost = 1024;
+  return [&to](const std::string& text) -> Result<void> {
+    FOREBAY_TRY(const uint64_t count, at_least_one(parse_count(text)));
+    if (count > kMost) return fail(ErrorKind::invalid_argument, fmt::format("must be {} at most", kMost));
+    to = static_cast<unsigned>(count);
+    return {};
+  };
+}
+
+Setter set_integer(std::optional<int64_t>& to) {
+  return [&to](const std::string& text) -> Result<void> {
+    FOREBAY_TRY(to, parse_integer(text));
+    return {};
+  };
+}
+
+void Syntax::flag(std::string names, bool& to, std::string help) {
+  options_.push_back({{std::move(names), "", std::move(help)}, {}, &to});
+}
+
+void Syntax::option(std::string names, std::string value, std::string help, Setter setter) {
+  options_.push_back({{std::move(names), std::move(value), std::move(help)}, std::move(setter)});
+}
+
+void Syntax::section(std::string title, std::vector<std::pair<std::string, std::string>> rows) {
+  sections_.push_back({std::move(title), std::move(rows)});
+}
+
+// CLI11's message in our form: one clause without a final full stop.
+static Error usage_error(const std::string& verb, const CLI::ParseError& error) {
+  std::string what = error.what();
+  std::ranges::replace(what, '\n', ' ');
+  while (what.ends_with('.') || what.ends_with(' ')) what.pop_back();
+  return {ErrorKind::invalid_argument, what, {}, {}, fmt::format("see 'forebay {} --help'", verb)};
+}
+
+Result<bool> Syntax::parse(const std::string& verb, const std::vector<std::string>& arguments) {
+  CLI::App app;
+  app.set_help_flag();
+  std::vector<CLI::Option*> parsed;
+  const CLI::Option* help = app.add_flag("-h,--help");
+  for (const Option& option : options_) {
+    CLI::Option* added = option.flag ? app.add_flag(option.text.names) : app.add_option(option.text.names);
+    parsed.push_back(added->multi_option_policy(CLI::MultiOptionPolicy::TakeAll));
+  }
+  CLI::Option* operands = nullptr;
+  if (operands_) {
+    const auto most = static_cast<int>(std::min<size_t>(arguments.size() + 1, std::numeric_limits<int>::max()));
+    operands = app.add_option("operands")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->expected(most);
+  }
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::ParseError& error) {
+    return std::unexpected(usage_error(verb, error));
+  }
+  if (help->count() > 0) return true;
+  for (size_t i = 0; i < options_.size(); ++i) {
+    if (options_[i].flag) {
+      *options_[i].flag = parsed[i]->count() > 0;
+      continue;
+    }
+    for (const std::string& value : parsed[i]->results()) {
+      auto set = options_[i].setter(value);
+      if (!set) {
+        Error error = std::move(set).error();
+        error.what = fmt::format("{}: {}", parsed[i]->get_name(), error.what);
+        if (error.hint.empty()) error.hint = fmt::format("see 'forebay {} --help'", verb);
+        return std::unexpected(std::move(error));
+      }
+    }
+  }
+  if (operands) *operands_ = operands->results();
+  return false;
+}
+
+// Appends `text`, broken at blanks, beside a left column that ends at `indent`.
+static void append_wrapped(std::string& to, std::string_view text, size_t indent) {
+  constexpr size_t kColumns = 80;
+  size_t column = indent;
+  bool is_first = true;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!is_first && column + 1 + word.size() > kColumns) {
+      to += '\n' + std::string(indent, ' ');
+      column = indent;
+    } else if (!is_first) {
+      to += ' ';
+      ++column;
+    }
+    to += word;
+    column += word.size();
+    is_first = false;
+  }
+  to += '\n';
+}
+
+static void append_entry(std::string& to, const std::string& left, const std::string& right) {
+  constexpr size_t kIndent = 26;
+  to += "  " + left;
+  if (left.size() + 4 > kIndent)
+    to += '\n' + std::string(kIndent, ' ');
+  else
+    to += std::string(kIndent - left.size() - 2, ' ');
+  append_wrapped(to, right, kIndent);
+}
+
+std::string Syntax::help() const {
+  std::string text = "Options:\n";
+  for (const Option& option : options_) {
+    std::string left = option.text.names.starts_with("--") ? "    " + option.text.names : option.text.names;
+    if (const size_t comma = left.find(','); comma != left.npos) left.insert(comma + 1, " ");
+    if (!option.text.value.empty()) left += " " + option.text.value;
+    append_entry(text, left, option.text.help);
+  }
+  append_entry(text, "-h, --help", "Print this text and exit.");
+  for (const Section& section : sections_) {
+    text += "\n" + section.title + ":\n";
+    for (const auto& [word, meaning] : section.rows) append_entry(text, word, meaning);
+  }
+  return text;
+}
+
+}  // namespace forebay::cli

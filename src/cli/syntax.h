@@ -1,0 +1,68 @@
+// What a verb takes on its command line: declared once, for parsing and for --help.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+
+namespace forebay::cli {
+
+// Takes the text of one value; invalid_argument if it is none.
+using Setter = std::function<Result<void>(const std::string& text)>;
+
+Setter set_text(std::string& to);
+Setter add_text(std::vector<std::string>& to);
+Setter set_bytes(uint64_t& to);  // "64K"; 1 at least
+Setter set_count(uint64_t& to);  // 1 at least
+Setter set_threads(unsigned& to);
+Setter set_integer(std::optional<int64_t>& to);
+
+struct OptionText {
+  std::string names;  // "-o, --output"
+  std::string value;  // "SIZE"; empty for a flag
+  std::string help;
+};
+
+class Syntax {
+ public:
+  // Everything that is no option, in order.
+  void operands(std::vector<std::string>& to) { operands_ = &to; }
+
+  void flag(std::string names, bool& to, std::string help);
+
+  // May be given several times: the setter is called for each, in order.
+  void option(std::string names, std::string value, std::string help, Setter setter);
+
+  // A table of words and their meaning, for --help.
+  void section(std::string title, std::vector<std::pair<std::string, std::string>> rows);
+
+  // Parses what follows the verb and calls the setters. invalid_argument with the reason. With --help among the
+  // arguments, does nothing else and returns true.
+  Result<bool> parse(const std::string& verb, const std::vector<std::string>& arguments);
+
+  // The options and sections, as text of at most 80 columns.
+  std::string help() const;
+
+ private:
+  struct Option {
+    OptionText text;
+    Setter setter;         // of an option
+    bool* flag = nullptr;  // of a flag
+  };
+  struct Section {
+    std::string title;
+    std::vector<std::pair<std::string, std::string>> rows;
+  };
+
+  std::vector<std::string>* operands_ = nullptr;
+  std::deque<Option> options_;
+  std::vector<Section> sections_;
+};
+
+}  // namespace forebay::cli

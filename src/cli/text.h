@@ -1,0 +1,28 @@
+// Names of foreign origin, made safe to print. Pure.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace forebay::cli {
+
+// `text` for people: control characters, bytes that are not UTF-8 and characters that reorder a line are written as
+// \xNN or \u{NNNN}, so that no name can drive a terminal. For programs there is --json.
+std::string printable(std::string_view text);
+
+bool is_utf8(std::string_view text);
+
+// The columns that `text`, as printable() returned it, takes on a terminal; wide and combining characters count as one.
+size_t columns(std::string_view text);
+
+std::string base64(std::string_view bytes);
+
+// `path` as a file name: everything but letters, digits, '.', '-' and '_' becomes '_', and it neither starts with '.'
+// nor is empty or longer than 120 bytes.
+std::string as_file_name(std::string_view path);
+
+// `text` as one word of a POSIX shell command line.
+std::string shell_word(std::string_view text);
+
+}  // namespace forebay::cli

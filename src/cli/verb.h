@@ -1,0 +1,66 @@
+// A verb of the command: pack, restore, ls, ...
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "cli/exit_code.h"
+#include "cli/syntax.h"
+
+namespace forebay::cli {
+
+struct VerbText {
+  std::string_view name;
+  std::string_view summary;      // one clause
+  std::string_view usage;        // what follows "forebay NAME "
+  std::string_view description;  // lines, each with its line feed
+  std::string_view examples;     // lines, likewise
+};
+
+// How to answer.
+struct Console {
+  bool json = false;
+};
+
+class Verb {
+ public:
+  virtual ~Verb() = default;
+  virtual const VerbText& text() const = 0;
+
+  // Declares operands and options; --json and --help are declared by the caller.
+  virtual void declare(Syntax& syntax) = 0;
+
+  // Does the work and prints the result. An Error is printed by the caller.
+  virtual Result<ExitCode> run(const Console& console) = 0;
+};
+
+using VerbFactory = std::unique_ptr<Verb> (*)();
+
+std::unique_ptr<Verb> make_pack();
+std::unique_ptr<Verb> make_restore();
+std::unique_ptr<Verb> make_ls();
+std::unique_ptr<Verb> make_info();
+std::unique_ptr<Verb> make_verify();
+std::unique_ptr<Verb> make_extract();
+std::unique_ptr<Verb> make_advise();
+std::unique_ptr<Verb> make_repair();
+std::unique_ptr<Verb> make_prune();
+std::unique_ptr<Verb> make_diff();
+
+// All verbs, in the order of `forebay --help`.
+std::span<const VerbFactory> all_verbs();
+
+// Null if there is none of that name.
+std::unique_ptr<Verb> find_verb(std::string_view name);
+
+// `forebay --help`, and `forebay VERB --help`.
+std::string command_help();
+std::string verb_help(Verb& verb);
+
+// `forebay --version`: version, then what this build contains.
+std::string version_text();
+
+}  // namespace forebay::cli

@@ -1,0 +1,121 @@
+#include "engine/verify.h"
+
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "cli/common.h"
+#include "cli/json.h"
+#include "cli/progress.h"
+#include "cli/text.h"
+#include "cli/units.h"
+#include "cli/verb.h"
+
+namespace forebay::cli {
+namespace {
+
+constexpr VerbText kText = {
+    .name = "verify",
+    .summary = "read sets back and report every damage",
+    .usage = "STORE [NAME|latest] [OPTIONS]",
+    .description =
+        "Reads, decodes and checks one set, or all sets of a store. Each damage is reported\n"
+        "with the damaged file, the frame in it, and the checkpoint files that suffer.\n"
+        "The exit code is 5 if there is any.\n",
+    .examples =
+        "  forebay verify /scratch/store\n"
+        "  forebay verify /scratch/store DD0008 --json\n",
+};
+
+Json json_damage(const engine::Damage& damage) {
+  return {{"container", json_text(damage.container)},
+          {"frame", damage.frame ? Json(*damage.frame) : Json()},
+          {"offset", damage.offset ? Json(*damage.offset) : Json()},
+          {"message", json_text(damage.what)},
+          {"files", json_texts(damage.files)}};
+}
+
+Json json_report(const engine::VerifyReport& report) {
+  Json damages = Json::array();
+  for (const engine::Damage& damage : report.damages) damages.push_back(json_damage(damage));
+  return {{"set", json_text(report.name)}, {"intact", report.intact()},     {"files", report.files},
+          {"frames", report.frames},       {"raw_bytes", report.raw_bytes}, {"stored_bytes", report.stored_bytes},
+          {"seconds", report.seconds},     {"damages", std::move(damages)}};
+}
+
+std::string damage_text(const engine::Damage& damage) {
+  std::string text = damage.container;
+  if (damage.frame) text += fmt::format(": frame {}", *damage.frame);
+  if (damage.offset) text += fmt::format(" at byte {}", *damage.offset);
+  text += ": " + damage.what;
+  if (damage.files.empty()) return text;
+  text += "; concerns ";
+  constexpr size_t kMost = 8;
+  for (size_t i = 0; i < std::min(kMost, damage.files.size()); ++i) text += (i ? ", " : "") + damage.files[i];
+  if (damage.files.size() > kMost) text += fmt::format(" and {} more", damage.files.size() - kMost);
+  return text;
+}
+
+void print_report(const engine::VerifyReport& report) {
+  if (report.intact()) {
+    fmt::print("{}: intact, {}, {}, {}, {}, {}\n", printable(report.name), plural(report.files, "file"),
+               plural(report.frames, "frame"), format_bytes(report.raw_bytes), format_duration(report.seconds),
+               format_rate(report.raw_bytes, report.seconds));
+    return;
+  }
+  fmt::print("{}: DAMAGED, {}\n", printable(report.name), plural(report.damages.size(), "damage"));
+  for (const engine::Damage& damage : report.damages) fmt::print("  {}\n", printable(damage_text(damage)));
+}
+
+class Verify final : public Verb {
+ public:
+  const VerbText& text() const override { return kText; }
+
+  void declare(Syntax& syntax) override {
+    syntax.operands(operands_);
+    declare_store(syntax, store_);
+    declare_memory(syntax, resources_);
+    declare_threads(syntax, resources_);
+  }
+
+  Result<ExitCode> run(const Console& console) override {
+    FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {0, 1}));
+    FOREBAY_TRY(const auto sets, chosen(operands));
+    Json documents = Json::array();
+    bool intact = true;
+    for (const store::SetInfo& set : sets) {
+      FOREBAY_TRY(const auto report, verify(set));
+      intact = intact && report.intact();
+      if (console.json)
+        documents.push_back(json_report(report));
+      else
+        print_report(report);
+    }
+    if (console.json) print_json({{"store", json_text(operands.store)}, {"intact", intact}, {"sets", documents}});
+    return intact ? ExitCode::ok : ExitCode::damaged;
+  }
+
+ private:
+  static Result<std::vector<store::SetInfo>> chosen(const Operands& operands) {
+    FOREBAY_TRY(const auto store, store::Store::open(operands.store));
+    if (operands.own.empty()) return store.list();
+    FOREBAY_TRY(auto set, find_set(store, operands.own[0]));
+    return std::vector{std::move(set)};
+  }
+
+  Result<engine::VerifyReport> verify(const store::SetInfo& set) {
+    ProgressLine progress("verifying " + printable(set.name));
+    resources_.progress = progress.callback();
+    return engine::verify(set, resources_);
+  }
+
+  std::vector<std::string> operands_;
+  std::string store_;
+  engine::Resources resources_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_verify() { return std::make_unique<Verify>(); }
+
+}  // namespace forebay::cli

@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+"""What the command does with bad input: a clear error, the right exit code, nothing lost and nothing half done."""
+
+import os
+import resource
+import unittest
+
+from support import CHANGED, DAMAGED, EXISTS, FAILED, LIMIT, NO_SPACE, NOT_FOUND, OK, UNSUPPORTED, USAGE
+from support import StoreTest, flip, forebay, main, make_tree, snapshot
+
+
+class BadSources(StoreTest):
+    def test_missing_directory(self):
+        answer = self.run_error(NOT_FOUND, "pack", self.work / "none", "--store", self.store)
+        self.assertIn("none", answer.err)
+        self.assertEqual([], list((self.store / "sets").glob("*")))
+
+    @unittest.skipIf(os.geteuid() == 0, "root may read everything")
+    def test_unreadable_file(self):
+        (self.tree / "run.log").chmod(0)
+        self.assertIn("run.log", self.run_error(FAILED, "pack", self.tree, "--store", self.store).err)
+
+    def test_devices_and_fifos(self):
+        os.mkfifo(self.tree / "fifo")
+        self.assertIn("fifo", self.run_error(UNSUPPORTED, "pack", self.tree, "--store", self.store).err)
+        self.assertEqual([], list((self.store / "sets").glob("*")))
+
+    def test_existing_name(self):
+        self.pack()
+        before = snapshot(self.store)
+        self.assertIn("DD0008", self.run_error(EXISTS, "pack", self.tree, "--store", self.store).err)
+        self.assertEqual(before, snapshot(self.store))
+
+    def test_bad_names(self):
+        for name in ("a/b", "..", "latest", ".hidden", "x" * 300):
+            self.run_error(USAGE, "pack", self.tree, "--store", self.store, "--name", name)
+
+    def test_bad_description(self):
+        toml = self.work / "bad.toml"
+        toml.write_text("= nonsense")
+        self.run_error(USAGE, "pack", self.tree, "--store", self.store, "--describe", toml)
+        self.run_error(NOT_FOUND, "pack", self.tree, "--store", self.store, "--describe", self.work / "none.toml")
+
+    def test_a_store_inside_something_else(self):
+        self.run_error(USAGE, "pack", self.tree, "--store", self.work / "DD0008")
+        self.run_error(NOT_FOUND, "pack", self.tree, "--store", self.work / "no" / "such")
+
+    def test_too_little_memory(self):
+        answer = self.run_error(LIMIT, "pack", self.tree, "--store", self.store, "--memory", "1M")
+        self.assertRegex(answer.err, r"\(.*\)$")
+        self.pack()
+        self.run_error(LIMIT, "restore", "DD0008", "--store", self.store, "--to", self.work / "b", "--memory", "1M")
+
+    def test_file_size_limit_is_no_space(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+
+        answer = forebay("pack", self.tree, "--store", self.store, preexec_fn=limit)
+        self.assertEqual(NO_SPACE, answer.code, answer.err)
+        self.assertEqual([], list((self.store / "sets").glob("*")))
+
+
+class BadStores(StoreTest):
+    def test_no_store(self):
+        for words in (["ls", self.work / "none"], ["verify", self.work / "none"],
+                      ["restore", "x", "--store", self.work / "none", "--to", self.work / "t"],
+                      ["prune", self.work / "none", "--keep-last", "1"]):
+            self.run_error(NOT_FOUND, *words)
+        self.assertFalse((self.work / "none").exists())
+
+    def test_no_set(self):
+        self.pack()
+        for words in (["ls", self.store, "DD0009"], ["verify", self.store, "DD0009"], ["info", self.store, "DD0009"],
+                      ["restore", "DD0009", "--store", self.store, "--to", self.work / "t"],
+                      ["diff", "DD0008", "DD0009", "--store", self.store], ["repair", self.store, "DD0009"]):
+            self.assertIn("DD0008", self.run_error(NOT_FOUND, *words).err)
+
+    def test_empty_store(self):
+        self.pack()
+        self.run_ok("prune", self.store, "--keep-last", "1")
+        for path in (self.store / "sets").iterdir():
+            for file in path.iterdir():
+                file.unlink()
+            path.rmdir()
+        self.assertIn("no sets", self.run_ok("ls", self.store).out)
+        self.assertEqual([], self.run_ok("ls", self.store, "--json").json["sets"])
+        self.run_ok("verify", self.store)
+        self.run_error(NOT_FOUND, "restore", "latest", "--store", self.store, "--to", self.work / "t")
+
+    def test_unknown_version(self):
+        self.pack()
+        (marker,) = [p for p in self.store.iterdir() if p.is_file()]
+        body = marker.read_text().split("\n", 1)[1].replace('"version":1', '"version":99').replace('"version": 1', '"version": 99')
+        digest = hash128(body)
+        if digest is None:
+            self.skipTest("no xxhash module")
+        marker.write_text(f"forebay-store {digest}\n{body}")
+        for words in (["ls", self.store], ["pack", self.tree, "--store", self.store, "--name", "new"]):
+            answer = self.run_error(UNSUPPORTED, *words)
+            self.assertIn("99", answer.err)
+
+
+def hash128(text):
+    """XXH3-128 as the store's files carry it, or None without the Python module for it."""
+    try:
+        import xxhash
+    except ImportError:
+        return None
+    return xxhash.xxh3_128_hexdigest(text.encode())
+
+
+class Damage(StoreTest):
+    def setUp(self):
+        super().setUp()
+        self.pack("--group-size", "1", "--profile", "none")
+        self.container = self.containers()[-1]
+        # The bytes of rank 3's array lie in the last container, and nowhere else, as they are.
+        self.offset = self.container.stat().st_size // 2
+        flip(self.container, self.offset)
+
+    def test_verify_tells_file_and_frame(self):
+        answer = forebay("verify", self.store)
+        self.assertEqual((DAMAGED, ""), (answer.code, answer.err))
+        self.assertRegex(answer.out, r"^DD0008: DAMAGED, ")
+        self.assertIn(str(self.container), answer.out)
+        self.assertRegex(answer.out, r"frame \d+")
+        self.assertIn("dump.cpu0003.npy", answer.out)
+        report = forebay("verify", self.store, "DD0008", "--json")
+        self.assertEqual(DAMAGED, report.code)
+        (entry,) = report.json["sets"]
+        self.assertFalse(report.json["intact"] or entry["intact"])
+        damage = entry["damages"][0]
+        self.assertEqual(["dump.cpu0003.npy"], damage["files"])
+        self.assertIsInstance(damage["frame"], int)
+
+    def test_restore_refuses_and_changes_nothing(self):
+        target = self.work / "back"
+        answer = self.run_error(DAMAGED, "restore", "DD0008", "--store", self.store, "--to", target)
+        self.assertIn(str(self.container), answer.err)
+        self.assertEqual({}, snapshot(target) if target.exists() else {})
+
+    def test_undamaged_files_can_be_had(self):
+        target = self.work / "back"
+        self.run_ok("restore", "DD0008", "--store", self.store, "--to", target, "--only", "*cpu0001*")
+        self.assertEqual((self.tree / "dump.cpu0001.npy").read_bytes(), (target / "dump.cpu0001.npy").read_bytes())
+
+    def test_latest_falls_back_with_a_warning(self):
+        make_tree(self.work / "DD0004", shift=0.25)
+        self.pack(tree=self.work / "DD0004")
+        target = self.work / "back"
+        answer = forebay("restore", "latest", "--store", self.store, "--to", target)
+        self.assertEqual(OK, answer.code, answer.err)
+        self.assertRegex(answer.err, r"^forebay: warning: .*DD0008")
+        self.assertEqual(snapshot(self.work / "DD0004"), snapshot(target))
+        answer = forebay("restore", "latest", "--store", self.store, "--to", self.work / "again", "--json")
+        self.assertEqual("", answer.err)
+        self.assertEqual(("DD0004", 1), (answer.json["set"], len(answer.json["skipped"])))
+
+    def test_nothing_intact(self):
+        answer = self.run_error(DAMAGED, "restore", "latest", "--store", self.store, "--to", self.work / "back")
+        self.assertIn("DD0008", answer.err)
+
+    def test_prune_keeps_the_last_intact_set(self):
+        make_tree(self.work / "DD0004", shift=0.25)
+        self.pack(tree=self.work / "DD0004")
+        self.pack("--name", "old", "--step", "1")
+        pruned = self.run_ok("prune", self.store, "--keep-last", "1", "--json").json
+        self.assertEqual((["old"], "DD0004"), (pruned["removed"], pruned["newest_intact"]))
+        self.assertEqual({"DD0004", "DD0008"}, set(pruned["kept"]))
+
+    def test_prune_without_any_intact_set(self):
+        self.pack("--name", "old", "--step", "1")
+        for container in self.containers("old"):
+            flip(container, container.stat().st_size // 2)
+        self.run_error(DAMAGED, "prune", self.store, "--keep-last", "1")
+        self.assertEqual(2, len(list((self.store / "sets").iterdir())))
+
+    def test_repair_lists_what_is_lost(self):
+        answer = forebay("repair", self.store, "DD0008", "--json")
+        self.assertEqual((DAMAGED, "DD0008-repaired"), (answer.code, answer.json["written"]), answer.out)
+        self.assertEqual(1, len(answer.json["lost_files"]))
+        self.assertIn("dump.cpu0003.npy", answer.json["lost_files"][0])
+        self.run_ok("verify", self.store, "DD0008-repaired")
+        self.run_error(EXISTS, "repair", self.store, "DD0008")
+
+    def test_extract_of_the_damaged_frame(self):
+        path = "*"
+        self.run_error(DAMAGED, "extract", "DD0008", path, "--store", self.store, "--rank", "3", "--to", self.work / "o")
+        self.run_ok("extract", "DD0008", path, "--store", self.store, "--rank", "1", "--to", self.work / "o")
+
+    def test_damaged_manifest(self):
+        flip(self.store / "sets/DD0008/manifest", 150)
+        answer = forebay("ls", self.store)
+        self.assertEqual(OK, answer.code)
+        self.assertRegex(answer.out, r"(?m)^DD0008 +- +damaged")
+        self.assertIn("manifest", answer.err)
+        (entry,) = forebay("ls", self.store, "--json").json["sets"]
+        self.assertEqual("corrupt", entry["error"]["kind"])
+        self.assertEqual(DAMAGED, forebay("verify", self.store).code)
+        self.run_error(DAMAGED, "restore", "DD0008", "--store", self.store, "--to", self.work / "back")
+
+    def test_damaged_index(self):
+        flip(self.container, self.container.stat().st_size - 10)
+        for words in (["ls", self.store, "DD0008"], ["info", self.container],
+                      ["restore", "DD0008", "--store", self.store, "--to", self.work / "back"]):
+            self.assertIn(str(self.container), self.run_error(DAMAGED, *words).err)
+        self.assertEqual(DAMAGED, forebay("verify", self.store).code)
+
+
+class RestoreTargets(StoreTest):
+    def setUp(self):
+        super().setUp()
+        self.pack()
+
+    def test_existing_file_is_not_replaced(self):
+        target = self.work / "back"
+        target.mkdir()
+        (target / "run.log").write_text("mine")
+        answer = self.run_error(EXISTS, "restore", "DD0008", "--store", self.store, "--to", target)
+        self.assertIn("run.log", answer.err)
+        self.assertIn("--overwrite", answer.err)
+        self.assertEqual("mine", (target / "run.log").read_text())
+        self.assertFalse((target / "dump.cpu0000.npy").exists())
+
+    def test_links_do_not_lead_outside(self):
+        target, outside = self.work / "back", self.work / "outside"
+        target.mkdir()
+        outside.mkdir()
+        (target / "sub").symlink_to(outside)
+        answer = forebay("restore", "DD0008", "--store", self.store, "--to", target, "--overwrite")
+        self.assertNotIn("parameters.txt", os.listdir(outside), answer.out)
+
+    def test_pattern_that_matches_nothing(self):
+        self.run_error(NOT_FOUND, "restore", "DD0008", "--store", self.store, "--to", self.work / "t", "--only", "zzz")
+
+
+class Errors(StoreTest):
+    def test_errors_as_json(self):
+        cases = [(["ls", self.work / "none"], NOT_FOUND, "not_found"), (["pack"], USAGE, "invalid_argument"),
+                 (["nonsense"], USAGE, "invalid_argument"), (["ls", "a", "b", "c"], USAGE, "invalid_argument"),
+                 (["pack", self.tree, "--store", self.store, "--bogus"], USAGE, "invalid_argument")]
+        for words, code, kind in cases:
+            answer = forebay(*words, "--json")
+            self.assertEqual((code, ""), (answer.code, answer.err), words)
+            self.assertEqual({"kind", "message", "path", "offset", "hint"}, set(answer.json["error"]))
+            self.assertEqual(kind, answer.json["error"]["kind"])
+
+    def test_hostile_words_are_shown_harmlessly(self):
+        answer = self.run_error(NOT_FOUND, "ls", "\x1b[2J\nnone")
+        self.assertNotIn("\x1b", answer.err)
+        answer = forebay("ls", b"\xff\xfe", "--json")
+        self.assertEqual(NOT_FOUND, answer.code)
+        self.assertEqual("//4=", answer.json["error"]["path"]["base64"])
+
+    def test_full_standard_output(self):
+        with open("/dev/full", "wb") as full:
+            import subprocess
+            from support import COMMAND, environment
+            done = subprocess.run([COMMAND, "--help"], stdout=full, stderr=subprocess.PIPE, env=environment())
+        self.assertEqual(NO_SPACE, done.returncode)
+        self.assertIn(b"standard output", done.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""What the command prints for help and for wrong command lines, compared with golden/*.txt.
+
+Usage: golden.py FOREBAY [--update]
+"""
+
+import difflib
+import sys
+from pathlib import Path
+
+from support import forebay
+
+GOLDEN = Path(__file__).resolve().parent / "golden"
+VERBS = ("pack", "restore", "ls", "info", "verify", "extract", "advise", "repair", "prune", "diff")
+
+CASES = {
+    "help": [["--help"]],
+    **{f"help_{verb}": [[verb, "--help"]] for verb in VERBS},
+    "usage": [
+        ["unpack"],
+        ["help", "unpack"],
+        ["pack"],
+        ["pack", "DIR"],
+        ["pack", "DIR", "--store"],
+        ["pack", "DIR", "--store", "S", "--scheme", "best"],
+        ["pack", "DIR", "--store", "S", "--group-size", "0"],
+        ["pack", "DIR", "--store", "S", "--group-size", "many"],
+        ["pack", "DIR", "--store", "S", "--block-size", "64Q"],
+        ["pack", "DIR", "--store", "S", "--memory", "99999999999G"],
+        ["pack", "DIR", "--store", "S", "--colour"],
+        ["pack", "DIR", "--store", "S", "--match", "("],
+        ["restore", "--to", "D", "--store", "S"],
+        ["restore", "NAME", "--store", "S"],
+        ["restore", "NAME", "--to", "D"],
+        ["restore", "A", "B", "C", "--to", "D"],
+        ["ls"],
+        ["verify", "--json"],
+        ["extract", "NAME", "VARIABLE", "--store", "S", "--to", "-", "--json"],
+        ["advise"],
+        ["prune", "S"],
+        ["diff", "A", "--store", "S"],
+        ["diff", "A", "B"],
+    ],
+}
+
+
+def transcript(commands):
+    text = ""
+    for words in commands:
+        answer = forebay(*words)
+        text += f"$ forebay {' '.join(words)}\n{answer.out}{answer.err}"
+        text += f"[exit code {answer.code}]\n" if answer.code else ""
+    return text
+
+
+def main():
+    update = "--update" in sys.argv
+    faults = 0
+    for name, commands in CASES.items():
+        path = GOLDEN / f"{name}.txt"
+        got = transcript(commands)
+        if update:
+            path.write_text(got)
+            continue
+        wanted = path.read_text() if path.exists() else ""
+        if got != wanted:
+            faults += 1
+            lines = difflib.unified_diff(wanted.splitlines(), got.splitlines(), str(path), "now", lineterm="")
+            print("\n".join(lines))
+    stray = {p.stem for p in GOLDEN.glob("*.txt")} - set(CASES)
+    if stray:
+        print(f"no case for golden/{', '.join(sorted(stray))}")
+    if faults:
+        print(f"{faults} of {len(CASES)} differ; if that is wanted: {sys.argv[0]} {sys.argv[1]} --update")
+    return 1 if faults or stray else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,370 @@
+#!/usr/bin/env python3
+"""Each verb on small sets: what it does, what it prints, and its JSON."""
+
+import os
+import shutil
+import struct
+import subprocess
+import unittest
+
+from support import COMMAND, DIFFERENT, EXISTS, NOT_FOUND, OK, USAGE, StoreTest, environment, field, forebay, main
+from support import make_tree, npy_bytes, snapshot
+
+try:
+    import h5py
+except ImportError:
+    h5py = None
+
+
+class PackAndRestore(StoreTest):
+    def test_round_trip(self):
+        before = snapshot(self.tree)
+        packed = self.pack()
+        self.assertRegex(packed.out, r"^packed DD0008: \d+ files? of 4 ranks, ")
+        self.assertEqual(before, snapshot(self.tree))
+        restored = self.run_ok("restore", "DD0008", "--store", self.store, "--to", self.work / "back")
+        self.assertRegex(restored.out, r"^restored DD0008 to ")
+        self.assertEqual(before, snapshot(self.work / "back"))
+
+    def test_every_scheme_and_profile(self):
+        before = snapshot(self.tree)
+        cases = [("--scheme", s) for s in ("agnostic", "agnostic-block", "aware", "aware-block", "auto")]
+        cases += [("--profile", p) for p in ("none", "gzip", "paper", "fast", "max", "shuffle,zstd:3")]
+        for number, case in enumerate(cases):
+            name = f"set{number}"
+            self.pack("--name", name, "--block-size", "4K", "--group-size", "3", *case)
+            self.run_ok("restore", name, "--store", self.store, "--to", self.work / name)
+            self.assertEqual(before, snapshot(self.work / name), case)
+
+    def test_options_arrive(self):
+        packed = self.pack("--name", "t100", "--step", "-7", "--group-size", "2", "--profile", "gzip", "--scheme",
+                           "aware-block", "--block-size", "1K", "--memory", "256M", "--threads", "1", "--json").json
+        self.assertEqual(("t100", -7, 4, 2), tuple(packed[k] for k in ("set", "step", "ranks", "containers")))
+        (entry,) = self.run_ok("ls", self.store, "--json").json["sets"]
+        self.assertEqual(("gzip", "aware-block", 2), tuple(entry[k] for k in ("profile", "scheme", "group_size")))
+        container = self.run_ok("info", self.store, "t100", "--json").json["containers"][0]
+        self.assertEqual(("aware-block", 1024), (container["scheme"], container["block_bytes"]))
+
+    def test_output_is_another_word_for_store(self):
+        self.run_ok("pack", self.tree, "-o", self.store)
+        self.run_ok("pack", self.tree, "--output", self.store, "--name", "again")
+        self.run_ok("pack", self.tree, "--name", "third", env={"FOREBAY_STORE": str(self.store)})
+        self.assertEqual(3, len(self.run_ok("ls", self.store, "--json").json["sets"]))
+
+    def test_several_directories(self):
+        make_tree(self.work / "other")
+        self.pack(self.work / "other", "--name", "both")
+        self.run_ok("restore", "both", "--store", self.store, "--to", self.work / "back")
+        self.assertEqual(snapshot(self.tree), snapshot(self.work / "back/DD0008"))
+        self.assertEqual(snapshot(self.work / "other"), snapshot(self.work / "back/other"))
+
+    def test_names_that_confuse_parsers(self):
+        for name in ("[a,b]", "ls", "{}", "-x", "a b", "$(x)"):
+            make_tree(self.work / name, ranks=1)
+            words = ["pack", "--store", self.store, "--name", "s", "--", name]
+            self.run_ok(*words, cwd=self.work)
+            self.run_ok("restore", "s", "--store", self.store, "--to", self.work / "back")
+            self.assertEqual(snapshot(self.work / name), snapshot(self.work / "back"), name)
+            shutil.rmtree(self.work / "back")
+            shutil.rmtree(self.store)
+
+    def test_only(self):
+        self.pack()
+        self.run_ok("restore", "DD0008", "--store", self.store, "--to", self.work / "back", "--only", "*cpu0002*",
+                    "--only", "sub/*")
+        files = {name for name, entry in snapshot(self.work / "back").items() if len(entry) == 3}
+        self.assertEqual({b"dump.cpu0002.npy", b"sub/parameters.txt"}, files)
+
+    def test_overwrite(self):
+        self.pack()
+        back = self.work / "back"
+        self.run_ok("restore", "latest", "--store", self.store, "--to", back)
+        (back / "run.log").write_text("mine")
+        self.assertIn("run.log", forebay("restore", "latest", "--store", self.store, "--to", back, "--only", "run.log").err)
+        self.assertEqual("mine", (back / "run.log").read_text())
+        self.run_ok("restore", "latest", "--store", self.store, "--to", back, "--overwrite")
+        self.assertEqual(snapshot(self.tree), snapshot(back))
+
+    def test_latest_is_the_highest_step(self):
+        make_tree(self.work / "DD0012", shift=1)
+        self.pack(tree=self.work / "DD0012")
+        self.pack()
+        answer = self.run_ok("restore", "latest", "--store", self.store, "--to", self.work / "back", "--json").json
+        self.assertEqual(("DD0012", []), (answer["set"], answer["skipped"]))
+
+    def test_raw_binary_by_description(self):
+        raw = self.work / "raw"
+        raw.mkdir()
+        for rank in range(3):
+            (raw / f"state.{rank:03}").write_bytes(b"head" * 4 + struct.pack("<100d", *range(100)))
+        description = self.work / "raw.toml"
+        description.write_text(
+            '[[variable]]\nname = "/state"\ntype = "f8"\noffset = 16\nshape = [100]\n')
+        packed = forebay("pack", raw, "--store", self.store, "--describe", description, "--json")
+        if packed.code == USAGE:
+            self.fail(packed.out)
+        self.assertEqual(3, packed.json["variables"])
+
+    def test_match_exact_and_opaque(self):
+        for number, (words, variables) in enumerate(((["--opaque"], 0), (["--exact"], 4), (["--match", ".*=/all"], 4))):
+            packed = self.pack("--name", f"s{number}", "--json", *words).json
+            if variables:
+                self.assertEqual(variables, len([v for f in self.run_ok(
+                    "ls", self.store, f"s{number}", "-v", "--json").json["files"] if f["format"] == "npy"
+                    for v in f["variables"]]))
+            else:
+                self.assertNotIn("npy", str(self.run_ok("ls", self.store, "s0", "--json").json["files"][0]["format"]))
+            self.assertEqual(f"s{number}", packed["set"])
+        keys = [g["key"] for g in self.run_ok("info", self.store, "s2", "--groups", "--json").json["groups"]]
+        self.assertTrue(any(key.startswith("/all") for key in keys), keys)
+
+
+class Looking(StoreTest):
+    def setUp(self):
+        super().setUp()
+        self.pack("--group-size", "2")
+
+    def test_ls_store(self):
+        lines = self.run_ok("ls", self.store).out.splitlines()
+        self.assertRegex(lines[0], r"^NAME +STEP +CREATED +RANKS +FILES +SIZE +STORED +RATIO +PROFILE +SCHEME$")
+        self.assertRegex(lines[1], r"^DD0008 +8 +20\d\d-\d\d-\d\d \d\d:\d\d:\d\d +4 ")
+        self.assertEqual(lines, self.run_ok("ls", "--store", self.store).out.splitlines())
+        self.assertEqual(lines, self.run_ok("ls", env={"FOREBAY_STORE": str(self.store)}).out.splitlines())
+
+    def test_ls_set(self):
+        by_name = {f["name"]: f for f in self.run_ok("ls", self.store, "DD0008", "--json").json["files"]}
+        self.assertEqual({os.fsdecode(n) for n in snapshot(self.tree)}, set(by_name))
+        log = by_name["run.log"]
+        self.assertEqual((0o640, 140, "2009-02-13T23:31:30.123456789Z"), (log["mode"], log["size"], log["mtime"]))
+        self.assertEqual("run.log", by_name["latest.log"]["link_target"])
+        self.assertEqual([0, 1, 2, 3], [by_name[f"dump.cpu{r:04}.npy"]["rank"] for r in range(4)])
+        text = self.run_ok("ls", self.store, "DD0008").out
+        self.assertRegex(text, r"(?m)^ +0 +rw-r----- +140 B .* 2009-02-13 23:31:30 .* run\.log$")
+        self.assertRegex(text, r"(?m)latest\.log -> run\.log$")
+        self.assertRegex(text, r"(?m) sub/$")
+
+    def test_ls_variables(self):
+        files = self.run_ok("ls", self.store, "latest", "--variables", "--json").json["files"]
+        (variable,) = next(f for f in files if f["name"] == "dump.cpu0001.npy")["variables"]
+        self.assertEqual(("f8", [48, 48], 48 * 48 * 8), tuple(variable[k] for k in ("type", "shape", "bytes")))
+        values = field(1)
+        found = variable["characteristics"]
+        self.assertEqual((len(values), min(values), max(values), 0, 0),
+                         tuple(found[k] for k in ("count", "min", "max", "nans", "infinities")))
+        self.assertAlmostEqual(sum(values), found["sum"], places=9)
+        self.assertGreater(variable["ratio"], 1)
+        self.assertRegex(self.run_ok("ls", self.store, "latest", "-v").out, r"(?m)^ +1 +f8 +48x48 +18\.0 KiB +\d+\.\d\d ")
+
+    def test_stored_bytes_add_up(self):
+        files = self.run_ok("ls", self.store, "DD0008", "--json").json["files"]
+        info = self.run_ok("info", self.store, "DD0008", "--json").json["containers"]
+        payload = sum(c["stored_bytes"] - c["index_bytes"] for c in info)
+        self.assertAlmostEqual(payload, sum(f["stored_bytes"] for f in files), places=3)
+        self.assertEqual(payload, sum(chain["stored_bytes"] for c in info for chain in c["chains"]))
+
+    def test_info_groups(self):
+        answer = self.run_ok("info", self.store, "DD0008", "--groups", "--json").json
+        self.assertEqual(2, len(answer["containers"]))
+        first = answer["groups"][0]
+        self.assertEqual(("f8", 4, 4 * 48 * 48 * 8), tuple(first[k] for k in ("type", "variables", "bytes")))
+        self.assertGreaterEqual(first["frames"], 2)
+        self.assertTrue(first["chains"])
+        self.assertIn(first["key"], self.run_ok("info", self.store, "DD0008", "-g").out)
+
+    def test_info_of_a_container(self):
+        path = self.containers()[0]
+        text = self.run_ok("info", path).out
+        self.assertIn(str(path), text)
+        self.assertIsNone(self.run_ok("info", path, "--json").json["set"])
+
+    def test_agnostic_sets_can_be_looked_at(self):
+        self.pack("--name", "plain", "--scheme", "agnostic")
+        for words in (["ls", self.store, "plain", "-v"], ["info", self.store, "plain", "--groups"]):
+            self.run_ok(*words)
+            self.run_ok(*words, "--json").json
+
+    def test_verify(self):
+        self.assertRegex(self.run_ok("verify", self.store).out, r"^DD0008: intact, ")
+        answer = self.run_ok("verify", self.store, "DD0008", "--json").json
+        self.assertTrue(answer["intact"])
+        self.assertEqual(["DD0008"], [s["set"] for s in answer["sets"]])
+
+    def test_store_is_found_in_all_forms(self):
+        env = {"FOREBAY_STORE": str(self.store)}
+        for words in (["ls", "DD0008"], ["verify", "DD0008"], ["info", "DD0008"], ["verify"], ["ls", self.store],
+                      ["ls", self.store, "DD0008"], ["extract", "DD0008", "*", "--rank", "0", "--to", self.work / "x"]):
+            self.run_ok(*words, env=env)
+        # A directory of the set's name, as there usually is one, is not taken for a store.
+        self.run_ok("ls", "DD0008", env=env, cwd=self.work)
+        self.run_ok("restore", self.store, "DD0008", "--to", self.work / "back")
+
+    def test_a_closed_pipe_is_no_error(self):
+        done = subprocess.run(["bash", "-c", '"$0" ls "$1" DD0008 -v | true; "$0" ls "$1" DD0008 | head -1', COMMAND,
+                               self.store], capture_output=True, text=True, env=environment())
+        self.assertEqual("", done.stderr)
+
+
+class Extract(StoreTest):
+    def setUp(self):
+        super().setUp()
+        self.pack()
+        files = self.run_ok("ls", self.store, "DD0008", "-v", "--json").json["files"]
+        self.path = next(f for f in files if f["format"] == "npy")["variables"][0]["path"]
+
+    def test_one_rank_to_a_file(self):
+        target = self.work / "one.npy"
+        self.run_ok("extract", "DD0008", self.path, "--store", self.store, "--rank", "2", "--to", target)
+        self.assertEqual(npy_bytes(field(2), (48, 48)), target.read_bytes())
+        self.run_error(EXISTS, "extract", "DD0008", self.path, "--store", self.store, "--rank", "1", "--to", target)
+        self.assertEqual(npy_bytes(field(2), (48, 48)), target.read_bytes())
+        self.run_ok("extract", "DD0008", self.path, "--store", self.store, "--rank", "1", "--to", target, "--overwrite")
+        self.assertEqual(npy_bytes(field(1), (48, 48)), target.read_bytes())
+        self.assertEqual(["one.npy"], [p.name for p in self.work.glob("one*")])
+
+    def test_all_ranks_to_a_directory(self):
+        answer = self.run_ok("extract", "latest", self.path, "--store", self.store, "--to", self.work / "out", "--json")
+        variables = answer.json["variables"]
+        self.assertEqual([0, 1, 2, 3], [v["rank"] for v in variables])
+        for variable in variables:
+            with open(variable["to"], "rb") as file:
+                self.assertEqual(npy_bytes(field(variable["rank"]), (48, 48)), file.read())
+
+    def test_to_standard_output(self):
+        answer = self.run_ok("extract", "latest", self.path, "--store", self.store, "--rank", "3", "--to", "-")
+        self.assertEqual(npy_bytes(field(3), (48, 48)), answer.raw)
+
+    def test_to_the_current_directory(self):
+        (self.work / "here").mkdir()
+        self.run_ok("extract", "latest", self.path, "--store", self.store, cwd=self.work / "here")
+        self.assertEqual(4, len(list((self.work / "here").iterdir())))
+
+    def test_what_does_not_fit(self):
+        self.run_error(USAGE, "extract", "latest", self.path, "--store", self.store, "--to", self.work / "x.npy")
+        self.run_error(NOT_FOUND, "extract", "latest", "/none", "--store", self.store)
+        self.run_error(NOT_FOUND, "extract", "latest", self.path, "--store", self.store, "--rank", "99")
+
+
+class Managing(StoreTest):
+    def pack_steps(self, *steps):
+        for step in steps:
+            self.pack("--name", f"s{step}", "--step", step)
+
+    def sets(self):
+        return [s["name"] for s in self.run_ok("ls", self.store, "--json").json["sets"]]
+
+    def test_prune(self):
+        self.pack_steps(1, 2, 3, 4, 5)
+        dry = self.run_ok("prune", self.store, "--keep-last", "2", "--keep-every", "2", "--dry-run", "--json").json
+        self.assertEqual((True, ["s1", "s3"], "s5"), (dry["dry_run"], dry["removed"], dry["newest_intact"]))
+        self.assertEqual(5, len(self.sets()))
+        done = self.run_ok("prune", "--store", self.store, "--keep-last", "2", "--keep-every", "2")
+        self.assertEqual("removed s1\nremoved s3\n2 sets removed, 3 kept\n", done.out)
+        self.assertEqual(["s2", "s4", "s5"], self.sets())
+        again = self.run_ok("prune", self.store, "--keep-last", "3", "--json").json
+        self.assertEqual(([], None), (again["removed"], again["newest_intact"]))
+
+    def test_diff(self):
+        self.pack()
+        self.assertEqual("", self.run_ok("diff", "DD0008", "latest", "--store", self.store).out)
+        other = self.work / "DD0012"
+        make_tree(other, shift=0.0)
+        values = field(1)
+        values[7] += 0.5
+        (other / "dump.cpu0001.npy").write_bytes(npy_bytes(values, (48, 48)))
+        (other / "new").write_text("x")
+        (other / "sub" / "parameters.txt").unlink()
+        self.pack(tree=other)
+        answer = forebay("diff", "DD0008", "DD0012", "--store", self.store, "--json")
+        self.assertEqual((DIFFERENT, ""), (answer.code, answer.err))
+        by_name = {f["name"]: f for f in answer.json["files"]}
+        self.assertEqual(("added", "removed", "bytes"),
+                         tuple(by_name[n]["change"] for n in ("new", "sub/parameters.txt", "dump.cpu0001.npy")))
+        (variable,) = by_name["dump.cpu0001.npy"]["variables"]
+        self.assertEqual(1, variable["differing_elements"])
+        self.assertAlmostEqual(0.5, variable["max_absolute"])
+        text = forebay("diff", f"{self.store}/DD0008", f"{self.store}/sets/DD0012/")
+        self.assertEqual(DIFFERENT, text.code)
+        self.assertRegex(text.out, r"(?m)^\* dump\.cpu0001\.npy\n    /.*: 1 differing element, by up to 0\.5$")
+        self.assertRegex(text.out, r"(?m)^\+ new$")
+
+    def test_repair_of_an_intact_set_does_nothing(self):
+        self.pack()
+        self.assertEqual("DD0008: nothing to repair\n", self.run_ok("repair", self.store, "DD0008").out)
+        self.assertIsNone(self.run_ok("repair", self.store, "DD0008", "--json").json["written"])
+        self.assertEqual(["DD0008"], self.sets())
+
+    def test_repair_of_a_lost_trailer(self):
+        self.pack()
+        container = self.containers()[0]
+        os.truncate(container, container.stat().st_size - 40)
+        answer = forebay("repair", self.store, "DD0008", "--as", "saved", "--json")
+        self.assertEqual((OK, "saved", []), (answer.code, answer.json["written"], answer.json["lost_files"]), answer.out)
+        self.run_ok("restore", "saved", "--store", self.store, "--to", self.work / "back")
+        self.assertEqual(snapshot(self.tree), snapshot(self.work / "back"))
+
+    def test_advise(self):
+        text = self.run_ok("advise", self.tree, "--min-speed", "0.001").out
+        self.assertRegex(text, r"SCHEME +BLOCK +GROUP +PROFILE +RATIO +IMPROVEMENT")
+        command = text.split("Recommended:\n  ")[1].split()
+        self.assertEqual(["forebay", "pack", str(self.tree), "--store", "STORE"], command[:5])
+        command[4] = str(self.store)
+        self.run_ok(*command[1:])
+        answer = self.run_ok("advise", self.tree, "--sample", "32K", "--json").json
+        self.assertEqual((0, "agnostic", "gzip"), tuple(answer["trials"][0][k] for k in
+                                                        ("improvement_percent", "scheme", "profile")))
+
+
+class Talking(StoreTest):
+    def test_version_and_help(self):
+        text = self.run_ok("--version").out
+        self.assertRegex(text, r"^forebay \d+\.\d+\.\d+\n")
+        for word in ("formats: ", "codecs: ", "container format: 1", "MPI: "):
+            self.assertIn(word, text)
+        self.assertEqual(self.run_ok("help", "pack").out, self.run_ok("pack", "--help").out)
+        self.assertEqual(self.run_ok("help").out, self.run_ok("--help").out)
+        for line in self.run_ok("help", "pack").out.splitlines():
+            self.assertLessEqual(len(line), 90, line)
+
+    def test_hostile_names_are_shown_harmlessly_and_kept_in_json(self):
+        evil = b"\x1b[31mred\nline\xff.npy"
+        (self.tree / os.fsdecode(evil)).write_bytes(npy_bytes(field(9), (48, 48)))
+        override = "right\u202eleft"
+        (self.tree / override).write_bytes(b"x")
+        self.pack()
+        for words in (["ls", self.store, "DD0008"], ["ls", self.store, "DD0008", "-v"]):
+            text = self.run_ok(*words).raw
+            self.assertNotIn(b"\x1b", text)
+            self.assertNotIn(b"\xff", text)
+            self.assertIn(rb"\x1b[31mred\x0aline\xff.npy", text)
+        names = [f["name"] for f in self.run_ok("ls", self.store, "DD0008", "--json").json["files"]]
+        self.assertIn(override, names)
+        (found,) = [n for n in names if isinstance(n, dict)]
+        import base64
+        self.assertEqual(evil, base64.b64decode(found["base64"]))
+        self.run_ok("restore", "DD0008", "--store", self.store, "--to", self.work / "back")
+        self.assertEqual(snapshot(self.tree), snapshot(self.work / "back"))
+
+
+@unittest.skipUnless(h5py, "no h5py")
+class Hdf5(StoreTest):
+    def test_counters_in_group_names(self):
+        tree = self.work / "DD0099"
+        tree.mkdir()
+        for rank in range(4):
+            with h5py.File(tree / f"data.cpu{rank:04}", "w") as file:
+                for grid in range(2):
+                    group = file.create_group(f"Grid{2 * rank + grid:08}")
+                    group.create_dataset("Density", data=h5py.h5s and [[float(i + rank)] * 32 for i in range(32)])
+        self.pack(tree=tree)
+        groups = self.run_ok("info", self.store, "DD0099", "--groups", "--json").json["groups"]
+        self.assertEqual([8], [g["variables"] for g in groups])
+        self.run_ok("restore", "DD0099", "--store", self.store, "--to", self.work / "back")
+        self.assertEqual(snapshot(tree), snapshot(self.work / "back"))
+        path = "/Grid00000003/Density"
+        answer = self.run_ok("extract", "DD0099", path, "--store", self.store, "--to", self.work / "d.npy", "--json").json
+        self.assertEqual(("f8", [32, 32], 1), (answer["variables"][0]["type"], answer["variables"][0]["shape"],
+                                                answer["variables"][0]["rank"]))
+
+
+if __name__ == "__main__":
+    main()
