@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <new>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -57,6 +60,18 @@ class Pipeline {
   Pipeline(size_t count, uint64_t memory_bytes, PipelineThreads threads, const Stages& stages)
       : count_(count), stages_(stages), budget_(memory_bytes), fetched_(threads.work + 1) {}
 
+  // An exception must not leave a thread: it would end the process.
+  template <class Stage>
+  static auto guarded(const Stage& stage) -> decltype(stage()) {
+    try {
+      return stage();
+    } catch (const std::bad_alloc&) {
+      return forebay::fail(ErrorKind::limit, "no memory left", {}, {}, "try a smaller --memory");
+    } catch (const std::exception& error) {
+      return forebay::fail(ErrorKind::internal, std::string("a defect of Forebay: ") + error.what());
+    }
+  }
+
   // Numbers and leases are handed out together, so that the job whose turn it is always has its memory.
   std::optional<std::pair<size_t, Lease>> begin_job() {
     const std::lock_guard lock(dispatch_);
@@ -71,7 +86,7 @@ class Pipeline {
 
   void fetch_loop() {
     while (auto begun = begin_job()) {
-      auto job = stages_.fetch(begun->first);
+      auto job = guarded([&] { return stages_.fetch(begun->first); });
       if (!job) return fail(std::move(job).error());
       if (!fetched_.push({begun->first, std::move(begun->second), *std::move(job)})) return;
     }
@@ -79,7 +94,7 @@ class Pipeline {
 
   void work_loop() {
     while (auto item = fetched_.pop()) {
-      if (auto done = stages_.work(item->job); !done) return fail(std::move(done).error());
+      if (auto done = guarded([&] { return stages_.work(item->job); }); !done) return fail(std::move(done).error());
       const std::lock_guard lock(mutex_);
       if (stopped_) return;
       const size_t number = item->number;
@@ -95,7 +110,8 @@ class Pipeline {
       if (stopped_) return;
       auto node = done_.extract(number);
       lock.unlock();
-      if (auto delivered = stages_.deliver(node.mapped().job); !delivered) return fail(std::move(delivered).error());
+      if (auto delivered = guarded([&] { return stages_.deliver(node.mapped().job); }); !delivered)
+        return fail(std::move(delivered).error());
     }
   }
 

@@ -87,5 +87,15 @@ TEST(Pipeline, AnErrorInAnyStageEndsTheRun) {
   }
 }
 
+TEST(Pipeline, AnExceptionInAThreadBecomesAnError) {
+  std::vector<uint64_t> delivered;
+  Stages stages = squares(delivered);
+  stages.work = [](Job& job) -> Result<void> {
+    if (job.number == 7) throw std::bad_alloc();
+    return {};
+  };
+  EXPECT_EQ(Pipeline<Job>::run(100, 20, {.fetch = 2, .work = 2}, stages).error().kind, ErrorKind::limit);
+}
+
 }  // namespace
 }  // namespace forebay::engine
