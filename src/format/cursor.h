@@ -11,8 +11,8 @@
 
 namespace forebay::format {
 
-// Once a read passes the end, ok() is false for good and every further read returns zeros or nothing: a parser may read
-// a whole structure and ask once.
+// Once a read passes the end, ok() is false for good, nothing remains, and every further read returns zeros or nothing:
+// a parser may read a whole structure and ask once.
 class Cursor {
  public:
   Cursor() = default;
@@ -23,8 +23,11 @@ class Cursor {
   size_t remaining() const { return bytes_.size() - position_; }
 
   std::span<const std::byte> bytes(uint64_t count) {
-    if (count > remaining()) ok_ = false;
-    if (!ok_) return {};
+    if (count > remaining()) {
+      ok_ = false;
+      position_ = bytes_.size();
+      return {};
+    }
     const auto taken = bytes_.subspan(position_, static_cast<size_t>(count));
     position_ += taken.size();
     return taken;

@@ -1,0 +1,31 @@
+// What every fuzz target and the contract suite demand of a reader. Of the tests only.
+#pragma once
+
+#include <cstdlib>
+#include <string>
+
+#include "base/bytes.h"
+#include "format/reader.h"
+
+namespace forebay::format {
+
+// Why `layout`, of a file of `file_size` bytes, is not as normalise() promises, or empty.
+inline std::string find_fault(const Layout& layout, uint64_t file_size) {
+  Layout copy = layout;
+  if (normalise(copy, file_size) != 0) return "normalise() is not done";
+  if (layout.format == "opaque" && !layout.variables.empty()) return "an opaque file has variables";
+  for (const Variable& variable : layout.variables)
+    if (!variable.path.starts_with('/')) return "a path does not start with '/'";
+  return {};
+}
+
+// Reads `source`, and aborts if the result is not as promised.
+inline void check_reader(const FormatReader& reader, const ByteSource& source) {
+  reader.matches({}, source);
+  auto layout = reader.read(source);
+  if (!layout) return;
+  normalise(*layout, source.size());
+  if (!find_fault(*layout, source.size()).empty()) std::abort();
+}
+
+}  // namespace forebay::format

@@ -1,0 +1,9 @@
+#include "format/fuzz.h"
+#include "format/safetensors_reader.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace forebay;
+  const MemorySource source(std::as_bytes(std::span(data, size)));
+  format::check_reader(format::SafetensorsReader(), source);
+  return 0;
+}

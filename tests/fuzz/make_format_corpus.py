@@ -1,0 +1,120 @@
+#!/usr/bin/python3
+"""Makes the small files from which the format readers' fuzz targets start (tests/fuzz/{hdf5,netcdf,npy,...}_fuzz).
+
+Run it from anywhere; it rewrites the files in place. It needs Debian's python3-h5py, python3-netcdf4 and python3-numpy.
+"""
+import json
+import pathlib
+import struct
+
+import h5py
+import netCDF4
+import numpy as np
+
+HERE = pathlib.Path(__file__).parent
+DATA = np.arange(24, dtype="<f4")
+
+
+def place(target, name):
+    (HERE / target).mkdir(exist_ok=True)
+    return HERE / target / name
+
+
+def hdf5():
+    with h5py.File(place("hdf5_fuzz", "old"), "w", libver="earliest") as f:
+        g = f.create_group("Grid00000001")
+        g["Density"] = DATA.reshape(4, 6)
+        g["x"] = np.arange(5, dtype=">f8")
+        g["flag"] = np.array([True, False])
+        f["scalar"] = 3
+        f["text"] = np.bytes_(b"abc")
+        f.create_dataset("chunks", data=DATA, chunks=(10,))
+        f["soft"] = h5py.SoftLink("/scalar")
+    with h5py.File(place("hdf5_fuzz", "latest"), "w", libver="latest") as f:
+        f["Grid00000001/Density"] = DATA
+        f["half"] = np.arange(5, dtype="<f2")
+        f.create_dataset("fixed", data=DATA, chunks=(5,))
+        f.create_dataset("fixed gzip", data=DATA, chunks=(5,), compression="gzip")
+        f.create_dataset("single", data=DATA, chunks=(24,))
+        f.create_dataset("growing", data=DATA, chunks=(1,), maxshape=(None,))
+        f.create_dataset("two", data=DATA.reshape(4, 6), chunks=(2, 3), maxshape=(None, None))
+        f["type"] = np.dtype("<i4")
+        f.create_dataset("committed", data=np.arange(3), dtype=f["type"])
+    with h5py.File(place("hdf5_fuzz", "gzip"), "w", libver="latest") as f:
+        f.create_dataset("growing", data=DATA, chunks=(9,), maxshape=(None,), compression="gzip")
+        f.create_dataset("two", data=DATA.reshape(4, 6), chunks=(2, 3), maxshape=(None, None), compression="gzip")
+    with h5py.File(place("hdf5_fuzz", "dense"), "w", libver="latest", userblock_size=512) as f:
+        for i in range(12):
+            f["variable %d" % i] = i
+    with h5py.File(place("hdf5_fuzz", "one"), "w", libver="latest") as f:
+        f["a/b"] = 1
+
+
+def netcdf():
+    for name, kind in (("cdf1", "NETCDF3_CLASSIC"), ("cdf2", "NETCDF3_64BIT_OFFSET"), ("cdf5", "NETCDF3_64BIT_DATA")):
+        f = netCDF4.Dataset(place("netcdf_fuzz", name), "w", format=kind)
+        f.title = "a title"
+        f.createDimension("t", None)
+        f.createDimension("x", 3)
+        f.createDimension("y", 5)
+        f.createVariable("field", "f8", ("x", "y"))[:] = np.arange(15).reshape(3, 5)
+        f.createVariable("name", "S1", ("y",))[:] = np.array(list(b"abcde"), dtype="u1").view("S1")
+        f.createVariable("time", "f8", ("t",))[:] = np.arange(4)
+        f.createVariable("small", "i2", ("t", "x"))[:] = np.arange(12).reshape(4, 3)
+        f.createVariable("scalar", "i4", ())[:] = 7
+        if kind == "NETCDF3_64BIT_DATA":
+            f.createVariable("wide", "u8", ("x",))[:] = np.arange(3)
+        f.variables["field"].units = "m"
+        f.close()
+    f = netCDF4.Dataset(place("netcdf_fuzz", "lone_record"), "w", format="NETCDF3_CLASSIC")
+    f.createDimension("t", None)
+    f.createDimension("x", 3)
+    f.createVariable("odd", "i1", ("t", "x"))[:] = np.arange(15).reshape(5, 3)
+    f.close()
+
+
+def numpy():
+    save = lambda name, array: np.save(open(place("npy_fuzz", name), "wb"), array)
+    save("f8", np.arange(60, dtype="<f8").reshape(3, 20))
+    save("fortran", np.asfortranarray(np.arange(6, dtype=">i2").reshape(2, 3)))
+    save("structured", np.zeros(4, dtype=[("a", "<f4"), ("b", "S3")]))
+    save("objects", np.array([None, 1], dtype=object))
+    save("text", np.array(["ab", "cde"]))
+    np.savez(open(place("npy_fuzz", "npz"), "wb"), a=DATA, b=np.arange(3), c=np.float64(1))
+    np.savez_compressed(open(place("npy_fuzz", "npz_deflated"), "wb"), a=DATA)
+
+
+def safetensors():
+    tensors = {"__metadata__": {"format": "pt"}, "model.weight": ("F32", [2, 3], 24), "model.bias": ("BF16", [3], 6),
+               "steps": ("I64", [64], 512)}
+    header, at = {}, 0
+    for name, tensor in tensors.items():
+        if name == "__metadata__":
+            header[name] = tensor
+            continue
+        dtype, shape, size = tensor
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [at, at + size]}
+        at += size
+    text = json.dumps(header).encode()
+    place("safetensors_fuzz", "three").write_bytes(struct.pack("<Q", len(text)) + text + bytes(at))
+    place("safetensors_fuzz", "empty").write_bytes(struct.pack("<Q", 2) + b"{}")
+
+
+RAW = {
+    "variables": '[[file]]\nmatch = "dump.*"\n[[file.variable]]\nname = "time"\ntype = "f8"\noffset = 16\n'
+                 '[[file.variable]]\nname = "rho"\ntype = ">f4"\noffset = 24\nshape = [4, 5]\n',
+    "repeat": '[[file]]\n[[file.variable]]\nname = "p"\ntype = "u2"\nshape = [3]\nrepeat = {count = 4, stride = 9}\n',
+    "group": '[[file]]\nmatch = "*"\n[[file.group]]\nname = "step"\noffset = 8\nrepeat = {stride = 40}\n'
+             '[[file.group.variable]]\nname = "a"\ntype = "f8"\nshape = [2]\n'
+             '[[file.group.variable]]\nname = "b"\ntype = "x3"\noffset = 20\n',
+    "wrong": '[[file]]\n[[file.variable]]\nname = 3\n',
+}
+
+
+def raw():
+    for name, text in RAW.items():
+        place("raw_fuzz", name).write_text(text)
+
+
+for make in (hdf5, netcdf, numpy, safetensors, raw):
+    make()
