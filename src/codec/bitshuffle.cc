@@ -1,6 +1,5 @@
 // Bit shuffle: all lowest bits of the elements, then all second bits, and so on.
 #include <algorithm>
-#include <cstring>
 
 #include "codec/byte_planes.h"
 #include "codec/codec_ids.h"
@@ -55,7 +54,7 @@ class Bitshuffle final : public Codec {
       for (size_t b = 0; b < width; ++b)
         split_planes(planes + b * count, count / 8, 8, out.data() + (b * whole + at / 8), whole / 8);
     }
-    std::memcpy(out.data() + whole * width, in.data() + whole * width, in.size() - whole * width);
+    std::ranges::copy(in.subspan(whole * width), out.subspan(whole * width).begin());
     return in.size();
   }
 
@@ -72,7 +71,7 @@ class Bitshuffle final : public Codec {
       run_kernel<TransposeBits>(planes, count * width / 8);
       join_planes(planes, count, count, width, out.data() + at * width);
     }
-    std::memcpy(out.data() + whole * width, in.data() + whole * width, in.size() - whole * width);
+    std::ranges::copy(in.subspan(whole * width), out.subspan(whole * width).begin());
     return {};
   }
 };

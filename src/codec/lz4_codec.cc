@@ -28,6 +28,7 @@ class Lz4 final : public Codec {
 
   size_t encode(const FrameShape&, uint8_t level, std::span<const std::byte> in,
                 std::span<std::byte> out) const override {
+    if (in.empty()) return 0;
     const auto* from = reinterpret_cast<const char*>(in.data());
     auto* to = reinterpret_cast<char*>(out.data());
     const int in_size = static_cast<int>(in.size()), out_size = static_cast<int>(out.size());

@@ -1,0 +1,144 @@
+// What every codec promises in codec.h.
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "codec/codec.h"
+#include "codec/test_frames.h"
+
+namespace forebay::codec {
+namespace {
+
+using testing::all_frames;
+using testing::Frame;
+
+constexpr std::byte kGuard{0xa5};
+constexpr size_t kGuardBytes = 64;
+
+// Memory with guards on both sides that check() finds damaged.
+class Guarded {
+ public:
+  explicit Guarded(size_t size) : bytes_(size + 2 * kGuardBytes, kGuard), size_(size) {}
+  std::span<std::byte> span() { return std::span(bytes_).subspan(kGuardBytes, size_); }
+  bool is_intact() const {
+    const auto is_guard = [](std::byte b) { return b == kGuard; };
+    return std::all_of(bytes_.begin(), bytes_.begin() + kGuardBytes, is_guard) &&
+           std::all_of(bytes_.end() - kGuardBytes, bytes_.end(), is_guard);
+  }
+
+ private:
+  Bytes bytes_;
+  size_t size_;
+};
+
+std::vector<uint8_t> levels_of(const Codec& codec) {
+  if (codec.max_level() > 4) return {0, 2};
+  std::vector<uint8_t> levels(codec.max_level() + 1u);
+  std::iota(levels.begin(), levels.end(), uint8_t{0});
+  return levels;
+}
+
+Bytes encode_or_empty(const Codec& codec, const Frame& frame, uint8_t level) {
+  Guarded out(codec.bound(frame.raw.size()));
+  const size_t size = codec.encode(frame.shape, level, frame.raw, out.span());
+  EXPECT_LE(size, out.span().size());
+  EXPECT_TRUE(out.is_intact());
+  return {out.span().begin(), out.span().begin() + static_cast<ptrdiff_t>(size)};
+}
+
+// Decodes damaged input into exactly as many bytes as the frame has: an error or some bytes, nothing worse.
+void decode_damaged(const Codec& codec, const Frame& frame, uint8_t level, const Bytes& damaged) {
+  Guarded out(frame.raw.size());
+  // An exact allocation, so that sanitizers see every byte read beyond it.
+  const std::unique_ptr<std::byte[]> exact(new std::byte[damaged.size()]);
+  std::ranges::copy(damaged, exact.get());
+  const auto result = codec.decode(frame.shape, level, {exact.get(), damaged.size()}, out.span());
+  if (!result) {
+    EXPECT_EQ(result.error().kind, ErrorKind::corrupt) << frame.name;
+  }
+  EXPECT_TRUE(out.is_intact()) << frame.name;
+}
+
+class CodecContract : public ::testing::TestWithParam<const Codec*> {
+ protected:
+  const Codec& codec() const { return *GetParam(); }
+};
+
+TEST_P(CodecContract, HasAnIdAndANameOfItsOwn) {
+  EXPECT_EQ(find_codec(codec().id()), &codec());
+  EXPECT_EQ(find_codec(codec().name()), &codec());
+  EXPECT_NE(codec().id(), 0);
+}
+
+TEST_P(CodecContract, GivesBackWhatItTook) {
+  size_t encoded_frames = 0;
+  for (const Frame& frame : all_frames()) {
+    if (!codec().accepts(frame.shape)) continue;
+    for (const uint8_t level : levels_of(codec())) {
+      const Bytes encoded = encode_or_empty(codec(), frame, level);
+      if (codec().is_transform()) {
+        ASSERT_EQ(encoded.size(), frame.raw.size());
+      }
+      if (encoded.empty()) continue;
+      ++encoded_frames;
+      Guarded back(frame.raw.size());
+      const auto result = codec().decode(frame.shape, level, encoded, back.span());
+      ASSERT_TRUE(result) << frame.name << ": " << result.error().message();
+      ASSERT_TRUE(std::ranges::equal(back.span(), frame.raw)) << frame.name << " level " << int{level};
+      ASSERT_TRUE(back.is_intact());
+    }
+  }
+  EXPECT_GT(encoded_frames, 0u);
+}
+
+TEST_P(CodecContract, GivesTheSameBytesEachTime) {
+  for (const Frame& frame : all_frames()) {
+    if (!codec().accepts(frame.shape)) continue;
+    ASSERT_EQ(encode_or_empty(codec(), frame, 0), encode_or_empty(codec(), frame, 0)) << frame.name;
+  }
+}
+
+TEST_P(CodecContract, BearsTruncation) {
+  for (const Frame& frame : all_frames()) {
+    if (!codec().accepts(frame.shape)) continue;
+    const Bytes encoded = encode_or_empty(codec(), frame, 0);
+    const size_t step = std::max<size_t>(1, encoded.size() / 12);
+    for (size_t size = 0; size < encoded.size(); size += step)
+      decode_damaged(codec(), frame, 0, Bytes(encoded.begin(), encoded.begin() + static_cast<ptrdiff_t>(size)));
+    Bytes longer = encoded;
+    longer.push_back({});
+    decode_damaged(codec(), frame, 0, longer);
+  }
+}
+
+TEST_P(CodecContract, BearsDamage) {
+  testing::Random random(3);
+  for (const Frame& frame : all_frames()) {
+    if (!codec().accepts(frame.shape)) continue;
+    const Bytes encoded = encode_or_empty(codec(), frame, 0);
+    if (encoded.empty()) continue;
+    for (int i = 0; i < 10; ++i) {
+      Bytes damaged = encoded;
+      for (uint64_t flips = 1 + random.next() % 3; flips > 0; --flips)
+        damaged[random.next() % damaged.size()] ^= static_cast<std::byte>(1 << random.next() % 8);
+      decode_damaged(codec(), frame, 0, damaged);
+    }
+    decode_damaged(codec(), frame, 0, testing::random_bytes(encoded.size(), random.next()));
+    decode_damaged(codec(), frame, 0, Bytes(encoded.size(), std::byte{0xff}));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CodecContract, ::testing::ValuesIn(all_codecs().begin(), all_codecs().end()),
+                         [](const auto& test) { return std::string(test.param->name()); });
+
+TEST(Registry, KnowsOnlyItsCodecs) {
+  EXPECT_EQ(find_codec(uint16_t{0}), nullptr);
+  EXPECT_EQ(find_codec("zst"), nullptr);
+  const auto codecs = all_codecs();
+  EXPECT_TRUE(std::ranges::is_sorted(codecs, {}, &Codec::id));
+}
+
+}  // namespace
+}  // namespace forebay::codec

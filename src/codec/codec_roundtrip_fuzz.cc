@@ -1,0 +1,33 @@
+// Any bytes, seen as any frame, must come back from any chain.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+
+#include "codec/chooser.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace forebay;
+  static const char* const kProfiles[] = {
+      "fast",    "balanced",       "paper",          "lorenzo:1,shuffle,zstd:1",    "lorenzo,bitshuffle,deflate:1",
+      "fpc:3",   "fpzip",          "fpzip1d,zstd",   "lorenzo:2,lorenzo:3,lz4",     "bitshuffle,lz4:3,deflate",
+      "shuffle", "fpc,fpc,zstd:3", "lorenzo:4,zstd", "shuffle,shuffle,fpc,deflate", "lorenzo,fpc",
+  };
+  static const char* const kTypes[] = {"f8", "f4", ">f8", ">f4", "f2", "u1", "i8", ">i8", "u4", "x24"};
+  constexpr size_t kHeader = 6;
+  if (size < kHeader) return 0;
+  const auto profile = codec::Profile::parse(kProfiles[data[0] % std::size(kProfiles)]);
+  if (!profile) return 0;  // a build without lz4
+  FrameShape shape{*DataType::parse(kTypes[data[1] % std::size(kTypes)]), {}};
+  const auto bytes = std::as_bytes(std::span(data, size)).subspan(kHeader);
+  Block unit;
+  for (size_t i = 0; i < 4; ++i) unit.dims[i] = 1u + data[2 + i] % 9u;
+  uint64_t left = bytes.size() / shape.type.size;
+  for (; left >= unit.count(); left -= unit.count()) shape.blocks.push_back(unit);
+  if (left > 0) shape.blocks.push_back(Block{{1, 1, 1, left}});
+
+  const auto raw = bytes.first(shape.element_total() * shape.type.size);
+  const codec::Encoded encoded = codec::encode(profile->choose(shape, raw), shape, raw);
+  Bytes back(raw.size());
+  if (!codec::decode(encoded.recipe, shape, encoded.payload, back) || !std::ranges::equal(back, raw)) std::abort();
+  return 0;
+}
