@@ -29,8 +29,13 @@ constexpr VerbText kText = {
 };
 
 Json json_report(const engine::RestoreReport& report, const std::string& target) {
-  return {{"set", json_text(report.name)}, {"to", json_text(target)},   {"files", report.files},
-          {"bytes", report.bytes},         {"seconds", report.seconds}, {"skipped", json_texts(report.skipped)}};
+  return {{"set", json_text(report.name)},
+          {"to", json_text(target)},
+          {"files", report.files},
+          {"bytes", report.bytes},
+          {"seconds", report.seconds},
+          {"skipped", json_texts(report.skipped)},
+          {"unread", json_texts(report.unread)}};
 }
 
 class Restore final : public Verb {
@@ -63,6 +68,7 @@ class Restore final : public Verb {
       return ExitCode::ok;
     }
     for (const std::string& skipped : report.skipped) warn("passed over a damaged set: " + skipped);
+    for (const std::string& unread : report.unread) warn("files of this container were not restored: " + unread);
     fmt::print("restored {} to {}: {}, {}, {}, {}\n", printable(report.name), printable(options_.target),
                plural(report.files, "file"), format_bytes(report.bytes), format_duration(report.seconds),
                format_rate(report.bytes, report.seconds));

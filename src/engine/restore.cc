@@ -16,6 +16,7 @@
 #include "engine/frame_io.h"
 #include "engine/pipeline.h"
 #include "engine/set.h"
+#include "engine/set_files.h"
 #include "store/safe_tree.h"
 
 namespace forebay::engine {
@@ -57,7 +58,7 @@ class Restorer {
       : options_(options), resources_(resources), report_(report) {}
 
   Result<void> run(const store::SetInfo& info) {
-    FOREBAY_TRY(const OpenSet set, open_set(info, resources_.memory_bytes / 2));
+    FOREBAY_TRY(const OpenSet set, open(info));
     FOREBAY_CHECK(check_names(set));
     if (const auto& lost = set.manifest.lost_containers; !lost.empty() && options_.only.empty())
       return fail(ErrorKind::corrupt, "the container was lost before this set was repaired, and its files with it",
@@ -76,6 +77,24 @@ class Restorer {
   }
 
  private:
+  // All of the set or, for some files, what can be opened of it.
+  Result<OpenSet> open(const store::SetInfo& info) {
+    const uint64_t memory_bytes = resources_.memory_bytes / 2;
+    if (options_.only.empty() || !info.manifest) return open_set(info, memory_bytes);
+    OpenSet set{.manifest = *info.manifest, .directory = info.directory, .containers = {}};
+    for (const store::ContainerEntry& entry : set.manifest.containers) {
+      auto opened = open_listed(info.directory, entry, memory_bytes);
+      if (opened) {
+        set.containers.push_back(*std::move(opened));
+      } else if (is_damage(opened.error())) {
+        report_.unread.push_back(opened.error().message());
+      } else {
+        return std::unexpected(std::move(opened).error());
+      }
+    }
+    return set;
+  }
+
   // Two entries of one name, in different containers perhaps, would overwrite each other.
   static Result<void> check_names(const OpenSet& set) {
     std::unordered_set<std::string_view> names;

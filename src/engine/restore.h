@@ -22,6 +22,8 @@ struct RestoreReport {
   uint64_t files = 0, bytes = 0;
   double seconds = 0;
   std::vector<std::string> skipped;  // with "latest": newer sets that are damaged, each with the reason
+  std::vector<std::string> unread;   // with `only`: containers that are damaged as a whole, each with the reason; files
+                                    // in them are not restored, and not even known
 };
 
 // Restores a set (or, with `only`, some of its files) beneath `target`. Every byte is checked before it is written, and

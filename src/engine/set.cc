@@ -36,8 +36,10 @@ static Result<void> check_against(const store::ContainerEntry& entry, const Open
 
 Result<OpenContainer> open_listed(const std::string& directory, const store::ContainerEntry& entry,
                                   uint64_t memory_bytes) {
-  FOREBAY_TRY(auto opened, open_container(directory + "/" + entry.name, memory_bytes));
-  FOREBAY_CHECK(check_against(entry, opened));
+  auto opened = open_container(directory + "/" + entry.name, memory_bytes);
+  if (!opened && opened.error().kind == ErrorKind::not_found)
+    return fail(ErrorKind::corrupt, "a container of the set is missing", directory + "/" + entry.name);
+  if (opened) FOREBAY_CHECK(check_against(entry, *opened));
   return opened;
 }
 
