@@ -55,8 +55,22 @@ struct DecodeStep {
   size_t size;       // of its output
 };
 
+// Whether `shape` has exactly `raw_size` bytes, no product or sum of which overflows.
+bool describes(const FrameShape& shape, size_t raw_size) {
+  const uint64_t total = raw_size / shape.type.size;
+  uint64_t elements = 0;
+  for (const Block& block : shape.blocks) {
+    const uint64_t count = element_count(block.dims);
+    if (count > total - elements) return false;
+    elements += count;
+  }
+  return elements * shape.type.size == raw_size;
+}
+
 Result<std::vector<DecodeStep>> plan_decode(std::span<const std::byte> recipe, const FrameShape& shape, size_t raw_size,
                                             size_t payload_size) {
+  if (!shape.type.is_valid() || !describes(shape, raw_size))
+    return fail(ErrorKind::corrupt, "a frame of another size than its blocks");
   FOREBAY_TRY(const std::vector<Step> steps, decode_recipe(recipe));
   std::vector<DecodeStep> plan;
   plan.reserve(steps.size());

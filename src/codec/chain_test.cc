@@ -128,5 +128,14 @@ TEST(Chain, RefusesAFrameOfAnotherSize) {
   }
 }
 
+TEST(Chain, RefusesShapesThatOverflow) {
+  const Frame frame = smooth_frame();
+  const Encoded good = encode(chain_from("lorenzo,shuffle,zstd:1"), frame.shape, frame.raw);
+  FrameShape huge = frame.shape;
+  huge.blocks.push_back(Block{{1u << 31, 1u << 31, 4, 1}});  // 2^64 elements: none, if one forgets to look
+  Bytes raw(frame.raw.size());
+  EXPECT_FALSE(decode(good.recipe, huge, good.payload, raw));
+}
+
 }  // namespace
 }  // namespace forebay::codec
