@@ -45,6 +45,7 @@ headline "Everything in the store is read back and checked"
 show forebay verify store
 
 headline "The sets are restored and compared with the originals"
+mkdir restored
 for set in run/dump_*; do
   name=$(basename "$set")
   show forebay restore "$name" --store store --to "restored/$name"
@@ -64,7 +65,9 @@ if show forebay verify damaged; then fail "the damage went unnoticed"; fi
 headline "What was saved"
 files_before=$(count_files run) files_after=$(count_files store)
 bytes_before=$(count_bytes run) bytes_after=$(count_bytes store)
+bytes_gzip=$(for set in run/dump_*; do tar -C "$set" -cf - . | gzip -6; done | wc -c)
 printf '   %-12s %8s %12s\n' '' files size
 printf '   %-12s %8d %12s\n' checkpoints "$files_before" "$(megabytes "$bytes_before")"
+printf '   %-12s %8d %12s\n' 'tar, gzip -6' "$(find run/dump_* -maxdepth 0 | wc -l)" "$(megabytes "$bytes_gzip")"
 printf '   %-12s %8d %12s\n' store "$files_after" "$(megabytes "$bytes_after")"
 awk -v a="$bytes_before" -v b="$bytes_after" 'BEGIN {printf "   %.2f times smaller, and every byte came back\n", a / b}'
