@@ -13,7 +13,7 @@ std::unexpected<Error> bad(const char* what) { return fail(ErrorKind::corrupt, s
 std::vector<uint32_t> key_order(std::span<const VariableFacts> facts) {
   std::vector<uint32_t> order(facts.size());
   for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::ranges::stable_sort(order, {}, [&](uint32_t i) { return facts[i].key; });
+  std::ranges::sort(order, {}, [&](uint32_t i) { return std::pair(facts[i].key, i); });
   return order;
 }
 

@@ -62,6 +62,8 @@ ColumnWriter::Column ColumnWriter::add(uint64_t count, std::span<const uint32_t>
     too_large_ = true;
     planes_.clear();
   }
+  if (count == 0) return 0;
+  if (sizes.empty()) return fb::CreateColumn(builder_, count);
   const auto sizes_offset = builder_.CreateVector(sizes.data(), sizes.size());
   const auto planes_offset = builder_.CreateVector(reinterpret_cast<const uint8_t*>(planes_.data()), planes_.size());
   planes_.clear();
@@ -92,6 +94,7 @@ ColumnWriter::Column ColumnWriter::put_bytes(std::span<const std::byte> bytes) {
 }
 
 ColumnWriter::Texts ColumnWriter::put(std::span<const std::string> texts) {
+  if (texts.empty()) return 0;
   Values shared, lengths;
   Bytes rests;
   std::string_view before;

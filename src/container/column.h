@@ -26,7 +26,7 @@ inline uint64_t unzigzag(uint64_t value) { return (value >> 1) ^ (0 - (value & 1
 void delta_encode(std::span<uint64_t> values);
 void delta_decode(std::span<uint64_t> values);
 
-// Builds one FlatBuffer of columns.
+// Builds one FlatBuffer of columns. An empty list is a column that is not there.
 class ColumnWriter {
  public:
   using Column = flatbuffers::Offset<fb::Column>;

@@ -16,6 +16,9 @@
 
 namespace forebay::container {
 
+// The bits of variable_flags.
+inline constexpr uint8_t kFiltered = 1, kPartial = 2;
+
 // What the coding of characteristics needs to know of a variable.
 struct VariableFacts {
   uint64_t elements = 0;  // numbers that are stored, as far as the directory tells; 0 if it does not

@@ -43,11 +43,11 @@ Variable contiguous(std::string path, DataType type, Shape shape, uint64_t offse
 }
 
 // Makes a frame of every 1000 bytes or so of all variables; the payload is anything.
-void add_frames(Sample& sample, size_t count, std::mt19937& random) {
+void add_frames(Sample& sample, size_t count, std::mt19937_64& random) {
   static const char* const kChains[] = {"lorenzo+shuffle+zstd:3", "zstd:3", "none"};
   for (size_t i = 0; i < count; ++i) {
     Sample::Frame frame{.raw_bytes = 1000 + random() % 100,
-                        .raw_hash = uint64_t{random()} << 32 | random(),
+                        .raw_hash = random(),
                         .recipe = std::string(i % 3 * 7, static_cast<char>('a' + i % 26)),
                         .chain = kChains[i % 3],
                         .payload = std::string(i % 5 == 4 ? 0 : 20 + random() % 200, '\0'),
@@ -58,9 +58,8 @@ void add_frames(Sample& sample, size_t count, std::mt19937& random) {
   }
 }
 
-void add_checks(Sample& sample, std::mt19937& random) {
-  for (size_t i = 0; i < sample.directory.files.size(); ++i)
-    sample.file_crcs.push_back(uint64_t{random()} << 32 | random());
+void add_checks(Sample& sample, std::mt19937_64& random) {
+  for (size_t i = 0; i < sample.directory.files.size(); ++i) sample.file_crcs.push_back(random());
   for (const VariableRow& row : sample.directory.variables) {
     Characteristics values;
     if (row.type.is_number() && !row.filtered) {
@@ -68,7 +67,7 @@ void add_checks(Sample& sample, std::mt19937& random) {
       values.count = sample.directory.bytes_of(row) / row.type.size - values.nans;
     }
     if (values.count > 0) {
-      const auto number = [&] { return static_cast<double>(static_cast<float>(random()) / 1000); };
+      const auto number = [&] { return static_cast<double>(static_cast<float>(random() % 4294967296) / 1000); };
       values.min = -number();
       values.max = number();
       values.sum = number() * 1.1;
@@ -90,7 +89,7 @@ FileRow special(std::string name, FileKind kind, std::string target = {}) {
 }  // namespace
 
 Sample small_sample() {
-  std::mt19937 random(1);
+  std::mt19937_64 random(1);
   Sample sample;
   constexpr DataType kF4{Kind::floating, ByteOrder::little, 4}, kBigI8{Kind::signed_int, ByteOrder::big, 8};
   Layout layout{.format = "hdf5", .variables = {}};
@@ -139,7 +138,7 @@ Sample small_sample() {
 }
 
 Sample random_sample(uint32_t seed) {
-  std::mt19937 random(seed);
+  std::mt19937_64 random(seed);
   const DataType types[] = {{Kind::floating, ByteOrder::little, 4},
                             {Kind::floating, ByteOrder::big, 8},
                             {Kind::signed_int, ByteOrder::little, 2},
@@ -186,7 +185,7 @@ Sample random_sample(uint32_t seed) {
 }
 
 Sample large_sample(size_t files, size_t variables) {
-  std::mt19937 random(7);
+  std::mt19937_64 random(7);
   Sample sample;
   for (size_t f = 0; f < files; ++f) {
     Layout layout{.format = "hdf5", .variables = {}};

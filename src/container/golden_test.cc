@@ -1,0 +1,73 @@
+// Containers that earlier builds wrote: they can be read for ever, and the same input still gives the same bytes.
+// After a deliberate change of the format, FOREBAY_WRITE_GOLDEN=1 writes new files; those of earlier versions stay.
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+#include <zstd.h>
+
+#include "container/testing.h"
+
+namespace forebay::container {
+namespace {
+
+using namespace testing;
+
+// Compressed bytes may differ between releases of zstd, which all read each other's.
+constexpr unsigned kGoldenZstd = 10504;
+
+std::string golden_path(const std::string& name) {
+  return std::string(FOREBAY_SOURCE_DIR) + "/tests/golden/" + name + ".fbc";
+}
+
+// Sample and damage of a container that lost frame 2 and its index before it was rewritten.
+Bytes repaired_bytes() {
+  const Sample sample = small_sample();
+  Bytes bytes = sample_bytes(sample);
+  const auto frames = (*open_bytes(bytes))->index().frames;
+  bytes[frames[2].record_offset] = std::byte{0};
+  bytes.resize(bytes.size() - 100);
+  const OwnedSource source(std::move(bytes));
+  const TempDir dir;
+  EXPECT_TRUE(rewrite(source, *recover(source, kIndexLimit, sizes_of(sample)), dir.file("new")));
+  return read_file(dir.file("new"));
+}
+
+void expect_bytes(const std::string& name, const Bytes& bytes) {
+  const std::string path = golden_path(name);
+  if (std::getenv("FOREBAY_WRITE_GOLDEN") != nullptr) write_file(path, bytes);
+  if (ZSTD_versionNumber() != kGoldenZstd) GTEST_SKIP() << "written with another release of zstd";
+  EXPECT_EQ(read_file(path), bytes) << path << " is no longer what is written";
+}
+
+TEST(Golden, BytesAreThoseOfVersion1) {
+  expect_bytes("v1-small", sample_bytes(small_sample()));
+  expect_bytes("v1-empty", sample_bytes(Sample{}));
+  expect_bytes("v1-repaired", repaired_bytes());
+}
+
+TEST(Golden, SmallContainerOfVersion1IsRead) {
+  const auto reader = open_bytes(read_file(golden_path("v1-small")));
+  ASSERT_TRUE(reader) << reader.error().message();
+  expect_describes((*reader)->index(), small_sample());
+  for (uint32_t number = 0; number < small_sample().frames.size(); ++number)
+    EXPECT_EQ(as_text((*reader)->read(number).value().payload), small_sample().frames[number].payload);
+}
+
+TEST(Golden, EveryContainerOfVersion1Verifies) {
+  for (const char* name : {"v1-small", "v1-empty"}) {
+    const auto verified = verify(std::make_unique<OwnedSource>(read_file(golden_path(name))));
+    EXPECT_TRUE(verified) << name << ": " << verified.error().message();
+  }
+}
+
+TEST(Golden, RepairedContainerOfVersion1IsRead) {
+  const auto reader = open_bytes(read_file(golden_path("v1-repaired")));
+  ASSERT_TRUE(reader) << reader.error().message();
+  EXPECT_TRUE((*reader)->verify_structure());
+  EXPECT_TRUE((*reader)->index().frames[2].is_lost());
+  EXPECT_TRUE((*reader)->index().file_crcs.empty());
+  EXPECT_TRUE((*reader)->read(3));
+}
+
+}  // namespace
+}  // namespace forebay::container
