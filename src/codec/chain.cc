@@ -193,7 +193,7 @@ uint64_t decode_bytes(std::span<const std::byte> recipe, uint64_t raw_bytes) {
   if (!steps) return 0;
   uint64_t scratch = 0;
   for (const Step& step : *steps)
-    if (const Codec* codec = find_codec(step.stage.id))
+    if (const Codec* codec = find_codec(step.stage.id); codec != nullptr && step.stage.level <= codec->max_level())
       scratch = std::max<uint64_t>(scratch, codec->scratch_bytes(step.stage.level, raw_bytes));
   return scratch + (steps->size() > 1 ? raw_bytes : 0);
 }

@@ -100,7 +100,7 @@ TEST(Chain, BearsAHostileRecipe) {
     for (int value = 0; value < 256; ++value) {
       Bytes changed = good.recipe;
       changed[at] = static_cast<std::byte>(value);
-      EXPECT_LE(decode_bytes(changed, raw.size()), raw.size() + (512u << 20));
+      EXPECT_LE(decode_bytes(changed, raw.size()), 9 * raw.size() + (128u << 20));
       const auto result = decode_with(changed);
       if (!result) {
         EXPECT_THAT(result.error().kind, ::testing::AnyOf(ErrorKind::corrupt, ErrorKind::unsupported));

@@ -13,13 +13,16 @@ namespace {
 
 constexpr unsigned kDefaultLevel = 10;
 
-unsigned effective_level(uint8_t level) { return level == 0 ? kDefaultLevel : level; }
+// The exponent of the table size: tables of more than twice the elements would only cost time and memory.
+unsigned table_log(uint8_t level, size_t count) {
+  return std::min(level == 0 ? kDefaultLevel : level, static_cast<unsigned>(std::bit_width(count)));
+}
 
 // The two predictors of the paper's section 3, sharing what both sides do after each value.
 class Predictors {
  public:
-  explicit Predictors(unsigned level)
-      : mask_((size_t{1} << level) - 1), values_(size_t{1} << level), differences_(size_t{1} << level) {}
+  explicit Predictors(unsigned log)
+      : mask_((size_t{1} << log) - 1), values_(size_t{1} << log), differences_(size_t{1} << log) {}
 
   uint64_t by_value() const { return values_[value_hash_]; }
   uint64_t by_difference() const { return differences_[difference_hash_] + last_; }
@@ -63,14 +66,14 @@ class Fpc final : public Codec {
   bool accepts(const FrameShape& shape) const override { return shape.type.size == 8; }
   bool is_transform() const override { return false; }
   size_t bound(size_t raw) const override { return raw + raw / 16 + 1 + 8; }
-  size_t scratch_bytes(uint8_t level, size_t) const override { return size_t{16} << effective_level(level); }
+  size_t scratch_bytes(uint8_t level, size_t raw) const override { return size_t{16} << table_log(level, raw / 8); }
 
   size_t encode(const FrameShape& shape, uint8_t level, std::span<const std::byte> in,
                 std::span<std::byte> out) const override {
     const size_t count = in.size() / 8;
     std::byte* codes = out.data();
     std::byte* residuals = codes + (count + 1) / 2;
-    Predictors predictors(effective_level(level));
+    Predictors predictors(table_log(level, count));
     for (size_t i = 0; i < count; ++i) {
       const uint64_t value = load(shape.type.order, in.data() + 8 * i);
       const uint64_t by_value = value ^ predictors.by_value();
@@ -95,7 +98,7 @@ class Fpc final : public Codec {
     const std::byte* codes = in.data();
     const std::byte* residuals = codes + code_bytes;
     const std::byte* const end = in.data() + in.size();
-    Predictors predictors(effective_level(level));
+    Predictors predictors(table_log(level, count));
     for (size_t i = 0; i < count; ++i) {
       const auto code = std::to_integer<unsigned>(codes[i / 2] >> (i % 2 == 0 ? 0 : 4)) & 15;
       const unsigned bytes = stored_bytes(code & 7);
