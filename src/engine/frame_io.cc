@@ -50,8 +50,8 @@ Result<RawFrame> read_frame(const OpenContainer& container, uint32_t number) {
   return decode_frame(container, stored);
 }
 
-// What codecs take to decode, at most: a second buffer between the stages of a chain, and their tables and contexts.
-static uint64_t decode_memory(uint64_t raw_bytes) { return raw_bytes + (1 << 20); }
+// What codecs take to decode, at most: a second buffer between the stages of a chain, FPC's two tables, and contexts.
+static uint64_t decode_memory(uint64_t raw_bytes) { return 3 * raw_bytes + (1 << 20); }
 
 uint64_t frame_memory(const OpenContainer& container, uint32_t number) {
   const uint64_t raw_bytes = container.plan->frames()[number].raw_bytes;
