@@ -52,6 +52,12 @@ size_t normalise(Layout& layout, uint64_t file_size) {
   const auto with_extents =
       static_cast<size_t>(std::ranges::count_if(variables, [](const Variable& v) { return !v.extents.empty(); }));
   std::erase_if(variables, [&](const Variable& v) { return !fits(v, file_size); });
+  uint64_t extents = 0;
+  for (const Variable& variable : variables) extents += variable.extents.size();
+  if (variables.size() > kMaxVariablesPerFile || extents > kMaxExtentsPerFile) {
+    layout = {.format = "opaque", .variables = {}};
+    return with_extents;
+  }
   // Dropping a variable can uncover an overlap that it hid, so repeat until nothing overlaps. Honest files need one
   // pass.
   constexpr int kMaxPasses = 16;
@@ -61,10 +67,6 @@ size_t normalise(Layout& layout, uint64_t file_size) {
     size_t index = 0;
     std::erase_if(variables, [&](const Variable&) { return pass >= kMaxPasses || dropped[index++]; });
   }
-  uint64_t extents = 0;
-  for (const Variable& variable : variables) extents += variable.extents.size();
-  if (variables.size() > kMaxVariablesPerFile || extents > kMaxExtentsPerFile)
-    layout = {.format = "opaque", .variables = {}};
   return with_extents - layout.variables.size();
 }
 
