@@ -115,6 +115,29 @@ def crash_pack(bed, forebay, template, most):
     bed.each_interference(forebay.pack(store, "new", 2), lambda: bed.fresh("store", template), check, most)
 
 
+def fail_reading(bed, forebay, template, most):
+    """A source or a store that cannot be read."""
+    store, target = bed.path("store"), bed.path("target")
+
+    def check_pack(result):
+        check_end(forebay, result, forebay.source)
+        expect(os.listdir(os.path.join(store, "staging")) == [], "something is left in staging")
+        if result.exit_code == 0:  # a header that cannot be read makes a file opaque, which loses nothing
+            forebay.check_restores(store, "new")
+        else:
+            expect(os.listdir(os.path.join(store, "sets")) == ["old"], "something was committed")
+
+    def check_restore(result):
+        check_end(forebay, result, template)
+        files = tree(target) if os.path.isdir(target) else {}
+        expect(files == forebay.files or result.exit_code != 0, "an unreadable store goes unnoticed")
+
+    bed.each_interference(forebay.pack(store, "new", 2), lambda: bed.fresh("store", template), check_pack, most,
+                          ("EIO",), ("--reads-under", forebay.source))
+    bed.each_interference(forebay.restore(template, "old", target), lambda: bed.fresh("target"), check_restore, most,
+                          ("EIO",), ("--reads-under", template))
+
+
 def crash_restore(bed, forebay, template, most):
     target = bed.path("target")
 
@@ -156,6 +179,7 @@ def test(arguments):
             forebay.run(forebay.pack(three, name, step))
         crash_pack(bed, forebay, None, most)
         crash_pack(bed, forebay, one, most)
+        fail_reading(bed, forebay, one, most)
         crash_restore(bed, forebay, one, most)
         crash_prune(bed, forebay, three, most)
         print(f"{bed.runs} runs with interference: old sets whole, no partial set, nothing left behind")

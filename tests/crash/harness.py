@@ -59,20 +59,20 @@ class Harness:
         with open(report) as file:
             return Result(json.load(file), done.stderr.decode(errors="replace").strip())
 
-    def each_interference(self, command, prepare, check, most):
+    def each_interference(self, command, prepare, check, most, sorts=("kill", "EIO", "ENOSPC", "full"), counted=()):
         """For each sort of interference and `most` of the calls at most: prepare(), run, check(result)."""
         prepare()
-        calls = self.run(command).calls
+        calls = self.run(command, counted).calls
         if calls == 0:
             raise Failure("no system call was counted")
         stride = max(1, -(-calls // most))
-        for sort in ("kill", "EIO", "ENOSPC", "full"):
+        for sort in sorts:
             # Another offset for each sort, so that sampling does not always meet the same calls.
             for at in range(1 + len(sort) % stride, calls + 1, stride):
                 interference = {"kill": ("--kill", str(at)), "full": ("--full-from", str(at))}.get(
                     sort, ("--fail", sort, "--at", str(at)))
                 prepare()
-                result = self.run(command, interference)
+                result = self.run(command, (*counted, *interference))
                 try:
                     check(result)
                 except Failure as failure:

@@ -20,6 +20,17 @@ bool opens_for_writing(uint64_t number, const uint64_t args[6]) {
   }
 }
 
+bool reads(uint64_t number) {
+  return number == SYS_read || number == SYS_pread64 || number == SYS_readv || number == SYS_preadv ||
+         number == SYS_preadv2 || number == SYS_getdents64;
+}
+
+std::optional<int> opened_name(uint64_t number) {
+  if (number == SYS_open) return 0;
+  if (number == SYS_openat || number == SYS_openat2) return 1;
+  return {};
+}
+
 std::optional<Syscall> changing_call(uint64_t number, const uint64_t args[6]) {
   const bool is_stream = args[0] <= 2;
   switch (number) {

@@ -1,4 +1,5 @@
-// Which system calls change a file system: the instants at which a crash or an error can leave something behind.
+// Which system calls change a file system, the instants at which a crash or an error can leave something behind, and
+// which ones read from it.
 #pragma once
 
 #include <cstdint>
@@ -17,5 +18,11 @@ std::optional<Syscall> changing_call(uint64_t number, const uint64_t args[6]);
 
 // Whether it is a call that opens a file for writing and returns its descriptor.
 bool opens_for_writing(uint64_t number, const uint64_t args[6]);
+
+// Whether it is a call that reads from the file or directory whose descriptor is its first argument.
+bool reads(uint64_t number);
+
+// The argument of a call that opens a file which is the address of the file's name.
+std::optional<int> opened_name(uint64_t number);
 
 }  // namespace crash

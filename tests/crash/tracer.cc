@@ -3,14 +3,13 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "syscalls.h"
 
 namespace crash {
 namespace {
@@ -27,6 +26,22 @@ pid_t process_of(pid_t tid) {
     if (std::sscanf(line, "Tgid: %d", &process) == 1) break;
   if (file) std::fclose(file);
   return process;
+}
+
+// The text at an address of a stopped thread.
+std::string text_at(pid_t tid, uint64_t address) {
+  constexpr size_t kMost = 4096;
+  std::string text;
+  while (text.size() < kMost) {
+    errno = 0;
+    const long word = ::ptrace(PTRACE_PEEKDATA, tid, address + text.size(), nullptr);
+    if (errno != 0) break;
+    const char* bytes = reinterpret_cast<const char*>(&word);
+    const size_t length = ::strnlen(bytes, sizeof word);
+    text.append(bytes, length);
+    if (length < sizeof word) break;
+  }
+  return text;
 }
 
 [[noreturn]] void become(char* const argv[]) {
@@ -95,16 +110,26 @@ void Tracer::on_syscall(pid_t tid) {
   }
 }
 
-bool Tracer::closes_written_file(pid_t tid, uint64_t number, const uint64_t args[6]) {
-  return number == SYS_close && written_.erase({process_of_[tid], args[0]}) != 0;
+std::optional<Syscall> Tracer::change(pid_t tid, uint64_t number, const uint64_t args[6]) {
+  if (opens_for_writing(number, args)) opening_.insert(tid);
+  if (number == SYS_close && opened_.erase({process_of_[tid], args[0]}) != 0) return Syscall{"close", false};
+  return changing_call(number, args);
+}
+
+std::optional<Syscall> Tracer::read(pid_t tid, uint64_t number, const uint64_t args[6]) {
+  const std::pair<pid_t, uint64_t> file = {process_of_[tid], args[0]};
+  if (number == SYS_close) opened_.erase(file);
+  if (reads(number) && opened_.contains(file)) return Syscall{"read", false};
+  const auto name = opened_name(number);
+  if (!name || !text_at(tid, args[*name]).starts_with(plan_.reads_under)) return {};
+  opening_.insert(tid);
+  return Syscall{"open", false};
 }
 
 void Tracer::on_entry(pid_t tid, uint64_t number, const uint64_t args[6]) {
-  auto call = changing_call(number, args);
-  if (closes_written_file(tid, number, args)) call = Syscall{"close", false};
+  const auto call = plan_.reads_under.empty() ? change(tid, number, args) : read(tid, number, args);
   if (!call) return;
   ++outcome_.calls;
-  if (opens_for_writing(number, args)) opening_.insert(tid);
   const bool is_later = plan_.action == Action::fail_onward && outcome_.calls > plan_.at && call->allocates;
   if (plan_.action != Action::count && (outcome_.calls == plan_.at || is_later)) interfere(tid, call->name);
 }
@@ -136,7 +161,7 @@ void Tracer::on_exit(pid_t tid, int64_t returned) {
     ::ptrace(PTRACE_SETREGS, tid, nullptr, &registers);
     opening_.erase(tid);
   } else if (opening_.erase(tid) != 0 && returned >= 0) {
-    written_.insert({process_of_[tid], static_cast<uint64_t>(returned)});
+    opened_.insert({process_of_[tid], static_cast<uint64_t>(returned)});
   }
 }
 

@@ -3,12 +3,15 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
 #include <sys/ptrace.h>
 #include <sys/types.h>
+
+#include "syscalls.h"
 
 namespace crash {
 
@@ -23,6 +26,8 @@ struct Plan {
   Action action = Action::count;
   uint64_t at = 0;  // the number of the call among those that count, from 1
   int error = 0;
+  std::string reads_under = {};  // if not empty, what counts are the calls that open or read files whose absolute name
+                                 // starts with this, in place of those that change something
 };
 
 struct Outcome {
@@ -47,18 +52,19 @@ class Tracer {
   void on_syscall(pid_t tid);
   void on_entry(pid_t tid, uint64_t number, const uint64_t args[6]);
   void on_exit(pid_t tid, int64_t returned);
-  bool closes_written_file(pid_t tid, uint64_t number, const uint64_t args[6]);
+  std::optional<Syscall> change(pid_t tid, uint64_t number, const uint64_t args[6]);
+  std::optional<Syscall> read(pid_t tid, uint64_t number, const uint64_t args[6]);
   void interfere(pid_t tid, const char* name);
   void skip_call(pid_t tid);
 
   const Plan plan_;
   Outcome outcome_;
   bool is_loaded_ = false, is_killing_ = false;
-  std::set<pid_t> started_;                       // threads whose first SIGSTOP has passed
-  std::map<pid_t, pid_t> process_of_;             // thread to process
-  std::set<pid_t> failing_;                       // threads in a call that was skipped
-  std::set<pid_t> opening_;                       // threads in an open for writing
-  std::set<std::pair<pid_t, uint64_t>> written_;  // process and descriptor opened for writing
+  std::set<pid_t> started_;                      // threads whose first SIGSTOP has passed
+  std::map<pid_t, pid_t> process_of_;            // thread to process
+  std::set<pid_t> failing_;                      // threads in a call that was skipped
+  std::set<pid_t> opening_;                      // threads in an open that counts
+  std::set<std::pair<pid_t, uint64_t>> opened_;  // process and descriptor that it returned
 };
 
 }  // namespace crash
