@@ -43,11 +43,13 @@ class Peer:
     compress: str
     decompress: str
     needs: str = "file"  # or "files"
+    is_slow: bool = False  # a few MB/s: measured once, and not in a quick run
 
 
 def _repack(filters):
     # Files that are not HDF5 are left out: they count as they are.
-    return ("cd {dir}; for f in *.cpu[0-9]* *.h5; do [ -f \"$f\" ] && h5repack " + filters + " \"$f\" {out}/\"$f\"; done; true")
+    return (f'cd {{dir}}; for f in *.cpu[0-9]* *.h5; do [ -f "$f" ] && h5repack {filters} "$f" {{out}}/"$f"; done; '
+            "true")
 
 
 PEERS = (
@@ -55,10 +57,16 @@ PEERS = (
     Peer("pigz -6", "pigz", "pigz -6 -c {raw} > {out}", "pigz -dc {out} > {back}"),
     Peer("zstd -3", "zstd", "zstd -q -3 --single-thread -c {raw} > {out}", "zstd -q -dc {out} > {back}"),
     Peer("zstd -T0 -3", "zstd", "zstd -q -T0 -3 -c {raw} > {out}", "zstd -q -dc {out} > {back}"),
-    Peer("zstd -19", "zstd", "zstd -q -19 --single-thread -c {raw} > {out}", "zstd -q -dc {out} > {back}"),
+    Peer("zstd -19", "zstd", "zstd -q -19 --single-thread -c {raw} > {out}", "zstd -q -dc {out} > {back}",
+         is_slow=True),
     Peer("h5repack GZIP=6", "h5repack", _repack("-f GZIP=6"), "", "files"),
     Peer("h5repack SHUF GZIP=6", "h5repack", _repack("-f SHUF -f GZIP=6"), "", "files"),
 )
+
+
+def peers(number, quick):
+    """Those to measure in round `number`."""
+    return [peer for peer in PEERS if not peer.is_slow or (number == 0 and not quick)]
 
 
 def group_sizes(data):

@@ -10,14 +10,14 @@ COLOURS = {"agnostic": "#7f7f7f", "agnostic-block": "#bcbd22", "aware": "#1f77b4
            "auto": "#d62728"}
 
 
-def _panels(count, width=3.2, height=2.6):
-    figure, axes = plt.subplots(1, count, figsize=(width * count, height), squeeze=False, layout="constrained")
+def _panels(count, width=3.2, height=3.0):
+    figure, axes = plt.subplots(1, count, figsize=(width * count, height), squeeze=False)
     return figure, axes[0]
 
 
 def _save(figure, directory, name):
     directory.mkdir(parents=True, exist_ok=True)
-    figure.savefig(directory / f"{name}.png", dpi=80)
+    figure.savefig(directory / f"{name}.png", dpi=75)
     plt.close(figure)
 
 
@@ -37,7 +37,8 @@ def _finish(figure, axes, xlabel):
         axis.set_xlabel(xlabel)
         axis.grid(alpha=0.3)
     handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize="small")
+    figure.tight_layout(rect=(0, 0.12, 1, 1))
+    figure.legend(handles, labels, loc="lower center", ncol=3, fontsize="small")
 
 
 def ratio_and_speed(figures):
@@ -57,6 +58,7 @@ def ratio_and_speed(figures):
         axis.set_xlabel("compression, MB/s per core")
         axis.grid(alpha=0.3)
     axes[0].set_ylabel("compression ratio")
+    figure.tight_layout()
     return figure
 
 
@@ -124,8 +126,13 @@ def single_and_double(figures):
     return figure
 
 
-DRAWINGS = {"ratio-and-speed": ratio_and_speed, "group-size": group_size, "block-size": block_size, "steps": steps,
-            "single-and-double": single_and_double}
+DRAWINGS = {"ratio-and-speed": ratio_and_speed, "single-and-double": single_and_double, "group-size": group_size,
+            "block-size": block_size, "steps": steps}
+TITLES = {"ratio-and-speed": "Ratio and compression speed",
+          "single-and-double": "One pass and two (the paper's Figure 6)",
+          "group-size": "Ratio by group size (Figure 7)",
+          "block-size": "Ratio by block size (Figure 8)",
+          "steps": "Ratio as the simulation goes on (Figure 9)"}
 
 
 def draw(figures, directory):

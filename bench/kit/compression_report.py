@@ -92,10 +92,17 @@ def _full(figures):
     return "".join(parts)
 
 
-def _sections(figures, rows, machine):
-    text = machine + "\n" + _titled("Targets", targets.checks_table(rows))
+def _plots(directory):
+    """The plots as images of a document; `directory` is where they are, relative to it."""
+    from kit import compression_plots
+    return "".join(f"{title}:\n\n![{title}]({directory}{name}.png)\n\n"
+                   for name, title in compression_plots.TITLES.items())
+
+
+def _sections(figures, rows, machine, plots):
+    text = machine + "\n" + _titled("Targets", targets.checks_table(rows)) + _titled("Plots", plots)
     for name in figures.sets:
-        group = figures.usual_group(name)
+        group = figures.usual_group(name) or "no"
         text += _titled(f"{name} (scheme auto, {group} ranks a group)", overview(figures, name))
     text += _titled("One pass and two (the paper's Fig. 6)", single_and_double(figures))
     text += _titled("Block size (the paper's Fig. 8)", by_block_size(figures))
@@ -110,13 +117,14 @@ def write(log, forebay, directory, document):
     if not figures.sets:
         raise SystemExit("nothing was measured")
     rows = targets.checks(figures)
-    text = _sections(figures, rows, report.machine(forebay, log.build))
-    (directory / "compression.md").write_text("# Compression\n\n" + text + _full(figures))
     from kit import compression_plots
+    machine = report.machine(forebay, log.build)
+    text = _sections(figures, rows, machine, _plots(""))
+    (directory / "compression.md").write_text("# Compression\n\n" + text + _full(figures))
     compression_plots.draw(figures, directory)
     if document:
         compression_plots.draw(figures, Path(document).parent / "figures")
-        report.replace_section(document, "compression", text)
+        report.replace_section(document, "compression", _sections(figures, rows, machine, _plots("figures/")))
     print(text)
     missed = [row for row in rows if not row[3]]
     print(f"{len(rows) - len(missed)} targets met, {len(missed)} missed; all tables: {directory / 'compression.md'}")

@@ -107,8 +107,14 @@ def checks(timings):
     return rows
 
 
+def _rate(timing, base, operation):
+    """MB/s, and how many times the speed of `base` that is."""
+    wall = timing.median(operation, "wall")
+    return f"{timing.raw / 1e6 / wall:.0f} ({base.median(operation, 'wall') / wall:.2f} x)"
+
+
 def scaling(timings):
-    """One thread, two threads, two processes, on the large set."""
+    """One thread, the default threads, and for pack two processes of one thread, on the large set."""
     rows = []
     for name in timings.sets:
         for label, one, others in (("fast", "forebay fast, 1 thread", ["forebay fast"]),
@@ -118,8 +124,7 @@ def scaling(timings):
             for arm in [one, *others] if base else []:
                 timing = timings.get(name, "tmpfs", arm)
                 if timing:
-                    rows.append([name, arm, *(f"{timing.raw / 1e6 / timing.median(operation, 'wall'):.0f} "
-                                              f"({base.median(operation, 'wall') / timing.median(operation, 'wall'):.2f} x)"
+                    rows.append([name, arm, *(_rate(timing, base, operation)
                                               for operation in ("pack", "verify", "restore"))])
     return report.table(["set", "arm", "pack, MB/s", "verify, MB/s", "restore, MB/s"], rows, left=2) if rows else ""
 
