@@ -90,6 +90,9 @@ TEST_P(CodecContract, GivesBackWhatItTook) {
       ASSERT_TRUE(back.is_intact());
     }
   }
+#ifndef FOREBAY_HAVE_FPZIP
+  if (codec().name().starts_with("fpzip")) GTEST_SKIP() << "this build only decodes it";
+#endif
   EXPECT_GT(encoded_frames, 0u);
 }
 
