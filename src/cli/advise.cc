@@ -50,7 +50,7 @@ class Advise final : public Verb {
 
   void declare(Syntax& syntax) override {
     syntax.operands(options_.sources);
-    syntax.option("--sample", "SIZE", "Bytes to try, taken as whole ranks. Default: 64M.",
+    syntax.option("--sample", "SIZE", "Bytes to try per combination, spread evenly over the files. Default: 64M.",
                   set_bytes(options_.sample_bytes));
     syntax.option("--min-speed", "MB/S", "Least encoding speed per thread of what is recommended. Default: 200.",
                   [this](const std::string& text) -> Result<void> {

@@ -12,6 +12,7 @@
 #include "cli/text.h"
 #include "cli/units.h"
 #include "cli/verb.h"
+#include "engine/set_reader.h"
 
 namespace forebay::cli {
 namespace {
@@ -109,8 +110,9 @@ class Extract final : public Verb {
   Result<ExitCode> write_all(const engine::OpenSet& set, const std::vector<Target>& targets, const Console& console) {
     if (!to_one_file()) FOREBAY_CHECK(make_directory(to_.empty() ? "." : to_));
     Json list = Json::array();
+    engine::SetReader reader(set, memory());
     for (const Target& target : targets) {
-      FOREBAY_TRY(const auto extracted, engine::extract(set, target.found, memory()));
+      FOREBAY_TRY(const auto extracted, engine::extract(reader, target.found, memory()));
       const std::string header = engine::npy_header(extracted.type, extracted.shape);
       if (to_ == "-") {
         std::fwrite(header.data(), 1, header.size(), stdout);

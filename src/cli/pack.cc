@@ -70,7 +70,7 @@ class Pack final : public Verb {
                   set_text(options_.name));
     syntax.option("--step", "NUMBER", "Number of the set in the run. Default: the number that ends the name, if any.",
                   set_integer(options_.step));
-    syntax.option("--group-size", "COUNT", "Ranks per container. Default: 32.", set_count(options_.group_size));
+    syntax.option("--group-size", "COUNT", "Ranks per container. Default: 64.", set_count(options_.group_size));
     syntax.option(
         "--scheme", "SCHEME",
         "How files are merged: auto, agnostic, agnostic-block, aware or aware-block. Default: auto, which tries "
@@ -89,7 +89,7 @@ class Pack final : public Verb {
   }
 
   Result<ExitCode> run(const Console& console) override {
-    const auto team = engine::make_team();
+    FOREBAY_TRY(const auto team, engine::make_team());
     const bool speaks = team->rank() == 0;
     auto report = pack(*team);
     if (!speaks) return report ? ExitCode::ok : exit_code_of(report.error().kind);

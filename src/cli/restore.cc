@@ -79,7 +79,10 @@ class Restore final : public Verb {
   Result<engine::RestoreReport> restore() {
     ProgressLine progress("restoring");
     options_.resources.progress = progress.callback();
-    return engine::restore(options_);
+    auto report = engine::restore(options_);
+    if (!report && report.error().kind == ErrorKind::exists && !options_.overwrite)
+      report.error().hint = "use --overwrite to replace what is in the way, or restore into another directory";
+    return report;
   }
 
   std::vector<std::string> operands_;

@@ -77,9 +77,23 @@ void Syntax::section(std::string title, std::vector<std::pair<std::string, std::
 // CLI11's message in our form: one clause without a final full stop.
 static Error usage_error(const std::string& verb, const CLI::ParseError& error) {
   std::string what = error.what();
+  if (const size_t colon = what.find(": 1 required"); colon != what.npos)
+    what.replace(colon, what.npos, " needs a value");
   std::ranges::replace(what, '\n', ' ');
   while (what.ends_with('.') || what.ends_with(' ')) what.pop_back();
   return {ErrorKind::invalid_argument, what, {}, {}, fmt::format("see 'forebay {} --help'", verb)};
+}
+
+Result<void> Syntax::apply(const Option& option, const std::vector<std::string>& values) {
+  if (!option.flag) {
+    for (const std::string& value : values) FOREBAY_CHECK(option.setter(value));
+    return {};
+  }
+  // CLI11 takes "--flag=no" for a flag that was given, with this value.
+  if (std::ranges::any_of(values, [](const std::string& value) { return value != "true"; }))
+    return fail(ErrorKind::invalid_argument, "takes no value");
+  *option.flag = !values.empty();
+  return {};
 }
 
 Result<bool> Syntax::parse(const std::string& verb, const std::vector<std::string>& arguments) {
@@ -103,19 +117,12 @@ Result<bool> Syntax::parse(const std::string& verb, const std::vector<std::strin
   }
   if (help->count() > 0) return true;
   for (size_t i = 0; i < options_.size(); ++i) {
-    if (options_[i].flag) {
-      *options_[i].flag = parsed[i]->count() > 0;
-      continue;
-    }
-    for (const std::string& value : parsed[i]->results()) {
-      auto set = options_[i].setter(value);
-      if (!set) {
-        Error error = std::move(set).error();
-        error.what = fmt::format("{}: {}", parsed[i]->get_name(), error.what);
-        if (error.hint.empty()) error.hint = fmt::format("see 'forebay {} --help'", verb);
-        return std::unexpected(std::move(error));
-      }
-    }
+    auto done = apply(options_[i], parsed[i]->results());
+    if (done) continue;
+    Error error = std::move(done).error();
+    error.what = fmt::format("{}: {}", parsed[i]->get_name(), error.what);
+    if (error.hint.empty()) error.hint = fmt::format("see 'forebay {} --help'", verb);
+    return std::unexpected(std::move(error));
   }
   if (operands) *operands_ = operands->results();
   return false;
@@ -158,7 +165,7 @@ std::string Syntax::help() const {
   std::string text = "Options:\n";
   for (const Option& option : options_) {
     std::string left = option.text.names.starts_with("--") ? "    " + option.text.names : option.text.names;
-    if (const size_t comma = left.find(','); comma != left.npos) left.insert(comma + 1, " ");
+    for (size_t comma = 0; (comma = left.find(',', comma)) != left.npos; comma += 2) left.insert(comma + 1, " ");
     if (!option.text.value.empty()) left += " " + option.text.value;
     append_entry(text, left, option.text.help);
   }

@@ -60,6 +60,8 @@ class Syntax {
     std::vector<std::pair<std::string, std::string>> rows;
   };
 
+  static Result<void> apply(const Option& option, const std::vector<std::string>& values);
+
   std::vector<std::string>* operands_ = nullptr;
   std::deque<Option> options_;
   std::vector<Section> sections_;

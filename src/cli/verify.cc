@@ -45,8 +45,9 @@ Json json_report(const engine::VerifyReport& report) {
 
 std::string damage_text(const engine::Damage& damage) {
   std::string text = damage.container;
-  if (damage.frame) text += fmt::format(": frame {}", *damage.frame);
-  if (damage.offset) text += fmt::format(" at byte {}", *damage.offset);
+  const std::string frame = damage.frame ? fmt::format("frame {}", *damage.frame) : "";
+  if (damage.frame && !damage.what.starts_with(frame)) text += ": " + frame;
+  if (damage.offset) text += fmt::format(": at byte {}", *damage.offset);
   text += ": " + damage.what;
   if (damage.files.empty()) return text;
   text += "; concerns ";

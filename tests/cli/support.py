@@ -43,7 +43,7 @@ def forebay(*words, env=None, **options):
 
 def npy_bytes(values, shape):
     """float64 values as a NumPy file, format version 1.0."""
-    header = repr({"descr": "<f8", "fortran_order": False, "shape": tuple(shape)}).encode()
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {tuple(shape)}, }}".encode()
     header += b" " * (-(len(header) + 11) % 64) + b"\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + struct.pack(f"<{len(values)}d", *values)
 

@@ -1,0 +1,71 @@
+#include "cli/units.h"
+
+#include <gtest/gtest.h>
+
+namespace forebay::cli {
+namespace {
+
+TEST(Units, ReadsSizes) {
+  EXPECT_EQ(parse_bytes("0").value(), 0u);
+  EXPECT_EQ(parse_bytes("65536").value(), 65536u);
+  EXPECT_EQ(parse_bytes("64K").value(), 65536u);
+  EXPECT_EQ(parse_bytes("64k").value(), 65536u);
+  EXPECT_EQ(parse_bytes("64KiB").value(), 65536u);
+  EXPECT_EQ(parse_bytes("64KB").value(), 65536u);
+  EXPECT_EQ(parse_bytes("100B").value(), 100u);
+  EXPECT_EQ(parse_bytes("3M").value(), 3u << 20);
+  EXPECT_EQ(parse_bytes("2G").value(), uint64_t{2} << 30);
+  EXPECT_EQ(parse_bytes("1T").value(), uint64_t{1} << 40);
+  EXPECT_EQ(parse_bytes("16777215T").value(), uint64_t{16777215} << 40);
+}
+
+TEST(Units, RefusesWhatIsNoSize) {
+  for (const char* text : {"", "K", "B", "iB", "-1", "+1", " 1", "1 ", "1.5M", "64Q", "1KK", "12iB", "0x10",
+                           "16777216T", "18446744073709551616"})
+    EXPECT_FALSE(parse_bytes(text)) << text;
+}
+
+TEST(Units, ReadsNumbers) {
+  EXPECT_EQ(parse_integer("-7").value(), -7);
+  EXPECT_FALSE(parse_integer("7x"));
+  EXPECT_FALSE(parse_count("-7"));
+  EXPECT_EQ(parse_positive("0.5").value(), 0.5);
+  for (const char* text : {"0", "-1", "nan", "inf", "", "1e"}) EXPECT_FALSE(parse_positive(text)) << text;
+}
+
+TEST(Units, WritesSizes) {
+  EXPECT_EQ(format_bytes(0), "0 B");
+  EXPECT_EQ(format_bytes(1023), "1023 B");
+  EXPECT_EQ(format_bytes(1024), "1.0 KiB");
+  EXPECT_EQ(format_bytes((1 << 20) - 1), "1.0 MiB");
+  EXPECT_EQ(format_bytes(UINT64_MAX), "16.0 EiB");
+}
+
+TEST(Units, WritesDurations) {
+  EXPECT_EQ(format_duration(0.416), "0.42 s");
+  EXPECT_EQ(format_duration(59.999), "1:00 min");
+  EXPECT_EQ(format_duration(187), "3:07 min");
+  EXPECT_EQ(format_duration(7384), "2:03:04 h");
+  EXPECT_EQ(format_duration(-1), "-");
+  EXPECT_EQ(format_duration(1e300), "99999:59:59 h");
+}
+
+TEST(Units, WritesRatesAndRatios) {
+  EXPECT_EQ(format_rate(170'200'000, 1), "170.2 MB/s");
+  EXPECT_EQ(format_rate(1, 0), "-");
+  EXPECT_EQ(format_ratio(5, 2), "2.50");
+  EXPECT_EQ(format_ratio(5, 0), "-");
+}
+
+TEST(Units, WritesTimesAndModes) {
+  EXPECT_EQ(format_utc_time(1234567890, 5), "2009-02-13T23:31:30.000000005Z");
+  EXPECT_EQ(format_utc_time(INT64_MAX, 0), "-");
+  EXPECT_EQ(format_mode(0640), "rw-r-----");
+  EXPECT_EQ(format_mode(07777), "rwsrwsrwt");
+  EXPECT_EQ(format_mode(07000), "--S--S--T");
+  EXPECT_EQ(plural(1, "file"), "1 file");
+  EXPECT_EQ(plural(0, "file"), "0 files");
+}
+
+}  // namespace
+}  // namespace forebay::cli
