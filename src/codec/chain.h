@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "codec/buffer.h"
+#include "base/buffer.h"
 #include "codec/codec.h"
 
 namespace forebay::codec {

@@ -1,73 +1,49 @@
 #include "engine/make_team.h"
 
-#ifdef FOREBAY_HAVE_MPI
 #include <cstdlib>
+#include <filesystem>
+#include <string>
 
-#include <mpi.h>
-#endif
+#include <dlfcn.h>
 
 namespace forebay::engine {
-
-#ifdef FOREBAY_HAVE_MPI
 namespace {
 
-// MPI's own error handler ends the job with a message: there is nobody left to report a broken communicator to.
-class MpiTeam final : public Team {
- public:
-  MpiTeam() {
-    int provided = MPI_THREAD_SINGLE;
-    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-    MPI_Comm_size(MPI_COMM_WORLD, &size_);
-  }
-  ~MpiTeam() override { MPI_Finalize(); }
-
-  int rank() const override { return rank_; }
-  int size() const override { return size_; }
-
-  std::string broadcast(std::string text) override {
-    unsigned long length = text.size();
-    MPI_Bcast(&length, 1, MPI_UNSIGNED_LONG, 0, MPI_COMM_WORLD);
-    text.resize(length);
-    MPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, 0, MPI_COMM_WORLD);
-    return text;
-  }
-
-  std::vector<std::string> gather(const std::string& text) override {
-    const int length = static_cast<int>(text.size());
-    std::vector<int> lengths(rank_ == 0 ? size_ : 0), offsets(lengths.size());
-    MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
-    int total = 0;
-    for (size_t i = 0; i < lengths.size(); ++i) {
-      offsets[i] = total;
-      total += lengths[i];
-    }
-    std::string all(static_cast<size_t>(total), '\0');
-    MPI_Gatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR, 0, MPI_COMM_WORLD);
-    std::vector<std::string> texts;
-    for (size_t i = 0; i < lengths.size(); ++i)
-      texts.push_back(all.substr(static_cast<size_t>(offsets[i]), static_cast<size_t>(lengths[i])));
-    return texts;
-  }
-
- private:
-  int rank_ = 0, size_ = 1;
-};
-
-// Initialising MPI takes long and means nothing outside a job: launchers leave these in the environment.
+// What launchers leave in the environment: MPICH and Slurm, PMIx, Open MPI.
 bool started_by_launcher() {
   for (const char* name : {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"})
     if (std::getenv(name)) return true;
   return false;
 }
 
-}  // namespace
+#ifdef FOREBAY_MPI_MODULE
+// The module's place is told relative to the program's, so that an installation can be moved.
+std::string module_path() {
+  std::error_code ignored;
+  return (std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() / FOREBAY_MPI_MODULE).string();
+}
+
+Result<std::unique_ptr<Team>> load_mpi_team() {
+  const std::string path = module_path();
+  void* const module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);  // never closed: MPI would not bear it
+  void* const make = module ? ::dlsym(module, "forebay_make_mpi_team") : nullptr;
+  if (!make) return fail(ErrorKind::unsupported, std::string("the MPI module cannot be loaded: ") + ::dlerror(), path);
+  return std::unique_ptr<Team>(reinterpret_cast<Team* (*)()>(make)());
+}
+#else
+Result<std::unique_ptr<Team>> load_mpi_team() {
+  for (const char* name : {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE"})
+    if (const char* size = std::getenv(name); size && std::string(size) != "1")
+      return fail(ErrorKind::unsupported, "this build of Forebay has no MPI", {}, {},
+                  "run it without mpiexec, or build it with -DFOREBAY_MPI=ON");
+  return std::make_unique<SoloTeam>();
+}
 #endif
 
-std::unique_ptr<Team> make_team() {
-#ifdef FOREBAY_HAVE_MPI
-  if (started_by_launcher()) return std::make_unique<MpiTeam>();
-#endif
+}  // namespace
+
+Result<std::unique_ptr<Team>> make_team() {
+  if (started_by_launcher()) return load_mpi_team();
   return std::make_unique<SoloTeam>();
 }
 

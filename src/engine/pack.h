@@ -30,7 +30,7 @@ struct PackOptions {
   std::string store;                 // made if it does not exist
   std::string name;                  // of the set; empty: the last component of the first source
   std::optional<int64_t> step;       // none: the number that ends the name, if any
-  uint64_t group_size = 32;          // ranks per container
+  uint64_t group_size = 64;          // ranks per container
   SchemeChoice scheme;
   codec::Profile profile;
   merge::Similarity similarity;

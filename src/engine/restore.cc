@@ -168,28 +168,37 @@ class Restorer {
     return {};
   }
 
+  // Links come last: until all files are in place there is none that could lead a name astray.
   Result<void> name_files(store::TargetDir& target) {
+    std::vector<std::pair<const FileRow*, store::TargetFile*>> regular;
+    std::vector<const FileRow*> links;
     for (Selection& selection : selections_) {
       const Directory& directory = selection.container->directory();
       for (size_t i = 0; i < directory.files.size(); ++i) {
         const FileRow& file = directory.files[i];
         if (!selection.wanted[i]) continue;
         if (file.kind == FileKind::directory) FOREBAY_CHECK(target.make_directory(file.name, attributes_of(file)));
-        if (file.kind == FileKind::regular) FOREBAY_CHECK(selection.targets[i]->commit(attributes_of(file)));
+        if (file.kind == FileKind::regular) regular.emplace_back(&file, selection.targets[i].get());
+        if (file.kind == FileKind::symlink) links.push_back(&file);
         report_.files += 1;
         report_.bytes += file.size;
       }
     }
-    // Links last: until all files are in place there is none that could lead a name astray.
-    for (Selection& selection : selections_) {
-      const Directory& directory = selection.container->directory();
-      for (size_t i = 0; i < directory.files.size(); ++i) {
-        const FileRow& file = directory.files[i];
-        if (!selection.wanted[i] || file.kind != FileKind::symlink) continue;
-        FOREBAY_CHECK(target.make_symlink(file.name, file.link_target, attributes_of(file), options_.overwrite));
-      }
-    }
+    FOREBAY_CHECK(commit_files(regular));
+    for (const FileRow* link : links)
+      FOREBAY_CHECK(target.make_symlink(link->name, link->link_target, attributes_of(*link), options_.overwrite));
     return {};
+  }
+
+  // Each commit waits for the disk. Many at once share the waiting: file systems sync in batches.
+  static Result<void> commit_files(const std::vector<std::pair<const FileRow*, store::TargetFile*>>& files) {
+    constexpr unsigned kSyncsAtOnce = 16;
+    const Pipeline<size_t>::Stages stages{
+        .cost = [](size_t) { return 1; },
+        .fetch = [](size_t number) -> Result<size_t> { return number; },
+        .work = [&](size_t& number) { return files[number].second->commit(attributes_of(*files[number].first)); },
+        .deliver = [](size_t&) -> Result<void> { return {}; }};
+    return Pipeline<size_t>::run(files.size(), 4 * kSyncsAtOnce, {.fetch = 1, .work = kSyncsAtOnce}, stages);
   }
 
   const RestoreOptions& options_;
@@ -199,6 +208,11 @@ class Restorer {
   uint64_t done_bytes_ = 0, total_bytes_ = 0;
 };
 
+// Whether the set is why it could not be restored: its bytes are wrong, or cannot be read.
+bool is_damaged(const store::SetInfo& info, const Error& error) {
+  return error.kind == ErrorKind::corrupt || (error.kind == ErrorKind::io && error.path.starts_with(info.directory));
+}
+
 Result<RestoreReport> restore_newest(const store::Store& store, const RestoreOptions& options,
                                      const Resources& resources) {
   FOREBAY_TRY(auto sets, store.list());
@@ -206,16 +220,19 @@ Result<RestoreReport> restore_newest(const store::Store& store, const RestoreOpt
   std::ranges::reverse(sets);
   std::vector<std::string> skipped;
   Error first_damage;
-  for (const store::SetInfo& info : sets) {
-    RestoreReport report{.name = info.name};
-    const Result<void> restored = Restorer(options, resources, report).run(info);
+  for (auto info = sets.begin(); info != sets.end(); ++info) {
+    RestoreReport report{.name = info->name};
+    const Result<void> restored = Restorer(options, resources, report).run(*info);
     if (restored) {
+      // A set without a readable manifest has no known age: it may be newer.
+      for (++info; info != sets.end(); ++info)
+        if (!info->manifest) skipped.push_back(info->name + ": " + info->manifest.error().message());
       report.skipped = std::move(skipped);
       return report;
     }
-    if (restored.error().kind != ErrorKind::corrupt) return std::unexpected(restored.error());
+    if (!is_damaged(*info, restored.error())) return std::unexpected(restored.error());
     if (skipped.empty()) first_damage = restored.error();
-    skipped.push_back(info.name + ": " + restored.error().message());
+    skipped.push_back(info->name + ": " + restored.error().message());
   }
   first_damage.hint =
       fmt::format("all {} sets of the store are damaged; `forebay repair` may save some files", sets.size());

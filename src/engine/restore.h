@@ -21,9 +21,9 @@ struct RestoreReport {
   std::string name;  // of the set that was restored
   uint64_t files = 0, bytes = 0;
   double seconds = 0;
-  std::vector<std::string> skipped;  // with "latest": newer sets that are damaged, each with the reason
+  std::vector<std::string> skipped;  // with "latest": sets that are damaged and newer, or may be, each with the reason
   std::vector<std::string> unread;   // with `only`: containers that are damaged as a whole, each with the reason; files
-                                    // in them are not restored, and not even known
+                                     // in them are not restored, and not even known
 };
 
 // Restores a set (or, with `only`, some of its files) beneath `target`. Every byte is checked before it is written, and

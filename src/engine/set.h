@@ -25,7 +25,8 @@ struct OpenContainer {
 // `memory_bytes`.
 Result<OpenContainer> open_container(const std::string& path, uint64_t memory_bytes);
 
-// Likewise for a container that a manifest lists: corrupt, too, if it is missing or another one than the manifest means.
+// Likewise for a container that a manifest lists: corrupt, too, if it is missing or another one than the manifest
+// means.
 Result<OpenContainer> open_listed(const std::string& directory, const store::ContainerEntry& entry,
                                   uint64_t memory_bytes);
 
