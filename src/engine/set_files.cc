@@ -18,6 +18,8 @@ Result<std::vector<std::string>> container_names(const store::SetInfo& set) {
   return names;
 }
 
-bool is_damage(const Error& error) { return error.kind == ErrorKind::corrupt || error.kind == ErrorKind::not_found; }
+bool is_damage(const Error& error) {
+  return error.kind == ErrorKind::corrupt || error.kind == ErrorKind::not_found || error.kind == ErrorKind::io;
+}
 
 }  // namespace forebay::engine

@@ -12,7 +12,8 @@ namespace forebay::engine {
 // its directory beside the manifest, in order of names.
 Result<std::vector<std::string>> container_names(const store::SetInfo& set);
 
-// Whether an error of reading a set means that the set is damaged, rather than that it could not be looked at.
+// Whether an error of reading a set means that the set is damaged, rather than that it could not be looked at. What the
+// disk does not give back any more (io) is damaged.
 bool is_damage(const Error& error);
 
 }  // namespace forebay::engine

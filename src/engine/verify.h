@@ -32,7 +32,8 @@ struct VerifyReport {
 // Reads, decodes and checks all of a set: every byte of its containers against their checksums, the files' checksums
 // against the decoded bytes, the containers against the manifest. Without a readable manifest, the containers that are
 // there. Frames that an earlier repair could not save are damage too. Damage is in the report; an Error means that the
-// check itself could not be done (io, permission, limit, unsupported, changed).
+// check itself could not be done (permission, limit, unsupported, changed). What cannot be read for an I/O error counts
+// as damaged.
 Result<VerifyReport> verify(const store::SetInfo& set, const Resources& resources);
 
 }  // namespace forebay::engine

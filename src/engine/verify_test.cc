@@ -163,6 +163,13 @@ TEST_F(VerifyTest, LatestFallsBackToTheNewestIntactSet) {
   EXPECT_EQ(report->name, "DD1");
   EXPECT_EQ(report->skipped.size(), 2u);
   EXPECT_EQ(expect_subset("out"), 3u);
+
+  std::filesystem::remove(container(0, "DD3"));
+  std::filesystem::remove(set_path("DD2") + "/manifest");
+  const auto again = restore_to("again", "latest");
+  ASSERT_TRUE(again.has_value()) << again.error().message();
+  EXPECT_EQ(again->name, "DD1");
+  EXPECT_EQ(again->skipped.size(), 2u);
 }
 
 }  // namespace
