@@ -11,8 +11,9 @@
 namespace forebay::format {
 
 // A variable with storage inside the file. Of a chunked one, `chunks` has what each chunk of the grid that has storage
-// holds, in C order, and `variable.extents` is empty: libhdf5 1.10.8 places chunks wrongly in H5Dget_chunk_info() (it
-// numbers the chunks of extensible arrays in another order than it stores them) but reads them rightly.
+// holds, in C order, and `variable.extents` is empty: where a chunk lies, libhdf5 1.10.8 does not tell reliably
+// (H5Dget_chunk_info_by_coord() misses some of extensible arrays) or not in bearable time (H5Dget_chunk_info()), but it
+// reads chunks rightly.
 struct OracleVariable {
   Variable variable;
   std::vector<Bytes> chunks;
