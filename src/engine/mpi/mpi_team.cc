@@ -1,5 +1,5 @@
 // The ranks of an MPI job, as a module of its own: linking MPI into the command would cost every start of it more than
-// listing a store takes (docs/decisions/0014-mpi-is-a-module.md). make_team() loads it under an MPI launcher.
+// listing a store takes (docs/decisions/0009-mpi-is-a-module.md). make_team() loads it under an MPI launcher.
 #include <string>
 #include <vector>
 
