@@ -70,7 +70,8 @@ class Pack final : public Verb {
                   set_text(options_.name));
     syntax.option("--step", "NUMBER", "Number of the set in the run. Default: the number that ends the name, if any.",
                   set_integer(options_.step));
-    syntax.option("--group-size", "COUNT", "Ranks per container. Default: 64.", set_count(options_.group_size));
+    syntax.option("--group-size", "COUNT", fmt::format("Ranks per container. Default: {}.", options_.group_size),
+                  set_count(options_.group_size));
     syntax.option(
         "--scheme", "SCHEME",
         "How files are merged: auto, agnostic, agnostic-block, aware or aware-block. Default: auto, which tries "

@@ -36,6 +36,12 @@ class Documents(StoreTest):
             for option in long_options(verb):
                 self.assertRegex(text, rf"{option}(?![a-z-])", f"{verb} {option}")
 
+    def test_manual_has_the_defaults(self):
+        text = " ".join(MANUAL.read_text().split())
+        for verb in verbs():
+            for sentence in re.findall(r"([A-Z][a-z][\w ]+\. Default: \w+)\.", " ".join(forebay(verb, "--help").out.split())):
+                self.assertTrue(sentence in text, f"{verb}: {sentence}")
+
     def test_manual_has_no_more(self):
         known = {"--version"}.union(*(long_options(verb) for verb in verbs()))
         named = set(re.findall(r"--[a-z][a-z-]*", MANUAL.read_text().replace("\\-", "-")))
