@@ -63,6 +63,9 @@ class Restorer {
     if (const auto& lost = set.manifest.lost_containers; !lost.empty() && options_.only.empty())
       return fail(ErrorKind::corrupt, "the container was lost before this set was repaired, and its files with it",
                   set.directory + "/" + lost.front(), {}, "--only restores files of the other containers");
+    frame_memory_bytes_ = resources_.memory_bytes;
+    for (const OpenContainer& container : set.containers)
+      frame_memory_bytes_ -= std::min(frame_memory_bytes_, memory_of(container));
     for (const OpenContainer& container : set.containers) selections_.push_back(select(container, options_.only));
     if (!options_.only.empty() && std::ranges::none_of(selections_, [](const Selection& s) {
           return std::ranges::find(s.wanted, true) != s.wanted.end();
@@ -79,12 +82,13 @@ class Restorer {
  private:
   // All of the set or, for some files, what can be opened of it.
   Result<OpenSet> open(const store::SetInfo& info) {
-    const uint64_t memory_bytes = resources_.memory_bytes / 2;
+    uint64_t memory_bytes = resources_.memory_bytes;
     if (options_.only.empty() || !info.manifest) return open_set(info, memory_bytes);
     OpenSet set{.manifest = *info.manifest, .directory = info.directory, .containers = {}};
     for (const store::ContainerEntry& entry : set.manifest.containers) {
       auto opened = open_listed(info.directory, entry, memory_bytes);
       if (opened) {
+        memory_bytes -= std::min(memory_bytes, memory_of(*opened));
         set.containers.push_back(*std::move(opened));
       } else if (is_damage(opened.error())) {
         report_.unread.push_back(opened.error().message());
@@ -138,7 +142,7 @@ class Restorer {
           return {};
         }};
     const PipelineThreads threads{.fetch = std::max(1u, resources_.threads / 2), .work = resources_.threads};
-    FOREBAY_CHECK(Pipeline<RestoreJob>::run(selection.frames.size(), resources_.memory_bytes / 2, threads, stages));
+    FOREBAY_CHECK(Pipeline<RestoreJob>::run(selection.frames.size(), frame_memory_bytes_, threads, stages));
     return check_files(selection, facts);
   }
 
@@ -205,6 +209,7 @@ class Restorer {
   const Resources& resources_;
   RestoreReport& report_;
   std::vector<Selection> selections_;
+  uint64_t frame_memory_bytes_ = 0;  // what the open containers leave
   uint64_t done_bytes_ = 0, total_bytes_ = 0;
 };
 

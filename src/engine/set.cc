@@ -1,8 +1,11 @@
 #include "engine/set.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/byte_source.h"
+#include "base/checksum.h"
 
 namespace forebay::engine {
 
@@ -43,11 +46,20 @@ Result<OpenContainer> open_listed(const std::string& directory, const store::Con
   return opened;
 }
 
+uint64_t memory_of(const OpenContainer& container) {
+  const container::Index& index = container.index();
+  return index.directory.memory_bytes() + container.plan->memory_bytes() +
+         index.frames.size() * sizeof(container::FrameEntry) +
+         index.characteristics.size() * sizeof(container::Characteristics) +
+         index.directory.files.size() * (sizeof(uint64_t) + sizeof(FileCrc));
+}
+
 Result<OpenSet> open_set(const store::SetInfo& info, uint64_t memory_bytes) {
   if (!info.manifest) return std::unexpected(info.manifest.error());
   OpenSet set{.manifest = *info.manifest, .directory = info.directory};
   for (const store::ContainerEntry& entry : set.manifest.containers) {
     FOREBAY_TRY(auto opened, open_listed(info.directory, entry, memory_bytes));
+    memory_bytes -= std::min(memory_bytes, memory_of(opened));
     set.containers.push_back(std::move(opened));
   }
   return set;

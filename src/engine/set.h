@@ -36,7 +36,10 @@ struct OpenSet {
   std::vector<OpenContainer> containers;
 };
 
-// Opens all containers of a set and checks them against its manifest.
+// The memory that an open container holds, roughly.
+uint64_t memory_of(const OpenContainer& container);
+
+// Opens all containers of a set and checks them against its manifest. `memory_bytes` pays for all of them together.
 Result<OpenSet> open_set(const store::SetInfo& info, uint64_t memory_bytes);
 
 }  // namespace forebay::engine

@@ -24,15 +24,6 @@ struct VerifyJob {
   FrameFacts facts;
 };
 
-// What stays in memory while a container's frames pass.
-uint64_t standing_bytes(const OpenContainer& container) {
-  const container::Index& index = container.index();
-  return index.directory.memory_bytes() + container.plan->memory_bytes() +
-         index.frames.size() * sizeof(container::FrameEntry) +
-         index.characteristics.size() * sizeof(container::Characteristics) +
-         index.directory.files.size() * (sizeof(uint64_t) + sizeof(FileCrc));
-}
-
 // Checks one open container, and appends what is wrong with it to `damages`.
 class ContainerCheck {
  public:
@@ -48,7 +39,7 @@ class ContainerCheck {
 
  private:
   Result<void> check_frames(const Resources& resources, const std::function<void(uint64_t)>& delivered) {
-    const uint64_t standing = standing_bytes(container_);
+    const uint64_t standing = memory_of(container_);
     if (standing > resources.memory_bytes)
       return fail(ErrorKind::limit, "the index alone takes more than the memory budget", container_.path);
     const Pipeline<VerifyJob>::Stages stages{
