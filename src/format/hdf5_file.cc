@@ -14,10 +14,12 @@ bool has_size(uint8_t size) { return size == 2 || size == 4 || size == 8; }
 
 }  // namespace
 
-uint64_t find_signature(const ByteSource& source) {
+Result<uint64_t> find_signature(const ByteSource& source) {
   std::array<std::byte, 8> found;
-  for (uint64_t at = 0; at < source.size() && source.size() - at >= found.size(); at = at == 0 ? 512 : 2 * at)
-    if (source.read_at(at, found) && as_text(found) == kSignature) return at;
+  for (uint64_t at = 0; at < source.size() && source.size() - at >= found.size(); at = at == 0 ? 512 : 2 * at) {
+    FOREBAY_CHECK(source.read_at(at, found));
+    if (as_text(found) == kSignature) return at;
+  }
   return kUndefined;
 }
 
@@ -26,7 +28,7 @@ File::File(const ByteSource& source)
 
 Result<File> File::open(const ByteSource& source) {
   File file(source);
-  file.base_ = find_signature(source);
+  FOREBAY_TRY(file.base_, find_signature(source));
   if (file.base_ == kUndefined) return fail(ErrorKind::corrupt, "no HDF5 signature", source.name());
   FOREBAY_CHECK(file.read_superblock());
   return file;

@@ -14,7 +14,8 @@ namespace forebay::format::hdf5 {
 inline constexpr uint64_t kUndefined = UINT64_MAX;  // an address of all ones: nothing there
 
 // The offset of the format signature: 0, or 512, 1024, ... behind a user block. kUndefined if there is none.
-uint64_t find_signature(const ByteSource& source);
+// Fails only with an error of the source.
+Result<uint64_t> find_signature(const ByteSource& source);
 
 // A bounds-checked view of the metadata, through a small cache of pages. All addresses count from the superblock.
 // Checksums of metadata are not verified: a structure misread because of a flipped bit costs compression, never bytes,

@@ -115,8 +115,9 @@ Result<void> Walk::visit_dataset(Object object, std::string path) {
 
 }  // namespace
 
-bool Hdf5Reader::matches(std::span<const std::byte>, const ByteSource& source) const {
-  return find_signature(source) != kUndefined;
+Result<bool> Hdf5Reader::matches(std::span<const std::byte>, const ByteSource& source) const {
+  FOREBAY_TRY(const uint64_t found, find_signature(source));
+  return found != kUndefined;
 }
 
 Result<Layout> Hdf5Reader::read(const ByteSource& source) const {

@@ -76,7 +76,7 @@ Result<Variable> place_records(const NetcdfVariable& found, const Records& recor
 
 }  // namespace
 
-bool NetcdfReader::matches(std::span<const std::byte> head, const ByteSource&) const {
+Result<bool> NetcdfReader::matches(std::span<const std::byte> head, const ByteSource&) const {
   const std::string_view text = as_text(head);
   return text.size() >= 4 && text.starts_with("CDF") && (text[3] == 1 || text[3] == 2 || text[3] == 5);
 }

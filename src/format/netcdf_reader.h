@@ -8,7 +8,7 @@ namespace forebay::format {
 class NetcdfReader final : public FormatReader {
  public:
   std::string_view name() const override { return "netcdf"; }
-  bool matches(std::span<const std::byte> head, const ByteSource& source) const override;
+  Result<bool> matches(std::span<const std::byte> head, const ByteSource& source) const override;
   Result<Layout> read(const ByteSource& source) const override;
 };
 

@@ -5,7 +5,7 @@
 
 namespace forebay::format {
 
-bool NpyReader::matches(std::span<const std::byte> head, const ByteSource&) const { return is_npy(head); }
+Result<bool> NpyReader::matches(std::span<const std::byte> head, const ByteSource&) const { return is_npy(head); }
 
 Result<Layout> NpyReader::read(const ByteSource& source) const {
   FOREBAY_TRY(Variable variable, read_npy(source, 0, source.size()));
@@ -14,7 +14,7 @@ Result<Layout> NpyReader::read(const ByteSource& source) const {
   return layout;
 }
 
-bool NpzReader::matches(std::span<const std::byte> head, const ByteSource&) const {
+Result<bool> NpzReader::matches(std::span<const std::byte> head, const ByteSource&) const {
   return first_zip_member(head).ends_with(".npy");
 }
 

@@ -8,14 +8,14 @@ namespace forebay::format {
 class NpyReader final : public FormatReader {
  public:
   std::string_view name() const override { return "npy"; }
-  bool matches(std::span<const std::byte> head, const ByteSource& source) const override;
+  Result<bool> matches(std::span<const std::byte> head, const ByteSource& source) const override;
   Result<Layout> read(const ByteSource& source) const override;
 };
 
 class NpzReader final : public FormatReader {
  public:
   std::string_view name() const override { return "npz"; }
-  bool matches(std::span<const std::byte> head, const ByteSource& source) const override;
+  Result<bool> matches(std::span<const std::byte> head, const ByteSource& source) const override;
   Result<Layout> read(const ByteSource& source) const override;
 };
 

@@ -20,7 +20,8 @@ class FormatReader {
   virtual std::string_view name() const = 0;
 
   // Whether the file looks like this format: `head` has its first min(size, 4096) bytes, `source` the rest.
-  virtual bool matches(std::span<const std::byte> head, const ByteSource& source) const = 0;
+  // Fails only with an error of the source.
+  virtual Result<bool> matches(std::span<const std::byte> head, const ByteSource& source) const = 0;
 
   // Finds the variables. The bytes are hostile: time and memory are bounded by the limits in base/layout.h, whatever
   // the file says; corrupt or unsupported if the file as a whole cannot be understood. Objects that cannot be

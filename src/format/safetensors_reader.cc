@@ -45,7 +45,7 @@ uint64_t header_length(std::span<const std::byte> head) { return load_le<uint64_
 
 }  // namespace
 
-bool SafetensorsReader::matches(std::span<const std::byte> head, const ByteSource& source) const {
+Result<bool> SafetensorsReader::matches(std::span<const std::byte> head, const ByteSource& source) const {
   if (head.size() < kPrefix + 2 || head[kPrefix] != std::byte{'{'}) return false;
   const uint64_t length = header_length(head);
   return length >= 2 && length <= kMaxHeader && length <= source.size() - kPrefix;
@@ -55,7 +55,8 @@ Result<Layout> SafetensorsReader::read(const ByteSource& source) const {
   const auto corrupt = [&](const char* what) { return fail(ErrorKind::corrupt, what, source.name()); };
   Bytes buffer(std::min<uint64_t>(source.size(), kPrefix + 2));
   FOREBAY_CHECK(source.read_at(0, buffer));
-  if (!matches(buffer, source)) return corrupt("safetensors: no header");
+  FOREBAY_TRY(const bool is_safetensors, matches(buffer, source));
+  if (!is_safetensors) return corrupt("safetensors: no header");
   const uint64_t length = header_length(buffer);
   buffer.resize(length);
   FOREBAY_CHECK(source.read_at(kPrefix, buffer));

@@ -63,7 +63,7 @@ TEST(Safetensors, DeepNestingEndsEarly) { EXPECT_FALSE(read(file_with("{\"a\":" 
 TEST(Safetensors, MatchesOnlyWhatHasAHeaderOfPossibleLength) {
   const auto matches = [](const std::string& file) {
     const MemorySource source(as_bytes(file));
-    return SafetensorsReader().matches(as_bytes(file), source);
+    return *SafetensorsReader().matches(as_bytes(file), source);
   };
   EXPECT_TRUE(matches(file_with("{}", 0)));
   EXPECT_FALSE(matches(file_with("[]", 0)));
