@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <malloc.h>
 
+#include "cli/allocator.h"
 #include "cli/json.h"
 #include "cli/text.h"
 #include "cli/verb.h"
@@ -35,14 +35,6 @@ ExitCode report(const Error& error, bool json) {
 }
 
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
-
-// Frames' buffers come and go; kept by the allocator they need no new pages from the kernel each time (a quarter of the
-// time of a small pack). One arena, or each thread would keep some of its own.
-void keep_freed_memory() {
-  mallopt(M_ARENA_MAX, 1);
-  mallopt(M_MMAP_THRESHOLD, 64 << 20);
-  mallopt(M_TRIM_THRESHOLD, 256 << 20);
-}
 
 Error unknown_verb(const std::string& name) {
   return {ErrorKind::invalid_argument, fmt::format("'{}' is not a verb", name), {}, {}, "see 'forebay --help'"};
@@ -115,6 +107,6 @@ ExitCode run(const Words& words) {
 int main(int argc, char** argv) {
   // A file size limit is then an error of write(), which names the file, not a silent death.
   std::signal(SIGXFSZ, SIG_IGN);
-  forebay::cli::keep_freed_memory();
+  forebay::cli::set_up_allocator();
   return static_cast<int>(forebay::cli::run({argv + std::min(argc, 1), argv + argc}));
 }

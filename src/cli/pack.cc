@@ -46,6 +46,10 @@ Json json_report(const engine::PackReport& report) {
           {"index_bytes", report.index_bytes},
           {"ratio", json_ratio(static_cast<double>(report.raw_bytes), static_cast<double>(report.stored_bytes))},
           {"seconds", report.seconds},
+          {"cpu_seconds",
+           {{"fetch", report.cpu_seconds.fetch},
+            {"encode", report.cpu_seconds.encode},
+            {"write", report.cpu_seconds.write}}},
           {"remarks", json_texts(report.remarks)}};
 }
 

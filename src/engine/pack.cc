@@ -30,6 +30,12 @@ Result<SchemeChoice> SchemeChoice::parse(std::string_view name) {
               "use auto, agnostic, agnostic-block, aware or aware-block");
 }
 
+void StageSeconds::add(const StageSeconds& other) {
+  fetch += other.fetch;
+  encode += other.encode;
+  write += other.write;
+}
+
 const char* SchemeChoice::name() const { return automatic ? "auto" : to_string(scheme); }
 
 namespace {
@@ -53,6 +59,7 @@ std::string to_text(const Share& share) {
                    {"variables", group.variables},
                    {"frames", group.frames},
                    {"payload_bytes", group.payload_bytes},
+                   {"cpu_seconds", {group.cpu_seconds.fetch, group.cpu_seconds.encode, group.cpu_seconds.write}},
                    {"remarks", group.remarks}});
   return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -67,6 +74,9 @@ void add_from_text(const std::string& text, Share& share) {
                                      .variables = group["variables"],
                                      .frames = group["frames"],
                                      .payload_bytes = group["payload_bytes"],
+                                     .cpu_seconds = {.fetch = group["cpu_seconds"][0],
+                                                     .encode = group["cpu_seconds"][1],
+                                                     .write = group["cpu_seconds"][2]},
                                      .remarks = group["remarks"]};
 }
 
@@ -180,6 +190,7 @@ class Packer {
       report.variables += group.variables;
       report.frames += group.frames;
       report.stored_bytes += group.entry.bytes;
+      report.cpu_seconds.add(group.cpu_seconds);
       payload_bytes += group.payload_bytes;
       report.remarks.insert(report.remarks.end(), group.remarks.begin(), group.remarks.end());
     }

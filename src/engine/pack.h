@@ -38,6 +38,15 @@ struct PackOptions {
   Resources resources;
 };
 
+// Where the processor's time went, in seconds summed over the threads of each stage.
+struct StageSeconds {
+  double fetch = 0;   // reading pieces into frames
+  double encode = 0;  // choosing a chain, encoding, checksums, characteristics
+  double write = 0;   // appending to containers
+
+  void add(const StageSeconds& other);
+};
+
 struct PackReport {
   std::string name;
   std::optional<int64_t> step;
@@ -45,7 +54,8 @@ struct PackReport {
   uint64_t raw_bytes = 0;     // of the files
   uint64_t stored_bytes = 0;  // of the containers and the manifest
   uint64_t index_bytes = 0;   // of stored_bytes: everything that is not a payload
-  double seconds = 0;
+  double seconds = 0;         // on the clock
+  StageSeconds cpu_seconds;
   std::vector<std::string> remarks;  // e.g. files that looked like HDF5 and could not be read
 };
 

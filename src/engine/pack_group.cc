@@ -5,6 +5,7 @@
 #include "base/checksum.h"
 #include "codec/chain.h"
 #include "container/container.h"
+#include "engine/cpu_clock.h"
 #include "engine/frame_facts.h"
 #include "engine/frame_io.h"
 #include "engine/interleave.h"
@@ -20,6 +21,7 @@ struct PackJob {
   codec::Encoded encoded;
   uint64_t raw_bytes = 0, raw_hash = 0;
   FrameFacts facts;
+  StageSeconds cpu_seconds;
 };
 
 // The slices and blocks of a frame of many small variables take memory too.
@@ -76,6 +78,7 @@ class GroupPacker {
   }
 
   Result<void> encode(const merge::Plan& plan, PackJob& job) const {
+    const CpuClock clock;
     const merge::Frame& frame = plan.frames()[job.frame.number];
     const FrameShape shape = plan.shape(frame, job.frame.slices);
     const auto raw = job.frame.raw.span();
@@ -86,6 +89,7 @@ class GroupPacker {
     FOREBAY_TRY(const codec::Chain used, codec::chain_of(job.encoded.recipe));
     job.chain = codec::to_string(used);
     job.frame.raw = {};  // not needed any more: the lease may be waiting for its turn for a while
+    job.cpu_seconds.encode = clock.seconds();
     return {};
   }
 
@@ -101,17 +105,18 @@ class GroupPacker {
         .cost =
             [&](size_t number) {
               const uint64_t raw = plan.frames()[number].raw_bytes;
-              const uint64_t bytes =
-                  raw + options_.profile.memory_bytes(raw) + slice_memory(plan, static_cast<uint32_t>(number));
-              return bytes;
+              return raw + options_.profile.memory_bytes(raw) + slice_memory(plan, static_cast<uint32_t>(number));
             },
         .fetch = [&](size_t number) -> Result<PackJob> {
+          const CpuClock clock;
           PackJob job;
           FOREBAY_TRY(job.frame, gather(plan, static_cast<uint32_t>(number), sources_));
+          job.cpu_seconds.fetch = clock.seconds();
           return job;
         },
         .work = [&](PackJob& job) { return encode(plan, job); },
         .deliver = [&](PackJob& job) -> Result<void> {
+          const CpuClock clock;
           FOREBAY_CHECK(writer.append({.number = job.frame.number,
                                        .raw_bytes = job.raw_bytes,
                                        .raw_hash = job.raw_hash,
@@ -121,6 +126,8 @@ class GroupPacker {
                                        .payload = job.encoded.payload.span()}));
           facts.add(job.facts);
           report.payload_bytes += job.encoded.payload.size();
+          job.cpu_seconds.write = clock.seconds();
+          report.cpu_seconds.add(job.cpu_seconds);
           delivered(job.raw_bytes);
           return {};
         }};

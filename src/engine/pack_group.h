@@ -16,6 +16,7 @@ namespace forebay::engine {
 struct GroupReport {
   store::ContainerEntry entry;
   uint64_t variables = 0, frames = 0, payload_bytes = 0;
+  StageSeconds cpu_seconds;
   std::vector<std::string> remarks;
 };
 

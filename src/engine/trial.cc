@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "codec/chain.h"
+#include "engine/cpu_clock.h"
 #include "engine/frame_io.h"
 #include "engine/interleave.h"
 #include "engine/pipeline.h"
@@ -15,12 +16,6 @@ namespace {
 // What a container holds beside payloads, measured on real sets: a frame's record and its row of the index, a
 // variable's rows and characteristics, a file's row.
 constexpr uint64_t kBytesPerFrame = 180, kBytesPerVariable = 40, kBytesPerFile = 60;
-
-double thread_seconds() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 // The decoded frame, a second buffer between the stages of a chain, and the codecs' tables.
 uint64_t decode_memory(uint64_t raw_bytes) { return 2 * raw_bytes + (1 << 20); }
@@ -113,16 +108,16 @@ class GroupTrial {
   Result<void> there_and_back(const merge::Plan& plan, TrialJob& job) const {
     const auto raw = job.frame.raw.span();
     const FrameShape shape = plan.shape(plan.frames()[job.frame.number], job.frame.slices);
-    const double start = thread_seconds();
+    const CpuClock clock;
     const codec::Encoded encoded = codec::encode(profile_.choose(shape, raw), shape, raw);
-    const double encoded_at = thread_seconds();
+    const double encoded_at = clock.seconds();
     Buffer back(raw.size());
     FOREBAY_CHECK(codec::decode(encoded.recipe, shape, encoded.payload, back.span()));
-    const double decoded_at = thread_seconds();
+    const double decoded_at = clock.seconds();
     if (!std::ranges::equal(raw, back.span()))
       return fail(ErrorKind::internal, "a frame does not decode to what was encoded with profile " + profile_.name());
     job.encoded_bytes = encoded.payload.size();
-    job.encode_seconds = encoded_at - start;
+    job.encode_seconds = encoded_at;
     job.decode_seconds = decoded_at - encoded_at;
     return {};
   }
