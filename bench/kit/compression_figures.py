@@ -12,6 +12,8 @@ class Figure:
         self.ratio = self.raw / self.stored
         self.compress = Spread([self.raw / 1e6 / line["compress"]["cpu"] for line in lines])
         self.compress_wall = Spread([self.raw / 1e6 / line["compress"]["wall"] for line in lines])
+        encoded = [line["encode_cpu"] for line in lines if line.get("encode_cpu")]
+        self.encode = Spread([self.raw / 1e6 / seconds for seconds in encoded]) if encoded else None
         done = [line["decompress"] for line in lines if line["decompress"]]
         self.decompress = Spread([self.raw / 1e6 / one["cpu"] for one in done]) if done else None
         self.decompress_wall = Spread([self.raw / 1e6 / one["wall"] for one in done]) if done else None

@@ -3,7 +3,7 @@ from dataclasses import asdict, dataclass
 
 SCHEMES = ("agnostic", "agnostic-block", "aware", "aware-block", "auto")
 GROUP_SIZES = (1, 2, 8, 32, 64)
-USUAL_GROUP = 32  # the command's default
+USUAL_GROUP = 64  # the command's default
 USUAL_BLOCK = 64 << 10
 PAPER_BLOCK = 4 << 10  # what the paper takes for its Enzo checkpoints (Figs. 7 and 9)
 BLOCK_SIZES = tuple(1 << shift for shift in range(10, 19))

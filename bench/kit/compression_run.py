@@ -30,8 +30,8 @@ class Runner:
                                "1"])
         _check(data.path, back, f"{data.name} {config}")
         self._results.add(config.key(), raw=data.raw_bytes, stored=workspace.bytes_below(store),
-                          index=report["index_bytes"], compress=pack.record(), decompress=restore.record(),
-                          **self._variables(store))
+                          index=report["index_bytes"], encode_cpu=report["cpu_seconds"]["encode"],
+                          compress=pack.record(), decompress=restore.record(), **self._variables(store))
         workspace.remove(store, back)
 
     def _variables(self, store):

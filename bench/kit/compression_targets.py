@@ -20,11 +20,14 @@ def _against_gzip(figures, name, profile, group):
     ours, gzip = figures.forebay(name, profile, "auto", group), figures.peer(name, "gzip -6")
     if target is None or not ours or not gzip:
         return []
-    gain, times = ours.ratio / gzip.ratio - 1, ours.compress.median / gzip.compress.median
+    gain = ours.ratio / gzip.ratio - 1
+    whole, coding = (speed.median / gzip.compress.median for speed in (ours.compress, ours.encode))
     what = f"`{profile}` on {name}, {group} ranks a group"
     return [(f"{what}: ratio above gzip -6", f">= {target:+.0%}", f"{gain:+.1%}", gain >= target),
-            (f"{what}: compression speed per core", f">= {LEAST_SPEED} x gzip", f"{times:.1f} x",
-             times >= LEAST_SPEED)]
+            (f"{what}: speed of the encoding stage per core", f">= {LEAST_SPEED} x gzip", f"{coding:.1f} x",
+             coding >= LEAST_SPEED),
+            (f"{what}: speed of the whole command per core", f">= {LEAST_SPEED} x gzip", f"{whole:.1f} x",
+             whole >= LEAST_SPEED)]
 
 
 def _paper(figures, name):
