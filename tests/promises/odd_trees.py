@@ -7,7 +7,6 @@ Usage: odd_trees.py FOREBAY. FOREBAY_SEED chooses other random trees.
 import json
 import os
 import random
-import stat
 import struct
 import subprocess
 import sys

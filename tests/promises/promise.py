@@ -2,11 +2,9 @@
 
 import hashlib
 import os
-import random
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 from pathlib import Path
 
