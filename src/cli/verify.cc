@@ -32,7 +32,8 @@ Json json_damage(const engine::Damage& damage) {
           {"frame", damage.frame ? Json(*damage.frame) : Json()},
           {"offset", damage.offset ? Json(*damage.offset) : Json()},
           {"message", json_text(damage.what)},
-          {"files", json_texts(damage.files)}};
+          {"files", json_texts(damage.files)},
+          {"all_files", damage.all_files}};
 }
 
 Json json_report(const engine::VerifyReport& report) {
@@ -49,6 +50,7 @@ std::string damage_text(const engine::Damage& damage) {
   if (damage.frame && !damage.what.starts_with(frame)) text += ": " + frame;
   if (damage.offset) text += fmt::format(": at byte {}", *damage.offset);
   text += ": " + damage.what;
+  if (damage.all_files) return text + "; concerns every file of this container";
   if (damage.files.empty()) return text;
   text += "; concerns ";
   constexpr size_t kMost = 8;

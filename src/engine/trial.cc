@@ -13,8 +13,8 @@
 namespace forebay::engine {
 namespace {
 
-// What a container holds beside payloads, measured on real sets: a frame's record and its row of the index, a
-// variable's rows and characteristics, a file's row.
+// What a container holds beside payloads, roughly: a frame's record and its row of the index, a variable's rows and
+// characteristics, a file's row.
 constexpr uint64_t kBytesPerFrame = 180, kBytesPerVariable = 40, kBytesPerFile = 60;
 
 // The decoded frame, a second buffer between the stages of a chain, and the codecs' tables.
