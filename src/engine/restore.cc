@@ -63,6 +63,8 @@ class Restorer {
     if (const auto& lost = set.manifest.lost_containers; !lost.empty() && options_.only.empty())
       return fail(ErrorKind::corrupt, "the container was lost before this set was repaired, and its files with it",
                   set.directory + "/" + lost.front(), {}, "--only restores files of the other containers");
+    for (const std::string& lost : set.manifest.lost_containers)
+      report_.unread.push_back(set.directory + "/" + lost + ": the container was lost before this set was repaired");
     frame_memory_bytes_ = resources_.memory_bytes;
     for (const OpenContainer& container : set.containers)
       frame_memory_bytes_ -= std::min(frame_memory_bytes_, memory_of(container));
