@@ -48,13 +48,14 @@ class Repair final : public Verb {
       print_json({{"set", json_text(name)},
                   {"written", report.name.empty() ? Json() : json_text(report.name)},
                   {"containers_rewritten", report.containers_rewritten},
+                  {"containers_lost", report.containers_lost},
                   {"frames_lost", report.frames_lost},
                   {"whole_files", json_texts(report.whole_files)},
                   {"lost_files", json_texts(report.lost_files)},
                   {"remarks", json_texts(report.remarks)}});
     else
       print(name, report);
-    return report.lost_files.empty() ? ExitCode::ok : ExitCode::damaged;
+    return report.lost_files.empty() && report.containers_lost == 0 ? ExitCode::ok : ExitCode::damaged;
   }
 
  private:

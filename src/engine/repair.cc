@@ -94,6 +94,7 @@ class Repairer {
       if (!is_damage(error)) return std::unexpected(error);
       report_.remarks.push_back(fmt::format("{} is lost{}: {}", name, count_of_files(name), error.what));
       lost_.push_back(name);
+      report_.containers_lost += 1;
       return false;
     };
     if (const Error* foreign = is_another_one(name)) return give_up(*foreign);

@@ -12,6 +12,7 @@ namespace forebay::engine {
 struct RepairReport {
   std::string name;  // of the set that was written, or empty if nothing had to be done
   uint64_t containers_rewritten = 0, frames_lost = 0;
+  uint64_t containers_lost = 0;          // with all of their files, whose names are lost too
   std::vector<std::string> whole_files;  // restorable
   std::vector<std::string> lost_files;   // not, each with the reason
   std::vector<std::string> remarks;
