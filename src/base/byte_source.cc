@@ -19,7 +19,8 @@ static FileSource::Identity identity_of(const struct stat& info) {
           .inode = info.st_ino,
           .size = static_cast<uint64_t>(info.st_size),
           .mtime_s = info.st_mtim.tv_sec,
-          .mtime_ns = static_cast<uint32_t>(info.st_mtim.tv_nsec)};
+          .mtime_ns = static_cast<uint32_t>(info.st_mtim.tv_nsec),
+          .ctime_ns = info.st_ctim.tv_sec * 1'000'000'000 + info.st_ctim.tv_nsec};
 }
 
 Result<std::unique_ptr<FileSource>> FileSource::open(std::string path) {

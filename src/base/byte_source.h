@@ -46,6 +46,7 @@ class FileSource final : public ByteSource {
     uint64_t device = 0, inode = 0, size = 0;
     int64_t mtime_s = 0;
     uint32_t mtime_ns = 0;
+    int64_t ctime_ns = 0;  // of the inode's last change: nobody can set it back
     bool operator==(const Identity&) const = default;
   };
   const Identity& identity() const { return identity_; }  // when it was opened

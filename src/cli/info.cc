@@ -28,7 +28,7 @@ constexpr VerbText kText = {
     .examples =
         "  forebay info /scratch/store DD0008\n"
         "  forebay info /scratch/store latest --groups | head\n"
-        "  forebay info /scratch/store/sets/DD0008/00000.fbc --json\n",
+        "  forebay info /scratch/store/sets/DD0008/00000-of-00001.fbc --json\n",
 };
 
 using Containers = std::vector<engine::OpenContainer>;

@@ -36,7 +36,9 @@ class Prune final : public Verb {
   void declare(Syntax& syntax) override {
     syntax.operands(operands_);
     declare_store(syntax, store_);
-    syntax.option("--keep-last", "N", "Keep the newest N sets.", set_count(retention_.keep_last));
+    syntax.option("--keep-last", "N",
+                  "Keep the newest N sets, counted from the newest intact one; damaged newer ones stay, too.",
+                  set_count(retention_.keep_last));
     syntax.option("--keep-every", "K", "Keep the sets whose step is a multiple of K.",
                   set_count(retention_.keep_every));
     syntax.flag("-n,--dry-run", dry_run_, "Tell what would be removed, and remove nothing.");

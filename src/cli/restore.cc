@@ -21,7 +21,8 @@ constexpr VerbText kText = {
         "Every byte is checked before it is written, and files get their names only when\n"
         "all that was asked for is there; a damaged set is refused, but its undamaged\n"
         "files can be had with --only. 'latest' is the newest set that is intact: damaged\n"
-        "newer ones are passed over with a warning.\n",
+        "newer ones are passed over with a warning. With --only, containers that are damaged\n"
+        "as a whole are named and passed over, and the exit code is 5.\n",
     .examples =
         "  forebay restore latest --store /scratch/store --to run/restart\n"
         "  forebay restore DD0008 --store /scratch/store --to /tmp/look --only '*.cpu0003'\n"
@@ -63,16 +64,17 @@ class Restore final : public Verb {
     options_.store = operands.store;
     options_.name = operands.own[0];
     FOREBAY_TRY(const auto report, restore());
+    const ExitCode code = report.unread.empty() ? ExitCode::ok : ExitCode::damaged;
     if (console.json) {
       print_json(json_report(report, options_.target));
-      return ExitCode::ok;
+      return code;
     }
     for (const std::string& skipped : report.skipped) warn("passed over a damaged set: " + skipped);
     for (const std::string& unread : report.unread) warn("files of this container were not restored: " + unread);
     fmt::print("restored {} to {}: {}, {}, {}, {}\n", printable(report.name), printable(options_.target),
                plural(report.files, "file"), format_bytes(report.bytes), format_duration(report.seconds),
                format_rate(report.bytes, report.seconds));
-    return ExitCode::ok;
+    return code;
   }
 
  private:

@@ -73,9 +73,9 @@ class Adviser {
 
  private:
   Result<void> try_all() {
-    std::vector<uint64_t> sizes;
+    std::vector<uint64_t> sizes = {sample_.ranks};
     for (const uint64_t size : kGroupSizes)
-      if (size <= sample_.ranks) sizes.push_back(size);
+      if (size < sample_.ranks) sizes.push_back(size);
     Way best = kWays[0];
     {
       FOREBAY_TRY(auto groups, SampleGroups::read(sample_, sizes.front(), options_, resources_));

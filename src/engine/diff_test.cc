@@ -92,7 +92,7 @@ TEST_F(DiffTest, ReadsTheBytesWhereChecksumsAreLost) {
   write_ranks(2, 40, 40);
   pack_as("a", "aware");
   pack_as("b", "aware-block");
-  const std::string file = set_path("b") + "/00000.fbc";
+  const std::string file = container_path("b", 0);
   const OpenSet b = open("b");
   const uint64_t last = b.containers[0].index().frames.back().record_offset;
   std::filesystem::resize_file(file, last + 56 + 400);  // cut into the index, or a little before

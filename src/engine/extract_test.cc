@@ -173,7 +173,7 @@ TEST_F(ExtractTest, NamesTheDamagedFrame) {
   write_ranks(2, 64, 64);
   pack_ok(options("aware", "none"));
   const uint64_t offset = open().containers[0].index().frames[0].record_offset;
-  flip_bit(set_path("set") + "/00000.fbc", offset + 2000, 3);
+  flip_bit(container_path("set", 0), offset + 2000, 3);
   const OpenSet set = open();
   const auto extracted = extract(set, find_variables(set, "/data", 0)[0], 16 << 20);
   ASSERT_FALSE(extracted.has_value());

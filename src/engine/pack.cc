@@ -4,8 +4,10 @@
 //   3. the first process gathers what was written, writes the manifest and commits: the set becomes visible
 #include "engine/pack.h"
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -13,6 +15,7 @@
 
 #include "base/checksum.h"
 #include "engine/pack_group.h"
+#include "engine/set_files.h"
 #include "engine/tree.h"
 #include "forebay/version.h"
 #include "store/store.h"
@@ -89,10 +92,25 @@ std::optional<int64_t> step_of(const std::string& name) {
   return step;
 }
 
+// The last component of a source's path: of ".", too.
 std::string default_name(const std::string& source) {
-  const size_t end = source.find_last_not_of('/') + 1;
-  const size_t begin = source.rfind('/', end ? end - 1 : 0) + 1;
-  return source.substr(begin, end - begin);
+  std::error_code error;
+  return std::filesystem::canonical(source, error).filename().string();
+}
+
+// A store inside its own source would hold itself from the second pack on.
+Result<void> check_store_outside(const PackOptions& options) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path store = fs::weakly_canonical(fs::absolute(options.store, error), error);
+  for (const std::string& source : options.sources) {
+    const fs::path root = fs::canonical(source, error);
+    if (error) continue;  // the scan will tell
+    if (std::mismatch(root.begin(), root.end(), store.begin(), store.end()).first == root.end())
+      return fail(ErrorKind::invalid_argument, "the store lies inside the source '" + source + "'", options.store, {},
+                  "give a store elsewhere, or pack a directory further down");
+  }
+  return {};
 }
 
 Result<void> check(const PackOptions& options) {
@@ -104,8 +122,11 @@ Result<void> check(const PackOptions& options) {
 // The processes of a team must see the same files: on nodes with storage of their own they would not.
 std::string fingerprint(const SourceTree& tree) {
   std::string text;
-  for (const SourceFile& file : tree.files)
-    text += fmt::format("{}\n{}\n{}\n", file.row.name, file.row.size, file.row.mtime_s);
+  for (const SourceFile& file : tree.files) {
+    const FileRow& row = file.row;
+    text += fmt::format("{}\n{} {} {} {} {} {}\n", row.name, static_cast<int>(row.kind), row.mode, row.size,
+                        row.mtime_s, row.mtime_ns, row.link_target);
+  }
   return hash128_hex(as_bytes(text));
 }
 
@@ -134,6 +155,7 @@ class Packer {
  private:
   Result<void> prepare() {
     FOREBAY_CHECK(check(options_));
+    FOREBAY_CHECK(check_store_outside(options_));
     FOREBAY_TRY(resources_.memory_bytes, buffer_bytes(resources_.memory_bytes));
     FOREBAY_TRY(tree_, scan_tree(options_.sources));
     if (tree_.files.empty())
@@ -158,12 +180,22 @@ class Packer {
       const auto files = std::span<const SourceFile>(tree_.files)
                              .subspan(groups[number].first, groups[number].last - groups[number].first);
       FOREBAY_TRY(share_.groups[number],
-                  pack_group(files, directory, fmt::format("{:05}.fbc", number), options_, resources_, delivered));
+                  pack_group(files, directory, container_name(number, groups.size()), options_, resources_, delivered));
     }
     return {};
   }
 
+  // Files may have come, gone or been touched since the scan; those that were read were checked one by one.
+  Result<void> check_tree_unchanged() const {
+    FOREBAY_TRY(const SourceTree now, scan_tree(options_.sources));
+    if (fingerprint(now) != fingerprint(tree_))
+      return fail(ErrorKind::changed, "files were added, removed or changed while the set was packed",
+                  options_.sources.front(), {}, "let the writers finish, then run again");
+    return {};
+  }
+
   Result<void> commit() {
+    FOREBAY_CHECK(check_tree_unchanged());
     manifest_ = {.name = name_,
                  .step = options_.step ? options_.step : step_of(name_),
                  .created_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(

@@ -55,12 +55,13 @@ class GroupPacker {
   }
 
  private:
-  // Small budgets get small frames: all stages together hold a few frames with their working memory.
+  // Small budgets get small frames: a few of them with their working memory fit into half of it. How many threads there
+  // are does not matter, for the result must not depend on it.
   uint64_t frame_bytes() const {
+    constexpr uint64_t kFramesAtOnce = 4;
     uint64_t bytes = options_.scheme.frame_bytes;
-    const uint64_t jobs = resources_.threads + 2;
     while (bytes > merge::kMinFrameBytes &&
-           jobs * (bytes + options_.profile.memory_bytes(bytes)) > resources_.memory_bytes / 2)
+           kFramesAtOnce * (bytes + options_.profile.memory_bytes(bytes)) > resources_.memory_bytes / 2)
       bytes /= 2;
     return bytes;
   }

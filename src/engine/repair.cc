@@ -49,6 +49,8 @@ class Repairer {
     for (const Damage& damage : verified.damages) damages_[damage.container].push_back(&damage);
     FOREBAY_TRY(const auto names, container_names(set_));
     for (const std::string& name : names) FOREBAY_CHECK(take(name, staged->directory()));
+    if (!set_.manifest)
+      for (const std::string& name : missing_containers(names)) lose(name, "it is missing");
     if (names.empty() || kept_.empty())
       return fail(ErrorKind::corrupt, "no container of the set can be read", set_.directory);
     if (set_.manifest && kept_.size() == names.size() && report_.containers_rewritten == 0) return std::move(report_);
@@ -92,9 +94,7 @@ class Repairer {
   Result<bool> rewrite(const std::string& name, const std::string& from, const std::string& to) {
     const auto give_up = [&](const Error& error) -> Result<bool> {
       if (!is_damage(error)) return std::unexpected(error);
-      report_.remarks.push_back(fmt::format("{} is lost{}: {}", name, count_of_files(name), error.what));
-      lost_.push_back(name);
-      report_.containers_lost += 1;
+      lose(name, error.what);
       return false;
     };
     if (const Error* foreign = is_another_one(name)) return give_up(*foreign);
@@ -106,6 +106,12 @@ class Repairer {
     ++report_.containers_rewritten;
     for (const std::string& remark : recovered->remarks) report_.remarks.push_back(name + ": " + remark);
     return true;
+  }
+
+  void lose(const std::string& name, const std::string& why) {
+    report_.remarks.push_back(fmt::format("{} is lost{}: {}", name, count_of_files(name), why));
+    lost_.push_back(name);
+    report_.containers_lost += 1;
   }
 
   std::string count_of_files(const std::string& name) const {
@@ -166,9 +172,7 @@ class Repairer {
     if (set_.manifest) {
       manifest = *set_.manifest;
     } else {
-      report_.remarks.push_back(
-          "the manifest was rebuilt from the containers: the step is unknown, and so are containers "
-          "that are missing");
+      report_.remarks.push_back("the manifest was rebuilt from the containers: the step is unknown");
       manifest.created_ns =
           std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
               .count();

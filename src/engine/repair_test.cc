@@ -15,7 +15,7 @@ class RepairTest : public SetTest {
     pack_options.scheme.frame_bytes = 64 * 64 * 8;
     pack_ok(pack_options);
   }
-  std::string container(int number) const { return set_path("set") + "/0000" + std::to_string(number) + ".fbc"; }
+  std::string container(int number) const { return container_path("set", number); }
   uint64_t frame_offset(size_t container, size_t frame) const {
     return open().containers[container].index().frames[frame].record_offset;
   }
@@ -90,6 +90,17 @@ TEST_F(RepairTest, SavesWhatIsWholeAndNamesWhatIsLost) {
   ASSERT_TRUE(again.has_value()) << again.error().message();
   EXPECT_EQ(again->name, "") << "a second repair cannot do better";
   EXPECT_EQ(again->lost_files.size(), 1u);
+}
+
+TEST_F(RepairTest, NoticesAMissingContainerEvenWithoutTheManifest) {
+  pack_four();
+  std::filesystem::remove(container(1));
+  std::filesystem::remove(set_path("set") + "/manifest");
+  const RepairReport report = repair_ok();
+  EXPECT_EQ(report.containers_lost, 1u);
+  EXPECT_EQ(report.whole_files, (std::vector<std::string>{"dump.0.npy", "notes.txt", "dump.1.npy"}));
+  EXPECT_FALSE(verify_ok("repaired").intact());
+  EXPECT_FALSE(restore_to("all", "repaired"));
 }
 
 TEST_F(RepairTest, RemembersALostContainer) {

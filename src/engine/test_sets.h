@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -51,6 +52,13 @@ class SetTest : public testing::Test {
   std::string tree() const { return path("tree"); }
   std::string store_path() const { return path("store"); }
   std::string set_path(const std::string& set) const { return store_path() + "/sets/" + set; }
+
+  // Of a set that is in the store: the path of its container `number`.
+  std::string container_path(const std::string& set, int number) const {
+    for (const auto& entry : std::filesystem::directory_iterator(set_path(set)))
+      if (entry.path().filename().string().starts_with(fmt::format("{:05}-of-", number))) return entry.path().string();
+    return {};
+  }
 
   static void write(const std::string& path, const std::string& content) {
     std::filesystem::create_directories(std::filesystem::path(path).parent_path());

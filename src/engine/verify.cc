@@ -177,6 +177,11 @@ class Verifier {
       const std::string path = set_.directory + "/" + name;
       FOREBAY_CHECK(take(path, open_container(path, resources_.memory_bytes)));
     }
+    for (const std::string& name : missing_containers(names))
+      report_.damages.push_back({.container = set_.directory + "/" + name,
+                                 .what = "a container of the set is missing",
+                                 .files = {},
+                                 .all_files = true});
     return {};
   }
 

@@ -9,9 +9,7 @@ using testing::Test;
 
 class VerifyTest : public SetTest {
  protected:
-  std::string container(int number = 0, const std::string& set = "set") const {
-    return set_path(set) + "/0000" + std::to_string(number) + ".fbc";
-  }
+  std::string container(int number = 0, const std::string& set = "set") const { return container_path(set, number); }
 };
 
 TEST_F(VerifyTest, FindsNothingWrongWithAnIntactSet) {
@@ -128,10 +126,11 @@ TEST_F(VerifyTest, NoticesAMissingContainer) {
   PackOptions pack_options = options();
   pack_options.group_size = 1;
   pack_ok(pack_options);
-  std::filesystem::remove(container(1));
+  const std::string missing = container(1);
+  std::filesystem::remove(missing);
   const VerifyReport report = verify_ok();
   ASSERT_EQ(report.damages.size(), 1u);
-  EXPECT_EQ(report.damages[0].container, container(1));
+  EXPECT_EQ(report.damages[0].container, missing);
   EXPECT_TRUE(report.damages[0].all_files);
   EXPECT_FALSE(restore_to("out"));
 }

@@ -39,9 +39,11 @@ std::vector<std::string> to_prune(std::span<const SetInfo> sets, const Retention
                                   std::string_view newest_good) {
   if (std::ranges::find(sets, newest_good, &SetInfo::name) == sets.end()) return {};
   std::vector<std::string> pruned;
-  uint64_t newer = 0;  // readable sets newer than `set`
+  uint64_t newer = 0;  // readable sets newer than `set`, from `newest_good` on
+  bool is_counting = false;
   for (auto set = sets.rbegin(); set != sets.rend(); ++set) {
-    if (!set->manifest) continue;
+    is_counting = is_counting || set->name == newest_good;
+    if (!set->manifest || !is_counting) continue;
     const bool is_milestone = set->manifest->step && is_multiple(*set->manifest->step, retention.keep_every);
     if (newer++ >= retention.keep_last && !is_milestone && set->name != newest_good) pruned.push_back(set->name);
   }

@@ -116,8 +116,9 @@ struct Retention {
 };
 
 // Which sets a retention policy removes: all but the newest `keep_last`, those whose step is a multiple of `keep_every`
-// (0: none for that reason) and `newest_good`, the newest set that was verified. Sets that cannot be read neither count
-// nor go, and nothing goes if `newest_good` is not among the sets. Pure. `sets` as sort_oldest_first() leaves them.
+// (0: none for that reason) and `newest_good`, the newest set that was verified. Sets newer than that one are damaged:
+// they neither count nor go, and neither do sets that cannot be read. Nothing goes if `newest_good` is not among the
+// sets. Pure. `sets` as sort_oldest_first() leaves them.
 std::vector<std::string> to_prune(std::span<const SetInfo> sets, const Retention& retention,
                                   std::string_view newest_good);
 

@@ -82,7 +82,7 @@ class FlippedBits(PromiseTest):
         flip(self.containers("set")[2], 100_000, 3)
         answer = forebay("verify", self.store, "set")
         self.assertEqual(DAMAGED, answer.code)
-        for word in "00002.fbc", "frame 0", "dump.2.npy":
+        for word in "00002-of-00004.fbc", "frame 0", "dump.2.npy":
             self.assertIn(word, answer.out + answer.err)
         self.assertEqual(DAMAGED, self.check_restore("set", before))
         self.ok("restore", "set", "--store", self.store, "--to", self.target, "--only", "dump.[013].npy")
