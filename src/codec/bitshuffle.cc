@@ -42,9 +42,8 @@ class Bitshuffle final : public Codec {
   size_t bound(size_t raw) const override { return raw; }
   size_t scratch_bytes(uint8_t, size_t) const override { return 0; }
 
-  size_t encode(const FrameShape& shape, uint8_t, std::span<const std::byte> in,
-                std::span<std::byte> out) const override {
-    const size_t width = shape.type.size;
+  size_t encode(const Context& context, std::span<const std::byte> in, std::span<std::byte> out) const override {
+    const size_t width = context.shape.type.size;
     const size_t whole = in.size() / width / 8 * 8;  // elements in full groups of eight; the rest is copied
     std::byte planes[kTile * kMaxWidth];
     for (size_t at = 0; at < whole; at += kTile) {
@@ -58,10 +57,9 @@ class Bitshuffle final : public Codec {
     return in.size();
   }
 
-  Result<void> decode(const FrameShape& shape, uint8_t, std::span<const std::byte> in,
-                      std::span<std::byte> out) const override {
-    FOREBAY_CHECK(check_transform_input(shape, in, out));
-    const size_t width = shape.type.size;
+  Result<void> decode(const Context& context, std::span<const std::byte> in, std::span<std::byte> out) const override {
+    FOREBAY_CHECK(check_transform_input(context.shape, in, out));
+    const size_t width = context.shape.type.size;
     const size_t whole = out.size() / width / 8 * 8;
     std::byte planes[kTile * kMaxWidth];
     for (size_t at = 0; at < whole; at += kTile) {

@@ -26,7 +26,7 @@ Result<Stage> parse_stage(std::string_view text) {
   const std::string_view name = text.substr(0, colon);
   const Codec* codec = find_codec(name);
   if (codec == nullptr) return fail(ErrorKind::invalid_argument, fmt::format("unknown codec '{}'", name));
-  Stage stage{codec->id(), 0};
+  Stage stage{.id = codec->id()};
   if (colon == std::string_view::npos) return stage;
   const std::string_view digits = text.substr(colon + 1);
   unsigned level = 0;
@@ -50,7 +50,7 @@ uint64_t largest_bound(const Chain& chain, uint64_t raw_bytes) {
 // shrink.
 struct DecodeStep {
   const Codec* codec;
-  uint8_t level;
+  Stage stage;
   FrameShape shape;  // of its output
   size_t size;       // of its output
 };
@@ -85,7 +85,7 @@ Result<std::vector<DecodeStep>> plan_decode(std::span<const std::byte> recipe, c
       return fail(ErrorKind::corrupt, fmt::format("codec {} cannot have encoded this frame", codec->name()));
     if (codec->is_transform() ? step.size != size : step.size >= size)
       return fail(ErrorKind::corrupt, fmt::format("impossible size after codec {}", codec->name()));
-    plan.push_back({codec, step.stage.level, now, static_cast<size_t>(size)});
+    plan.push_back({codec, step.stage, now, static_cast<size_t>(size)});
     now = shape_after(*codec, now, static_cast<size_t>(step.size));
     size = step.size;
   }
@@ -126,24 +126,28 @@ Result<Chain> parse_chain(std::string_view text) {
   }
 }
 
-Encoded encode(const Chain& chain, const FrameShape& shape, std::span<const std::byte> raw) {
+Encoded encode(const Chain& chain, const FrameShape& shape, std::span<const std::byte> raw, References references) {
   const size_t capacity = static_cast<size_t>(largest_bound(chain, raw.size()));
   Buffer to, from;  // the next stage's output, and its input after the first stage
   FrameShape now = shape;
   std::span<const std::byte> in = raw;
   std::vector<Step> steps;
-  for (const Stage& stage : chain) {
+  for (Stage stage : chain) {
     const Codec* codec = find_codec(stage.id);
     if (codec == nullptr || in.empty() || !codec->accepts(now)) continue;
+    if (has_parameters(stage.id) && stage.parameters.empty()) {
+      stage.parameters = codec->fit({now, stage.level, {}, references}, in);
+      if (stage.parameters.empty()) continue;
+    }
     if (to.capacity() == 0) to = Buffer(capacity);
     to.resize(codec->bound(in.size()));
-    const size_t size = codec->encode(now, stage.level, in, to.span());
+    const size_t size = codec->encode({now, stage.level, stage.parameters, references}, in, to.span());
     if (size == 0 || (!codec->is_transform() && size >= in.size())) continue;
     to.resize(size);
     std::swap(to, from);
     in = from.span();
     now = shape_after(*codec, now, size);
-    steps.push_back({stage, size});
+    steps.push_back({std::move(stage), size});
   }
   if (in.size() < raw.size()) return {std::move(from), encode_recipe(steps)};
   if (to.capacity() < raw.size()) to = std::move(from);
@@ -154,7 +158,7 @@ Encoded encode(const Chain& chain, const FrameShape& shape, std::span<const std:
 }
 
 Result<void> decode(std::span<const std::byte> recipe, const FrameShape& shape, std::span<const std::byte> payload,
-                    std::span<std::byte> raw) {
+                    std::span<std::byte> raw, References references) {
   FOREBAY_TRY(const std::vector<DecodeStep> plan, plan_decode(recipe, shape, raw.size(), payload.size()));
   if (plan.empty()) {
     if (!raw.empty()) std::memcpy(raw.data(), payload.data(), raw.size());
@@ -166,7 +170,8 @@ Result<void> decode(std::span<const std::byte> recipe, const FrameShape& shape, 
   for (size_t i = plan.size(); i-- > 0;) {
     const DecodeStep& step = plan[i];
     const std::span<std::byte> out = (i % 2 == 0 ? raw : spare.span()).first(step.size);
-    FOREBAY_CHECK(step.codec->decode(step.shape, step.level, in, out));
+    const Context context{step.shape, step.stage.level, step.stage.parameters, references};
+    FOREBAY_CHECK(step.codec->decode(context, in, out));
     in = out;
   }
   return {};

@@ -16,7 +16,11 @@ using Chain = std::vector<Stage>;
 
 inline constexpr size_t kMaxChainStages = 8;
 
+// The raw bytes of the frames that a frame refers to, in the order of its list of references.
+using References = std::span<const std::span<const std::byte>>;
+
 // "lorenzo,shuffle,zstd:1"; the empty chain is "none". A codec that this build lacks is written as its number.
+// Parameters are left out.
 std::string to_string(const Chain& chain);
 
 // The inverse. invalid_argument for an unknown codec, a bad level, or a chain in which a transform follows a coder.
@@ -31,14 +35,14 @@ struct Encoded {
 
 // Encodes `raw`, which `shape` describes, through `chain`. Stages that do not accept the frame's type are left out, and
 // so are coders that save nothing; a result that is not smaller than `raw` is dropped for the empty chain. So it always
-// succeeds, and never expands.
-Encoded encode(const Chain& chain, const FrameShape& shape, std::span<const std::byte> raw);
+// succeeds, and never expands. decode() must be given the same references.
+Encoded encode(const Chain& chain, const FrameShape& shape, std::span<const std::byte> raw, References references = {});
 
 // Undoes `recipe`: fills all of `raw`. `recipe` and `payload` are hostile: corrupt, or unsupported for a codec that
 // this build lacks; memory stays within decode_bytes(recipe, raw.size()). `shape` must describe raw.size() bytes: else
 // corrupt.
 Result<void> decode(std::span<const std::byte> recipe, const FrameShape& shape, std::span<const std::byte> payload,
-                    std::span<std::byte> raw);
+                    std::span<std::byte> raw, References references = {});
 
 // The chain in a recipe. corrupt if it is malformed.
 Result<Chain> chain_of(std::span<const std::byte> recipe);

@@ -42,7 +42,7 @@ TEST(ChainText, ReadsWhatItWrites) {
     if (!has_lz4() && text.contains("lz4")) continue;
     EXPECT_EQ(to_string(chain_from(text)), text);
   }
-  EXPECT_EQ(to_string({{999, 3}, {kShuffleId}}), "999:3,shuffle");
+  EXPECT_EQ(to_string({{999, 3, {}}, {kShuffleId, 0, {}}}), "999:3,shuffle");
 }
 
 TEST(ChainText, RefusesNonsense) {
@@ -109,7 +109,8 @@ TEST(Chain, BearsAHostileRecipe) {
 }
 
 TEST(Chain, NamesACodecThatThisBuildLacks) {
-  const Bytes recipe{std::byte{1}, std::byte{0xe7}, std::byte{3}, std::byte{0}, std::byte{4}};  // codec 999
+  const Bytes recipe{std::byte{1}, std::byte{0xe7}, std::byte{3}, std::byte{0},
+                     std::byte{4}, std::byte{1},    std::byte{8}};  // codec 999 with one byte of parameters
   Bytes raw(8);
   const auto result = decode(recipe, {{Kind::floating, ByteOrder::little, 8}, {Block{}}}, Bytes(4), raw);
   ASSERT_FALSE(result);

@@ -8,11 +8,12 @@
 namespace forebay::codec {
 namespace {
 
-constexpr Stage kShuffle{kShuffleId}, kBitshuffle{kBitshuffleId};
-constexpr Stage kFpc2{kFpcId, 2}, kFpzip1d{kFpzip1dId}, kFpzip{kFpzipId};
-constexpr Stage kLz4{kLz4Id}, kDeflate6{kDeflateId, 6}, kZstd1{kZstdId, 1}, kZstd3{kZstdId, 3}, kZstdMax{kZstdId, 16};
+const Stage kShuffle{kShuffleId, 0, {}}, kBitshuffle{kBitshuffleId, 0, {}};
+const Stage kFpc2{kFpcId, 2, {}}, kFpzip1d{kFpzip1dId, 0, {}}, kFpzip{kFpzipId, 0, {}};
+const Stage kLz4{kLz4Id, 0, {}}, kDeflate6{kDeflateId, 6, {}};
+const Stage kZstd1{kZstdId, 1, {}}, kZstd3{kZstdId, 3, {}}, kZstdMax{kZstdId, 16, {}};
 
-constexpr Stage lorenzo(uint8_t order) { return {kLorenzoId, order}; }
+Stage lorenzo(uint8_t order) { return {kLorenzoId, order, {}}; }
 
 constexpr size_t kMaxTrialFraction = 8;
 

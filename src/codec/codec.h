@@ -18,7 +18,22 @@ namespace forebay::codec {
 struct Stage {
   uint16_t id = 0;    // the codec's number in the container format; never reused (docs/format.md, "Codecs")
   uint8_t level = 0;  // 0: the codec's default; other meanings are the codec's own
+  Bytes parameters;   // of codecs that have_parameters(): given, or empty for those that the codec fits to the frame
   auto operator<=>(const Stage&) const = default;
+};
+
+// Codecs with numbers from here on have parameters, which the recipe keeps.
+inline constexpr uint16_t kFirstParametricId = 64;
+inline constexpr size_t kMaxParameterBytes = 48 << 10;
+
+constexpr bool has_parameters(uint16_t id) { return id >= kFirstParametricId; }
+
+// What a codec is told of the frame at hand, beside its bytes.
+struct Context {
+  const FrameShape& shape;
+  uint8_t level = 0;
+  std::span<const std::byte> parameters;                     // empty unless has_parameters()
+  std::span<const std::span<const std::byte>> references{};  // the raw bytes of the frames that this one refers to
 };
 
 // Codecs are stateless and thread-safe: any number of threads may use one at once.
@@ -46,15 +61,20 @@ class Codec {
   // arguments.
   virtual size_t scratch_bytes(uint8_t level, size_t raw) const = 0;
 
-  // Encodes `in`, whose content `shape` describes (element_total() * type.size == in.size()), into `out`, which has
-  // bound(in.size()) bytes. Returns the bytes written, or 0 if the codec would rather not (the caller then stores the
-  // frame another way). Deterministic: the same arguments give the same bytes, on every machine.
-  virtual size_t encode(const FrameShape& shape, uint8_t level, std::span<const std::byte> in,
-                        std::span<std::byte> out) const = 0;
+  // The parameters with which to encode `in`, at most kMaxParameterBytes; empty if the codec would rather not encode
+  // this frame. Called only if has_parameters(). The context's own parameters are empty. Deterministic, and from then
+  // on only the parameters matter: two machines that fit differently still understand each other.
+  virtual Bytes fit(const Context&, std::span<const std::byte> /*in*/) const { return {}; }
 
-  // The inverse: fills all of `out`, whose size is the raw size. `in` is hostile: corrupt unless it decodes to exactly
-  // out.size() bytes; never reads or writes outside its arguments, and takes time bounded by in.size() + out.size().
-  virtual Result<void> decode(const FrameShape& shape, uint8_t level, std::span<const std::byte> in,
+  // Encodes `in`, whose content the context's shape describes (element_total() * type.size == in.size()), into `out`,
+  // which has bound(in.size()) bytes. Returns the bytes written, or 0 if the codec would rather not (the caller then
+  // stores the frame another way). Deterministic: the same arguments give the same bytes, on every machine.
+  virtual size_t encode(const Context& context, std::span<const std::byte> in, std::span<std::byte> out) const = 0;
+
+  // The inverse: fills all of `out`, whose size is the raw size. `in` and the parameters are hostile, and there may be
+  // any number of references, of any size: corrupt unless `in` decodes to exactly out.size() bytes; never reads or
+  // writes outside its arguments, and takes time bounded by in.size() + out.size() + the parameters.
+  virtual Result<void> decode(const Context& context, std::span<const std::byte> in,
                               std::span<std::byte> out) const = 0;
 };
 

@@ -40,21 +40,47 @@ std::vector<uint8_t> levels_of(const Codec& codec) {
   return levels;
 }
 
-Bytes encode_or_empty(const Codec& codec, const Frame& frame, uint8_t level) {
+// Another frame of the same shape, for codecs that predict from references.
+Bytes related_bytes(const Frame& frame) {
+  Bytes related = frame.raw;
+  for (size_t i = 0; i < related.size(); i += 64) related[i] ^= std::byte{1};
+  return related;
+}
+
+// What a codec encodes and decodes a frame with.
+struct Setting {
+  Setting(const Codec& codec, const Frame& frame, uint8_t stage_level)
+      : level(stage_level), related(related_bytes(frame)), references{related}, shape(frame.shape) {
+    if (has_parameters(codec.id())) parameters = codec.fit(context(), frame.raw);
+    EXPECT_LE(parameters.size(), kMaxParameterBytes);
+  }
+  Setting(const Setting&) = delete;
+
+  Context context() const { return {shape, level, parameters, references}; }
+  bool can_encode(const Codec& codec) const { return !has_parameters(codec.id()) || !parameters.empty(); }
+
+  uint8_t level;
+  Bytes related, parameters;
+  std::vector<std::span<const std::byte>> references;
+  const FrameShape& shape;
+};
+
+Bytes encode_or_empty(const Codec& codec, const Frame& frame, const Setting& setting) {
+  if (!setting.can_encode(codec)) return {};
   Guarded out(codec.bound(frame.raw.size()));
-  const size_t size = codec.encode(frame.shape, level, frame.raw, out.span());
+  const size_t size = codec.encode(setting.context(), frame.raw, out.span());
   EXPECT_LE(size, out.span().size());
   EXPECT_TRUE(out.is_intact());
   return {out.span().begin(), out.span().begin() + static_cast<ptrdiff_t>(size)};
 }
 
 // Decodes damaged input into exactly as many bytes as the frame has: an error or some bytes, nothing worse.
-void decode_damaged(const Codec& codec, const Frame& frame, uint8_t level, const Bytes& damaged) {
+void decode_damaged(const Codec& codec, const Frame& frame, const Setting& setting, const Bytes& damaged) {
   Guarded out(frame.raw.size());
   // An exact allocation, so that sanitizers see every byte read beyond it.
   const std::unique_ptr<std::byte[]> exact(new std::byte[damaged.size()]);
   std::ranges::copy(damaged, exact.get());
-  const auto result = codec.decode(frame.shape, level, {exact.get(), damaged.size()}, out.span());
+  const auto result = codec.decode(setting.context(), {exact.get(), damaged.size()}, out.span());
   if (!result) {
     EXPECT_EQ(result.error().kind, ErrorKind::corrupt) << frame.name;
   }
@@ -77,14 +103,15 @@ TEST_P(CodecContract, GivesBackWhatItTook) {
   for (const Frame& frame : all_frames()) {
     if (!codec().accepts(frame.shape)) continue;
     for (const uint8_t level : levels_of(codec())) {
-      const Bytes encoded = encode_or_empty(codec(), frame, level);
-      if (codec().is_transform()) {
+      const Setting setting(codec(), frame, level);
+      const Bytes encoded = encode_or_empty(codec(), frame, setting);
+      if (codec().is_transform() && setting.can_encode(codec())) {
         ASSERT_EQ(encoded.size(), frame.raw.size());
       }
       if (encoded.empty()) continue;
       ++encoded_frames;
       Guarded back(frame.raw.size());
-      const auto result = codec().decode(frame.shape, level, encoded, back.span());
+      const auto result = codec().decode(setting.context(), encoded, back.span());
       ASSERT_TRUE(result) << frame.name << ": " << result.error().message();
       ASSERT_TRUE(std::ranges::equal(back.span(), frame.raw)) << frame.name << " level " << int{level};
       ASSERT_TRUE(back.is_intact());
@@ -99,20 +126,23 @@ TEST_P(CodecContract, GivesBackWhatItTook) {
 TEST_P(CodecContract, GivesTheSameBytesEachTime) {
   for (const Frame& frame : all_frames()) {
     if (!codec().accepts(frame.shape)) continue;
-    ASSERT_EQ(encode_or_empty(codec(), frame, 0), encode_or_empty(codec(), frame, 0)) << frame.name;
+    const Setting once(codec(), frame, 0), again(codec(), frame, 0);
+    ASSERT_EQ(once.parameters, again.parameters) << frame.name;
+    ASSERT_EQ(encode_or_empty(codec(), frame, once), encode_or_empty(codec(), frame, again)) << frame.name;
   }
 }
 
 TEST_P(CodecContract, BearsTruncation) {
   for (const Frame& frame : all_frames()) {
     if (!codec().accepts(frame.shape)) continue;
-    const Bytes encoded = encode_or_empty(codec(), frame, 0);
+    const Setting setting(codec(), frame, 0);
+    const Bytes encoded = encode_or_empty(codec(), frame, setting);
     const size_t step = std::max<size_t>(1, encoded.size() / 12);
     for (size_t size = 0; size < encoded.size(); size += step)
-      decode_damaged(codec(), frame, 0, Bytes(encoded.begin(), encoded.begin() + static_cast<ptrdiff_t>(size)));
+      decode_damaged(codec(), frame, setting, Bytes(encoded.begin(), encoded.begin() + static_cast<ptrdiff_t>(size)));
     Bytes longer = encoded;
     longer.push_back({});
-    decode_damaged(codec(), frame, 0, longer);
+    decode_damaged(codec(), frame, setting, longer);
   }
 }
 
@@ -120,16 +150,43 @@ TEST_P(CodecContract, BearsDamage) {
   testing::Random random(3);
   for (const Frame& frame : all_frames()) {
     if (!codec().accepts(frame.shape)) continue;
-    const Bytes encoded = encode_or_empty(codec(), frame, 0);
+    const Setting setting(codec(), frame, 0);
+    const Bytes encoded = encode_or_empty(codec(), frame, setting);
     if (encoded.empty()) continue;
     for (int i = 0; i < 10; ++i) {
       Bytes damaged = encoded;
       for (uint64_t flips = 1 + random.next() % 3; flips > 0; --flips)
         damaged[random.next() % damaged.size()] ^= static_cast<std::byte>(1 << random.next() % 8);
-      decode_damaged(codec(), frame, 0, damaged);
+      decode_damaged(codec(), frame, setting, damaged);
     }
-    decode_damaged(codec(), frame, 0, testing::random_bytes(encoded.size(), random.next()));
-    decode_damaged(codec(), frame, 0, Bytes(encoded.size(), std::byte{0xff}));
+    decode_damaged(codec(), frame, setting, testing::random_bytes(encoded.size(), random.next()));
+    decode_damaged(codec(), frame, setting, Bytes(encoded.size(), std::byte{0xff}));
+  }
+}
+
+TEST_P(CodecContract, BearsDamagedParametersAndReferences) {
+  if (!has_parameters(codec().id())) return;
+  testing::Random random(7);
+  for (const Frame& frame : all_frames()) {
+    if (!codec().accepts(frame.shape)) continue;
+    Setting setting(codec(), frame, 0);
+    const Bytes encoded = encode_or_empty(codec(), frame, setting);
+    if (encoded.empty()) continue;
+    const Bytes good = setting.parameters;
+    for (int i = 0; i < 10; ++i) {
+      setting.parameters = good;
+      setting.parameters[random.next() % good.size()] ^= static_cast<std::byte>(1 << random.next() % 8);
+      decode_damaged(codec(), frame, setting, encoded);
+      setting.parameters = testing::random_bytes(random.next() % (2 * good.size()), random.next());
+      decode_damaged(codec(), frame, setting, encoded);
+      setting.parameters.assign(good.begin(), good.begin() + static_cast<ptrdiff_t>(random.next() % good.size()));
+      decode_damaged(codec(), frame, setting, encoded);
+    }
+    setting.parameters = good;
+    setting.references = {std::span(setting.related).first(setting.related.size() / 2)};
+    decode_damaged(codec(), frame, setting, encoded);
+    setting.references.clear();
+    decode_damaged(codec(), frame, setting, encoded);
   }
 }
 

@@ -16,6 +16,7 @@ enum : uint16_t {
 
   // Coders of our own.
   kFpcId = 16,  // FPC; level: exponent of the table size
+  kLchId = 17,  // context-modelled bit lengths and raw low bits of residuals
 
   // Coders of libraries.
   kZstdId = 32,
@@ -23,6 +24,14 @@ enum : uint16_t {
   kLz4Id = 34,
   kFpzip1dId = 35,  // fpzip over the whole frame as one line
   kFpzipId = 36,    // fpzip with the true shapes
+
+  // From here on codecs have parameters (kFirstParametricId). Transforms of our own.
+  kFittedId = 64,    // residuals of a stencil fitted by least squares
+  kRelationId = 65,  // residuals of a prediction from other variables
+  kHaloId = 66,      // cells that copy other cells of the frame are replaced by what compresses to nothing
+
+  // Coders of libraries with parameters.
+  kZfpId = 96,  // zfp with an error bound
 };
 
 }  // namespace forebay::codec

@@ -26,20 +26,17 @@ class Deflate final : public Codec {
   size_t bound(size_t raw) const override { return libdeflate_zlib_compress_bound(nullptr, raw); }
   size_t scratch_bytes(uint8_t level, size_t) const override { return level >= 10 ? kOptimalScratch : kScratch; }
 
-  size_t encode(const FrameShape&, uint8_t level, std::span<const std::byte> in,
-                std::span<std::byte> out) const override {
-    const std::unique_ptr<libdeflate_compressor, FreeContext> context(
-        libdeflate_alloc_compressor(level == 0 ? kDefaultLevel : level));
-    if (!context) return 0;
-    return libdeflate_zlib_compress(context.get(), in.data(), in.size(), out.data(), out.size());
+  size_t encode(const Context& context, std::span<const std::byte> in, std::span<std::byte> out) const override {
+    const std::unique_ptr<libdeflate_compressor, FreeContext> state(
+        libdeflate_alloc_compressor(context.level == 0 ? kDefaultLevel : context.level));
+    if (!state) return 0;
+    return libdeflate_zlib_compress(state.get(), in.data(), in.size(), out.data(), out.size());
   }
 
-  Result<void> decode(const FrameShape&, uint8_t, std::span<const std::byte> in,
-                      std::span<std::byte> out) const override {
-    const std::unique_ptr<libdeflate_decompressor, FreeContext> context(libdeflate_alloc_decompressor());
-    if (!context) return fail(ErrorKind::limit, "no memory for a deflate context");
-    const auto result =
-        libdeflate_zlib_decompress(context.get(), in.data(), in.size(), out.data(), out.size(), nullptr);
+  Result<void> decode(const Context&, std::span<const std::byte> in, std::span<std::byte> out) const override {
+    const std::unique_ptr<libdeflate_decompressor, FreeContext> state(libdeflate_alloc_decompressor());
+    if (!state) return fail(ErrorKind::limit, "no memory for a deflate context");
+    const auto result = libdeflate_zlib_decompress(state.get(), in.data(), in.size(), out.data(), out.size(), nullptr);
     if (result != LIBDEFLATE_SUCCESS) return fail(ErrorKind::corrupt, "damaged deflate data");
     return {};
   }

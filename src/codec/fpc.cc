@@ -68,14 +68,13 @@ class Fpc final : public Codec {
   size_t bound(size_t raw) const override { return raw + raw / 16 + 1 + 8; }
   size_t scratch_bytes(uint8_t level, size_t raw) const override { return size_t{16} << table_log(level, raw / 8); }
 
-  size_t encode(const FrameShape& shape, uint8_t level, std::span<const std::byte> in,
-                std::span<std::byte> out) const override {
+  size_t encode(const Context& context, std::span<const std::byte> in, std::span<std::byte> out) const override {
     const size_t count = in.size() / 8;
     std::byte* codes = out.data();
     std::byte* residuals = codes + (count + 1) / 2;
-    Predictors predictors(table_log(level, count));
+    Predictors predictors(table_log(context.level, count));
     for (size_t i = 0; i < count; ++i) {
-      const uint64_t value = load(shape.type.order, in.data() + 8 * i);
+      const uint64_t value = load(context.shape.type.order, in.data() + 8 * i);
       const uint64_t by_value = value ^ predictors.by_value();
       const uint64_t by_difference = value ^ predictors.by_difference();
       predictors.learn(value);
@@ -90,15 +89,14 @@ class Fpc final : public Codec {
     return static_cast<size_t>(residuals - out.data());
   }
 
-  Result<void> decode(const FrameShape& shape, uint8_t level, std::span<const std::byte> in,
-                      std::span<std::byte> out) const override {
+  Result<void> decode(const Context& context, std::span<const std::byte> in, std::span<std::byte> out) const override {
     const size_t count = out.size() / 8;
     const size_t code_bytes = (count + 1) / 2;
     if (out.size() % 8 != 0 || in.size() < code_bytes) return fail(ErrorKind::corrupt, "fpc data are too short");
     const std::byte* codes = in.data();
     const std::byte* residuals = codes + code_bytes;
     const std::byte* const end = in.data() + in.size();
-    Predictors predictors(table_log(level, count));
+    Predictors predictors(table_log(context.level, count));
     for (size_t i = 0; i < count; ++i) {
       const auto code = std::to_integer<unsigned>(codes[i / 2] >> (i % 2 == 0 ? 0 : 4)) & 15;
       const unsigned bytes = stored_bytes(code & 7);
@@ -107,7 +105,7 @@ class Fpc final : public Codec {
       residuals += bytes;
       const uint64_t value = residual ^ ((code & 8) != 0 ? predictors.by_difference() : predictors.by_value());
       predictors.learn(value);
-      store_le(out.data() + 8 * i, shape.type.order == ByteOrder::big ? std::byteswap(value) : value);
+      store_le(out.data() + 8 * i, context.shape.type.order == ByteOrder::big ? std::byteswap(value) : value);
     }
     if (residuals != end) return fail(ErrorKind::corrupt, "fpc data are too long");
     return {};

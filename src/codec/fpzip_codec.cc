@@ -89,41 +89,40 @@ class Fpzip final : public Codec {
   // The library keeps a front of up to 3 * nx values, rounded up to a power of two.
   size_t scratch_bytes(uint8_t, size_t raw) const override { return 8 * raw + (64 << 10); }
 
-  size_t encode(const FrameShape& shape, uint8_t, std::span<const std::byte> in,
-                std::span<std::byte> out) const override {
-    if (!is_known_library() || !(shape.type.size == 4 ? is_tame<uint32_t>(in) : is_tame<uint64_t>(in))) return 0;
-    const std::vector<FpzipShape> streams = streams_of(shape, one_line_);
+  size_t encode(const Context& context, std::span<const std::byte> in, std::span<std::byte> out) const override {
+    if (!is_known_library() || !(context.shape.type.size == 4 ? is_tame<uint32_t>(in) : is_tame<uint64_t>(in)))
+      return 0;
+    const std::vector<FpzipShape> streams = streams_of(context.shape, one_line_);
     if (streams.size() > 1 && in.size() / streams.size() < kMinStreamBytes) return 0;
     size_t written = 0;
     const std::byte* from = in.data();
     for (const FpzipShape& stream : streams) {
       if (stream.count() == 0) continue;
       if (out.size() - written <= kLengthBytes) return 0;
-      const size_t size = encode_stream(shape.type, stream, from, out.subspan(written + kLengthBytes));
+      const size_t size = encode_stream(context.shape.type, stream, from, out.subspan(written + kLengthBytes));
       if (size == 0) return 0;
       store_le<uint64_t>(out.data() + written, size);
       written += kLengthBytes + size;
-      from += stream.count() * shape.type.size;
+      from += stream.count() * context.shape.type.size;
     }
     return written;
   }
 
-  Result<void> decode(const FrameShape& shape, uint8_t, std::span<const std::byte> in,
-                      std::span<std::byte> out) const override {
-    if (!accepts(shape) || shape.element_total() * shape.type.size != out.size())
+  Result<void> decode(const Context& context, std::span<const std::byte> in, std::span<std::byte> out) const override {
+    if (!accepts(context.shape) || context.shape.element_total() * context.shape.type.size != out.size())
       return fail(ErrorKind::corrupt, "fpzip data for another shape");
     std::byte* to = out.data();
-    for (const FpzipShape& stream : streams_of(shape, one_line_)) {
+    for (const FpzipShape& stream : streams_of(context.shape, one_line_)) {
       if (stream.count() == 0) continue;
       if (in.size() < kLengthBytes) return fail(ErrorKind::corrupt, "fpzip data are too short");
       const auto size = load_le<uint64_t>(in.data());
       in = in.subspan(kLengthBytes);
       if (size > in.size()) return fail(ErrorKind::corrupt, "fpzip data are too short");
       const auto bytes = in.first(static_cast<size_t>(size));
-      FOREBAY_CHECK(shape.type.size == 4 ? decode_fpzip<float>(bytes, stream, to)
-                                         : decode_fpzip<double>(bytes, stream, to));
+      FOREBAY_CHECK(context.shape.type.size == 4 ? decode_fpzip<float>(bytes, stream, to)
+                                                 : decode_fpzip<double>(bytes, stream, to));
       in = in.subspan(static_cast<size_t>(size));
-      to += stream.count() * shape.type.size;
+      to += stream.count() * context.shape.type.size;
     }
     if (!in.empty()) return fail(ErrorKind::corrupt, "fpzip data are too long");
     return {};

@@ -35,16 +35,14 @@ class Lorenzo final : public Codec {
   size_t bound(size_t raw) const override { return raw; }
   size_t scratch_bytes(uint8_t, size_t) const override { return 0; }
 
-  size_t encode(const FrameShape& shape, uint8_t level, std::span<const std::byte> in,
-                std::span<std::byte> out) const override {
-    run_blocks(lorenzo_forward, shape, level, in.data(), out.data());
+  size_t encode(const Context& context, std::span<const std::byte> in, std::span<std::byte> out) const override {
+    run_blocks(lorenzo_forward, context.shape, context.level, in.data(), out.data());
     return in.size();
   }
 
-  Result<void> decode(const FrameShape& shape, uint8_t level, std::span<const std::byte> in,
-                      std::span<std::byte> out) const override {
-    FOREBAY_CHECK(check_transform_input(shape, in, out));
-    run_blocks(lorenzo_inverse, shape, level, in.data(), out.data());
+  Result<void> decode(const Context& context, std::span<const std::byte> in, std::span<std::byte> out) const override {
+    FOREBAY_CHECK(check_transform_input(context.shape, in, out));
+    run_blocks(lorenzo_inverse, context.shape, context.level, in.data(), out.data());
     return {};
   }
 };

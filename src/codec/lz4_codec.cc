@@ -26,19 +26,17 @@ class Lz4 final : public Codec {
     return static_cast<size_t>(level == 0 ? LZ4_sizeofState() : LZ4_sizeofStateHC());
   }
 
-  size_t encode(const FrameShape&, uint8_t level, std::span<const std::byte> in,
-                std::span<std::byte> out) const override {
+  size_t encode(const Context& context, std::span<const std::byte> in, std::span<std::byte> out) const override {
     if (in.empty()) return 0;
     const auto* from = reinterpret_cast<const char*>(in.data());
     auto* to = reinterpret_cast<char*>(out.data());
     const int in_size = static_cast<int>(in.size()), out_size = static_cast<int>(out.size());
-    const int size = level == 0 ? LZ4_compress_default(from, to, in_size, out_size)
-                                : LZ4_compress_HC(from, to, in_size, out_size, level);
+    const int size = context.level == 0 ? LZ4_compress_default(from, to, in_size, out_size)
+                                        : LZ4_compress_HC(from, to, in_size, out_size, context.level);
     return size > 0 ? static_cast<size_t>(size) : 0;
   }
 
-  Result<void> decode(const FrameShape&, uint8_t, std::span<const std::byte> in,
-                      std::span<std::byte> out) const override {
+  Result<void> decode(const Context&, std::span<const std::byte> in, std::span<std::byte> out) const override {
     constexpr size_t kMax = std::numeric_limits<int>::max();
     if (in.size() > kMax || out.size() > kMax) return fail(ErrorKind::corrupt, "a frame too large for lz4");
     const int size = LZ4_decompress_safe(reinterpret_cast<const char*>(in.data()), reinterpret_cast<char*>(out.data()),

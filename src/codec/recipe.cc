@@ -30,6 +30,14 @@ Result<uint64_t> take_varint(std::span<const std::byte>& in) {
   return malformed("a size is too large");
 }
 
+Result<Bytes> take_parameters(std::span<const std::byte>& in) {
+  FOREBAY_TRY(const uint64_t size, take_varint(in));
+  if (size > kMaxParameterBytes || size > in.size()) return malformed("parameters cut off or too long");
+  const auto taken = in.first(static_cast<size_t>(size));
+  in = in.subspan(taken.size());
+  return Bytes(taken.begin(), taken.end());
+}
+
 }  // namespace
 
 Bytes encode_recipe(std::span<const Step> steps) {
@@ -41,6 +49,9 @@ Bytes encode_recipe(std::span<const Step> steps) {
     out.push_back(static_cast<std::byte>(step.stage.id >> 8));
     out.push_back(static_cast<std::byte>(step.stage.level));
     put_varint(out, step.size);
+    if (!has_parameters(step.stage.id)) continue;
+    put_varint(out, step.stage.parameters.size());
+    out.insert(out.end(), step.stage.parameters.begin(), step.stage.parameters.end());
   }
   return out;
 }
@@ -53,10 +64,13 @@ Result<std::vector<Step>> decode_recipe(std::span<const std::byte> recipe) {
   recipe = recipe.subspan(1);
   for (size_t i = 0; i < count; ++i) {
     if (recipe.size() < 3) return malformed("cut off");
-    Step step{{load_le<uint16_t>(recipe.data()), std::to_integer<uint8_t>(recipe[2])}};
+    Step step{.stage = {.id = load_le<uint16_t>(recipe.data()), .level = std::to_integer<uint8_t>(recipe[2])}};
     recipe = recipe.subspan(3);
     FOREBAY_TRY(step.size, take_varint(recipe));
-    steps.push_back(step);
+    if (has_parameters(step.stage.id)) {
+      FOREBAY_TRY(step.stage.parameters, take_parameters(recipe));
+    }
+    steps.push_back(std::move(step));
   }
   if (!recipe.empty()) return malformed("bytes after its end");
   return steps;

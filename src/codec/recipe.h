@@ -17,7 +17,7 @@ struct Step {
 
 Bytes encode_recipe(std::span<const Step> steps);
 
-// corrupt if `recipe` is malformed. The sizes and codecs are as they were found.
+// corrupt if `recipe` is malformed. The sizes, codecs and parameters are as they were found.
 Result<std::vector<Step>> decode_recipe(std::span<const std::byte> recipe);
 
 }  // namespace forebay::codec

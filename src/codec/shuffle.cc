@@ -16,17 +16,15 @@ class Shuffle final : public Codec {
   size_t bound(size_t raw) const override { return raw; }
   size_t scratch_bytes(uint8_t, size_t) const override { return 0; }
 
-  size_t encode(const FrameShape& shape, uint8_t, std::span<const std::byte> in,
-                std::span<std::byte> out) const override {
-    const size_t width = shape.type.size, count = in.size() / width;
+  size_t encode(const Context& context, std::span<const std::byte> in, std::span<std::byte> out) const override {
+    const size_t width = context.shape.type.size, count = in.size() / width;
     split_planes(in.data(), count, width, out.data(), count);
     return in.size();
   }
 
-  Result<void> decode(const FrameShape& shape, uint8_t, std::span<const std::byte> in,
-                      std::span<std::byte> out) const override {
-    FOREBAY_CHECK(check_transform_input(shape, in, out));
-    const size_t width = shape.type.size, count = out.size() / width;
+  Result<void> decode(const Context& context, std::span<const std::byte> in, std::span<std::byte> out) const override {
+    FOREBAY_CHECK(check_transform_input(context.shape, in, out));
+    const size_t width = context.shape.type.size, count = out.size() / width;
     join_planes(in.data(), count, count, width, out.data());
     return {};
   }

@@ -45,7 +45,7 @@ uint64_t estimated_bits(const Chain& transform, const Sample& sample, Bytes& res
   const Stage* lorenzo = find_stage(transform, kLorenzoId);
   if (lorenzo != nullptr) {
     residuals.resize(sample.bytes.size());
-    find_codec(kLorenzoId)->encode(sample.shape, lorenzo->level, sample.bytes, residuals);
+    find_codec(kLorenzoId)->encode({sample.shape, lorenzo->level}, sample.bytes, residuals);
   }
   const Bytes elements = telling_elements(sample, lorenzo != nullptr ? residuals : sample.bytes);
   return transform.empty() && width > 1 ? repeated_bits(elements, width) : shuffled_bits(elements, width);

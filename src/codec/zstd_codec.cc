@@ -42,21 +42,19 @@ class Zstd final : public Codec {
     return ZSTD_estimateCCtxSize_usingCParams(parameters) + kContextSlack;
   }
 
-  size_t encode(const FrameShape&, uint8_t level, std::span<const std::byte> in,
-                std::span<std::byte> out) const override {
-    const std::unique_ptr<ZSTD_CCtx, FreeContext> context(ZSTD_createCCtx());
-    if (!context) return 0;
-    ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, effective_level(level));
-    ZSTD_CCtx_setParameter(context.get(), ZSTD_c_windowLog, window_log(in.size()));
-    const size_t size = ZSTD_compress2(context.get(), out.data(), out.size(), in.data(), in.size());
+  size_t encode(const Context& context, std::span<const std::byte> in, std::span<std::byte> out) const override {
+    const std::unique_ptr<ZSTD_CCtx, FreeContext> state(ZSTD_createCCtx());
+    if (!state) return 0;
+    ZSTD_CCtx_setParameter(state.get(), ZSTD_c_compressionLevel, effective_level(context.level));
+    ZSTD_CCtx_setParameter(state.get(), ZSTD_c_windowLog, window_log(in.size()));
+    const size_t size = ZSTD_compress2(state.get(), out.data(), out.size(), in.data(), in.size());
     return ZSTD_isError(size) ? 0 : size;
   }
 
-  Result<void> decode(const FrameShape&, uint8_t, std::span<const std::byte> in,
-                      std::span<std::byte> out) const override {
-    const std::unique_ptr<ZSTD_DCtx, FreeContext> context(ZSTD_createDCtx());
-    if (!context) return fail(ErrorKind::limit, "no memory for a zstd context");
-    const size_t size = ZSTD_decompressDCtx(context.get(), out.data(), out.size(), in.data(), in.size());
+  Result<void> decode(const Context&, std::span<const std::byte> in, std::span<std::byte> out) const override {
+    const std::unique_ptr<ZSTD_DCtx, FreeContext> state(ZSTD_createDCtx());
+    if (!state) return fail(ErrorKind::limit, "no memory for a zstd context");
+    const size_t size = ZSTD_decompressDCtx(state.get(), out.data(), out.size(), in.data(), in.size());
     if (ZSTD_isError(size)) return fail(ErrorKind::corrupt, std::string("zstd: ") + ZSTD_getErrorName(size));
     if (size != out.size()) return fail(ErrorKind::corrupt, "zstd data of another size than the frame says");
     return {};

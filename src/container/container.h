@@ -46,7 +46,7 @@ struct Index {
 struct FrameRecord {
   uint32_t number = 0;
   uint64_t raw_bytes = 0, raw_hash = 0;
-  std::span<const std::byte> recipe;  // how to decode the payload; at most 4096 bytes
+  std::span<const std::byte> recipe;  // how to decode the payload; at most 65536 bytes
   std::string chain;                  // the same for humans, for the index
   std::vector<uint32_t> references;
   std::span<const std::byte> payload;

@@ -25,7 +25,7 @@ inline constexpr size_t kFileHeaderBytes = 16;
 inline constexpr size_t kRecordHeaderBytes = 56;
 inline constexpr size_t kTrailerBytes = 64;
 
-inline constexpr uint32_t kMaxRecipeBytes = 4096;
+inline constexpr uint32_t kMaxRecipeBytes = 64 << 10;
 inline constexpr uint32_t kMaxChainBytes = 1024;
 inline constexpr uint32_t kMaxReferences = 1024;
 inline constexpr uint32_t kFrameMetaFixedBytes = 32;
