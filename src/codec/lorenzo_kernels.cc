@@ -1,43 +1,11 @@
 #include "codec/lorenzo_kernels.h"
 
 #include <algorithm>
-#include <type_traits>
 
-#include "base/bytes.h"
-#include "codec/simd.h"
+#include "codec/elements.h"
 
 namespace forebay::codec {
 namespace {
-
-// How elements become integers whose differences are small, and back.
-template <class U, bool kFloat, bool kBigEndian>
-struct Elements {
-  using Unsigned = U;
-  using Signed = std::make_signed_t<U>;
-  static constexpr int kTopBit = sizeof(U) * 8 - 1;
-
-  // IEEE floats in the order of their values: the other bits of negative numbers flipped. Its own inverse.
-  FOREBAY_KERNEL static U map(U bits) {
-    if constexpr (!kFloat) return bits;
-    return static_cast<U>(bits ^ (static_cast<U>(static_cast<Signed>(bits) >> kTopBit) >> 1));
-  }
-  FOREBAY_KERNEL static U load(const std::byte* from) {
-    if constexpr (kBigEndian) return map(load_be<U>(from));
-    return map(load_le<U>(from));
-  }
-  // Turns the integer at `at` into the element.
-  FOREBAY_KERNEL static void unmap(std::byte* at) {
-    U bits = map(load_le<U>(at));
-    if constexpr (kBigEndian) bits = std::byteswap(bits);
-    store_le(at, bits);
-  }
-  FOREBAY_KERNEL static U zigzag(U difference) {
-    return static_cast<U>(static_cast<U>(difference << 1) ^ static_cast<U>(static_cast<Signed>(difference) >> kTopBit));
-  }
-  FOREBAY_KERNEL static U unzigzag(U residual) {
-    return static_cast<U>(static_cast<U>(residual >> 1) ^ static_cast<U>(0 - (residual & 1)));
-  }
-};
 
 // The distances, in bytes, between an element and its predecessors along the outer dimensions, where it has them.
 struct Predecessors {
