@@ -6,6 +6,7 @@ option(FOREBAY_EXAMPLES "Build the example simulation (needs MPI and HDF5)" OFF)
 option(FOREBAY_MPI "Let `mpiexec forebay pack` spread rank groups over processes" OFF)
 option(FOREBAY_FPZIP "Codec fpzip (libfpzip)" ON)
 option(FOREBAY_LZ4 "Codec lz4 (liblz4)" ON)
+option(FOREBAY_ZFP "Codec zfp (libzfp), for `pack --lossy`" ON)
 option(FOREBAY_FUZZ "Build the libFuzzer targets (clang only)" OFF)
 set(FOREBAY_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=")
 

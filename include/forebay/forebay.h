@@ -21,7 +21,7 @@ extern "C" {
 FOREBAY_API const char* forebay_version(void);
 
 /* What the library was built with, for problem reports, in one line for people to read:
- * "forebay 0.1.0, GNU 12.2.0 Release, fpzip ON, lz4 ON, mpi OFF". */
+ * "forebay 0.1.0, GNU 12.2.0 Release, fpzip ON, lz4 ON, zfp ON, mpi OFF". */
 FOREBAY_API const char* forebay_build_info(void);
 
 #ifdef __cplusplus

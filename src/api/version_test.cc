@@ -21,6 +21,7 @@ TEST(BuildInfo, NamesVersionAndOptions) {
   EXPECT_THAT(info, StartsWith(std::string("forebay ") + forebay_version() + ", "));
   EXPECT_THAT(info, HasSubstr(", fpzip O"));
   EXPECT_THAT(info, HasSubstr(", lz4 O"));
+  EXPECT_THAT(info, HasSubstr(", zfp O"));
   EXPECT_THAT(info, HasSubstr(", mpi O"));
   EXPECT_EQ(info.find('\n'), std::string::npos);
 }

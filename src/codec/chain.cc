@@ -24,6 +24,9 @@ FrameShape shape_after(const Codec& codec, const FrameShape& shape, size_t size)
 Result<Stage> parse_stage(std::string_view text) {
   const size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
+  if (!codec->is_lossless())
+    return fail(ErrorKind::invalid_argument, fmt::format("codec '{}' is not lossless", name), {}, {},
+                "name the variables and a bound with --lossy");
   const Codec* codec = find_codec(name);
   if (codec == nullptr) return fail(ErrorKind::invalid_argument, fmt::format("unknown codec '{}'", name));
   Stage stage{.id = codec->id()};

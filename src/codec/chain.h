@@ -23,7 +23,8 @@ using References = std::span<const std::span<const std::byte>>;
 // Parameters are left out.
 std::string to_string(const Chain& chain);
 
-// The inverse. invalid_argument for an unknown codec, a bad level, or a chain in which a transform follows a coder.
+// The inverse. invalid_argument for an unknown codec, one that is not lossless, a bad level, or a chain in which a
+// transform follows a coder.
 Result<Chain> parse_chain(std::string_view text);
 
 // A frame's bytes after a chain, with what a reader needs to undo it.

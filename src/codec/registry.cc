@@ -11,6 +11,9 @@ std::span<const Codec* const> all_codecs() {
       &lz4_codec(),
 #endif
       &fpzip1d_codec(), &fpzip_codec(),      &relation_codec(),
+#ifdef FOREBAY_HAVE_ZFP
+      &zfp_codec(),
+#endif
   };
   return codecs;
 }
