@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "base/bytes.h"
 #include "base/directory.h"
 #include "base/error.h"
+#include "base/error_bound.h"
 #include "base/plan_spec.h"
 #include "container/characteristics.h"
 
@@ -26,6 +28,7 @@ struct FrameEntry {
   uint64_t encoded_hash = 0;         // hash64 of the payload
   uint32_t chain = 0;                // index into Index::chains
   std::vector<uint32_t> references;  // frames of the same container that this one was predicted from
+  std::optional<LossyNote> lossy;    // of a frame whose raw bytes are not those of the source, but near them
 
   // Whether the frame was lost when the container was rebuilt: there is no record of it.
   bool is_lost() const { return record_offset == 0; }
@@ -50,6 +53,7 @@ struct FrameRecord {
   std::string chain;                  // the same for humans, for the index
   std::vector<uint32_t> references;
   std::span<const std::byte> payload;
+  std::optional<LossyNote> lossy;
 };
 
 // Writes one container, front to back: head (directory and plan), frames in any order, index, trailer. The same calls
@@ -106,6 +110,9 @@ class Reader {
   const Index& index() const { return index_; }
   const ByteSource& source() const { return *source_; }
 
+  // What the container's records say of it: the hash of its directory and plan.
+  uint64_t id() const { return container_id_; }
+
   // read_frame() of this container.
   Result<FramePayload> read(uint32_t number) const { return read_frame(*source_, index_, number); }
 
@@ -134,10 +141,14 @@ struct Recovered {
 // Tells the raw sizes of the frames that a directory's plan has (the merge room knows; containers do not).
 using FrameSizes = std::function<Result<std::vector<uint64_t>>(const Directory&, const PlanSpec&)>;
 
+// Tells what a frame's recipe says of its loss (the codec room knows).
+using LossyOfRecipe = std::function<std::optional<LossyNote>(std::span<const std::byte> recipe)>;
+
 // Rebuilds an index from the records of a container, whatever is damaged. Frames count as found only if header, recipe
 // and payload pass their checksums and the raw size is the plan's. corrupt if no copy of the directory is left. Takes
 // time proportional to the source's size.
-Result<Recovered> recover(const ByteSource& source, uint64_t max_index_bytes, const FrameSizes& frame_sizes);
+Result<Recovered> recover(const ByteSource& source, uint64_t max_index_bytes, const FrameSizes& frame_sizes,
+                          const LossyOfRecipe& lossy_of_recipe);
 
 // Writes what was recovered from `source` to a new container at `path`: payloads verbatim, lost frames skipped. Errors
 // as Writer's and read_frame()'s.

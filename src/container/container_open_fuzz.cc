@@ -22,8 +22,9 @@ void use(std::span<const std::byte> bytes) {
   const auto sizes = [](const Directory& directory, const PlanSpec&) -> Result<std::vector<uint64_t>> {
     return std::vector<uint64_t>(directory.files.size(), 1000);
   };
+  const auto no_loss = [](std::span<const std::byte>) { return std::nullopt; };
   const MemorySource source(bytes);
-  if (const auto recovered = recover(source, kLimit, sizes))
+  if (const auto recovered = recover(source, kLimit, sizes, no_loss))
     for (uint32_t number = 0; number < recovered->index.frames.size() && number < kSomeFrames; ++number)
       (void)read_frame(source, recovered->index, number);
 }

@@ -99,13 +99,13 @@ void wipe(Bytes& bytes, uint64_t begin, uint64_t end) {
 }
 
 Result<Recovered> recover_bytes(Bytes bytes, const Sample& sample) {
-  return recover(OwnedSource(std::move(bytes)), kIndexLimit, sizes_of(sample));
+  return recover(OwnedSource(std::move(bytes)), kIndexLimit, sizes_of(sample), lossy_of(sample));
 }
 
 // That all frames but `lost` can be read by what was recovered, and that a rewritten container is whole.
 void expect_recovers(const Bytes& bytes, const Sample& sample, const std::vector<uint32_t>& lost, bool index_is_left) {
   const OwnedSource source(bytes);
-  const auto recovered = recover(source, kIndexLimit, sizes_of(sample));
+  const auto recovered = recover(source, kIndexLimit, sizes_of(sample), lossy_of(sample));
   ASSERT_TRUE(recovered) << recovered.error().message();
   EXPECT_EQ(recovered->lost_frames, lost);
   expect_equal(recovered->index.directory, sample.directory);
@@ -125,15 +125,22 @@ void expect_recovers(const Bytes& bytes, const Sample& sample, const std::vector
     const auto frame = (*reader)->read(number);
     ASSERT_EQ(frame.has_value(), !is_lost) << number;
     EXPECT_EQ((*reader)->index().frames[number].raw_bytes, sample.frames[number].raw_bytes);
+    EXPECT_EQ((*reader)->index().frames[number].lossy, is_lost ? std::nullopt : sample.frames[number].lossy);
     if (frame) {
       EXPECT_EQ(as_text(frame->payload), sample.frames[number].payload);
     }
   }
 }
 
+Sample sample_with_loss() {
+  Sample sample = small_sample();
+  sample.frames[4].lossy = LossyNote{.bound = {BoundKind::relative, 1e-3}, .error = 4e-4};
+  return sample;
+}
+
 class Recovery : public ::testing::Test {
  protected:
-  const Sample sample_ = small_sample();
+  const Sample sample_ = sample_with_loss();
   Bytes bytes_ = sample_bytes(sample_);
   const Places layout_ = places_of(bytes_);
 };
@@ -234,7 +241,7 @@ TEST_F(Recovery, OfACopyOfARewrittenContainerKeepsFramesLost) {
   bytes_[layout_.frames[1] + 20] ^= std::byte{4};
   const TempDir dir;
   const OwnedSource source(bytes_);
-  ASSERT_TRUE(rewrite(source, *recover(source, kIndexLimit, sizes_of(sample_)), dir.file("new")));
+  ASSERT_TRUE(rewrite(source, *recover(source, kIndexLimit, sizes_of(sample_), lossy_of(sample_)), dir.file("new")));
   expect_recovers(read_file(dir.file("new")), sample_, {1}, true);
 }
 
@@ -265,7 +272,7 @@ TEST_F(Recovery, TakesLinearTimeOnOverlappingClaims) {
     bytes.insert(bytes.end(), header.begin(), header.end());
   }
   const CountingSource source(std::move(bytes));
-  EXPECT_FALSE(recover(source, kIndexLimit, sizes_of(sample_)));
+  EXPECT_FALSE(recover(source, kIndexLimit, sizes_of(sample_), lossy_of(sample_)));
   EXPECT_LT(source.bytes_read(), 10 * source.size());
 }
 
@@ -278,7 +285,7 @@ TEST(Damage, RandomDamageNeverBreaksRecovery) {
     for (size_t n = random() % 6; n > 0; --n) bytes[random() % bytes.size()] = static_cast<std::byte>(random());
     if (random() % 4 == 0) bytes.resize(random() % bytes.size());
     const OwnedSource source(std::move(bytes));
-    const auto recovered = recover(source, kIndexLimit, sizes_of(sample));
+    const auto recovered = recover(source, kIndexLimit, sizes_of(sample), lossy_of(sample));
     if (!recovered) continue;
     for (uint32_t number = 0; number < sample.frames.size(); ++number) {
       const auto frame = read_frame(source, recovered->index, number);

@@ -1,6 +1,7 @@
 #include "container/index_codec.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "container/characteristics_codec.h"
 #include "container/column.h"
@@ -69,6 +70,42 @@ Result<void> decode_references(const fb::Contents& table, ColumnReader& in, std:
   return {};
 }
 
+// The columns of the frames that are stored with loss.
+struct LossyColumns {
+  Values numbers, kinds, bounds, errors;
+};
+
+LossyColumns lossy_columns(const Index& index) {
+  LossyColumns columns;
+  for (size_t number = 0; number < index.frames.size(); ++number) {
+    const auto& lossy = index.frames[number].lossy;
+    if (!lossy) continue;
+    columns.numbers.push_back(number);
+    columns.kinds.push_back(static_cast<uint64_t>(lossy->bound.kind));
+    columns.bounds.push_back(std::bit_cast<uint64_t>(lossy->bound.value));
+    columns.errors.push_back(std::bit_cast<uint64_t>(lossy->error));
+  }
+  return columns;
+}
+
+Result<void> decode_lossy(const fb::Contents& table, ColumnReader& in, Index& index) {
+  const uint64_t count = ColumnReader::count(table.lossy_frames());
+  if (count > index.frames.size()) return bad("more frames are stored with loss than there are");
+  FOREBAY_TRY(const auto numbers, in.get_deltas(table.lossy_frames(), count));
+  FOREBAY_TRY(const auto kinds, in.get(table.lossy_kinds(), count, UINT8_MAX));
+  FOREBAY_TRY(const auto bounds, in.get(table.lossy_bounds(), count));
+  FOREBAY_TRY(const auto errors, in.get(table.lossy_errors(), count));
+  for (size_t i = 0; i < count; ++i) {
+    const LossyNote note{.bound = {static_cast<BoundKind>(kinds[i]), std::bit_cast<double>(bounds[i])},
+                         .error = std::bit_cast<double>(errors[i])};
+    const bool ascends = i == 0 || numbers[i - 1] < numbers[i];
+    if (!ascends || numbers[i] >= index.frames.size()) return bad("a frame that is stored with loss is not there");
+    if (!note.is_valid()) return bad("an impossible error bound");
+    index.frames[numbers[i]].lossy = note;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<VariableFacts> facts_of(const Directory& directory) {
@@ -95,6 +132,10 @@ Result<Bytes> encode_contents(const Index& index, std::span<const VariableFacts>
   const auto references = out.put(reference_column(index));
   const auto crcs = out.put(index.file_crcs);
   const CharacteristicsColumns columns = put_characteristics(out, index.characteristics, facts);
+  const LossyColumns lossy = lossy_columns(index);
+  const auto lossy_frames = out.put_deltas(lossy.numbers);
+  const auto lossy_kinds = out.put(lossy.kinds), lossy_bounds = out.put(lossy.bounds);
+  const auto lossy_errors = out.put(lossy.errors);
 
   fb::ContentsBuilder table(out.builder());
   table.add_chains(chains);
@@ -108,6 +149,10 @@ Result<Bytes> encode_contents(const Index& index, std::span<const VariableFacts>
   table.add_frame_references(references);
   table.add_file_crcs(crcs);
   add_characteristics(table, columns);
+  table.add_lossy_frames(lossy_frames);
+  table.add_lossy_kinds(lossy_kinds);
+  table.add_lossy_bounds(lossy_bounds);
+  table.add_lossy_errors(lossy_errors);
   return out.finish(table.Finish());
 }
 
@@ -120,6 +165,7 @@ Result<void> decode_contents(std::span<const std::byte> bytes, MemoryBudget& bud
   index.chains = std::move(chains.values);
   FOREBAY_CHECK(decode_frames(*table, in, kept, index));
   FOREBAY_CHECK(decode_references(*table, in, kept, index));
+  FOREBAY_CHECK(decode_lossy(*table, in, index));
   const uint64_t crcs = in.count(table->file_crcs());
   if (crcs != 0 && crcs != index.directory.files.size()) return bad("the checksums are not one per file");
   FOREBAY_TRY(auto file_crcs, in.get(table->file_crcs(), crcs));

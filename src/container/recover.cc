@@ -31,7 +31,8 @@ std::optional<uint64_t> find_id(const ByteSource& source, std::span<const FoundR
 
 class Recovery {
  public:
-  Recovery(const ByteSource& source, uint64_t max_index_bytes) : source_(source), max_index_bytes_(max_index_bytes) {}
+  Recovery(const ByteSource& source, uint64_t max_index_bytes, const LossyOfRecipe& lossy_of_recipe)
+      : source_(source), max_index_bytes_(max_index_bytes), lossy_of_recipe_(lossy_of_recipe) {}
 
   Result<Recovered> run(const FrameSizes& frame_sizes) {
     records_ = scan_records(source_, remarks_);
@@ -122,7 +123,8 @@ class Recovery {
                                      .raw_hash = meta.raw_hash,
                                      .encoded_hash = record.header.payload_hash,
                                      .chain = intern_chain(std::string(meta.chain)),
-                                     .references = meta.references};
+                                     .references = meta.references,
+                                     .lossy = lossy_of_recipe_(meta.recipe)};
   }
 
   uint32_t intern_chain(const std::string& chain) {
@@ -137,7 +139,8 @@ class Recovery {
     for (uint32_t number = 0; number < found_.size(); ++number) {
       if (!found_[number]) {
         lost_.push_back(number);
-        found_[number] = FrameEntry{.raw_bytes = raw_sizes_[number], .chain = intern_chain(""), .references = {}};
+        found_[number] =
+            FrameEntry{.raw_bytes = raw_sizes_[number], .chain = intern_chain(""), .references = {}, .lossy = {}};
       }
       index_.frames.push_back(std::move(*found_[number]));
     }
@@ -146,6 +149,7 @@ class Recovery {
 
   const ByteSource& source_;
   const uint64_t max_index_bytes_;
+  const LossyOfRecipe& lossy_of_recipe_;
   Remarks remarks_;
   std::vector<FoundRecord> records_;
   Index index_;
@@ -158,8 +162,9 @@ class Recovery {
 
 }  // namespace
 
-Result<Recovered> recover(const ByteSource& source, uint64_t max_index_bytes, const FrameSizes& frame_sizes) {
-  return Recovery(source, max_index_bytes).run(frame_sizes);
+Result<Recovered> recover(const ByteSource& source, uint64_t max_index_bytes, const FrameSizes& frame_sizes,
+                          const LossyOfRecipe& lossy_of_recipe) {
+  return Recovery(source, max_index_bytes, lossy_of_recipe).run(frame_sizes);
 }
 
 Result<void> rewrite(const ByteSource& source, const Recovered& recovered, std::string path) {
@@ -178,7 +183,8 @@ Result<void> rewrite(const ByteSource& source, const Recovered& recovered, std::
                                   .recipe = frame.recipe,
                                   .chain = index.chains[entry.chain],
                                   .references = entry.references,
-                                  .payload = frame.payload}));
+                                  .payload = frame.payload,
+                                  .lossy = entry.lossy}));
   }
   return writer->finish(index.file_crcs, index.characteristics);
 }

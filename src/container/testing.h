@@ -48,6 +48,7 @@ struct Sample {
     uint64_t raw_bytes = 0, raw_hash = 0;
     std::string recipe, chain, payload;
     std::vector<uint32_t> references;
+    std::optional<LossyNote> lossy;
   };
   Directory directory;
   PlanSpec plan;
@@ -78,6 +79,9 @@ Result<void> verify(std::unique_ptr<ByteSource> source);
 
 // Says that the frames of a plan are those of `sample`.
 FrameSizes sizes_of(const Sample& sample);
+
+// Says what the recipes of `sample`, which must outlive this, mean.
+LossyOfRecipe lossy_of(const Sample& sample);
 
 void expect_equal(const Directory& a, const Directory& b);
 void expect_equal(const PlanSpec& a, const PlanSpec& b);

@@ -51,7 +51,8 @@ void add_frames(Sample& sample, size_t count, std::mt19937_64& random) {
                         .recipe = std::string(i % 3 * 7, static_cast<char>('a' + i % 26)),
                         .chain = kChains[i % 3],
                         .payload = std::string(i % 5 == 4 ? 0 : 20 + random() % 200, '\0'),
-                        .references = {}};
+                        .references = {},
+                        .lossy = {}};
     for (char& c : frame.payload) c = static_cast<char>(random());
     if (i % 4 == 3) frame.references = {static_cast<uint32_t>(i - 3), static_cast<uint32_t>(i - 1)};
     sample.frames.push_back(std::move(frame));
@@ -180,6 +181,9 @@ Sample random_sample(uint32_t seed) {
   }
   sample.plan.scheme = static_cast<Scheme>(random() % 4);
   add_frames(sample, random() % 30, random);
+  for (size_t i = seed % 3; i < sample.frames.size(); i += 1 + seed % 4)
+    sample.frames[i].lossy = LossyNote{.bound = {static_cast<BoundKind>(1 + i % 3), 1.0 + static_cast<double>(i)},
+                                       .error = static_cast<double>(i) / 3};
   if (random() % 4 != 0) add_checks(sample, random);
   return sample;
 }
@@ -238,7 +242,8 @@ Result<void> write_sample(const Sample& sample, const std::string& path, std::ve
                                   .recipe = as_bytes(frame.recipe),
                                   .chain = frame.chain,
                                   .references = frame.references,
-                                  .payload = as_bytes(frame.payload)}));
+                                  .payload = as_bytes(frame.payload),
+                                  .lossy = frame.lossy}));
   }
   FOREBAY_CHECK(writer->finish(sample.file_crcs, sample.characteristics));
   return {};
@@ -266,6 +271,14 @@ FrameSizes sizes_of(const Sample& sample) {
   std::vector<uint64_t> sizes;
   for (const auto& frame : sample.frames) sizes.push_back(frame.raw_bytes);
   return [sizes](const Directory&, const PlanSpec&) -> Result<std::vector<uint64_t>> { return sizes; };
+}
+
+LossyOfRecipe lossy_of(const Sample& sample) {
+  return [&sample](std::span<const std::byte> recipe) -> std::optional<LossyNote> {
+    for (const auto& frame : sample.frames)
+      if (as_text(recipe) == frame.recipe) return frame.lossy;
+    return std::nullopt;
+  };
 }
 
 void expect_equal(const Directory& a, const Directory& b) {
@@ -311,6 +324,7 @@ void expect_describes(const Index& index, const Sample& sample) {
     EXPECT_EQ(entry.encoded_bytes, frame.payload.size());
     EXPECT_EQ(entry.encoded_hash, hash64(as_bytes(frame.payload)));
     EXPECT_EQ(entry.references, frame.references);
+    EXPECT_EQ(entry.lossy, frame.lossy);
     EXPECT_EQ(index.chains[entry.chain], frame.chain);
   }
   EXPECT_EQ(index.file_crcs, sample.file_crcs);

@@ -139,6 +139,8 @@ struct Writer::State {
     if (frame.recipe.size() > kMaxRecipeBytes || frame.chain.size() > kMaxChainBytes ||
         frame.references.size() > kMaxReferences)
       return misuse(fmt::format("frame {} has too long a description", frame.number));
+    if (frame.lossy && !frame.lossy->is_valid())
+      return misuse(fmt::format("frame {} has an impossible error bound", frame.number));
     FOREBAY_CHECK(claim(frame.number));
     const Bytes meta = encode(FrameMeta{.number = frame.number,
                                         .raw_bytes = frame.raw_bytes,
@@ -153,14 +155,15 @@ struct Writer::State {
              .raw_hash = frame.raw_hash,
              .encoded_hash = hash64(frame.payload),
              .chain = intern_chain(frame.chain),
-             .references = frame.references};
+             .references = frame.references,
+             .lossy = frame.lossy};
     FOREBAY_CHECK(write_record(RecordType::frame, meta, frame.payload, entry.encoded_hash));
     return {};
   }
 
   Result<void> skip(uint32_t number, uint64_t raw_bytes) {
     FOREBAY_CHECK(claim(number));
-    index.frames[number] = {.raw_bytes = raw_bytes, .chain = intern_chain(""), .references = {}};
+    index.frames[number] = {.raw_bytes = raw_bytes, .chain = intern_chain(""), .references = {}, .lossy = {}};
     return {};
   }
 

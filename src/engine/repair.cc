@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include "codec/lossy.h"
 #include "engine/set.h"
 #include "engine/set_files.h"
 #include "engine/verify.h"
@@ -100,7 +101,7 @@ class Repairer {
     if (const Error* foreign = is_another_one(name)) return give_up(*foreign);
     const auto source = FileSource::open(from);
     if (!source) return give_up(source.error());
-    const auto recovered = container::recover(**source, buffer_bytes_ / 2, planned_sizes);
+    const auto recovered = container::recover(**source, buffer_bytes_ / 2, planned_sizes, codec::lossy_note);
     if (!recovered) return give_up(recovered.error());
     FOREBAY_CHECK(container::rewrite(**source, *recovered, to));
     ++report_.containers_rewritten;
