@@ -13,22 +13,25 @@
 namespace forebay::codec {
 namespace {
 
-// How the output of a stage looks to the next one.
-FrameShape shape_after(const Codec& codec, const FrameShape& shape, size_t size) {
-  if (!codec.is_transform()) return {kBytes, {Block{{1, 1, 1, size}}}};
-  FrameShape after = shape;
-  if (after.type.is_number()) after.type = {Kind::unsigned_int, ByteOrder::little, shape.type.size};
-  return after;
+// How the output of a stage, of `size` bytes, looks to the next one. corrupt if the stage cannot write so many.
+Result<FrameShape> shape_after(const Codec& codec, const Context& context, uint64_t size, uint64_t in_size) {
+  if (codec.is_transform()) {
+    FOREBAY_TRY(FrameShape after, codec.output_shape(context));
+    if (after.element_total() * after.type.size == size) return after;
+  } else if (size < in_size) {
+    return FrameShape{kBytes, {Block{{1, 1, 1, size}}}};
+  }
+  return fail(ErrorKind::corrupt, fmt::format("impossible size after codec {}", codec.name()));
 }
 
 Result<Stage> parse_stage(std::string_view text) {
   const size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
+  const Codec* codec = find_codec(name);
+  if (codec == nullptr) return fail(ErrorKind::invalid_argument, fmt::format("unknown codec '{}'", name));
   if (!codec->is_lossless())
     return fail(ErrorKind::invalid_argument, fmt::format("codec '{}' is not lossless", name), {}, {},
                 "name the variables and a bound with --lossy");
-  const Codec* codec = find_codec(name);
-  if (codec == nullptr) return fail(ErrorKind::invalid_argument, fmt::format("unknown codec '{}'", name));
   Stage stage{.id = codec->id()};
   if (colon == std::string_view::npos) return stage;
   const std::string_view digits = text.substr(colon + 1);
@@ -49,7 +52,7 @@ uint64_t largest_bound(const Chain& chain, uint64_t raw_bytes) {
   return bound;
 }
 
-// What decode() must know of a recipe before it allocates: every codec is there, transforms keep the size, coders
+// What decode() must know of a recipe before it allocates: every codec is there, transforms write what they say, coders
 // shrink.
 struct DecodeStep {
   const Codec* codec;
@@ -86,10 +89,10 @@ Result<std::vector<DecodeStep>> plan_decode(std::span<const std::byte> recipe, c
                   "build Forebay with all codecs");
     if (step.stage.level > codec->max_level() || !codec->accepts(now))
       return fail(ErrorKind::corrupt, fmt::format("codec {} cannot have encoded this frame", codec->name()));
-    if (codec->is_transform() ? step.size != size : step.size >= size)
-      return fail(ErrorKind::corrupt, fmt::format("impossible size after codec {}", codec->name()));
-    plan.push_back({codec, step.stage, now, static_cast<size_t>(size)});
-    now = shape_after(*codec, now, static_cast<size_t>(step.size));
+    const Context context{now, step.stage.level, step.stage.parameters};
+    FOREBAY_TRY(FrameShape after, shape_after(*codec, context, step.size, size));
+    plan.push_back({codec, step.stage, std::move(now), static_cast<size_t>(size)});
+    now = std::move(after);
     size = step.size;
   }
   if (size != payload_size) return fail(ErrorKind::corrupt, "payload of another size than its recipe says");
@@ -145,11 +148,13 @@ Encoded encode(const Chain& chain, const FrameShape& shape, std::span<const std:
     if (to.capacity() == 0) to = Buffer(capacity);
     to.resize(codec->bound(in.size()));
     const size_t size = codec->encode({now, stage.level, stage.parameters, references}, in, to.span());
-    if (size == 0 || (!codec->is_transform() && size >= in.size())) continue;
+    if (size == 0) continue;
+    auto after = shape_after(*codec, {now, stage.level, stage.parameters}, size, in.size());
+    if (!after) continue;
     to.resize(size);
     std::swap(to, from);
     in = from.span();
-    now = shape_after(*codec, now, size);
+    now = std::move(*after);
     steps.push_back({std::move(stage), size});
   }
   if (in.size() < raw.size()) return {std::move(from), encode_recipe(steps)};

@@ -54,9 +54,17 @@ class Codec {
   // Whether encode() can take frames of this shape at all: their datatype, mostly.
   virtual bool accepts(const FrameShape& shape) const = 0;
 
-  // Whether the output of encode() has the input's size and element width, so that another codec that looks at elements
-  // (shuffle) may follow. A transform's output is seen as unsigned integers of the input's width and blocks.
+  // Whether the output of encode() has elements of the input's width in blocks again, so that another codec that looks
+  // at elements (shuffle) may follow: those of output_shape(), never more than the input has.
   virtual bool is_transform() const = 0;
+
+  // What a transform's encode() writes in this context. Most keep the blocks and write numbers as little-endian
+  // unsigned integers; opaque elements stay opaque. corrupt if the parameters, which are hostile, are.
+  virtual Result<FrameShape> output_shape(const Context& context) const {
+    DataType type = context.shape.type;
+    if (type.is_number()) type = {Kind::unsigned_int, ByteOrder::little, type.size};
+    return FrameShape{type, context.shape.blocks};
+  }
 
   // The most bytes that encode() can write for `raw` bytes of input.
   virtual size_t bound(size_t raw) const = 0;

@@ -15,6 +15,7 @@ const Codec& lz4_codec();
 const Codec& fpzip1d_codec();
 const Codec& fpzip_codec();
 const Codec& relation_codec();
+const Codec& halo_codec();
 const Codec& zfp_codec();
 
 // What every transform's decode() demands: input and output of one size that `shape` describes. corrupt if not.

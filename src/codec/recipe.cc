@@ -1,37 +1,22 @@
 #include "codec/recipe.h"
 
 #include "codec/chain.h"
+#include "codec/varint.h"
 
 namespace forebay::codec {
 namespace {
-
-constexpr unsigned kVarintBits = 7;
-constexpr unsigned kMaxVarintShift = 63;
-
-void put_varint(Bytes& out, uint64_t value) {
-  for (; value >> kVarintBits != 0; value >>= kVarintBits) out.push_back(static_cast<std::byte>(value | 0x80));
-  out.push_back(static_cast<std::byte>(value));
-}
 
 std::unexpected<Error> malformed(const char* what) {
   return fail(ErrorKind::corrupt, std::string("malformed codec recipe: ") + what);
 }
 
-Result<uint64_t> take_varint(std::span<const std::byte>& in) {
-  uint64_t value = 0;
-  for (unsigned shift = 0; shift <= kMaxVarintShift; shift += kVarintBits) {
-    if (in.empty()) return malformed("cut off");
-    const auto byte = std::to_integer<uint64_t>(in.front());
-    in = in.subspan(1);
-    if (shift == kMaxVarintShift && byte > 1) break;
-    value |= (byte & 0x7f) << shift;
-    if (byte < 0x80) return value;
-  }
-  return malformed("a size is too large");
+Result<uint64_t> take_size(std::span<const std::byte>& in) {
+  if (const auto size = take_varint(in)) return *size;
+  return malformed("a size is cut off or too large");
 }
 
 Result<Bytes> take_parameters(std::span<const std::byte>& in) {
-  FOREBAY_TRY(const uint64_t size, take_varint(in));
+  FOREBAY_TRY(const uint64_t size, take_size(in));
   if (size > kMaxParameterBytes || size > in.size()) return malformed("parameters cut off or too long");
   const auto taken = in.first(static_cast<size_t>(size));
   in = in.subspan(taken.size());
@@ -66,7 +51,7 @@ Result<std::vector<Step>> decode_recipe(std::span<const std::byte> recipe) {
     if (recipe.size() < 3) return malformed("cut off");
     Step step{.stage = {.id = load_le<uint16_t>(recipe.data()), .level = std::to_integer<uint8_t>(recipe[2])}};
     recipe = recipe.subspan(3);
-    FOREBAY_TRY(step.size, take_varint(recipe));
+    FOREBAY_TRY(step.size, take_size(recipe));
     if (has_parameters(step.stage.id)) {
       FOREBAY_TRY(step.stage.parameters, take_parameters(recipe));
     }
