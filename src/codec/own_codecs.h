@@ -14,6 +14,7 @@ const Codec& deflate_codec();
 const Codec& lz4_codec();
 const Codec& fpzip1d_codec();
 const Codec& fpzip_codec();
+const Codec& fitted_codec();
 const Codec& relation_codec();
 const Codec& halo_codec();
 const Codec& zfp_codec();

@@ -6,7 +6,8 @@ namespace forebay::codec {
 #if defined(__x86_64__) && defined(__GNUC__)
 
 // Calls Kernel::run(args...), which must be marked FOREBAY_KERNEL. Not ifunc-based target_clones: those run before the
-// sanitizers are set up. Kernels compute on integers only, so every path gives the same bytes.
+// sanitizers are set up. Kernels compute on integers, or in floating point in a fixed order without contraction, so
+// every path gives the same bytes.
 template <class Kernel, class... Args>
 struct Multiversion {
   [[gnu::target("avx2,bmi,bmi2,lzcnt")]] static void run_avx2(Args... args) { Kernel::run(args...); }
@@ -19,8 +20,8 @@ inline bool has_avx2() {
 }
 
 template <class Kernel, class... Args>
-void run_kernel(Args... args) {
-  if (has_avx2()) return Multiversion<Kernel, Args...>::run_avx2(args...);
+void run_kernel_on(bool avx2, Args... args) {
+  if (avx2) return Multiversion<Kernel, Args...>::run_avx2(args...);
   Multiversion<Kernel, Args...>::run_baseline(args...);
 }
 
@@ -28,13 +29,20 @@ void run_kernel(Args... args) {
 
 #else
 
+inline bool has_avx2() { return false; }
+
 template <class Kernel, class... Args>
-void run_kernel(Args... args) {
+void run_kernel_on(bool /*avx2*/, Args... args) {
   Kernel::run(args...);
 }
 
 #define FOREBAY_KERNEL inline
 
 #endif
+
+template <class Kernel, class... Args>
+void run_kernel(Args... args) {
+  run_kernel_on<Kernel, Args...>(has_avx2(), args...);
+}
 
 }  // namespace forebay::codec

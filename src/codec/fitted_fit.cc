@@ -1,0 +1,294 @@
+#include "codec/fitted_fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "codec/codec.h"
+#include "codec/fitted_arithmetic.h"
+
+namespace forebay::codec {
+namespace {
+
+constexpr uint64_t kRunElements = 12'000;  // a run's blocks have at least as many, for stencils take room
+constexpr uint64_t kMostRuns = 400;        // kMaxParameterBytes hold more
+constexpr size_t kVolumeSamples = 500, kPlaneSamples = 300;
+constexpr size_t kFaceSamples = 150;  // for the planes of volumes' first rows
+constexpr size_t kColumns = 20;       // kLeftTaps + kVolumeTaps taps and the target
+static_assert(kColumns == kLeftTaps + kVolumeTaps + 1);
+
+// The elements of a run of blocks.
+struct Place {
+  LorenzoArray array;
+  const std::byte* elements;
+};
+
+class Random {  // xorshift64* (Marsaglia 2003; Vigna 2016)
+ public:
+  size_t below(size_t bound) {
+    state_ ^= state_ >> 12;
+    state_ ^= state_ << 25;
+    state_ ^= state_ >> 27;
+    return static_cast<size_t>((state_ * 0x2545f4914f6cdd1d >> 32) % bound);
+  }
+
+ private:
+  uint64_t state_ = 0x9e3779b97f4a7c15;
+};
+
+// Cells with what predicts them. A row of `columns`: the differences to the element above of the elements at the taps,
+// then the cell's own.
+struct Samples {
+  size_t taps = 0;
+  std::vector<double> columns;  // kColumns each
+  std::vector<double> above;
+  std::vector<uint64_t> integers;  // of the cells
+
+  size_t count() const { return above.size(); }
+  const double* row(size_t i) const { return columns.data() + i * kColumns; }
+};
+
+// Where a sampled cell is, and how far its neighbours are in elements.
+struct Cell {
+  const std::byte* at;
+  ptrdiff_t up, up2, back, back2;  // distances to the rows before; of planes only the first two
+};
+
+template <class E>
+class Sampler {
+ public:
+  using A = FittedArithmetic<E>;
+  using U = typename E::Unsigned;
+
+  explicit Sampler(std::span<const Place> places) : places_(places) {}
+
+  Samples volumes(size_t count) {
+    Samples samples{.taps = kLeftTaps + kVolumeTaps};
+    for (size_t i = 0; i < count; ++i) {
+      const Place& place = places_[random_.below(places_.size())];
+      const auto& d = place.array.dims;
+      const size_t y = 2 + random_.below(d[2] - 3), z = inner(d[1]);
+      const auto row = static_cast<ptrdiff_t>(d[3]), plane = static_cast<ptrdiff_t>(d[3] * d[2]);
+      take(samples,
+           {cell(place, z, y), row, 2 * row, plane, plane * std::min<ptrdiff_t>(static_cast<ptrdiff_t>(z), 2)});
+    }
+    return samples;
+  }
+
+  // From the first planes, and of volumes as many from the planes of first rows.
+  Samples planes(size_t count, bool faces) {
+    Samples samples{.taps = kLeftTaps + kPlaneTaps};
+    for (size_t i = 0; i < count; ++i) {
+      const Place& place = places_[random_.below(places_.size())];
+      const auto& d = place.array.dims;
+      const auto row = static_cast<ptrdiff_t>(d[3]), plane = static_cast<ptrdiff_t>(d[3] * d[2]);
+      if (faces && i % 2 == 1) {
+        const size_t z = inner(d[1]);
+        take(samples, {cell(place, z, 0), plane, plane * std::min<ptrdiff_t>(static_cast<ptrdiff_t>(z), 2), 0, 0});
+      } else {
+        take(samples, {cell(place, 0, inner(d[2])), row, 2 * row, 0, 0});
+      }
+    }
+    return samples;
+  }
+
+ private:
+  // An index with two before it, if there are so many.
+  size_t inner(size_t count) { return count > 2 ? 2 + random_.below(count - 2) : 1; }
+
+  const std::byte* cell(const Place& place, size_t z, size_t y) {
+    const auto& d = place.array.dims;
+    const size_t w = random_.below(d[0]), x = 2 + random_.below(d[3] - 4);
+    return place.elements + (((w * d[1] + z) * d[2] + y) * d[3] + x) * sizeof(U);
+  }
+
+  void take(Samples& samples, const Cell& cell) {
+    constexpr double kMost = 1e100;  // so that squares and their sums stay finite
+    const auto element = [&](ptrdiff_t distance) {
+      return A::element(cell.at + distance * static_cast<ptrdiff_t>(sizeof(U)));
+    };
+    const ptrdiff_t rows[kStencilRows] = {cell.up,   cell.up2, cell.back + cell.up, cell.back, cell.back - cell.up,
+                                          cell.back2};
+    const double above = element(-cell.up);
+    double columns[kColumns] = {};
+    columns[0] = element(-1) - above;
+    columns[1] = element(-2) - above;
+    for (size_t k = 0; k + kLeftTaps < samples.taps; ++k)
+      columns[kLeftTaps + k] = element(kTaps[k].dx - rows[kTaps[k].row]) - above;
+    columns[samples.taps] = element(0) - above;
+    if (!std::ranges::all_of(columns, [&](double value) { return std::abs(value) < kMost; })) return;
+    samples.columns.insert(samples.columns.end(), std::begin(columns), std::end(columns));
+    samples.above.push_back(above);
+    samples.integers.push_back(E::load(cell.at));
+  }
+
+  std::span<const Place> places_;
+  Random random_;
+};
+
+// The normal equations of weighted least squares, the last column being the right-hand side.
+struct Equations {
+  double at[kColumns][kColumns];
+};
+
+struct Accumulate {
+  FOREBAY_KERNEL static void run(const Samples* samples, const double* weights, Equations* equations) {
+    *equations = {};
+    for (size_t i = 0; i < samples->count(); ++i) {
+      const double* row = samples->row(i);
+      for (size_t j = 0; j < samples->taps; ++j) {
+        const double weighted = weights[i] * row[j];
+        double* __restrict sums = equations->at[j];
+        for (size_t k = 0; k < kColumns; ++k) sums[k] += weighted * row[k];
+      }
+    }
+  }
+};
+
+// Cholesky's method. False if the equations are singular.
+bool solve(Equations& equations, size_t n, double* solution) {
+  constexpr double kRidge = 1e-12;
+  auto& a = equations.at;
+  for (size_t j = 0; j < n; ++j) {
+    double pivot = a[j][j] * (1 + kRidge);
+    if (a[j][j] == 0) pivot = 1;  // a column of zeros
+    for (size_t k = 0; k < j; ++k) pivot -= a[j][k] * a[j][k];
+    if (!(pivot > 0)) return false;
+    a[j][j] = std::sqrt(pivot);
+    for (size_t i = j + 1; i < n; ++i) {
+      for (size_t k = 0; k < j; ++k) a[i][j] -= a[i][k] * a[j][k];
+      a[i][j] /= a[j][j];
+    }
+  }
+  for (size_t i = 0; i < n; ++i) {
+    solution[i] = a[i][n];
+    for (size_t k = 0; k < i; ++k) solution[i] -= a[i][k] * solution[k];
+    solution[i] /= a[i][i];
+  }
+  for (size_t i = n; i-- > 0;) {
+    for (size_t k = i + 1; k < n; ++k) solution[i] -= a[k][i] * solution[k];
+    solution[i] /= a[i][i];
+  }
+  return true;
+}
+
+// Finds the stencil that leaves the least bits over in the samples, by reweighted least squares from Lorenzo's on.
+template <class E>
+class Fitter {
+ public:
+  using A = FittedArithmetic<E>;
+  using U = typename E::Unsigned;
+
+  explicit Fitter(Samples samples) : samples_(std::move(samples)) {}
+
+  // Makes `stencil`, which is Lorenzo's, the best one. Returns the bits that it saves per element.
+  double improve(std::span<float> stencil) {
+    constexpr int kReweightings = 3;
+    if (samples_.count() < 4 * samples_.taps) return 0;
+    errors_.assign(samples_.count(), 0);
+    const uint64_t lorenzo_bits = judge(stencil);
+    uint64_t best_bits = lorenzo_bits;
+    std::vector<float> trial(stencil.begin(), stencil.end());
+    for (int i = 0; i < kReweightings && next(trial); ++i) {
+      const uint64_t bits = judge(trial);
+      if (bits >= best_bits) continue;
+      best_bits = bits;
+      std::ranges::copy(trial, stencil.begin());
+    }
+    return static_cast<double>(lorenzo_bits - best_bits) / static_cast<double>(samples_.count());
+  }
+
+ private:
+  // The stencil that fits best where the last one did not fail. Weights between those that minimise the sum of
+  // magnitudes and those that minimise the sum of logarithms.
+  bool next(std::span<float> stencil) {
+    std::vector<double> weights(samples_.count());
+    for (size_t i = 0; i < weights.size(); ++i) weights[i] = 1 / (errors_[i] * std::sqrt(std::sqrt(errors_[i])));
+    Equations equations;
+    run_kernel<Accumulate>(&samples_, weights.data(), &equations);
+    double solution[kColumns];
+    if (!solve(equations, samples_.taps, solution)) return false;
+    for (size_t j = 0; j < stencil.size(); ++j) {
+      stencil[j] = static_cast<float>(solution[j]);
+      if (!std::isfinite(stencil[j])) return false;
+    }
+    return true;
+  }
+
+  // The bits of the residuals that `stencil` leaves. Mixes their sizes into `errors_`.
+  uint64_t judge(std::span<const float> stencil) {
+    constexpr double kMemory = 0.1;
+    constexpr double kSpacing = std::numeric_limits<typename A::F>::epsilon() / 2;
+    constexpr double kLeast = 1e-200;
+    uint64_t bits = 0;
+    for (size_t i = 0; i < samples_.count(); ++i) {
+      const double* row = samples_.row(i);
+      double sum = 0;
+      for (size_t j = 0; j < stencil.size(); ++j) sum += static_cast<double>(stencil[j]) * row[j];
+      const U residual = static_cast<U>(static_cast<U>(samples_.integers[i]) - A::rounded(samples_.above[i] + sum));
+      bits += static_cast<uint64_t>(std::bit_width(E::zigzag(residual)));
+      errors_[i] =
+          std::abs(row[stencil.size()] - sum) + kMemory * errors_[i] + kSpacing * std::abs(samples_.above[i]) + kLeast;
+    }
+    return bits;
+  }
+
+  Samples samples_;
+  std::vector<double> errors_;
+};
+
+template <class E>
+FittedRun fit_places(std::span<const Place> places) {
+  FittedRun run{.blocks = places.size(),
+                .form = form_of(places.front().array),
+                .plane = lorenzo_plane(),
+                .volume = lorenzo_volume()};
+  const bool volume = run.form == FittedForm::volume;
+  Sampler<E> sampler(places);
+  const double plane_gain = Fitter<E>(sampler.planes(volume ? kFaceSamples : kPlaneSamples, volume)).improve(run.plane);
+  const double gain = volume ? Fitter<E>(sampler.volumes(kVolumeSamples)).improve(run.volume) : plane_gain;
+  uint64_t elements = 0;
+  for (const Place& place : places) elements += place.array.count();
+  // The samples flatter the stencil that was fitted to them.
+  const double cost = 2 * 32 * static_cast<double>(volume ? run.plane.size() + run.volume.size() : run.plane.size());
+  if (gain * static_cast<double>(elements) <= cost) return {.blocks = run.blocks, .form = FittedForm::lorenzo};
+  return run;
+}
+
+FittedRun fit_type(const DataType& type, std::span<const Place> places) {
+  const bool big = type.order == ByteOrder::big;
+  if (type.size == sizeof(float))
+    return big ? fit_places<Elements<uint32_t, true, true>>(places)
+               : fit_places<Elements<uint32_t, true, false>>(places);
+  return big ? fit_places<Elements<uint64_t, true, true>>(places) : fit_places<Elements<uint64_t, true, false>>(places);
+}
+
+}  // namespace
+
+std::vector<FittedRun> fit_runs(const FrameShape& shape, std::span<const std::byte> in) {
+  const uint64_t least = std::max(kRunElements, shape.element_total() / (kMostRuns / 2));
+  std::vector<FittedRun> runs;
+  std::vector<Place> places;
+  uint64_t elements = 0;
+  const auto finish = [&] {
+    if (!places.empty()) runs.push_back(fit_type(shape.type, places));
+    places.clear();
+    elements = 0;
+  };
+  const std::byte* at = in.data();
+  for (const Block& block : shape.blocks) {
+    const LorenzoArray array = lorenzo_array(block, 0);
+    const FittedForm form = form_of(array);
+    if (form != FittedForm::lorenzo) {
+      if (!places.empty() && form_of(places.front().array) != form) finish();
+      places.push_back({array, at});
+      elements += array.count();
+      if (elements >= least) finish();
+    }
+    at += array.count() * shape.type.size;
+  }
+  finish();
+  return runs;
+}
+
+}  // namespace forebay::codec
