@@ -43,6 +43,26 @@ def load(out, dump, ranks):
     return cube
 
 
+def check_ghosts(command, directory):
+    """In a periodic box all ghost zones are copies of what another rank, or the same one, owns."""
+    stirred, alone = f"{directory}/stirred", f"{directory}/alone"
+    run(command, stirred, 8, "--stirred", "--ghosts")
+    run(command, alone, 1, "--stirred")
+    cube, expected = load(stirred, 2, 8), load(alone, 2, 1)
+    for field in FIELDS:
+        np.testing.assert_array_equal(cube[field], expected[field])
+    for rank in range(8):
+        with h5py.File(f"{stirred}/dump_0002/dump_0002.rank{rank:04}.h5") as file:
+            block = file[f"Block{rank:08}"]
+            ghosts = block.attrs["GhostZones"][0]
+            assert ghosts > 0
+            first, cells = block.attrs["FirstCell"], block.attrs["Cells"]
+            z, y, x = (np.arange(a - ghosts, a + n + ghosts) % CELLS for a, n in zip(first[::-1], cells[::-1]))
+            for field in FIELDS:
+                np.testing.assert_array_equal(block[field][()], cube[field][np.ix_(z, y, x)])
+    assert min(np.unique(cube[field]).size for field in FIELDS) > CELLS**3 / 2, "hardly anything moves"
+
+
 def main(command):
     with tempfile.TemporaryDirectory() as directory:
         one, three, ghosts, single = (f"{directory}/{name}" for name in ("one", "three", "ghosts", "single"))
@@ -59,6 +79,7 @@ def main(command):
                 np.testing.assert_array_equal(load(three, dump, 3)[field], values)
                 np.testing.assert_array_equal(load(ghosts, dump, 3)[field], values)
                 np.testing.assert_array_equal(load(single, dump, 3)[field], values.astype(np.float32))
+        check_ghosts(command, directory)
         first, last = load(one, 0, 1), load(one, 2, 1)
         assert not np.array_equal(first["Density"], last["Density"]), "nothing moved"
         # Until the blast reaches the border, energy only moves around.

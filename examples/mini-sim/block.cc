@@ -6,12 +6,12 @@
 
 namespace mini_sim {
 
-Block::Block(int cells) : global_cells_(cells) {
+Block::Block(int cells, bool periodic) : global_cells_(cells) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
   Triple parts{}, place{};
-  const Triple periodic{};
+  const Triple wraps{periodic, periodic, periodic};
   MPI_Dims_create(ranks_, 3, parts.data());
-  MPI_Cart_create(MPI_COMM_WORLD, 3, parts.data(), periodic.data(), 0, &cube_);
+  MPI_Cart_create(MPI_COMM_WORLD, 3, parts.data(), wraps.data(), 0, &cube_);
   MPI_Comm_rank(cube_, &rank_);
   MPI_Cart_coords(cube_, rank_, 3, place.data());
   for (int axis = 0; axis < 3; ++axis) {
@@ -39,6 +39,12 @@ Cell Block::cell(const Triple& at) const {
 
 void Block::set_cell(const Triple& at, const Cell& cell) {
   for (int f = 0; f < kFields; ++f) data_[offset(f, at)] = cell[f];
+}
+
+std::array<double, 3> Block::place(const Triple& at) const {
+  std::array<double, 3> place;
+  for (int axis = 0; axis < 3; ++axis) place[axis] = (first_[axis] + at[axis] - kGhosts + 0.5) / global_cells_;
+  return place;
 }
 
 // kGhosts layers of all fields across `axis`. The caller frees the type.

@@ -14,9 +14,10 @@ using Triple = std::array<int, 3>;  // x, y, z
 
 class Block {
  public:
-  // Splits a cube of `cells` per side over all ranks. Throws std::invalid_argument if a rank would own fewer cells
-  // along an axis than it has ghosts. Collective, as are exchange() and the destructor.
-  explicit Block(int cells);
+  // Splits a cube of `cells` per side over all ranks. In a periodic cube, what leaves on one side comes in on the
+  // other. Throws std::invalid_argument if a rank would own fewer cells along an axis than it has ghosts. Collective,
+  // as are exchange() and the destructor.
+  Block(int cells, bool periodic);
   ~Block();
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
@@ -38,7 +39,19 @@ class Block {
   Cell cell(const Triple& at) const;
   void set_cell(const Triple& at, const Cell& cell);
 
-  // Fills the ghost zones on both sides along `axis` from the neighbours, or by copying outwards at the cube's border.
+  // The middle of an owned cell, in sides of the cube.
+  std::array<double, 3> place(const Triple& at) const;
+
+  // Calls action(at) for all cells that this rank owns.
+  template <class Action>
+  void for_each_cell(Action action) const {
+    for (int z = kGhosts; z < cells_[2] + kGhosts; ++z)
+      for (int y = kGhosts; y < cells_[1] + kGhosts; ++y)
+        for (int x = kGhosts; x < cells_[0] + kGhosts; ++x) action(Triple{x, y, z});
+  }
+
+  // Fills the ghost zones on both sides along `axis` from the neighbours, or by copying outwards at a closed cube's
+  // border.
   void exchange(int axis);
 
  private:

@@ -1,4 +1,4 @@
-// forebay-mini-sim: a blast wave in a gas of uneven density, solved on all ranks, with a checkpoint every few steps.
+// forebay-mini-sim: gas dynamics on all ranks, with a checkpoint every few steps.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +11,7 @@
 
 #include "block.h"
 #include "checkpoint.h"
+#include "initial.h"
 
 namespace {
 
@@ -18,17 +19,18 @@ using namespace mini_sim;
 
 constexpr const char* kUsage =
     "Usage: mpiexec -n RANKS forebay-mini-sim [OPTION...]\n"
-    "A 3-D blast wave that writes one HDF5 file per rank and checkpoint: DIR/dump_NNNN/dump_NNNN.rankRRRR.h5\n"
+    "A 3-D gas that writes one HDF5 file per rank and checkpoint: DIR/dump_NNNN/dump_NNNN.rankRRRR.h5\n"
     "  --out DIR    where the checkpoints go (default: .)\n"
     "  --cells N    cells per side of the cube (default: 32)\n"
     "  --steps N    time steps (default: 60)\n"
     "  --every N    steps between checkpoints (default: 20)\n"
+    "  --stirred    a periodic box of gas in motion everywhere, instead of a blast wave\n"
     "  --ghosts     write the ghost zones too\n"
     "  --float      write single precision\n";
 
 struct Options {
   int cells = 32, steps = 60, every = 20;
-  bool help = false;
+  bool help = false, stirred = false;
   CheckpointOptions checkpoint{.directory = "."};
 };
 
@@ -45,6 +47,8 @@ Options parse(int argc, char** argv) {
     const std::string option = argv[i];
     if (option == "--help")
       options.help = true;
+    else if (option == "--stirred")
+      options.stirred = true;
     else if (option == "--ghosts")
       options.checkpoint.ghosts = true;
     else if (option == "--float")
@@ -63,39 +67,10 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
-// Calls action(at) for all cells that the block owns.
-template <class Action>
-void for_each_cell(const Block& block, Action action) {
-  const Triple& n = block.cells();
-  for (int z = kGhosts; z < n[2] + kGhosts; ++z)
-    for (int y = kGhosts; y < n[1] + kGhosts; ++y)
-      for (int x = kGhosts; x < n[0] + kGhosts; ++x) action(Triple{x, y, z});
-}
-
-// A hot ball of ejecta in the middle of a gas at rest, whose density varies smoothly (L. I. Sedov's point explosion,
-// but with something to run into).
-void fill(Block& block) {
-  constexpr double kPi = 3.141592653589793, kRadius = 0.12, kHot = 10.0, kCold = 1e-2;
-  for_each_cell(block, [&](const Triple& at) {
-    double r2 = 0, waves = 0;
-    for (int axis = 0; axis < 3; ++axis) {
-      const double x = (block.first()[axis] + at[axis] - kGhosts + 0.5) / block.global_cells();
-      r2 += (x - 0.5) * (x - 0.5);
-      waves += std::sin(2 * kPi * (axis + 1) * x + axis) + 0.3 * std::sin(2 * kPi * (7 + axis) * x);
-    }
-    const bool hot = r2 < kRadius * kRadius;
-    Cell cell{};
-    cell[kDensity] = 1 + 0.1 * waves;
-    cell[kEnergy] = (hot ? kHot : kCold) / (kGamma - 1);
-    cell[hot ? kEjecta : kAmbient] = cell[kDensity];
-    block.set_cell(at, cell);
-  });
-}
-
 double stable_time_step(const Block& block) {
   constexpr double kCourant = 0.4;
   double fastest = 0;
-  for_each_cell(block, [&](const Triple& at) { fastest = std::fmax(fastest, fastest_signal(block.cell(at))); });
+  block.for_each_cell([&](const Triple& at) { fastest = std::fmax(fastest, fastest_signal(block.cell(at))); });
   std::vector<MPI_Request> request(1);
   MPI_Iallreduce(MPI_IN_PLACE, &fastest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD, request.data());
   wait_all(request);
@@ -123,8 +98,8 @@ void sweep(Block& block, int axis, double dt) {
 }
 
 void run(const Options& options) {
-  Block block(options.cells);
-  fill(block);
+  Block block(options.cells, options.stirred);
+  options.stirred ? stir(block) : explode(block);
   Moment moment;
   for (int dump = 0;; ++moment.step) {
     if (moment.step % options.every == 0) {
