@@ -61,6 +61,12 @@ std::vector<Chain> max_candidates(const DataType& type) {
   return chains;
 }
 
+// With a prediction from other variables, whose residuals no transform improves.
+std::vector<Chain> related_candidates(const Bytes& parameters) {
+  const Stage relation{kRelationId, 0, parameters};
+  return {{relation, kShuffle, kZstdMax}, {relation, kBitshuffle, kZstdMax}};
+}
+
 bool only_tiny_variables(const FrameShape& shape) {
   return std::ranges::all_of(shape.blocks,
                              [&](const Block& block) { return block.count() * shape.type.size < kTinyVariableBytes; });
@@ -82,7 +88,7 @@ Result<Profile> Profile::parse(std::string_view text) {
   return profile;
 }
 
-Chain Profile::choose(const FrameShape& shape, std::span<const std::byte> raw) const {
+Chain Profile::choose(const FrameShape& shape, std::span<const std::byte> raw, const Related& related) const {
   switch (policy_) {
     case Policy::none:
       return {};
@@ -94,8 +100,11 @@ Chain Profile::choose(const FrameShape& shape, std::span<const std::byte> raw) c
       return join(best_by_estimate(transforms(shape.type), shape, raw), kZstd1);
     case Policy::balanced:
       return join(best_by_estimate(transforms(shape.type), shape, raw), balanced_coder(shape.type));
-    case Policy::max:
-      return best_by_trial(max_candidates(shape.type), shape, raw, kMaxTrialFraction);
+    case Policy::max: {
+      std::vector<Chain> chains = max_candidates(shape.type);
+      if (!related.parameters.empty()) std::ranges::move(related_candidates(related.parameters), std::back_inserter(chains));
+      return best_by_trial(chains, shape, raw, kMaxTrialFraction, related.references);
+    }
     case Policy::chain:
       return chain_;
   }

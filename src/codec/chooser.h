@@ -10,6 +10,12 @@
 
 namespace forebay::codec {
 
+// What is known of a frame beside itself: frames of the same shape from which it may be predicted.
+struct Related {
+  Bytes parameters;  // of the relation codec; empty: it has no relations
+  std::vector<std::span<const std::byte>> references;
+};
+
 // A named policy: "none", "gzip", "paper", "fast", "balanced", "max", or an explicit chain.
 class Profile {
  public:
@@ -21,12 +27,16 @@ class Profile {
   // The chain for the frame `raw` (whole) of one variable group. With more than one candidate, tries them on a sample
   // of the frame (runs of adjacent blocks from several places, and an estimate of repetition) and takes the best. Pure:
   // depends on the arguments only, never on the clock, so that the same data always give the same container.
-  Chain choose(const FrameShape& shape, std::span<const std::byte> raw) const;
+  Chain choose(const FrameShape& shape, std::span<const std::byte> raw, const Related& related = {}) const;
+
+  // Whether choose() makes use of `related`.
+  bool uses_relations() const { return policy_ == Policy::max; }
 
   // Everything that choose() may return for frames of this type.
   std::vector<Chain> candidates(const DataType& type) const;
 
-  // The most memory, in bytes, that choose() followed by encode() uses for a frame of `raw_bytes`, beside the frame.
+  // The most memory, in bytes, that choose() followed by encode() uses for a frame of `raw_bytes`, beside the frame and
+  // its references.
   uint64_t memory_bytes(uint64_t raw_bytes) const;
 
  private:

@@ -69,7 +69,7 @@ class Fitter {
  public:
   Fitter(std::span<const FieldSample> fields, std::span<const double> spacing, size_t target, RelationKind kind,
          std::vector<Candidate> candidates)
-      : fields_(fields), spacing_(spacing), kind_(kind), candidates_(std::move(candidates)) {
+      : spacing_(spacing), kind_(kind), candidates_(std::move(candidates)) {
     target_ = fields[target].column(kind, false);
     for (const Candidate& candidate : candidates_)
       columns_.push_back(fields[candidate.field].column(kind, candidate.squared));
@@ -144,7 +144,6 @@ class Fitter {
     return model;
   }
 
-  std::span<const FieldSample> fields_;
   std::span<const double> spacing_, target_;
   RelationKind kind_;
   std::vector<Candidate> candidates_;
@@ -175,7 +174,7 @@ struct Field {
 
 class Search {
  public:
-  Search(std::span<const FieldSample> samples, const DataType& type) : samples_(samples), fields_(samples.size()) {
+  Search(std::span<const FieldSample> samples, const DataType& type) : fields_(samples.size()) {
     for (size_t f = 0; f < samples.size(); ++f) {
       spacing_.push_back(spacings(samples[f].column(RelationKind::value, false), type));
       fields_[f].own_bits = mean_bits(samples[f].column(RelationKind::change, false), spacing_[f]);
@@ -238,7 +237,6 @@ class Search {
     return harm;
   }
 
-  std::span<const FieldSample> samples_;
   std::vector<std::vector<double>> spacing_;
   std::vector<Field> fields_;
 };

@@ -72,14 +72,18 @@ Chain best_by_estimate(std::span<const Chain> transforms, const FrameShape& shap
 }
 
 Chain best_by_trial(std::span<const Chain> chains, const FrameShape& shape, std::span<const std::byte> raw,
-                    size_t fraction) {
-  const Sample sample = take_sample(shape, raw, trial_sample_bytes(raw.size(), fraction));
+                    size_t fraction, References references) {
+  const size_t budget = trial_sample_bytes(raw.size(), fraction);
+  const Sample sample = take_sample(shape, raw, budget);
+  std::vector<Bytes> related;  // the same cells of the references
+  for (const auto reference : references) related.push_back(take_sample(shape, reference, budget).bytes);
+  const std::vector<std::span<const std::byte>> sampled_references(related.begin(), related.end());
   const unsigned rank = rank_of(sample.shape);
   const Chain* best = &chains.front();
   uint64_t best_size = UINT64_MAX;
   for (const Chain& chain : chains) {
     if (repeats_level_0(chain, rank)) continue;
-    const uint64_t size = encode(chain, sample.shape, sample.bytes).payload.size();
+    const uint64_t size = encode(chain, sample.shape, sample.bytes, sampled_references).payload.size();
     if (size >= best_size) continue;
     best = &chain;
     best_size = size;
