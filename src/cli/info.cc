@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "cli/bases.h"
 #include "cli/common.h"
 #include "cli/json.h"
+#include "cli/loss.h"
 #include "cli/shares.h"
 #include "cli/table.h"
 #include "cli/text.h"
@@ -24,7 +26,9 @@ constexpr VerbText kText = {
         "Describes the containers of a set, or one container file: merge scheme, frames,\n"
         "codec chains, and how much of them is index. With --groups: the variable groups,\n"
         "that is, what was taken for alike and merged, largest first. FRAMES counts the\n"
-        "frames that hold a group's bytes; small groups share them.\n",
+        "frames that hold a group's bytes; small groups share them. Frames of the chain\n"
+        "'base' lie in other sets, which are named ('elsewhere') with the bytes that they\n"
+        "save this set from storing again.\n",
     .examples =
         "  forebay info /scratch/store DD0008\n"
         "  forebay info /scratch/store latest --groups | head\n"
@@ -54,6 +58,7 @@ struct Group {
   uint64_t variables = 0, bytes = 0, frames = 0;
   double stored = 0;
   std::set<std::string> chains;
+  std::optional<LossyNote> loss;
 };
 
 std::vector<Group> groups_of(const Containers& containers) {
@@ -61,6 +66,7 @@ std::vector<Group> groups_of(const Containers& containers) {
   for (const engine::OpenContainer& container : containers) {
     const Directory& directory = container.directory();
     const Shares shares = shares_of(container);
+    const auto losses = losses_of(container);
     for (size_t v = 0; v < directory.variables.size(); ++v) {
       const VariableRow& row = directory.variables[v];
       Group& group = by_key[directory.keys[row.key]];
@@ -68,6 +74,7 @@ std::vector<Group> groups_of(const Containers& containers) {
       ++group.variables;
       group.bytes += directory.bytes_of(row);
       group.stored += shares.variables[v];
+      group.loss = worse(group.loss, losses[v]);
     }
     const auto frames = frames_of_keys(container);
     for (uint32_t key = 0; key < frames.size(); ++key) {
@@ -124,7 +131,14 @@ Json json_group(const Group& group) {
           {"frames", group.frames},
           {"stored_bytes", group.stored},
           {"ratio", json_ratio(static_cast<double>(group.bytes), group.stored)},
-          {"chains", std::move(chains)}};
+          {"chains", std::move(chains)},
+          {"loss", json_loss(group.loss)}};
+}
+
+// Frames that are stored with loss.
+uint64_t lossy_frames_of(const container::Index& index) {
+  return static_cast<uint64_t>(
+      std::ranges::count_if(index.frames, [](const container::FrameEntry& frame) { return frame.lossy.has_value(); }));
 }
 
 Json json_container(const engine::OpenContainer& container) {
@@ -144,6 +158,7 @@ Json json_container(const engine::OpenContainer& container) {
           {"variables", index.directory.variables.size()},
           {"groups", index.directory.keys.size()},
           {"frames", index.frames.size()},
+          {"lossy_frames", lossy_frames_of(index)},
           {"raw_bytes", raw},
           {"stored_bytes", bytes},
           {"index_bytes", overhead_of(container)},
@@ -152,20 +167,30 @@ Json json_container(const engine::OpenContainer& container) {
 }
 
 void print_groups(const std::vector<Group>& groups) {
-  Table table({{"TYPE"},
-               {"VARIABLES", Align::right},
-               {"SIZE", Align::right},
-               {"FRAMES", Align::right},
-               {"STORED", Align::right},
-               {"RATIO", Align::right},
-               {"CHAIN"},
-               {"KEY"}});
-  for (const Group& group : groups)
-    table.add({group.type.name(), fmt::format("{}", group.variables), format_bytes(group.bytes),
-               group.frames ? fmt::format("{}", group.frames) : "-", format_bytes(static_cast<uint64_t>(group.stored)),
-               format_ratio(static_cast<double>(group.bytes), group.stored),
-               group.chains.empty() ? "-" : printable(fmt::format("{}", fmt::join(group.chains, " | "))),
-               printable(group.key)});
+  const bool lossy = std::ranges::any_of(groups, [](const Group& group) { return group.loss.has_value(); });
+  std::vector<Table::Column> columns = {{"TYPE"},
+                                        {"VARIABLES", Align::right},
+                                        {"SIZE", Align::right},
+                                        {"FRAMES", Align::right},
+                                        {"STORED", Align::right},
+                                        {"RATIO", Align::right},
+                                        {"CHAIN"}};
+  if (lossy) columns.push_back({"LOSS"});
+  columns.push_back({"KEY"});
+  Table table(columns);
+  for (const Group& group : groups) {
+    std::vector<std::string> cells = {
+        group.type.name(),
+        fmt::format("{}", group.variables),
+        format_bytes(group.bytes),
+        group.frames ? fmt::format("{}", group.frames) : "-",
+        format_bytes(static_cast<uint64_t>(group.stored)),
+        format_ratio(static_cast<double>(group.bytes), group.stored),
+        group.chains.empty() ? "-" : printable(fmt::format("{}", fmt::join(group.chains, " | ")))};
+    if (lossy) cells.push_back(loss_text(group.loss));
+    cells.push_back(printable(group.key));
+    table.add(std::move(cells));
+  }
   table.for_each_line([](const std::string& line) { fmt::print("{}\n", line); });
 }
 
@@ -186,6 +211,9 @@ void print_container(const engine::OpenContainer& container) {
     fmt::print("  chain      {}: {}, {} -> {}, ratio {}\n", printable(chain), plural(use.frames, "frame"),
                format_bytes(use.raw_bytes), format_bytes(use.stored_bytes),
                format_ratio(static_cast<double>(use.raw_bytes), static_cast<double>(use.stored_bytes)));
+  if (const uint64_t frames = lossy_frames_of(index))
+    fmt::print("  lossy      {}: their values are near those that were packed, not the same\n",
+               plural(frames, "frame"));
 }
 
 void print_manifest(const store::Manifest& manifest) {
@@ -199,6 +227,9 @@ void print_manifest(const store::Manifest& manifest) {
   fmt::print("content      {} of {}, {}; stored {}, ratio {}\n", plural(manifest.files(), "file"),
              plural(manifest.ranks, "rank"), format_bytes(manifest.raw_bytes()), format_bytes(manifest.bytes()),
              format_ratio(static_cast<double>(manifest.raw_bytes()), static_cast<double>(manifest.bytes())));
+  if (!manifest.lossy.empty())
+    fmt::print("lossy        {}\n", printable(fmt::format("{}", fmt::join(manifest.lossy, " "))));
+  if (!manifest.bases.empty()) fmt::print("elsewhere    {}\n", printable(bases_text(manifest.bases)));
 }
 
 bool is_file(const std::string& path) {
@@ -237,7 +268,10 @@ class Info final : public Verb {
  private:
   void show(const Containers& containers, const store::Manifest* manifest, const Console& console) const {
     if (console.json) {
-      Json document = {{"set", manifest ? json_text(manifest->name) : Json()}, {"containers", Json::array()}};
+      Json document = {{"set", manifest ? json_text(manifest->name) : Json()},
+                       {"bases", json_bases(manifest ? manifest->bases : std::vector<store::BaseEntry>{})},
+                       {"lossy", json_texts(manifest ? manifest->lossy : std::vector<std::string>{})},
+                       {"containers", Json::array()}};
       for (const auto& container : containers) document["containers"].push_back(json_container(container));
       if (groups_) {
         document["groups"] = Json::array();

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "cli/bases.h"
 #include "cli/common.h"
 #include "cli/json.h"
 #include "cli/ls_set.h"
@@ -17,7 +18,8 @@ constexpr VerbText kText = {
     .summary = "list the sets of a store, or the files and variables of a set",
     .usage = "STORE [NAME|latest] [OPTIONS]",
     .description =
-        "Without NAME: the sets, oldest first. With NAME: the set's files. With --variables:\n"
+        "Without NAME: the sets, oldest first; BASES are sets that hold frames of a set,\n"
+        "without which it cannot be restored. With NAME: the set's files. With --variables:\n"
         "its variables with type, shape, compression ratio and characteristics (smallest,\n"
         "largest and mean finite value, counts of NaNs and infinities). Only manifests and\n"
         "indices are read. A frame may hold bytes of several variables; each is charged\n"
@@ -52,6 +54,7 @@ Json json_set(const store::SetInfo& set) {
                                            static_cast<uint32_t>(manifest.created_ns % kNanoseconds))},
                {"software", json_text(manifest.software)},
                {"profile", json_text(manifest.profile)},
+               {"lossy", json_texts(manifest.lossy)},
                {"scheme", json_text(manifest.scheme)},
                {"ranks", manifest.ranks},
                {"group_size", manifest.group_size},
@@ -59,8 +62,15 @@ Json json_set(const store::SetInfo& set) {
                {"containers", manifest.containers.size()},
                {"raw_bytes", manifest.raw_bytes()},
                {"stored_bytes", manifest.bytes()},
-               {"ratio", json_ratio(raw, stored)}});
+               {"ratio", json_ratio(raw, stored)},
+               {"bases", json_bases(manifest.bases)}});
   return json;
+}
+
+std::string base_names(const store::Manifest& manifest) {
+  std::string names;
+  for (const store::BaseEntry& base : manifest.bases) names += (names.empty() ? "" : ",") + base.name;
+  return names.empty() ? "-" : names;
 }
 
 void print_sets(const std::vector<store::SetInfo>& sets) {
@@ -73,17 +83,19 @@ void print_sets(const std::vector<store::SetInfo>& sets) {
                {"STORED", Align::right},
                {"RATIO", Align::right},
                {"PROFILE"},
-               {"SCHEME"}});
+               {"SCHEME"},
+               {"BASES"}});
   for (const store::SetInfo& set : sets) {
     if (!set.manifest) {
-      table.add({printable(set.name), "-", "damaged", "-", "-", "-", "-", "-", "-", "-"});
+      table.add({printable(set.name), "-", "damaged", "-", "-", "-", "-", "-", "-", "-", "-"});
       continue;
     }
     const store::Manifest& m = *set.manifest;
     table.add({printable(set.name), step_text(m.step), created_text(m), fmt::format("{}", m.ranks),
                fmt::format("{}", m.files()), format_bytes(m.raw_bytes()), format_bytes(m.bytes()),
-               format_ratio(static_cast<double>(m.raw_bytes()), static_cast<double>(m.bytes())), printable(m.profile),
-               printable(m.scheme)});
+               format_ratio(static_cast<double>(m.raw_bytes()), static_cast<double>(m.bytes())),
+               printable(m.profile) + (m.lossy.empty() ? "" : " (lossy)"), printable(m.scheme),
+               printable(base_names(m))});
   }
   table.for_each_line(print_line);
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/loss.h"
 #include "cli/shares.h"
 #include "cli/table.h"
 #include "cli/text.h"
@@ -61,7 +62,7 @@ const container::Characteristics* characteristics_of(const engine::OpenContainer
   return v < all.size() && all[v] != container::Characteristics{} ? &all[v] : nullptr;
 }
 
-Json json_variable(const engine::OpenContainer& container, const Shares& shares, size_t v) {
+Json json_variable(const engine::OpenContainer& container, const Shares& shares, const Losses& losses, size_t v) {
   const Directory& directory = container.directory();
   const VariableRow& row = directory.variables[v];
   const uint64_t bytes = directory.bytes_of(row);
@@ -73,7 +74,8 @@ Json json_variable(const engine::OpenContainer& container, const Shares& shares,
                {"stored_bytes", shares.variables[v]},
                {"ratio", json_ratio(static_cast<double>(bytes), shares.variables[v])},
                {"filtered", row.filtered},
-               {"partial", row.partial}};
+               {"partial", row.partial},
+               {"loss", json_loss(losses[v])}};
   const auto* c = characteristics_of(container, v);
   json["characteristics"] = c ? json_characteristics(*c) : Json();
   return json;
@@ -85,6 +87,7 @@ Json json_files(const engine::OpenSet& set, bool with_variables) {
   Json files = Json::array();
   for (const engine::OpenContainer& container : set.containers) {
     const Shares shares = shares_of(container);
+    const Losses losses = losses_of(container);
     for (size_t f = 0; f < container.directory().files.size(); ++f) {
       Json file = json_file(container, shares, f);
       const FileRow& row = container.directory().files[f];
@@ -92,7 +95,7 @@ Json json_files(const engine::OpenSet& set, bool with_variables) {
       if (with_variables) {
         Json variables = Json::array();
         for (size_t v = 0; v < row.variable_count; ++v)
-          variables.push_back(json_variable(container, shares, row.first_variable + v));
+          variables.push_back(json_variable(container, shares, losses, row.first_variable + v));
         file["variables"] = std::move(variables);
       }
       files.push_back(std::move(file));
@@ -149,21 +152,24 @@ std::vector<std::string> characteristics_cells(const container::Characteristics*
 }  // namespace
 
 void print_variables(const engine::OpenSet& set) {
-  Table table({{"RANK", Align::right},
-               {"TYPE"},
-               {"SHAPE"},
-               {"SIZE", Align::right},
-               {"RATIO", Align::right},
-               {"MIN", Align::right},
-               {"MAX", Align::right},
-               {"MEAN", Align::right},
-               {"NAN", Align::right},
-               {"INF", Align::right},
-               {"FILE"},
-               {"VARIABLE"}});
+  std::vector<Table::Column> columns = {{"RANK", Align::right},
+                                        {"TYPE"},
+                                        {"SHAPE"},
+                                        {"SIZE", Align::right},
+                                        {"RATIO", Align::right},
+                                        {"MIN", Align::right},
+                                        {"MAX", Align::right},
+                                        {"MEAN", Align::right},
+                                        {"NAN", Align::right},
+                                        {"INF", Align::right}};
+  const bool lossy = !set.manifest.lossy.empty();
+  if (lossy) columns.push_back({"LOSS"});
+  columns.insert(columns.end(), {{"FILE"}, {"VARIABLE"}});
+  Table table(std::move(columns));
   for (const engine::OpenContainer& container : set.containers) {
     const Directory& directory = container.directory();
     const Shares shares = shares_of(container);
+    const Losses losses = losses_of(container);
     for (const FileRow& file : directory.files) {
       for (size_t v = file.first_variable; v < file.first_variable + size_t{file.variable_count}; ++v) {
         const VariableRow& row = directory.variables[v];
@@ -172,6 +178,7 @@ void print_variables(const engine::OpenSet& set) {
                                           shape_text(directory.shapes[row.shape]), format_bytes(bytes),
                                           format_ratio(static_cast<double>(bytes), shares.variables[v])};
         for (auto& cell : characteristics_cells(characteristics_of(container, v))) cells.push_back(std::move(cell));
+        if (lossy) cells.push_back(loss_text(losses[v]));
         cells.push_back(printable(file.name));
         cells.push_back(printable(directory.paths[row.path]));
         table.add(std::move(cells));

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "cli/bases.h"
 #include "cli/common.h"
 #include "cli/json.h"
+#include "cli/loss.h"
 #include "cli/packing.h"
 #include "cli/progress.h"
 #include "cli/text.h"
@@ -30,10 +32,27 @@ constexpr VerbText kText = {
         "  forebay pack ckpt --store /scratch/store --name t100 --step 100 --profile max\n"
         "  forebay pack dump --store st --describe raw.toml --group-size 64 --memory 2G\n"
         "  forebay pack out --store st --match '/dom[0-9]+/(.*)=/dom/$1'\n"
+        "  forebay pack run/DD0009 --store /scratch/store --base latest\n"
+        "      frames that the set before has, too, are not stored again\n"
+        "  forebay pack out --store st --lossy '/Grid*/Temperature=rel:1e-3'\n"
+        "      temperatures may be off by a thousandth; all else comes back byte for byte\n"
         "  mpiexec -n 4 forebay pack run/DD0008 --store /scratch/store\n",
 };
 
-Json json_report(const engine::PackReport& report) {
+Json json_outcomes(const std::vector<engine::LossyRule>& rules, const std::vector<engine::LossyOutcome>& outcomes) {
+  Json list = Json::array();
+  for (size_t i = 0; i < rules.size(); ++i)
+    list.push_back({{"rule", json_text(rules[i].text)},
+                    {"kind", to_string(rules[i].bound.kind)},
+                    {"bound", rules[i].bound.value},
+                    {"variables", outcomes[i].matches},
+                    {"lossy_variables", outcomes[i].variables},
+                    {"frames", outcomes[i].frames},
+                    {"max_error", outcomes[i].error}});
+  return list;
+}
+
+Json json_report(const engine::PackReport& report, const std::vector<engine::LossyRule>& rules) {
   return {{"set", json_text(report.name)},
           {"step", report.step ? Json(*report.step) : Json()},
           {"ranks", report.ranks},
@@ -44,7 +63,10 @@ Json json_report(const engine::PackReport& report) {
           {"raw_bytes", report.raw_bytes},
           {"stored_bytes", report.stored_bytes},
           {"index_bytes", report.index_bytes},
+          {"base", report.base.empty() ? Json() : json_text(report.base)},
+          {"bases", json_bases(report.bases)},
           {"ratio", json_ratio(static_cast<double>(report.raw_bytes), static_cast<double>(report.stored_bytes))},
+          {"lossy", json_outcomes(rules, report.lossy)},
           {"seconds", report.seconds},
           {"cpu_seconds",
            {{"fetch", report.cpu_seconds.fetch},
@@ -53,12 +75,28 @@ Json json_report(const engine::PackReport& report) {
           {"remarks", json_texts(report.remarks)}};
 }
 
-void print_report(const engine::PackReport& report) {
+void print_outcome(const engine::LossyRule& rule, const engine::LossyOutcome& outcome) {
+  if (outcome.frames == 0) {
+    fmt::print("lossy: none; {} under '{}' stayed lossless\n", plural(outcome.matches, "variable"),
+               printable(rule.text));
+    return;
+  }
+  fmt::print("lossy: {} of {} under '{}' will not come back byte for byte; largest error {}, checked on every value\n",
+             outcome.variables, plural(outcome.matches, "variable"), printable(rule.text),
+             bound_text({rule.bound.kind, outcome.error}));
+}
+
+void print_report(const engine::PackReport& report, const std::vector<engine::LossyRule>& rules) {
   fmt::print("packed {}: {} of {}, {} -> {} in {} (ratio {}), {}, {}\n", printable(report.name),
              plural(report.files, "file"), plural(report.ranks, "rank"), format_bytes(report.raw_bytes),
              format_bytes(report.stored_bytes), plural(report.containers, "container"),
              format_ratio(static_cast<double>(report.raw_bytes), static_cast<double>(report.stored_bytes)),
              format_duration(report.seconds), format_rate(report.raw_bytes, report.seconds));
+  if (!report.base.empty())
+    fmt::print("not stored again: {}\n", report.bases.empty()
+                                             ? "nothing; no frame is the same in " + printable(report.base)
+                                             : printable(bases_text(report.bases)));
+  for (size_t i = 0; i < rules.size(); ++i) print_outcome(rules[i], report.lossy[i]);
   for (const std::string& remark : report.remarks) fmt::print("note: {}\n", printable(remark));
 }
 
@@ -84,6 +122,23 @@ class Pack final : public Verb {
     syntax.option("--block-size", "SIZE", "Block of the block schemes. Default: 64K.", set_bytes(block_bytes_));
     syntax.option("--profile", "PROFILE", "One of those below, or a chain of codecs. Default: balanced.",
                   set_text(profile_));
+    syntax.option("--base", "NAME|latest",
+                  "Refer to frames that the set NAME has already, instead of storing them again. Restoring the new set "
+                  "then needs that one, too; prune keeps it.",
+                  set_text(options_.base));
+    syntax.option("--full-every", "COUNT",
+                  fmt::format("With --base: store every COUNTth set in full. Default: {}.", options_.full_every),
+                  set_count(options_.full_every));
+    syntax.option("--lossy", "GLOB=KIND:E",
+                  "Variables whose path matches the shell pattern GLOB need not come back byte for byte: f4 and f8 "
+                  "numbers may be off by E (abs:E), by E of their own magnitude (rel:E), or by E of the range of "
+                  "values that are stored together (range:E). Every value is checked. May be repeated: the first that "
+                  "matches wins. Default: nothing is lossy.",
+                  [this](const std::string& text) -> Result<void> {
+                    FOREBAY_TRY(auto rule, engine::LossyRule::parse(text));
+                    options_.lossy.push_back(std::move(rule));
+                    return {};
+                  });
     declare_description(syntax, description_);
     declare_memory(syntax, options_.resources);
     declare_threads(syntax, options_.resources);
@@ -100,9 +155,9 @@ class Pack final : public Verb {
     if (!speaks) return report ? ExitCode::ok : exit_code_of(report.error().kind);
     if (!report) return std::unexpected(std::move(report).error());
     if (console.json)
-      print_json(json_report(*report));
+      print_json(json_report(*report, options_.lossy));
     else
-      print_report(*report);
+      print_report(*report, options_.lossy);
     return ExitCode::ok;
   }
 

@@ -9,6 +9,7 @@
 #include "cli/text.h"
 #include "cli/units.h"
 #include "cli/verb.h"
+#include "engine/base_frames.h"
 #include "engine/verify.h"
 
 namespace forebay::cli {
@@ -23,7 +24,8 @@ constexpr VerbText kText = {
         "removes the newest intact set: before anything is removed, sets are verified from\n"
         "the newest back to the first that is intact, and that one is kept in any case. If\n"
         "there is none, nothing is removed and the exit code is 5. Sets whose manifest\n"
-        "cannot be read are left alone.\n",
+        "cannot be read are left alone. A set that holds frames of one that is kept, or\n"
+        "that is being packed, is kept, too.\n",
     .examples =
         "  forebay prune /scratch/store --keep-last 3\n"
         "  forebay prune /scratch/store --keep-last 2 --keep-every 100 --dry-run\n",
@@ -53,15 +55,16 @@ class Prune final : public Verb {
     FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {0, 0}));
     FOREBAY_TRY(const auto store, store::Store::open(operands.store));
     FOREBAY_TRY(const auto sets, store.list());
+    FOREBAY_TRY(const auto others, other_referrers(store, sets));
     std::string newest_good;
-    std::vector<std::string> removed;
+    store::PrunePlan plan;
     if (may_remove_something(sets)) {
       FOREBAY_TRY(newest_good, newest_intact(sets));
-      removed = store::to_prune(sets, retention_, newest_good);
+      plan = store::to_prune(sets, retention_, newest_good, others);
     }
     if (!dry_run_)
-      for (const std::string& name : removed) FOREBAY_CHECK(store.remove(name));
-    print(console, sets, removed, newest_good);
+      for (const std::string& name : plan.removed) FOREBAY_CHECK(store.remove(name));
+    print(console, sets, plan, newest_good);
     return ExitCode::ok;
   }
 
@@ -69,8 +72,27 @@ class Prune final : public Verb {
   // Whether the policy, whichever set is the newest intact one, removes any: else nothing needs to be verified.
   bool may_remove_something(const std::vector<store::SetInfo>& sets) const {
     return std::ranges::any_of(sets, [&](const store::SetInfo& set) {
-      return set.manifest && !store::to_prune(sets, retention_, set.name).empty();
+      if (!set.manifest) return false;
+      const auto plan = store::to_prune(sets, retention_, set.name);
+      return !plan.removed.empty() || !plan.needed.empty();
     });
+  }
+
+  // The bases of the sets whose manifests do not tell: those that are being packed, and those that are damaged.
+  Result<std::vector<store::Manifest>> other_referrers(const store::Store& store,
+                                                       const std::vector<store::SetInfo>& sets) const {
+    FOREBAY_TRY(auto others, store.staged());
+    for (const store::SetInfo& set : sets) {
+      if (set.manifest) continue;
+      store::Manifest known{.name = set.name};
+      FOREBAY_TRY(known.bases, engine::bases_of(set, resources_.resolved().memory_bytes));
+      for (store::BaseEntry& base : known.bases) {
+        const auto there = std::ranges::find(sets, base.name, &store::SetInfo::name);
+        if (there != sets.end() && there->manifest) base.created_ns = there->manifest->created_ns;
+      }
+      others.push_back(std::move(known));
+    }
+    return others;
   }
 
   Result<std::string> newest_intact(const std::vector<store::SetInfo>& sets) {
@@ -85,8 +107,15 @@ class Prune final : public Verb {
                 "see 'forebay verify' and 'forebay repair'");
   }
 
-  void print(const Console& console, const std::vector<store::SetInfo>& sets, const std::vector<std::string>& removed,
+  static Json json_needed(const std::vector<store::Needed>& needed) {
+    Json list = Json::array();
+    for (const store::Needed& one : needed) list.push_back({{"name", json_text(one.name)}, {"by", json_text(one.by)}});
+    return list;
+  }
+
+  void print(const Console& console, const std::vector<store::SetInfo>& sets, const store::PrunePlan& plan,
              const std::string& newest_good) const {
+    const std::vector<std::string>& removed = plan.removed;
     std::vector<std::string> kept;
     for (const store::SetInfo& set : sets)
       if (std::ranges::find(removed, set.name) == removed.end()) kept.push_back(set.name);
@@ -94,11 +123,14 @@ class Prune final : public Verb {
       print_json({{"dry_run", dry_run_},
                   {"removed", json_texts(removed)},
                   {"kept", json_texts(kept)},
+                  {"needed", json_needed(plan.needed)},
                   {"newest_intact", newest_good.empty() ? Json() : json_text(newest_good)}});
       return;
     }
     for (const std::string& name : removed)
       fmt::print("{} {}\n", dry_run_ ? "would remove" : "removed", printable(name));
+    for (const store::Needed& one : plan.needed)
+      fmt::print("{} stays: it holds frames of {}\n", printable(one.name), printable(one.by));
     fmt::print("{} {}, {} kept\n", plural(removed.size(), "set"), dry_run_ ? "to be removed" : "removed", kept.size());
   }
 

@@ -1,8 +1,10 @@
 #include "engine/verify.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/common.h"
 #include "cli/json.h"
@@ -36,12 +38,22 @@ Json json_damage(const engine::Damage& damage) {
           {"all_files", damage.all_files}};
 }
 
-Json json_report(const engine::VerifyReport& report) {
+// The sets that hang on the set `name`.
+std::vector<std::string> dependants_of(const std::string& name, const std::vector<store::SetInfo>& sets) {
+  std::vector<std::string> names;
+  for (const store::SetInfo& set : sets) {
+    const auto is_it = [&](const store::BaseEntry& base) { return base.name == name; };
+    if (set.manifest && std::ranges::any_of(set.manifest->bases, is_it)) names.push_back(set.name);
+  }
+  return names;
+}
+
+Json json_report(const engine::VerifyReport& report, const std::vector<std::string>& dependants) {
   Json damages = Json::array();
   for (const engine::Damage& damage : report.damages) damages.push_back(json_damage(damage));
   return {{"set", json_text(report.name)}, {"intact", report.intact()},     {"files", report.files},
           {"frames", report.frames},       {"raw_bytes", report.raw_bytes}, {"stored_bytes", report.stored_bytes},
-          {"seconds", report.seconds},     {"damages", std::move(damages)}};
+          {"seconds", report.seconds},     {"damages", std::move(damages)}, {"dependants", json_texts(dependants)}};
 }
 
 std::string damage_text(const engine::Damage& damage) {
@@ -59,7 +71,7 @@ std::string damage_text(const engine::Damage& damage) {
   return text;
 }
 
-void print_report(const engine::VerifyReport& report) {
+void print_report(const engine::VerifyReport& report, const std::vector<std::string>& dependants) {
   if (report.intact()) {
     fmt::print("{}: intact, {}, {}, {}, {}, {}\n", printable(report.name), plural(report.files, "file"),
                plural(report.frames, "frame"), format_bytes(report.raw_bytes), format_duration(report.seconds),
@@ -68,6 +80,9 @@ void print_report(const engine::VerifyReport& report) {
   }
   fmt::print("{}: DAMAGED, {}\n", printable(report.name), plural(report.damages.size(), "damage"));
   for (const engine::Damage& damage : report.damages) fmt::print("  {}\n", printable(damage_text(damage)));
+  if (!dependants.empty())
+    fmt::print("  holds frames of {}, which may be damaged with it\n",
+               printable(fmt::format("{}", fmt::join(dependants, ", "))));
 }
 
 class Verify final : public Verb {
@@ -83,25 +98,27 @@ class Verify final : public Verb {
 
   Result<ExitCode> run(const Console& console) override {
     FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {0, 1}));
-    FOREBAY_TRY(const auto sets, chosen(operands));
+    FOREBAY_TRY(const auto store, store::Store::open(operands.store));
+    FOREBAY_TRY(const auto all, store.list());
+    FOREBAY_TRY(const auto sets, chosen(operands, store, all));
     Json documents = Json::array();
     bool intact = true;
     for (const store::SetInfo& set : sets) {
       FOREBAY_TRY(const auto report, verify(set));
       intact = intact && report.intact();
       if (console.json)
-        documents.push_back(json_report(report));
+        documents.push_back(json_report(report, dependants_of(set.name, all)));
       else
-        print_report(report);
+        print_report(report, dependants_of(set.name, all));
     }
     if (console.json) print_json({{"store", json_text(operands.store)}, {"intact", intact}, {"sets", documents}});
     return intact ? ExitCode::ok : ExitCode::damaged;
   }
 
  private:
-  static Result<std::vector<store::SetInfo>> chosen(const Operands& operands) {
-    FOREBAY_TRY(const auto store, store::Store::open(operands.store));
-    if (operands.own.empty()) return store.list();
+  static Result<std::vector<store::SetInfo>> chosen(const Operands& operands, const store::Store& store,
+                                                    const std::vector<store::SetInfo>& all) {
+    if (operands.own.empty()) return all;
     FOREBAY_TRY(auto set, find_set(store, operands.own[0]));
     return std::vector{std::move(set)};
   }

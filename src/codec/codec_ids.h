@@ -32,6 +32,9 @@ enum : uint16_t {
 
   // Coders of libraries with parameters.
   kZfpId = 96,  // zfp with an error bound
+
+  // No codec: the frame lies in another set of the store, which the engine knows.
+  kBaseFrameId = 128,
 };
 
 }  // namespace forebay::codec

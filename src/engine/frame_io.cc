@@ -4,6 +4,8 @@
 
 #include "base/checksum.h"
 #include "codec/chain.h"
+#include "engine/base_frames.h"
+#include "engine/decoded_frames.h"
 
 namespace forebay::engine {
 
@@ -29,6 +31,7 @@ Result<StoredFrame> fetch_frame(const OpenContainer& container, uint32_t number)
 }
 
 Result<RawFrame> decode_frame(const OpenContainer& container, const StoredFrame& stored) {
+  if (is_base_recipe(stored.stored.recipe)) return decode_base_frame(container, stored);
   const container::FrameEntry& entry = container.index().frames[stored.number];
   const merge::Frame& frame = container.plan->frames()[stored.number];
   RawFrame result{.number = stored.number, .slices = container.plan->slices(frame), .raw = Buffer(frame.raw_bytes)};
@@ -37,7 +40,11 @@ Result<RawFrame> decode_frame(const OpenContainer& container, const StoredFrame&
                 entry.record_offset);
   };
   const FrameShape shape = container.plan->shape(frame, result.slices);
-  if (auto decoded = codec::decode(stored.stored.recipe, shape, stored.stored.payload, result.raw.span()); !decoded) {
+  FOREBAY_TRY(const auto kept, decode_references(container, stored.number));
+  std::vector<std::span<const std::byte>> references;
+  for (const auto& bytes : kept) references.push_back(bytes->span());
+  if (auto decoded = codec::decode(stored.stored.recipe, shape, stored.stored.payload, result.raw.span(), references);
+      !decoded) {
     if (decoded.error().kind == ErrorKind::corrupt) return damaged(decoded.error().what);
     return std::unexpected(std::move(decoded).error());
   }
@@ -54,8 +61,10 @@ Result<RawFrame> read_frame(const OpenContainer& container, uint32_t number) {
 static uint64_t decode_memory(uint64_t raw_bytes) { return 3 * raw_bytes + (1 << 20); }
 
 uint64_t frame_memory(const OpenContainer& container, uint32_t number) {
+  if (is_base_frame(container, number)) return base_frame_memory(container, number);
   const uint64_t raw_bytes = container.plan->frames()[number].raw_bytes;
-  return container.reader->read_bytes(number) + raw_bytes + decode_memory(raw_bytes);
+  return container.reader->read_bytes(number) + raw_bytes + decode_memory(raw_bytes) +
+         reference_memory(container, number);
 }
 
 Result<void> for_each_piece(const merge::Plan& plan, const RawFrame& frame, const PieceFn& visit) {

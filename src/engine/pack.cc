@@ -1,5 +1,5 @@
 // Packing a set, as numbered steps:
-//   1. the first process stages the set; every process scans the sources
+//   1. the first process stages the set, and chooses and announces its base; every process scans the sources
 //   2. each process packs its share of the rank groups, one container each, and makes them durable
 //   3. the first process gathers what was written, writes the manifest and commits: the set becomes visible
 #include "engine/pack.h"
@@ -14,6 +14,8 @@
 #include <fmt/format.h>
 
 #include "base/checksum.h"
+#include "engine/base_matcher.h"
+#include "engine/choose_base.h"
 #include "engine/pack_group.h"
 #include "engine/set_files.h"
 #include "engine/tree.h"
@@ -50,6 +52,30 @@ struct Share {
   std::map<size_t, GroupReport> groups;  // by the number of the rank group
 };
 
+nlohmann::json to_json(const std::vector<store::BaseEntry>& bases) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const store::BaseEntry& base : bases) all.push_back({base.name, base.frames, base.raw_bytes});
+  return all;
+}
+
+nlohmann::json to_json(const std::vector<LossyOutcome>& outcomes) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const LossyOutcome& o : outcomes) all.push_back({o.matches, o.variables, o.frames, o.error});
+  return all;
+}
+
+std::vector<LossyOutcome> lossy_from_json(const nlohmann::json& all) {
+  std::vector<LossyOutcome> outcomes;
+  for (const auto& o : all) outcomes.push_back({.matches = o[0], .variables = o[1], .frames = o[2], .error = o[3]});
+  return outcomes;
+}
+
+std::vector<store::BaseEntry> bases_from_json(const nlohmann::json& all) {
+  std::vector<store::BaseEntry> bases;
+  for (const auto& base : all) bases.push_back({.name = base[0], .frames = base[1], .raw_bytes = base[2]});
+  return bases;
+}
+
 std::string to_text(const Share& share) {
   nlohmann::json all = nlohmann::json::array();
   for (const auto& [number, group] : share.groups)
@@ -63,6 +89,8 @@ std::string to_text(const Share& share) {
                    {"frames", group.frames},
                    {"payload_bytes", group.payload_bytes},
                    {"cpu_seconds", {group.cpu_seconds.fetch, group.cpu_seconds.encode, group.cpu_seconds.write}},
+                   {"bases", to_json(group.bases)},
+                   {"lossy", to_json(group.lossy)},
                    {"remarks", group.remarks}});
   return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -77,6 +105,8 @@ void add_from_text(const std::string& text, Share& share) {
                                      .variables = group["variables"],
                                      .frames = group["frames"],
                                      .payload_bytes = group["payload_bytes"],
+                                     .lossy = lossy_from_json(group["lossy"]),
+                                     .bases = bases_from_json(group["bases"]),
                                      .cpu_seconds = {.fetch = group["cpu_seconds"][0],
                                                      .encode = group["cpu_seconds"][1],
                                                      .write = group["cpu_seconds"][2]},
@@ -113,10 +143,26 @@ Result<void> check_store_outside(const PackOptions& options) {
   return {};
 }
 
+Result<void> check_lossy(const PackOptions& options) {
+  if (options.lossy.empty()) return {};
+  if (!codec::can_encode_lossy())
+    return fail(ErrorKind::unsupported, "this build lacks zfp, which stores with loss", {}, {},
+                "build Forebay with FOREBAY_ZFP");
+  const bool aware = options.scheme.automatic || options.scheme.scheme == Scheme::aware ||
+                     options.scheme.scheme == Scheme::aware_block;
+  if (!aware)
+    return fail(ErrorKind::invalid_argument, "under the agnostic schemes no variable can be stored with loss", {}, {},
+                "use --scheme aware, aware-block or auto");
+  return {};
+}
+
 Result<void> check(const PackOptions& options) {
   if (options.sources.empty()) return fail(ErrorKind::invalid_argument, "nothing to pack");
+  if (options.full_every == 0)
+    return fail(ErrorKind::invalid_argument, "of no sets in a row none can be full", {}, {},
+                "--full-every 1 makes every set a full one");
   if (options.group_size == 0) return fail(ErrorKind::invalid_argument, "a rank group must have at least one rank");
-  return {};
+  return check_lossy(options);
 }
 
 // The processes of a team must see the same files: on nodes with storage of their own they would not.
@@ -144,6 +190,8 @@ class Packer {
     FOREBAY_CHECK(agree(team_, prepare()));
     const std::string directory = team_.broadcast(staged_ ? staged_->directory() : "");
     const std::string seen = team_.broadcast(fingerprint(tree_));
+    if (const std::string base = team_.broadcast(base_ ? engine::to_text(*base_) : ""); !base.empty())
+      base_ = base_from_text(base);
     FOREBAY_CHECK(agree(team_, pack_share(directory, seen)));
     for (const std::string& text : team_.gather(to_text(share_))) add_from_text(text, share_);
     FOREBAY_CHECK(agree(team_, team_.rank() == 0 ? commit() : Result<void>()));
@@ -163,6 +211,8 @@ class Packer {
     if (team_.rank() != 0) return {};
     FOREBAY_TRY(const auto store, store::Store::open_for_writing(options_.store));
     FOREBAY_TRY(staged_, store.stage(name_));
+    FOREBAY_TRY(base_, choose_base(store, options_, resources_.memory_bytes, remarks_));
+    if (base_) FOREBAY_CHECK(staged_->announce(candidates(base_->manifest)));
     return {};
   }
 
@@ -170,6 +220,8 @@ class Packer {
     if (fingerprint(tree_) != seen)
       return fail(ErrorKind::invalid_argument, "the processes see different files", options_.sources.front(), {},
                   "all processes of one pack must share the file system of the sources");
+    std::optional<BaseMatcher> matcher;
+    if (base_) matcher.emplace(*base_, base_share(resources_.memory_bytes));
     const std::vector<FileRange> groups = rank_groups(tree_, options_.group_size);
     Progress progress{.done_bytes = 0, .total_bytes = tree_.bytes};
     const auto delivered = [&](uint64_t raw_bytes) {
@@ -179,8 +231,8 @@ class Packer {
     for (size_t number = team_.rank(); number < groups.size(); number += team_.size()) {
       const auto files = std::span<const SourceFile>(tree_.files)
                              .subspan(groups[number].first, groups[number].last - groups[number].first);
-      FOREBAY_TRY(share_.groups[number],
-                  pack_group(files, directory, container_name(number, groups.size()), options_, resources_, delivered));
+      FOREBAY_TRY(share_.groups[number], pack_group(files, directory, container_name(number, groups.size()), options_,
+                                                    resources_, matcher ? &*matcher : nullptr, {}, delivered));
     }
     return {};
   }
@@ -196,6 +248,8 @@ class Packer {
 
   Result<void> commit() {
     FOREBAY_CHECK(check_tree_unchanged());
+    lossy_ = add_outcomes();
+    FOREBAY_CHECK(check_rules_used());
     manifest_ = {.name = name_,
                  .step = options_.step ? options_.step : step_of(name_),
                  .created_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -207,7 +261,36 @@ class Packer {
                  .ranks = tree_.ranks,
                  .group_size = options_.group_size};
     for (const auto& [number, group] : share_.groups) manifest_.containers.push_back(group.entry);
+    if (base_) add_bases();
+    for (size_t i = 0; i < lossy_.size(); ++i)
+      if (lossy_[i].frames > 0) manifest_.lossy.push_back(options_.lossy[i].text);
     return staged_->commit(manifest_);
+  }
+
+  std::vector<LossyOutcome> add_outcomes() const {
+    std::vector<LossyOutcome> outcomes(options_.lossy.size());
+    for (const auto& [number, group] : share_.groups)
+      for (size_t i = 0; i < outcomes.size(); ++i) outcomes[i].add(group.lossy[i]);
+    return outcomes;
+  }
+
+  Result<void> check_rules_used() const {
+    for (size_t i = 0; i < lossy_.size(); ++i)
+      if (lossy_[i].matches == 0)
+        return fail(ErrorKind::not_found,
+                    fmt::format("no variable of f4 or f8 numbers falls under '{}'", options_.lossy[i].text), {}, {},
+                    "GLOB must match whole paths, as /Grid*/Temperature; the first rule that matches wins");
+    return {};
+  }
+
+  void add_bases() {
+    for (const auto& [number, group] : share_.groups)
+      for (const store::BaseEntry& base : group.bases)
+        add_base(manifest_.bases, base.name, base.frames, base.raw_bytes);
+    const auto known = candidates(base_->manifest);
+    for (store::BaseEntry& base : manifest_.bases)
+      base.created_ns = std::ranges::find(known, base.name, &store::BaseEntry::name)->created_ns;
+    if (!manifest_.bases.empty()) manifest_.since_full = base_->manifest.since_full + 1;
   }
 
   PackReport make_report() const {
@@ -216,7 +299,11 @@ class Packer {
                       .ranks = tree_.ranks,
                       .files = tree_.files.size(),
                       .containers = share_.groups.size(),
-                      .raw_bytes = tree_.bytes};
+                      .raw_bytes = tree_.bytes,
+                      .base = base_ ? base_->manifest.name : "",
+                      .bases = manifest_.bases,
+                      .lossy = lossy_,
+                      .remarks = remarks_};
     uint64_t payload_bytes = 0;
     for (const auto& [number, group] : share_.groups) {
       report.variables += group.variables;
@@ -237,6 +324,9 @@ class Packer {
   const std::string name_;
   SourceTree tree_;
   std::unique_ptr<store::StagedSet> staged_;  // on the first process
+  std::optional<Base> base_;
+  std::vector<LossyOutcome> lossy_;
+  std::vector<std::string> remarks_;
   Share share_;
   store::Manifest manifest_;
 };

@@ -4,11 +4,13 @@
 
 #include "base/checksum.h"
 #include "codec/chain.h"
+#include "codec/codec_ids.h"
 #include "container/container.h"
 #include "engine/cpu_clock.h"
 #include "engine/frame_facts.h"
 #include "engine/frame_io.h"
 #include "engine/interleave.h"
+#include "engine/lossy.h"
 #include "engine/pipeline.h"
 #include "engine/read_group.h"
 
@@ -17,10 +19,13 @@ namespace {
 
 struct PackJob {
   RawFrame frame;
+  std::vector<RawFrame> references;  // that the frame may be predicted from
   std::string chain;
   codec::Encoded encoded;
   uint64_t raw_bytes = 0, raw_hash = 0;
   FrameFacts facts;
+  BaseMatcher::Answer base;
+  std::optional<LossyNote> lossy;
   StageSeconds cpu_seconds;
 };
 
@@ -32,13 +37,19 @@ uint64_t slice_memory(const merge::Plan& plan, uint32_t number) {
 
 class GroupPacker {
  public:
-  GroupPacker(std::span<const SourceFile> files, const PackOptions& options, const Resources& resources)
-      : files_(files), options_(options), resources_(resources), sources_(files) {}
+  GroupPacker(std::span<const SourceFile> files, const PackOptions& options, const Resources& resources,
+              BaseMatcher* base)
+      : files_(files),
+        options_(options),
+        resources_(resources),
+        base_(base),
+        memory_bytes_(resources.memory_bytes - (base ? base->memory_bytes() : 0)),
+        sources_(files) {}
 
   Result<GroupReport> run(const std::string& directory, const std::string& name,
-                          const std::function<void(uint64_t)>& delivered) {
-    FOREBAY_TRY(auto group, read_group(files_, sources_, options_.similarity, options_.format, resources_.memory_bytes,
-                                       resources_.threads));
+                          std::span<const NamedRelation> remembered, const std::function<void(uint64_t)>& delivered) {
+    FOREBAY_TRY(auto group,
+                read_group(files_, sources_, options_.similarity, options_.format, memory_bytes_, resources_.threads));
     FOREBAY_TRY(const PlanSpec spec, plan_spec(group.directory));
     FOREBAY_TRY(const merge::Plan plan, merge::Plan::make(group.directory, spec));
     FOREBAY_TRY(auto writer, container::Writer::create(directory + "/" + name, group.directory, spec));
@@ -47,7 +58,13 @@ class GroupPacker {
                        .frames = plan.frames().size(),
                        .remarks = std::move(group.remarks)};
     RunningFacts facts(group.directory);
+    lossy_.emplace(options_.lossy, group.directory);
+    if (options_.profile.uses_relations()) {
+      const auto is_exact = [&](uint32_t variable) { return !lossy_->has_rule(variable); };
+      FOREBAY_TRY(relations_, find_relations(plan, sources_, is_exact, remembered));
+    }
     FOREBAY_CHECK(run_pipeline(plan, *writer, facts, report, delivered));
+    report.lossy = lossy_->outcomes();
     FOREBAY_CHECK(sources_.check_unchanged());
     FOREBAY_CHECK(writer->finish(facts.file_crcs(), facts.take_characteristics()));
     FOREBAY_TRY(report.entry, entry_of(directory, name));
@@ -61,9 +78,14 @@ class GroupPacker {
     constexpr uint64_t kFramesAtOnce = 4;
     uint64_t bytes = options_.scheme.frame_bytes;
     while (bytes > merge::kMinFrameBytes &&
-           kFramesAtOnce * (bytes + options_.profile.memory_bytes(bytes)) > resources_.memory_bytes / 2)
+           kFramesAtOnce * (bytes + encode_memory(bytes)) > resources_.memory_bytes / 2)
       bytes /= 2;
     return bytes;
+  }
+
+  uint64_t encode_memory(uint64_t raw_bytes) const {
+    return options_.profile.memory_bytes(raw_bytes) +
+           (options_.lossy.empty() ? 0 : codec::encode_lossy_bytes(raw_bytes));
   }
 
   Result<PlanSpec> plan_spec(const Directory& directory) {
@@ -86,12 +108,37 @@ class GroupPacker {
     job.raw_bytes = raw.size();
     job.raw_hash = hash64(raw);
     job.facts = all_facts(plan, job.frame);
-    job.encoded = codec::encode(options_.profile.choose(shape, raw), shape, raw);
+    if (base_) job.base = base_->find(job.raw_hash, raw);
+    if (job.base.found) {
+      job.encoded = {{}, base_recipe(*job.base.found)};
+      job.chain = kBaseChain;
+      job.references.clear();
+      job.frame.raw = {};
+      job.cpu_seconds.encode = clock.seconds();
+      return {};
+    }
+    codec::Related related;
+    for (const RawFrame& reference : job.references) related.references.push_back(reference.raw.span());
+    if (const auto* rule = relations_.rule_of(frame.group)) related.parameters = rule->parameters;
+    job.encoded = codec::encode(options_.profile.choose(shape, raw, related), shape, raw, related.references);
+    if (auto lossy = lossy_->encode(job.frame.slices, shape, raw, job.encoded.payload.size()))
+      replace(plan, job, std::move(*lossy));
     FOREBAY_TRY(const codec::Chain used, codec::chain_of(job.encoded.recipe));
     job.chain = codec::to_string(used);
+    if (used.empty() || used.front().id != codec::kRelationId) job.references.clear();
+    for (RawFrame& reference : job.references) reference.raw = {};
     job.frame.raw = {};  // not needed any more: the lease may be waiting for its turn for a while
     job.cpu_seconds.encode = clock.seconds();
     return {};
+  }
+
+  // From here on the frame is what the encoding with loss made of it.
+  static void replace(const merge::Plan& plan, PackJob& job, codec::LossyEncoded lossy) {
+    job.encoded = std::move(lossy.encoded);
+    job.frame.raw = std::move(lossy.decoded);
+    job.lossy = lossy.note;
+    job.raw_hash = hash64(job.frame.raw);
+    job.facts = all_facts(plan, job.frame);
   }
 
   Result<void> run_pipeline(const merge::Plan& plan, container::Writer& writer, RunningFacts& facts,
@@ -99,19 +146,24 @@ class GroupPacker {
     const Directory& directory = plan.directory();
     const uint64_t standing = 2 * directory.memory_bytes() + plan.memory_bytes() +
                               directory.variables.size() * sizeof(container::Characteristics);
-    if (standing > resources_.memory_bytes)
+    if (standing > memory_bytes_)
       return fail(ErrorKind::limit, "the index of one rank group takes more than the memory budget", {}, {},
                   "raise --memory or make --group-size smaller");
     const Pipeline<PackJob>::Stages stages{
         .cost =
             [&](size_t number) {
               const uint64_t raw = plan.frames()[number].raw_bytes;
-              return raw + options_.profile.memory_bytes(raw) + slice_memory(plan, static_cast<uint32_t>(number));
+              const size_t references = relations_.references(plan, static_cast<uint32_t>(number)).size();
+              return (1 + references) * (raw + slice_memory(plan, static_cast<uint32_t>(number))) + encode_memory(raw);
             },
         .fetch = [&](size_t number) -> Result<PackJob> {
           const CpuClock clock;
           PackJob job;
           FOREBAY_TRY(job.frame, gather(plan, static_cast<uint32_t>(number), sources_));
+          for (const uint32_t reference : relations_.references(plan, static_cast<uint32_t>(number))) {
+            FOREBAY_TRY(auto frame, gather(plan, reference, sources_));
+            job.references.push_back(std::move(frame));
+          }
           job.cpu_seconds.fetch = clock.seconds();
           return job;
         },
@@ -123,9 +175,12 @@ class GroupPacker {
                                        .raw_hash = job.raw_hash,
                                        .recipe = job.encoded.recipe,
                                        .chain = std::move(job.chain),
-                                       .references = {},
-                                       .payload = job.encoded.payload.span()}));
+                                       .references = numbers_of(job.references),
+                                       .payload = job.encoded.payload.span(),
+                                       .lossy = job.lossy}));
           facts.add(job.facts);
+          if (job.lossy) lossy_->note(job.frame.slices, *job.lossy);
+          note_base(job, report);
           report.payload_bytes += job.encoded.payload.size();
           job.cpu_seconds.write = clock.seconds();
           report.cpu_seconds.add(job.cpu_seconds);
@@ -133,8 +188,20 @@ class GroupPacker {
           return {};
         }};
     const PipelineThreads threads{.fetch = std::max(1u, resources_.threads / 2), .work = resources_.threads};
-    FOREBAY_CHECK(Pipeline<PackJob>::run(plan.frames().size(), resources_.memory_bytes - standing, threads, stages));
+    FOREBAY_CHECK(Pipeline<PackJob>::run(plan.frames().size(), memory_bytes_ - standing, threads, stages));
     return {};
+  }
+
+  static std::vector<uint32_t> numbers_of(std::span<const RawFrame> frames) {
+    std::vector<uint32_t> numbers;
+    for (const RawFrame& frame : frames) numbers.push_back(frame.number);
+    return numbers;
+  }
+
+  static void note_base(const PackJob& job, GroupReport& report) {
+    if (job.base.found) add_base(report.bases, job.base.found->set, 1, job.raw_bytes);
+    if (!job.base.remark.empty() && std::ranges::find(report.remarks, job.base.remark) == report.remarks.end())
+      report.remarks.push_back(job.base.remark);
   }
 
   Result<store::ContainerEntry> entry_of(const std::string& directory, const std::string& name) const {
@@ -149,15 +216,20 @@ class GroupPacker {
   std::span<const SourceFile> files_;
   const PackOptions& options_;
   const Resources& resources_;
+  BaseMatcher* const base_;
+  const uint64_t memory_bytes_;  // what the base leaves
   SourcePool sources_;
+  std::optional<LossyVariables> lossy_;
+  RelationPlan relations_;
 };
 
 }  // namespace
 
 Result<GroupReport> pack_group(std::span<const SourceFile> files, const std::string& directory, const std::string& name,
-                               const PackOptions& options, const Resources& resources,
+                               const PackOptions& options, const Resources& resources, BaseMatcher* base,
+                               std::span<const NamedRelation> remembered,
                                const std::function<void(uint64_t raw_bytes)>& delivered) {
-  return GroupPacker(files, options, resources).run(directory, name, delivered);
+  return GroupPacker(files, options, resources, base).run(directory, name, remembered, delivered);
 }
 
 }  // namespace forebay::engine

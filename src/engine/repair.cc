@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "codec/lossy.h"
+#include "engine/base_frames.h"
 #include "engine/set.h"
 #include "engine/set_files.h"
 #include "engine/verify.h"
@@ -55,7 +56,15 @@ class Repairer {
     if (names.empty() || kept_.empty())
       return fail(ErrorKind::corrupt, "no container of the set can be read", set_.directory);
     if (set_.manifest && kept_.size() == names.size() && report_.containers_rewritten == 0) return std::move(report_);
-    FOREBAY_CHECK(staged->commit(manifest()));
+    const store::Manifest manifest = new_manifest(store);
+    // The bases that are gone already are none to wait for; the references to them stay, for they may come back.
+    std::vector<store::BaseEntry> present;
+    for (const store::BaseEntry& base : manifest.bases)
+      if (const auto there = store.find(base.name);
+          there && there->manifest && there->manifest->created_ns == base.created_ns)
+        present.push_back(base);
+    FOREBAY_CHECK(staged->announce(present));
+    FOREBAY_CHECK(staged->commit(manifest));
     report_.name = new_name_;
     return std::move(report_);
   }
@@ -80,14 +89,15 @@ class Repairer {
     }
     FOREBAY_TRY(const OpenContainer opened, open_container(to, buffer_bytes_));
     list_files(name, opened);
+    add_bases_of(opened, bases_);
     return keep(name, opened);
   }
 
-  // Whether an earlier repair made the best of this container already.
+  // Whether an earlier repair made the best of this container already, or the cause lies in other sets.
   bool is_past_repair(const std::string& path, const std::vector<const Damage*>& damages) const {
     const auto opened = open_container(path, buffer_bytes_);
     return opened && std::ranges::all_of(damages, [&](const Damage* damage) {
-             return damage->frame && opened->index().frames[*damage->frame].is_lost();
+             return damage->frame && (damage->elsewhere || opened->index().frames[*damage->frame].is_lost());
            });
   }
 
@@ -137,16 +147,21 @@ class Repairer {
 
   void list_files(const std::string& name, const OpenContainer& opened) {
     const auto& files = opened.directory().files;
-    std::vector<std::optional<uint32_t>> lost(files.size());  // per file: the first frame that it lacks
+    std::vector<std::string> why(files.size());  // per file: what it lacks first, or empty
+    const auto lack = [&](uint32_t number, const std::string& what) {
+      for (const merge::Slice& slice : opened.plan->slices(opened.plan->frames()[number]))
+        if (std::string& first = why[slice.stream.file]; first.empty()) first = what;
+    };
     for (uint32_t number = 0; number < opened.index().frames.size(); ++number) {
       if (!opened.index().frames[number].is_lost()) continue;
       ++report_.frames_lost;
-      for (const merge::Slice& slice : opened.plan->slices(opened.plan->frames()[number]))
-        if (auto& first = lost[slice.stream.file]; !first) first = number;
+      lack(number, fmt::format("frame {} of {} is lost", number, name));
     }
+    for (const Damage* damage : damages_[set_.directory + "/" + name])
+      if (damage->elsewhere) lack(*damage->frame, damage->what);
     for (size_t i = 0; i < files.size(); ++i) {
-      if (lost[i]) {
-        report_.lost_files.push_back(fmt::format("{}: frame {} of {} is lost", files[i].name, *lost[i], name));
+      if (!why[i].empty()) {
+        report_.lost_files.push_back(fmt::format("{}: {}", files[i].name, why[i]));
       } else {
         report_.whole_files.push_back(files[i].name);
       }
@@ -168,7 +183,19 @@ class Repairer {
     return {};
   }
 
-  store::Manifest manifest() {
+  // Tells the bases that are in use by when they were made, as far as anybody knows.
+  void identify_bases(const store::Store& store) {
+    for (store::BaseEntry& base : bases_) {
+      const auto now = store.find(base.name);
+      if (now && now->manifest) base.created_ns = now->manifest->created_ns;
+      if (!set_.manifest) continue;
+      const auto& listed = set_.manifest->bases;
+      const auto known = std::ranges::find(listed, base.name, &store::BaseEntry::name);
+      if (known != listed.end()) base.created_ns = known->created_ns;
+    }
+  }
+
+  store::Manifest new_manifest(const store::Store& store) {
     store::Manifest manifest;
     if (set_.manifest) {
       manifest = *set_.manifest;
@@ -184,6 +211,9 @@ class Repairer {
       }
     }
     manifest.name = new_name_;
+    identify_bases(store);
+    manifest.bases = bases_;
+    manifest.since_full = bases_.empty() ? 0 : std::max<uint64_t>(manifest.since_full, 1);
     manifest.containers.clear();
     for (const Kept& kept : kept_) manifest.containers.push_back(kept.entry);
     manifest.lost_containers.insert(manifest.lost_containers.end(), lost_.begin(), lost_.end());
@@ -197,6 +227,7 @@ class Repairer {
   std::map<std::string, std::vector<const Damage*>> damages_;  // by path of the container
   std::vector<Kept> kept_;
   std::vector<std::string> lost_;  // containers of which nothing is left
+  std::vector<store::BaseEntry> bases_;
   Error foreign_;
   RepairReport report_;
 };

@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "engine/base_frames.h"
+#include "engine/decoded_frames.h"
 #include "engine/frame_facts.h"
 #include "engine/frame_io.h"
 #include "engine/pipeline.h"
@@ -43,6 +45,7 @@ Selection select(const OpenContainer& container, const std::vector<std::string>&
     if (only.empty() || std::ranges::any_of(container.plan->slices(container.plan->frames()[number]), is_wanted))
       selection.frames.push_back(number);
   }
+  selection.frames = near_references(container, std::move(selection.frames));
   return selection;
 }
 
@@ -66,8 +69,7 @@ class Restorer {
     for (const std::string& lost : set.manifest.lost_containers)
       report_.unread.push_back(set.directory + "/" + lost + ": the container was lost before this set was repaired");
     frame_memory_bytes_ = resources_.memory_bytes;
-    for (const OpenContainer& container : set.containers)
-      frame_memory_bytes_ -= std::min(frame_memory_bytes_, memory_of(container));
+    frame_memory_bytes_ -= std::min(frame_memory_bytes_, memory_of(set));
     for (const OpenContainer& container : set.containers) selections_.push_back(select(container, options_.only));
     if (!options_.only.empty() && std::ranges::none_of(selections_, [](const Selection& s) {
           return std::ranges::find(s.wanted, true) != s.wanted.end();
@@ -86,9 +88,10 @@ class Restorer {
   Result<OpenSet> open(const store::SetInfo& info) {
     uint64_t memory_bytes = resources_.memory_bytes;
     if (options_.only.empty() || !info.manifest) return open_set(info, memory_bytes);
-    OpenSet set{.manifest = *info.manifest, .directory = info.directory, .containers = {}};
+    OpenSet set{.manifest = *info.manifest, .directory = info.directory, .containers = {}, .bases = {}};
+    set.bases = make_base_frames(info, memory_bytes);
     for (const store::ContainerEntry& entry : set.manifest.containers) {
-      auto opened = open_listed(info.directory, entry, memory_bytes);
+      auto opened = open_listed(info.directory, entry, memory_bytes, set.bases);
       if (opened) {
         memory_bytes -= std::min(memory_bytes, memory_of(*opened));
         set.containers.push_back(*std::move(opened));

@@ -12,10 +12,15 @@
 
 namespace forebay::engine {
 
+class BaseFrames;
+class DecodedFrames;
+
 struct OpenContainer {
   std::string path;
   std::unique_ptr<container::Reader> reader;
-  std::unique_ptr<merge::Plan> plan;  // of reader->index().directory, with one entry per index frame
+  std::unique_ptr<merge::Plan> plan;       // of reader->index().directory, with one entry per index frame
+  std::shared_ptr<BaseFrames> bases;       // for frames that lie in other sets; null if there are none
+  std::shared_ptr<DecodedFrames> decoded;  // for frames that others are predicted from; null if there are none
 
   const container::Index& index() const { return reader->index(); }
   const Directory& directory() const { return index().directory; }
@@ -26,18 +31,22 @@ struct OpenContainer {
 Result<OpenContainer> open_container(const std::string& path, uint64_t memory_bytes);
 
 // Likewise for a container that a manifest lists: corrupt, too, if it is missing or another one than the manifest
-// means.
+// means. `bases` is what make_base_frames() has for the set.
 Result<OpenContainer> open_listed(const std::string& directory, const store::ContainerEntry& entry,
-                                  uint64_t memory_bytes);
+                                  uint64_t memory_bytes, std::shared_ptr<BaseFrames> bases = nullptr);
 
 struct OpenSet {
   store::Manifest manifest;
   std::string directory;
   std::vector<OpenContainer> containers;
+  std::shared_ptr<BaseFrames> bases;  // of all containers
 };
 
 // The memory that an open container holds, roughly.
 uint64_t memory_of(const OpenContainer& container);
+
+// What the containers of the set hold, and may hold of other sets' containers.
+uint64_t memory_of(const OpenSet& set);
 
 // Opens all containers of a set and checks them against its manifest. `memory_bytes` pays for all of them together.
 Result<OpenSet> open_set(const store::SetInfo& info, uint64_t memory_bytes);

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "engine/base_frames.h"
+#include "engine/decoded_frames.h"
 #include "engine/frame_facts.h"
 #include "engine/frame_io.h"
 #include "engine/pipeline.h"
@@ -22,6 +25,7 @@ struct VerifyJob {
   uint32_t number = 0;
   Result<StoredFrame> stored;
   FrameFacts facts;
+  bool base_is_damaged = false;
 };
 
 // Checks one open container, and appends what is wrong with it to `damages`.
@@ -42,13 +46,13 @@ class ContainerCheck {
     const uint64_t standing = memory_of(container_);
     if (standing > resources.memory_bytes)
       return fail(ErrorKind::limit, "the index alone takes more than the memory budget", container_.path);
+    std::vector<uint32_t> numbers(index_.frames.size());
+    std::iota(numbers.begin(), numbers.end(), 0u);
+    numbers = near_references(container_, std::move(numbers));
     const Pipeline<VerifyJob>::Stages stages{
-        .cost = [&](size_t number) { return frame_memory(container_, static_cast<uint32_t>(number)); },
-        .fetch = [&](size_t number) -> Result<VerifyJob> {
-          VerifyJob job{.number = static_cast<uint32_t>(number),
-                        .stored = fetch_frame(container_, static_cast<uint32_t>(number)),
-                        .facts = {}};
-          return job;
+        .cost = [&](size_t i) { return frame_memory(container_, numbers[i]); },
+        .fetch = [&](size_t i) -> Result<VerifyJob> {
+          return VerifyJob{.number = numbers[i], .stored = fetch_frame(container_, numbers[i]), .facts = {}};
         },
         .work = [&](VerifyJob& job) -> Result<void> {
           if (!job.stored) return {};
@@ -57,6 +61,7 @@ class ContainerCheck {
             job.facts = crc_facts(*container_.plan, *frame);
             job.stored->stored = {};
           } else {
+            job.base_is_damaged = is_base_frame(container_, job.number);
             job.stored = std::unexpected(frame.error());
           }
           return {};
@@ -64,12 +69,13 @@ class ContainerCheck {
         .deliver = [&](VerifyJob& job) -> Result<void> {
           if (!job.stored && !is_damage(job.stored.error())) return std::unexpected(std::move(job.stored).error());
           if (!job.stored) lost_.emplace(job.number, std::move(job.stored).error());
+          if (job.base_is_damaged) elsewhere_.insert(job.number);
           facts_.add(job.facts);
           delivered(index_.frames[job.number].raw_bytes);
           return {};
         }};
     const PipelineThreads threads{.fetch = std::max(1u, resources.threads / 2), .work = resources.threads};
-    return Pipeline<VerifyJob>::run(index_.frames.size(), resources.memory_bytes - standing, threads, stages);
+    return Pipeline<VerifyJob>::run(numbers.size(), resources.memory_bytes - standing, threads, stages);
   }
 
   // The files that have bytes in a frame.
@@ -83,22 +89,18 @@ class ContainerCheck {
   }
 
   void report_frames() {
-    for (const auto& [number, error] : lost_)
-      damages_.push_back({.container = container_.path,
-                          .frame = number,
-                          .offset = error.offset,
-                          .what = error.what,
-                          .files = files_of(number)});
-    for (uint32_t number = 0; number < index_.frames.size(); ++number) {
+    for (const auto& [number, error] : lost_) {
       const auto& references = index_.frames[number].references;
       const auto cause = std::ranges::find_if(references, [&](uint32_t other) { return lost_.contains(other); });
-      if (cause == references.end() || lost_.contains(number)) continue;
       damages_.push_back(
           {.container = container_.path,
            .frame = number,
-           .offset = index_.frames[number].record_offset,
-           .what = fmt::format("frame {}: it was predicted from frame {}, which is damaged", number, *cause),
-           .files = files_of(number)});
+           .offset = cause == references.end() ? error.offset : index_.frames[number].record_offset,
+           .what = cause == references.end()
+                       ? error.what
+                       : fmt::format("frame {}: it was predicted from frame {}, which is damaged", number, *cause),
+           .files = files_of(number),
+           .elsewhere = elsewhere_.contains(number)});
     }
   }
 
@@ -139,6 +141,7 @@ class ContainerCheck {
   RunningFacts facts_;
   std::vector<Damage>& damages_;
   std::map<uint32_t, Error> lost_;
+  std::set<uint32_t> elsewhere_;  // those of them that only refer to what is lost
 };
 
 class Verifier {
@@ -149,11 +152,12 @@ class Verifier {
     const auto start = Clock::now();
     FOREBAY_TRY(resources_.memory_bytes, buffer_bytes(resources_.memory_bytes));
     report_.name = set_.name;
+    bases_ = make_base_frames(set_, resources_.memory_bytes);
     if (set_.manifest) {
       progress_.total_bytes = set_.manifest->raw_bytes();
       for (const store::ContainerEntry& entry : set_.manifest->containers)
-        FOREBAY_CHECK(
-            take(set_.directory + "/" + entry.name, open_listed(set_.directory, entry, resources_.memory_bytes)));
+        FOREBAY_CHECK(take(set_.directory + "/" + entry.name,
+                           open_listed(set_.directory, entry, resources_.memory_bytes, bases_)));
       for (const std::string& name : set_.manifest->lost_containers)
         report_.damages.push_back({.container = set_.directory + "/" + name,
                                    .what = "the container was lost before this set was repaired",
@@ -175,7 +179,9 @@ class Verifier {
     FOREBAY_TRY(const auto names, container_names(set_));
     for (const std::string& name : names) {
       const std::string path = set_.directory + "/" + name;
-      FOREBAY_CHECK(take(path, open_container(path, resources_.memory_bytes)));
+      auto opened = open_container(path, resources_.memory_bytes);
+      if (opened) opened->bases = bases_;
+      FOREBAY_CHECK(take(path, opened));
     }
     for (const std::string& name : missing_containers(names))
       report_.damages.push_back({.container = set_.directory + "/" + name,
@@ -206,6 +212,7 @@ class Verifier {
 
   const store::SetInfo& set_;
   Resources resources_;
+  std::shared_ptr<BaseFrames> bases_;
   Progress progress_;
   VerifyReport report_;
 };

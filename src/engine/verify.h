@@ -18,6 +18,7 @@ struct Damage {
   std::string what;
   std::vector<std::string> files;  // of the set, whose bytes are lost by this damage
   bool all_files = false;          // every file of the container is lost; their names cannot be read
+  bool elsewhere = false;          // the cause lies in another set, which `what` names: here all is as it was written
 };
 
 struct VerifyReport {

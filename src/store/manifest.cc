@@ -17,7 +17,8 @@ using nlohmann::json;
 namespace {
 
 constexpr std::string_view kTag = "forebay-manifest";
-constexpr uint64_t kVersion = 1;
+constexpr uint64_t kVersion = 2;              // the newest
+constexpr uint64_t kVersionWithoutBases = 1;  // who does not know of bases must not touch a set that has some
 constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
 
 uint64_t sum(const Manifest& manifest, uint64_t ContainerEntry::* member) {
@@ -94,7 +95,12 @@ bool is_container_name(const std::string& name) { return is_set_name(name) && na
 bool names_are_good(const Manifest& manifest) {
   std::unordered_set<std::string_view> seen;
   const auto is_new = [&](const ContainerEntry& container) { return seen.insert(container.name).second; };
+  std::unordered_set<std::string_view> base_names;
+  const auto is_good_base = [&](const BaseEntry& base) {
+    return is_set_name(base.name) && base.name != manifest.name && base_names.insert(base.name).second;
+  };
   return is_set_name(manifest.name) && std::ranges::all_of(manifest.lost_containers, is_container_name) &&
+         std::ranges::all_of(manifest.bases, is_good_base) &&
          std::ranges::all_of(manifest.containers, is_container_name, &ContainerEntry::name) &&
          std::ranges::all_of(manifest.containers, is_new);
 }
@@ -116,19 +122,52 @@ bool read_containers(const json& body, std::vector<ContainerEntry>& containers) 
   return true;
 }
 
-// Only manifests that a repair wrote have the list.
-bool read_lost_containers(const json& body, std::vector<std::string>& names) {
-  const auto list = body.find("lost_containers");
+// Some manifests lack the list: only repairs write "lost_containers", and only sets with loss have "lossy".
+bool read_texts(const json& body, const char* key, std::vector<std::string>& texts) {
+  const auto list = body.find(key);
   if (list == body.end()) return true;
   if (!list->is_array()) return false;
   for (const json& item : *list) {
     if (!item.is_string()) return false;
-    names.push_back(item.get<std::string>());
+    texts.push_back(item.get<std::string>());
   }
   return true;
 }
 
+// Only manifests of sets with frames in others have the list, and then how long it is since the last without.
+bool read_bases(const json& body, Manifest& manifest) {
+  const auto list = body.find("bases");
+  if (list == body.end()) return true;
+  if (!list->is_array() || list->empty()) return false;
+  for (const json& item : *list) {
+    if (!item.is_object()) return false;
+    Members members(item);
+    BaseEntry& base = manifest.bases.emplace_back();
+    members.read("name", base.name);
+    members.read("created_ns", base.created_ns);
+    members.read("frames", base.frames);
+    members.read("raw_bytes", base.raw_bytes);
+    if (!members.all_good()) return false;
+  }
+  Members members(body);
+  members.read("since_full", manifest.since_full);
+  return members.all_good() && manifest.since_full > 0;
+}
+
+json json_bases(const Manifest& manifest) {
+  json list = json::array();
+  for (const BaseEntry& base : manifest.bases)
+    list.push_back(
+        {{"name", base.name}, {"created_ns", base.created_ns}, {"frames", base.frames}, {"raw_bytes", base.raw_bytes}});
+  return list;
+}
+
 }  // namespace
+
+bool refers_to(const Manifest& manifest, std::string_view name, int64_t created_ns) {
+  return std::ranges::any_of(manifest.bases,
+                             [&](const BaseEntry& base) { return base.name == name && base.created_ns == created_ns; });
+}
 
 uint64_t Manifest::bytes() const { return sum(*this, &ContainerEntry::bytes); }
 uint64_t Manifest::raw_bytes() const { return sum(*this, &ContainerEntry::raw_bytes); }
@@ -142,7 +181,7 @@ std::string serialise(const Manifest& manifest) {
                           {"raw_bytes", container.raw_bytes},
                           {"files", container.files},
                           {"tail_hash", fmt::format("{:016x}", container.tail_hash)}});
-  json body = {{"version", kVersion},
+  json body = {{"version", manifest.bases.empty() ? kVersionWithoutBases : kVersion},
                {"name", manifest.name},
                {"created_ns", manifest.created_ns},
                {"software", manifest.software},
@@ -152,7 +191,12 @@ std::string serialise(const Manifest& manifest) {
                {"group_size", manifest.group_size},
                {"containers", std::move(containers)}};
   if (manifest.step) body["step"] = *manifest.step;
+  if (!manifest.lossy.empty()) body["lossy"] = manifest.lossy;
   if (!manifest.lost_containers.empty()) body["lost_containers"] = manifest.lost_containers;
+  if (!manifest.bases.empty()) {
+    body["bases"] = json_bases(manifest);
+    body["since_full"] = manifest.since_full;
+  }
   return seal(kTag, body);
 }
 
@@ -169,7 +213,8 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string& path) 
   members.read("ranks", manifest.ranks);
   members.read("group_size", manifest.group_size);
   const bool good = read_containers(body, manifest.containers) &&
-                    read_lost_containers(body, manifest.lost_containers) && members.all_good();
+                    read_texts(body, "lost_containers", manifest.lost_containers) &&
+                    read_texts(body, "lossy", manifest.lossy) && read_bases(body, manifest) && members.all_good();
   if (!good) return fail(ErrorKind::corrupt, "a member of the manifest is missing or of the wrong type", path);
   if (!names_are_good(manifest)) return fail(ErrorKind::corrupt, "the manifest has a name that is not allowed", path);
   if (!sums_fit(manifest)) return fail(ErrorKind::corrupt, "the manifest has impossible sizes", path);

@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <tuple>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "store/store.h"
 
@@ -35,20 +38,76 @@ static bool is_multiple(int64_t step, uint64_t of) {
   return of != 0 && magnitude % of == 0;
 }
 
-std::vector<std::string> to_prune(std::span<const SetInfo> sets, const Retention& retention,
-                                  std::string_view newest_good) {
-  if (std::ranges::find(sets, newest_good, &SetInfo::name) == sets.end()) return {};
-  std::vector<std::string> pruned;
+// Takes the bases of what stays away from `plan.removed`, and their bases.
+static void spare_bases(std::span<const SetInfo> sets, std::span<const Manifest> others, PrunePlan& plan) {
+  std::unordered_map<std::string_view, const Manifest*> going;
+  std::vector<const Manifest*> staying;
+  for (const Manifest& other : others) staying.push_back(&other);
+  const std::unordered_set<std::string_view> removed(plan.removed.begin(), plan.removed.end());
+  for (const SetInfo& set : sets) {
+    if (!set.manifest) continue;
+    if (!removed.contains(set.name))
+      staying.push_back(&*set.manifest);
+    else
+      going.emplace(set.name, &*set.manifest);
+  }
+  for (size_t i = 0; i < staying.size(); ++i)  // grows
+    for (const BaseEntry& base : staying[i]->bases) {
+      const auto found = going.find(base.name);
+      if (found == going.end() || found->second->created_ns != base.created_ns) continue;
+      plan.needed.push_back({base.name, staying[i]->name});
+      staying.push_back(found->second);
+      going.erase(found);
+    }
+  std::erase_if(plan.removed, [&](const std::string& name) { return !going.contains(name); });
+}
+
+// Kahn's topological sort: whatever kill stops a removal, no set is without its bases. Those of a circle, which only a
+// forger makes, come last.
+static void put_sets_before_their_bases(std::span<const SetInfo> sets, std::vector<std::string>& names) {
+  std::unordered_map<std::string_view, size_t> places;
+  for (size_t i = 0; i < names.size(); ++i) places.emplace(names[i], i);
+  std::vector<std::vector<size_t>> bases(names.size());
+  std::vector<size_t> referrers(names.size(), 0);
+  for (const SetInfo& set : sets) {
+    const auto place = places.find(set.name);
+    if (place == places.end() || !set.manifest) continue;
+    for (const BaseEntry& base : set.manifest->bases)
+      if (const auto to = places.find(base.name); to != places.end()) {
+        bases[place->second].push_back(to->second);
+        ++referrers[to->second];
+      }
+  }
+  std::set<size_t> ready, left;
+  for (size_t i = 0; i < names.size(); ++i) (referrers[i] == 0 ? ready : left).insert(i);
+  std::vector<std::string> sorted;
+  while (!ready.empty() || !left.empty()) {
+    auto& from = ready.empty() ? left : ready;
+    const size_t next = *from.begin();
+    from.erase(from.begin());
+    sorted.push_back(names[next]);
+    for (const size_t base : bases[next])
+      if (--referrers[base] == 0 && left.erase(base) != 0) ready.insert(base);
+  }
+  names = std::move(sorted);
+}
+
+PrunePlan to_prune(std::span<const SetInfo> sets, const Retention& retention, std::string_view newest_good,
+                   std::span<const Manifest> others) {
+  PrunePlan plan;
+  if (std::ranges::find(sets, newest_good, &SetInfo::name) == sets.end()) return plan;
   uint64_t newer = 0;  // readable sets newer than `set`, from `newest_good` on
   bool is_counting = false;
   for (auto set = sets.rbegin(); set != sets.rend(); ++set) {
     is_counting = is_counting || set->name == newest_good;
     if (!set->manifest || !is_counting) continue;
     const bool is_milestone = set->manifest->step && is_multiple(*set->manifest->step, retention.keep_every);
-    if (newer++ >= retention.keep_last && !is_milestone && set->name != newest_good) pruned.push_back(set->name);
+    if (newer++ >= retention.keep_last && !is_milestone && set->name != newest_good) plan.removed.push_back(set->name);
   }
-  std::ranges::reverse(pruned);
-  return pruned;
+  std::ranges::reverse(plan.removed);
+  spare_bases(sets, others, plan);
+  put_sets_before_their_bases(sets, plan.removed);
+  return plan;
 }
 
 }  // namespace forebay::store

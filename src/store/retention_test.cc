@@ -60,7 +60,7 @@ TEST(Retention, KeepsTheNewestTheMilestonesAndTheNewestGood) {
   std::vector<SetInfo> sets = {unreadable("bad")};
   for (int step = 1; step <= 8; ++step) sets.push_back(set_of("s" + std::to_string(step), step, step));
   const auto prune = [&](uint64_t last, uint64_t every, const char* good) {
-    return to_prune(sets, {last, every}, good);
+    return to_prune(sets, {last, every}, good).removed;
   };
   EXPECT_EQ(prune(2, 0, "s8"), (Names{"s1", "s2", "s3", "s4", "s5", "s6"}));
   EXPECT_EQ(prune(2, 4, "s8"), (Names{"s1", "s2", "s3", "s5", "s6"}));
@@ -74,8 +74,8 @@ TEST(Retention, KeepsTheNewestTheMilestonesAndTheNewestGood) {
 TEST(Retention, MilestonesAtTheEdges) {
   const std::vector<SetInfo> sets = {set_of("min", INT64_MIN, 0), set_of("zero", 0, 1), set_of("none", {}, 2),
                                      set_of("max", INT64_MAX, 3)};
-  EXPECT_EQ(to_prune(sets, {0, 2}, "max"), Names{"none"});
-  EXPECT_EQ(to_prune(sets, {0, UINT64_MAX}, "max"), (Names{"min", "none"}));
+  EXPECT_EQ(to_prune(sets, {0, 2}, "max").removed, Names{"none"});
+  EXPECT_EQ(to_prune(sets, {0, UINT64_MAX}, "max").removed, (Names{"min", "none"}));
 }
 
 TEST(Retention, NeverRemovesTheNewestGoodNorTheNewestSets) {
@@ -91,7 +91,7 @@ TEST(Retention, NeverRemovesTheNewestGoodNorTheNewestSets) {
     sort_oldest_first(sets);
     const std::string good = sets[random() % count].name;
     const Retention retention{random() % 5, random() % 4};
-    const Names pruned = to_prune(sets, retention, good);
+    const Names pruned = to_prune(sets, retention, good).removed;
     const std::set<std::string> gone(pruned.begin(), pruned.end());
     ASSERT_EQ(gone.size(), pruned.size());
     ASSERT_FALSE(gone.contains(good));

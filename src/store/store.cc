@@ -1,18 +1,26 @@
 // How a set comes to be and goes. Every step leaves the store in a state that readers may see and that a later
 // Store::open_for_writing() tidies up.
 //
+// Announcing bases:
+//   1. write a manifest with the set's name and bases, and nothing else, to the staging directory;
+//   2. check that the bases are there.
 // Commit (the containers in the staging directory are durable before):
-//   1. check that the set's name is free and that each container is there with the size that the manifest gives;
+//   1. check that the set's name is free, that each container is there with the size that the manifest gives, and that
+//      the announced bases still are;
 //   2. write the manifest: temporary name, fsync, rename (write_text);
 //   3. fsync the staging directory;
 //   4. rename staging/NAME... to sets/NAME, never replacing: from here on readers see the set;
 //   5. fsync sets/; if that fails, move the set back out of sight, for nobody knows whether it would survive;
 //   6. release the staging name.
 // Removal:
-//   1. take a staging name;
-//   2. rename sets/NAME to it: from here on the set is gone for readers, and its remains are a dead owner's if we die;
-//   3. fsync sets/;
-//   4. delete the files and release the staging name.
+//   1. look through the manifests in staging/ and then sets/: refuse if one refers to the set;
+//   2. take a staging name;
+//   3. rename sets/NAME to it: from here on the set is gone for readers, and its remains are a dead owner's if we die;
+//   4. look again as in 1, and if somebody announced the set as a base meanwhile, rename it back and refuse. A writer
+//      announces and then looks; a remover renames and then looks: one of them sees the other. A set that is committed
+//      between the two looks of one remover was in staging/ at the first or is in sets/ at the second;
+//   5. fsync sets/;
+//   6. delete the files and release the staging name.
 #include "store/store.h"
 
 #include <algorithm>
@@ -64,6 +72,22 @@ Result<void> check_containers(const Manifest& manifest, const std::string& direc
   return {};
 }
 
+Result<SetInfo> read_set(const std::string& store, const std::string& name);
+
+// That a base is the set that was meant.
+Result<void> check_base(const std::string& store, const BaseEntry& base) {
+  const auto set = read_set(store, base.name);
+  const auto lost = [&](const char* what) {
+    return fail(ErrorKind::changed, fmt::format("the set '{}', in which frames of this set lie, {}", base.name, what),
+                store, {}, "pack again");
+  };
+  if (!set && set.error().kind == ErrorKind::not_found) return lost("was removed meanwhile");
+  FOREBAY_CHECK(set);
+  FOREBAY_CHECK(set->manifest);
+  if (set->manifest->created_ns != base.created_ns) return lost("was replaced by another one");
+  return {};
+}
+
 class StagedDirectory final : public StagedSet {
  public:
   StagedDirectory(std::string store, std::string name, StagingName staging)
@@ -71,11 +95,24 @@ class StagedDirectory final : public StagedSet {
 
   const std::string& directory() const override { return staging_.path(); }
 
+  Result<void> announce(std::span<const BaseEntry> bases) override {
+    if (bases.empty()) return {};
+    Manifest draft{.name = name_};
+    draft.bases.assign(bases.begin(), bases.end());
+    draft.since_full = 1;
+    FOREBAY_CHECK(write_text(directory(), "manifest", serialise(draft)));
+    for (const BaseEntry& base : bases) FOREBAY_CHECK(check_base(store_, base));
+    announced_ = std::move(draft);
+    return {};
+  }
+
   Result<void> commit(const Manifest& manifest) override {
     const std::string set = set_directory(store_, name_);
     if (is_there(set)) return taken(name_, store_);
     FOREBAY_TRY(const std::string text, checked_text(manifest));
     FOREBAY_CHECK(check_containers(manifest, directory()));
+    for (const BaseEntry& base : manifest.bases)
+      if (refers_to(announced_, base.name, base.created_ns)) FOREBAY_CHECK(check_base(store_, base));
     FOREBAY_CHECK(write_text(directory(), "manifest", text));
     FOREBAY_CHECK(sync_directory(directory()));
     auto renamed = rename_new(AT_FDCWD, directory(), AT_FDCWD, set, set);
@@ -99,6 +136,7 @@ class StagedDirectory final : public StagedSet {
 
   std::string store_, name_;
   StagingName staging_;
+  Manifest announced_;  // its bases
 };
 
 // Whether a directory without forebay-store may become a store: it has nothing, or what a killed maker left.
@@ -212,16 +250,49 @@ Result<std::unique_ptr<StagedSet>> Store::stage(const std::string& name) const {
   return std::make_unique<StagedDirectory>(path_, name, std::move(staging));
 }
 
-Result<void> Store::remove(const std::string& name) const {
-  if (!is_set_name(name) || !is_there(set_directory(path_, name))) {
-    const auto set = find(name);
-    return set ? fail(ErrorKind::not_found, fmt::format("there is no set '{}'", name), path_)
-               : std::unexpected(set.error());
+Result<std::vector<Manifest>> Store::staged() const {
+  clean_staging(staging_of(path_));
+  std::vector<Manifest> manifests;
+  if (!is_there(staging_of(path_))) return manifests;
+  FOREBAY_TRY(const auto names, names_in(staging_of(path_)));
+  for (const std::string& name : names) {
+    const std::string path = fmt::format("{}/{}/manifest", staging_of(path_), name);
+    const auto text = read_text(path, kMaxManifestBytes);  // most names have none
+    auto manifest = text ? parse_manifest(*text, path) : std::unexpected(text.error());
+    if (manifest) manifests.push_back(*std::move(manifest));
   }
+  return manifests;
+}
+
+Result<void> Store::check_not_needed(const SetInfo& set) const {
+  // Where its manifest cannot be read, the name alone must do.
+  const auto refers = [&](const Manifest& other) {
+    return std::ranges::any_of(other.bases, [&](const BaseEntry& base) {
+      return base.name == set.name && (!set.manifest || base.created_ns == set.manifest->created_ns);
+    });
+  };
+  FOREBAY_TRY(std::vector<Manifest> others, staged());
+  FOREBAY_TRY(const auto sets, list());
+  for (const SetInfo& other : sets)
+    if (other.manifest) others.push_back(*other.manifest);
+  const auto found = std::ranges::find_if(others, refers);
+  if (found == others.end()) return {};
+  return fail(ErrorKind::invalid_argument,
+              fmt::format("the set '{}' refers to frames of the set '{}'", found->name, set.name), path_, {},
+              "remove that one first");
+}
+
+Result<void> Store::remove(const std::string& name) const {
+  FOREBAY_TRY(const SetInfo info, find(name));
+  FOREBAY_CHECK(check_not_needed(info));
   FOREBAY_CHECK(make_directory(staging_of(path_)));
   FOREBAY_TRY(const StagingName staging, StagingName::take(staging_of(path_), name));
   const std::string set = set_directory(path_, name);
   if (::rename(set.c_str(), staging.path().c_str()) != 0) return fail_errno(errno, "rename", set);
+  if (auto checked = check_not_needed(info); !checked) {
+    FOREBAY_CHECK(rename_new(AT_FDCWD, staging.path(), AT_FDCWD, set, set));
+    return checked;
+  }
   FOREBAY_CHECK(sync_directory(sets_of(path_)));
   return remove_tree(AT_FDCWD, staging.path(), staging.path());
 }

@@ -28,6 +28,14 @@ struct ContainerEntry {
 // Fails as read_at() does.
 Result<uint64_t> tail_hash(const ByteSource& container);
 
+// Another set that holds frames of a set (docs/store.md, "Bases").
+struct BaseEntry {
+  std::string name;
+  int64_t created_ns = 0;  // as its manifest says: tells it from another set that has the name later
+  uint64_t frames = 0;     // of the set, that lie there
+  uint64_t raw_bytes = 0;  // of these frames
+};
+
 // What a set says of itself.
 struct Manifest {
   std::string name;
@@ -37,7 +45,10 @@ struct Manifest {
   std::string profile, scheme;  // as the user asked, for `ls`
   uint64_t ranks = 0, group_size = 0;
   std::vector<ContainerEntry> containers;    // in rank-group order
+  std::vector<std::string> lossy;            // the rules by which variables were stored with loss, for `ls`
   std::vector<std::string> lost_containers;  // that the set had before a repair, which could save nothing of them
+  std::vector<BaseEntry> bases;              // without which the set cannot be restored
+  uint64_t since_full = 0;  // 0 without bases; else by how many sets the last one without is ahead of this one
 
   uint64_t bytes() const;  // sums over the containers
   uint64_t raw_bytes() const;
@@ -58,6 +69,10 @@ class StagedSet {
   virtual ~StagedSet() = default;
   // Where to write the containers. They must be durable (fsync) before commit().
   virtual const std::string& directory() const = 0;
+  // Tells everybody that the set will refer to these sets, some of them perhaps: from now on remove() refuses them, and
+  // commit() fails with changed if one that the manifest lists was removed or replaced all the same. changed if one of
+  // them is not there now. To be called once at most, before commit().
+  virtual Result<void> announce(std::span<const BaseEntry> bases) = 0;
   // Writes the manifest, makes everything durable and makes the set visible under its name, in one rename. exists if
   // the name was taken meanwhile; invalid_argument if the manifest names another set or is not one that
   // parse_manifest() accepts; corrupt if a container is not there with the size that the manifest gives. After success
@@ -92,12 +107,18 @@ class Store {
   // Begins a new set. exists if the name is taken, invalid_argument if is_set_name() says no.
   Result<std::unique_ptr<StagedSet>> stage(const std::string& name) const;
 
-  // Removes a set: out of sight in one rename, then its files. not_found as find(). Whoever has the set's files open
-  // keeps reading them (on NFS: may get an io error instead, never wrong bytes).
+  // What is known of the sets that are being written: their names, and the bases that they have announced. May list
+  // sets that are being removed, too.
+  Result<std::vector<Manifest>> staged() const;
+
+  // Removes a set: out of sight in one rename, then its files. not_found as find(); invalid_argument if another set,
+  // committed or announced, has it as a base. Whoever has the set's files open keeps reading them (on NFS: may get an
+  // io error instead, never wrong bytes).
   Result<void> remove(const std::string& name) const;
 
  private:
   explicit Store(std::string path) : path_(std::move(path)) {}
+  Result<void> check_not_needed(const SetInfo& set) const;
   std::string path_;
 };
 
@@ -115,11 +136,27 @@ struct Retention {
   uint64_t keep_every = 0;
 };
 
+// A set that stays for the sake of another one.
+struct Needed {
+  std::string name;
+  std::string by;
+  bool operator==(const Needed&) const = default;
+};
+
+struct PrunePlan {
+  std::vector<std::string> removed;  // oldest first, but every set before its bases
+  std::vector<Needed> needed;        // what the policy alone would have removed
+};
+
 // Which sets a retention policy removes: all but the newest `keep_last`, those whose step is a multiple of `keep_every`
-// (0: none for that reason) and `newest_good`, the newest set that was verified. Sets newer than that one are damaged:
-// they neither count nor go, and neither do sets that cannot be read. Nothing goes if `newest_good` is not among the
-// sets. Pure. `sets` as sort_oldest_first() leaves them.
-std::vector<std::string> to_prune(std::span<const SetInfo> sets, const Retention& retention,
-                                  std::string_view newest_good);
+// (0: none for that reason), `newest_good`, the newest set that was verified, and the bases of all that stay. Sets
+// newer than that one are damaged: they neither count nor go, and neither do sets that cannot be read. `others` tells
+// the bases of sets of which `sets` does not: those that cannot be read, and those that are being written. Nothing goes
+// if `newest_good` is not among the sets. Pure. `sets` as sort_oldest_first() leaves them.
+PrunePlan to_prune(std::span<const SetInfo> sets, const Retention& retention, std::string_view newest_good,
+                   std::span<const Manifest> others = {});
+
+// Whether `manifest` has the set `name`, made at `created_ns`, as a base.
+bool refers_to(const Manifest& manifest, std::string_view name, int64_t created_ns);
 
 }  // namespace forebay::store

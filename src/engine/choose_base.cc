@@ -1,0 +1,42 @@
+#include "engine/choose_base.h"
+
+#include <ranges>
+
+#include <fmt/format.h>
+
+namespace forebay::engine {
+namespace {
+
+// None if the store has no set that can be read.
+Result<std::optional<store::SetInfo>> newest(const store::Store& store) {
+  FOREBAY_TRY(const auto sets, store.list());
+  for (const store::SetInfo& set : sets | std::views::reverse)
+    if (set.manifest) return set;
+  return std::nullopt;
+}
+
+Result<std::optional<store::SetInfo>> named(const store::Store& store, const std::string& name) {
+  FOREBAY_TRY(auto set, store.find(name));
+  FOREBAY_CHECK(set.manifest);
+  return set;
+}
+
+}  // namespace
+
+Result<std::optional<Base>> choose_base(const store::Store& store, const PackOptions& options, uint64_t memory_bytes,
+                                        std::vector<std::string>& remarks) {
+  if (options.base.empty()) return std::nullopt;
+  FOREBAY_TRY(const auto set, options.base == "latest" ? newest(store) : named(store, options.base));
+  if (!set) {
+    remarks.push_back("the store has no set yet that this one could refer to: everything is stored");
+    return std::nullopt;
+  }
+  if (set->manifest->since_full + 1 >= options.full_every) {
+    remarks.push_back(
+        fmt::format("it is time for a full set (--full-every {}): everything is stored", options.full_every));
+    return std::nullopt;
+  }
+  return read_base(*set, memory_bytes, remarks);
+}
+
+}  // namespace forebay::engine

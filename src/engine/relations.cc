@@ -1,0 +1,173 @@
+#include "engine/relations.h"
+
+#include <algorithm>
+#include <set>
+
+#include "codec/codec_ids.h"
+#include "codec/recipe.h"
+#include "codec/relation_search.h"
+#include "engine/relation_sample.h"
+#include "merge/companions.h"
+
+namespace forebay::engine {
+namespace {
+
+using Found = std::vector<std::optional<codec::FieldRelation>>;
+
+// The key of a group of variables; of other groups, nothing.
+std::string key_of(const merge::Plan& plan, uint32_t group) {
+  const Directory& directory = plan.directory();
+  const uint32_t variable = plan.groups()[group].streams.front().variable;
+  return variable < merge::kSkeleton ? directory.keys[directory.variables[variable].key] : "";
+}
+
+// `relation`, whose references are indices into the family, as a rule for the plan.
+RelationPlan::Rule rule_of(const codec::Relation& relation, std::span<const uint32_t> family) {
+  RelationPlan::Rule rule;
+  codec::Relation local = relation;
+  for (codec::RelationTerm& term : local.terms) {
+    const uint32_t group = family[term.reference];
+    const auto known = std::ranges::find(rule.groups, group);
+    term.reference = static_cast<uint8_t>(known - rule.groups.begin());
+    if (known == rule.groups.end()) rule.groups.push_back(group);
+  }
+  rule.parameters = codec::encode_relation(local);
+  return rule;
+}
+
+// The remembered relations among members of one family, with references as indices into it.
+class Memory {
+ public:
+  Memory(const merge::Plan& plan, std::span<const uint32_t> family, std::span<const NamedRelation> remembered) {
+    for (const NamedRelation& named : remembered) {
+      const auto target = place_of(plan, family, named.target);
+      codec::Relation relation = named.relation;
+      bool is_complete = target.has_value();
+      for (codec::RelationTerm& term : relation.terms) {
+        const auto reference = place_of(plan, family, named.references[term.reference]);
+        is_complete = is_complete && reference && *reference != *target;
+        if (is_complete) term.reference = static_cast<uint8_t>(*reference);
+      }
+      if (is_complete) known_.emplace(*target, std::move(relation));
+    }
+  }
+
+  // The relations fitted to this sample; nothing if there are none, or one of them has lost its hold.
+  std::optional<Found> fit(std::span<const codec::FieldSample> fields, const DataType& type) const {
+    if (known_.empty()) return std::nullopt;
+    Found found(fields.size());
+    for (const auto& [target, relation] : known_) {
+      found[target] = codec::fit_relation(fields, type, target, relation);
+      if (found[target]->relation.terms.size() < relation.terms.size() || !still_holds(*found[target]) ||
+          is_chain(target))
+        return std::nullopt;
+    }
+    return found;
+  }
+
+ private:
+  static std::optional<size_t> place_of(const merge::Plan& plan, std::span<const uint32_t> family,
+                                        const std::string& key) {
+    for (size_t i = 0; i < family.size(); ++i)
+      if (key_of(plan, family[i]) == key) return i;
+    return std::nullopt;
+  }
+
+  // A relation that saves little may as well be looked for anew.
+  static bool still_holds(const codec::FieldRelation& found) {
+    constexpr double kLeastShare = 0.1;
+    return found.own_bits - found.bits > kLeastShare * found.own_bits;
+  }
+
+  // Whether what `target` refers to refers to others itself.
+  bool is_chain(size_t target) const {
+    return std::ranges::any_of(known_.at(target).terms,
+                               [&](const codec::RelationTerm& term) { return known_.contains(term.reference); });
+  }
+
+  std::map<size_t, codec::Relation> known_;
+};
+
+// Families larger than a search can take are searched in parts.
+std::vector<std::vector<uint32_t>> searchable_families(const merge::Plan& plan,
+                                                       const std::function<bool(uint32_t)>& is_exact) {
+  std::vector<std::vector<uint32_t>> parts;
+  for (auto& family : merge::companion_groups(plan)) {
+    std::erase_if(family, [&](uint32_t group) {
+      return !std::ranges::all_of(plan.groups()[group].streams,
+                                  [&](const merge::Stream& stream) { return is_exact(stream.variable); });
+    });
+    for (size_t begin = 0; begin + 1 < family.size(); begin += codec::kMaxRelatedFields) {
+      const size_t end = std::min(family.size(), begin + codec::kMaxRelatedFields);
+      parts.emplace_back(family.begin() + static_cast<ptrdiff_t>(begin), family.begin() + static_cast<ptrdiff_t>(end));
+    }
+  }
+  return parts;
+}
+
+// The relation in a frame's recipe, if there is one.
+std::optional<codec::Relation> relation_in(std::span<const std::byte> recipe) {
+  const auto steps = codec::decode_recipe(recipe);
+  if (!steps || steps->empty() || steps->front().stage.id != codec::kRelationId) return std::nullopt;
+  auto relation = codec::decode_relation(steps->front().stage.parameters);
+  if (!relation) return std::nullopt;
+  return *std::move(relation);
+}
+
+}  // namespace
+
+const RelationPlan::Rule* RelationPlan::rule_of(uint32_t group) const {
+  const auto found = rules_.find(group);
+  return found == rules_.end() ? nullptr : &found->second;
+}
+
+std::vector<uint32_t> RelationPlan::references(const merge::Plan& plan, uint32_t number) const {
+  const uint32_t group = plan.frames()[number].group;
+  const Rule* rule = rule_of(group);
+  std::vector<uint32_t> frames;
+  if (rule == nullptr) return frames;
+  for (const uint32_t other : rule->groups)
+    frames.push_back(plan.groups()[other].first_frame + (number - plan.groups()[group].first_frame));
+  return frames;
+}
+
+Result<RelationPlan> find_relations(const merge::Plan& plan, SourcePool& sources,
+                                    const std::function<bool(uint32_t)>& is_exact,
+                                    std::span<const NamedRelation> remembered) {
+  RelationPlan relations;
+  for (const auto& family : searchable_families(plan, is_exact)) {
+    FOREBAY_TRY(const auto fields, sample_family(plan, family, sources));
+    const DataType type = plan.groups()[family.front()].type;
+    std::optional<Found> found = Memory(plan, family, remembered).fit(fields, type);
+    if (!found) found = codec::find_relations(fields, type);
+    for (size_t i = 0; i < family.size(); ++i)
+      if ((*found)[i]) relations.add(family[i], rule_of((*found)[i]->relation, family));
+  }
+  return relations;
+}
+
+std::vector<NamedRelation> relations_of(const OpenContainer& container) {
+  std::vector<NamedRelation> all;
+  std::set<uint32_t> known;
+  const merge::Plan& plan = *container.plan;
+  for (uint32_t number = 0; number < plan.frames().size(); ++number) {
+    const auto& references = container.index().frames[number].references;
+    const uint32_t group = plan.frames()[number].group;
+    if (references.empty() || known.contains(group)) continue;
+    const auto stored = container.reader->read(number);
+    if (!stored) continue;
+    auto relation = relation_in(stored->recipe);
+    if (!relation) continue;
+    NamedRelation named{.target = key_of(plan, group), .references = {}, .relation = *std::move(relation)};
+    for (const uint32_t reference : references)
+      named.references.push_back(key_of(plan, plan.frames()[reference].group));
+    if (std::ranges::any_of(named.relation.terms,
+                            [&](const codec::RelationTerm& term) { return term.reference >= named.references.size(); }))
+      continue;
+    known.insert(group);
+    all.push_back(std::move(named));
+  }
+  return all;
+}
+
+}  // namespace forebay::engine

@@ -1,0 +1,57 @@
+// Relations between the variables of a rank group: which frames are predicted from which others, and how.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "codec/relation.h"
+#include "engine/set.h"
+#include "engine/source_pool.h"
+#include "merge/plan.h"
+
+namespace forebay::engine {
+
+// A relation by the similarity keys of its variable groups.
+struct NamedRelation {
+  std::string target;
+  std::vector<std::string> references;  // that the terms' references are indices into
+  codec::Relation relation;
+};
+
+// How to predict the frames of some groups of a plan.
+class RelationPlan {
+ public:
+  struct Rule {
+    Bytes parameters;              // of the relation codec
+    std::vector<uint32_t> groups;  // of the plan: what its references stand for
+  };
+
+  // Null if the group's frames are not predicted from others.
+  const Rule* rule_of(uint32_t group) const;
+
+  // The frames that frame `number` would be predicted from, in the order of the rule's references.
+  std::vector<uint32_t> references(const merge::Plan& plan, uint32_t number) const;
+
+  void add(uint32_t group, Rule rule) { rules_.insert_or_assign(group, std::move(rule)); }
+  bool empty() const { return rules_.empty(); }
+
+ private:
+  std::map<uint32_t, Rule> rules_;
+};
+
+// Samples the companion groups of `plan` and finds what tells what, among variables that come back exactly as they are
+// now: those that is_exact() confirms. Relations among `remembered` (of the checkpoint
+// before) are fitted again instead of searched for, as long as they still tell as much as they did. Errors as of the
+// sources.
+Result<RelationPlan> find_relations(const merge::Plan& plan, SourcePool& sources,
+                                    const std::function<bool(uint32_t variable)>& is_exact,
+                                    std::span<const NamedRelation> remembered);
+
+// The relations that a container's frames were encoded with: one for each variable group, from the first of its frames
+// that refers to others. Frames that cannot be read are passed over.
+std::vector<NamedRelation> relations_of(const OpenContainer& container);
+
+}  // namespace forebay::engine
