@@ -6,7 +6,8 @@ namespace forebay::codec {
 
 std::span<const Codec* const> all_codecs() {
   static const Codec* const codecs[] = {
-      &shuffle_codec(), &bitshuffle_codec(), &lorenzo_codec(), &fpc_codec(),      &zstd_codec(), &deflate_codec(),
+      &shuffle_codec(), &bitshuffle_codec(), &lorenzo_codec(), &fpc_codec(),      &lch_codec(),
+      &zstd_codec(),    &deflate_codec(),
 #ifdef FOREBAY_HAVE_LZ4
       &lz4_codec(),
 #endif
