@@ -51,7 +51,7 @@ _forebay() {
       mapfile -t COMPREPLY < <(compgen -W 'none gzip paper fast balanced max' -- "$cur")
       return
       ;;
-    --name | --step | --group-size | --block-size | --match | --memory | --threads | --only | -r | --rank | --sample | \
+    --name | --step | --group-size | --block-size | --lossy | --match | --memory | --threads | --only | -r | --rank | --sample | \
       --min-speed | --as | --keep-last | --keep-every)
       return
       ;;
@@ -61,11 +61,11 @@ _forebay() {
   case $verb in
     pack)
       options+=' --store --output --name --step --group-size --scheme --block-size --profile --match --exact --describe'
-      options+=' --opaque --memory --threads'
+      options+=' --lossy --opaque --memory --threads'
       ;;
     restore) options+=' --store --to --only --overwrite --memory --threads' ;;
     ls) options+=' --store --variables --memory' ;;
-    info) options+=' --store --groups --memory' ;;
+    info) options+=' --store --groups --relations --memory' ;;
     verify) options+=' --store --memory --threads' ;;
     extract) options+=' --store --rank --to --overwrite --memory' ;;
     advise) options+=' --sample --min-speed --match --exact --describe --opaque --memory --threads' ;;

@@ -8,6 +8,7 @@
 #include "cli/common.h"
 #include "cli/json.h"
 #include "cli/loss.h"
+#include "cli/relations.h"
 #include "cli/shares.h"
 #include "cli/table.h"
 #include "cli/text.h"
@@ -28,10 +29,14 @@ constexpr VerbText kText = {
         "that is, what was taken for alike and merged, largest first. FRAMES counts the\n"
         "frames that hold a group's bytes; small groups share them. Frames of the chain\n"
         "'base' lie in other sets, which are named ('elsewhere') with the bytes that they\n"
-        "save this set from storing again.\n",
+        "save this set from storing again. With --relations: the variables that profile\n"
+        "'max' predicted from others, one container's coefficients each, and the BITS\n"
+        "that an element takes; a relation of 'changes' tells how a variable changes\n"
+        "from cell to cell rather than its values.\n",
     .examples =
         "  forebay info /scratch/store DD0008\n"
         "  forebay info /scratch/store latest --groups | head\n"
+        "  forebay info /scratch/store latest --relations\n"
         "  forebay info /scratch/store/sets/DD0008/00000-of-00001.fbc --json\n",
 };
 
@@ -245,6 +250,7 @@ class Info final : public Verb {
     syntax.operands(operands_);
     declare_store(syntax, store_);
     syntax.flag("-g,--groups", groups_, "List the variable groups.");
+    syntax.flag("-r,--relations", relations_, "List which variables were predicted from which others.");
     declare_memory(syntax, resources_);
   }
 
@@ -277,9 +283,11 @@ class Info final : public Verb {
         document["groups"] = Json::array();
         for (const Group& group : groups_of(containers)) document["groups"].push_back(json_group(group));
       }
+      if (relations_) document["relations"] = json_relations(all_relations(containers));
       print_json(document);
-    } else if (groups_) {
-      print_groups(groups_of(containers));
+    } else if (groups_ || relations_) {
+      if (groups_) print_groups(groups_of(containers));
+      if (relations_) print_relations(all_relations(containers));
     } else {
       if (manifest) print_manifest(*manifest);
       for (const auto& container : containers) print_container(container);
@@ -288,7 +296,7 @@ class Info final : public Verb {
 
   std::vector<std::string> operands_;
   std::string store_;
-  bool groups_ = false;
+  bool groups_ = false, relations_ = false;
   engine::Resources resources_;
 };
 

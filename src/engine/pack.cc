@@ -192,6 +192,7 @@ class Packer {
     const std::string seen = team_.broadcast(fingerprint(tree_));
     if (const std::string base = team_.broadcast(base_ ? engine::to_text(*base_) : ""); !base.empty())
       base_ = base_from_text(base);
+    before_ = team_.broadcast(before_);
     FOREBAY_CHECK(agree(team_, pack_share(directory, seen)));
     for (const std::string& text : team_.gather(to_text(share_))) add_from_text(text, share_);
     FOREBAY_CHECK(agree(team_, team_.rank() == 0 ? commit() : Result<void>()));
@@ -213,7 +214,23 @@ class Packer {
     FOREBAY_TRY(staged_, store.stage(name_));
     FOREBAY_TRY(base_, choose_base(store, options_, resources_.memory_bytes, remarks_));
     if (base_) FOREBAY_CHECK(staged_->announce(candidates(base_->manifest)));
+    return find_set_before(store);
+  }
+
+  // The newest set of as many ranks in as large groups: what held for its variables may hold for these.
+  Result<void> find_set_before(const store::Store& store) {
+    if (!options_.profile.uses_relations()) return {};
+    FOREBAY_TRY(const auto sets, store.list());
+    for (const store::SetInfo& set : sets)
+      if (set.manifest && set.manifest->ranks == tree_.ranks && set.manifest->group_size == options_.group_size)
+        before_ = set.directory;
     return {};
+  }
+
+  std::vector<NamedRelation> relations_before(const std::string& container) const {
+    constexpr uint64_t kShare = 8;
+    if (before_.empty()) return {};
+    return remembered_relations(before_ + "/" + container, resources_.memory_bytes / kShare);
   }
 
   Result<void> pack_share(const std::string& directory, const std::string& seen) {
@@ -231,8 +248,9 @@ class Packer {
     for (size_t number = team_.rank(); number < groups.size(); number += team_.size()) {
       const auto files = std::span<const SourceFile>(tree_.files)
                              .subspan(groups[number].first, groups[number].last - groups[number].first);
-      FOREBAY_TRY(share_.groups[number], pack_group(files, directory, container_name(number, groups.size()), options_,
-                                                    resources_, matcher ? &*matcher : nullptr, {}, delivered));
+      const std::string name = container_name(number, groups.size());
+      FOREBAY_TRY(share_.groups[number], pack_group(files, directory, name, options_, resources_,
+                                                    matcher ? &*matcher : nullptr, relations_before(name), delivered));
     }
     return {};
   }
@@ -325,6 +343,7 @@ class Packer {
   SourceTree tree_;
   std::unique_ptr<store::StagedSet> staged_;  // on the first process
   std::optional<Base> base_;
+  std::string before_;  // the directory of the set whose relations are remembered
   std::vector<LossyOutcome> lossy_;
   std::vector<std::string> remarks_;
   Share share_;

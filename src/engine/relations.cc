@@ -48,7 +48,7 @@ class Memory {
         is_complete = is_complete && reference && *reference != *target;
         if (is_complete) term.reference = static_cast<uint8_t>(*reference);
       }
-      if (is_complete) known_.emplace(*target, std::move(relation));
+      if (is_complete) known_.emplace(*target, Known{std::move(relation), named.bits_per_element});
     }
   }
 
@@ -56,9 +56,10 @@ class Memory {
   std::optional<Found> fit(std::span<const codec::FieldSample> fields, const DataType& type) const {
     if (known_.empty()) return std::nullopt;
     Found found(fields.size());
-    for (const auto& [target, relation] : known_) {
+    for (const auto& [target, known] : known_) {
+      const auto& relation = known.relation;
       found[target] = codec::fit_relation(fields, type, target, relation);
-      if (found[target]->relation.terms.size() < relation.terms.size() || !still_holds(*found[target]) ||
+      if (found[target]->relation.terms.size() < relation.terms.size() || !still_holds(*found[target], known) ||
           is_chain(target))
         return std::nullopt;
     }
@@ -73,19 +74,24 @@ class Memory {
     return std::nullopt;
   }
 
-  // A relation that saves little may as well be looked for anew.
-  static bool still_holds(const codec::FieldRelation& found) {
-    constexpr double kLeastShare = 0.1;
-    return found.own_bits - found.bits > kLeastShare * found.own_bits;
+  struct Known {
+    codec::Relation relation;
+    double bits_per_element;
+  };
+
+  // Whether a relation tells about as much as it did. Bits of residuals and bits in storage differ a little.
+  static bool still_holds(const codec::FieldRelation& found, const Known& known) {
+    constexpr double kSlack = 1.25, kSlackBits = 1;
+    return found.bits < kSlack * known.bits_per_element + kSlackBits;
   }
 
   // Whether what `target` refers to refers to others itself.
   bool is_chain(size_t target) const {
-    return std::ranges::any_of(known_.at(target).terms,
+    return std::ranges::any_of(known_.at(target).relation.terms,
                                [&](const codec::RelationTerm& term) { return known_.contains(term.reference); });
   }
 
-  std::map<size_t, codec::Relation> known_;
+  std::map<size_t, Known> known_;
 };
 
 // Families larger than a search can take are searched in parts.
@@ -103,6 +109,15 @@ std::vector<std::vector<uint32_t>> searchable_families(const merge::Plan& plan,
     }
   }
   return parts;
+}
+
+// Bits of payload for each element of a group.
+double stored_bits(const OpenContainer& container, uint32_t number) {
+  const merge::FrameGroup& group = container.plan->groups()[number];
+  uint64_t bytes = 0;
+  for (uint32_t frame = group.first_frame; frame < group.first_frame + group.frame_count; ++frame)
+    bytes += container.index().frames[frame].encoded_bytes;
+  return 8 * static_cast<double>(bytes) / static_cast<double>(group.bytes / group.type.size);
 }
 
 // The relation in a frame's recipe, if there is one.
@@ -164,10 +179,16 @@ std::vector<NamedRelation> relations_of(const OpenContainer& container) {
     if (std::ranges::any_of(named.relation.terms,
                             [&](const codec::RelationTerm& term) { return term.reference >= named.references.size(); }))
       continue;
+    named.bits_per_element = stored_bits(container, group);
     known.insert(group);
     all.push_back(std::move(named));
   }
   return all;
+}
+
+std::vector<NamedRelation> remembered_relations(const std::string& path, uint64_t memory_bytes) {
+  const auto container = open_container(path, memory_bytes);
+  return container ? relations_of(*container) : std::vector<NamedRelation>();
 }
 
 }  // namespace forebay::engine

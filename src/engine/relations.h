@@ -19,6 +19,7 @@ struct NamedRelation {
   std::string target;
   std::vector<std::string> references;  // that the terms' references are indices into
   codec::Relation relation;
+  double bits_per_element = 0;  // that the target takes as it is stored
 };
 
 // How to predict the frames of some groups of a plan.
@@ -44,8 +45,8 @@ class RelationPlan {
 
 // Samples the companion groups of `plan` and finds what tells what, among variables that come back exactly as they are
 // now: those that is_exact() confirms. Relations among `remembered` (of the checkpoint
-// before) are fitted again instead of searched for, as long as they still tell as much as they did. Errors as of the
-// sources.
+// before) are fitted again instead of searched for, as long as all of them still tell about as much as they did. Errors
+// as of the sources.
 Result<RelationPlan> find_relations(const merge::Plan& plan, SourcePool& sources,
                                     const std::function<bool(uint32_t variable)>& is_exact,
                                     std::span<const NamedRelation> remembered);
@@ -53,5 +54,8 @@ Result<RelationPlan> find_relations(const merge::Plan& plan, SourcePool& sources
 // The relations that a container's frames were encoded with: one for each variable group, from the first of its frames
 // that refers to others. Frames that cannot be read are passed over.
 std::vector<NamedRelation> relations_of(const OpenContainer& container);
+
+// The same of the container at `path`; none if it is not there, or cannot be opened within `memory_bytes`.
+std::vector<NamedRelation> remembered_relations(const std::string& path, uint64_t memory_bytes);
 
 }  // namespace forebay::engine
