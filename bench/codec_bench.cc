@@ -1,4 +1,4 @@
-// Encoding and decoding of every codec of this build, and of the profiles' choice, by type and shape.
+// Encoding and decoding with the coders of this build, and the profiles' choice, by type and shape.
 #include <benchmark/benchmark.h>
 
 #include "codec/chooser.h"
@@ -15,22 +15,19 @@ void count(benchmark::State& state, size_t raw, size_t encoded) {
   state.counters["ratio"] = static_cast<double>(raw) / static_cast<double>(encoded);
 }
 
-void encode_with(benchmark::State& state, const Codec& codec, const Field& field) {
-  Bytes out(codec.bound(field.bytes.size()));
-  size_t size = 0;
-  for (auto _ : state) benchmark::DoNotOptimize(size = codec.encode(field.shape, 0, field.bytes, out));
-  if (size == 0) return state.SkipWithError("the codec would rather not");
-  count(state, field.bytes.size(), size);
+void encode_with(benchmark::State& state, const Chain& chain, const Field& field) {
+  Encoded encoded;
+  for (auto _ : state) benchmark::DoNotOptimize(encoded = encode(chain, field.shape, field.bytes));
+  count(state, field.bytes.size(), encoded.payload.size());
 }
 
-void decode_with(benchmark::State& state, const Codec& codec, const Field& field) {
-  Bytes encoded(codec.bound(field.bytes.size())), out(field.bytes.size());
-  encoded.resize(codec.encode(field.shape, 0, field.bytes, encoded));
-  if (encoded.empty()) return state.SkipWithError("the codec would rather not");
+void decode_with(benchmark::State& state, const Chain& chain, const Field& field) {
+  const Encoded encoded = encode(chain, field.shape, field.bytes);
+  Bytes out(field.bytes.size());
   for (auto _ : state)
-    if (!codec.decode(field.shape, 0, encoded, out)) return state.SkipWithError("cannot decode");
+    if (!decode(encoded.recipe, field.shape, encoded.payload, out)) return state.SkipWithError("cannot decode");
   if (out != field.bytes) state.SkipWithError("decoded something else");
-  count(state, field.bytes.size(), encoded.size());
+  count(state, field.bytes.size(), encoded.payload.size());
 }
 
 void choose_with(benchmark::State& state, const Profile& profile, const Field& field) {
@@ -38,15 +35,24 @@ void choose_with(benchmark::State& state, const Profile& profile, const Field& f
   state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * field.bytes.size()));
 }
 
+// Chains to measure: every coder that takes the field by itself, and what the profiles put together.
+std::vector<std::string> chains_for(const Field& field) {
+  std::vector<std::string> chains = {"shuffle,zstd:1", "lorenzo,shuffle,zstd:1", "lorenzo,lch", "lorenzo,lch:1"};
+  for (const Codec* codec : all_codecs())
+    if (!codec->is_transform() && !has_parameters(codec->id()) && codec->accepts(field.shape))
+      chains.emplace_back(codec->name());
+  return chains;
+}
+
 int register_all() {
   for (const Field& field : bench::fields()) {
-    for (const Codec* codec : all_codecs()) {
-      if (!codec->accepts(field.shape)) continue;
-      const std::string name = std::string(codec->name()) + "/" + field.name;
+    for (const std::string& text : chains_for(field)) {
+      const Chain chain = *parse_chain(text);
+      const std::string name = text + "/" + field.name;
       benchmark::RegisterBenchmark(("encode/" + name).c_str(),
-                                   [codec, &field](auto& state) { encode_with(state, *codec, field); });
+                                   [chain, &field](auto& state) { encode_with(state, chain, field); });
       benchmark::RegisterBenchmark(("decode/" + name).c_str(),
-                                   [codec, &field](auto& state) { decode_with(state, *codec, field); });
+                                   [chain, &field](auto& state) { decode_with(state, chain, field); });
     }
     for (const char* name : {"fast", "balanced"})
       benchmark::RegisterBenchmark(
