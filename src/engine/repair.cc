@@ -93,11 +93,11 @@ class Repairer {
     return keep(name, opened);
   }
 
-  // Whether an earlier repair made the best of this container already, or the cause lies in other sets.
+  // Whether nothing here can be made better: what is damaged was lost in an earlier repair, or is only referred to.
   bool is_past_repair(const std::string& path, const std::vector<const Damage*>& damages) const {
     const auto opened = open_container(path, buffer_bytes_);
     return opened && std::ranges::all_of(damages, [&](const Damage* damage) {
-             return damage->frame && (damage->elsewhere || opened->index().frames[*damage->frame].is_lost());
+             return damage->frame && (damage->is_derived || opened->index().frames[*damage->frame].is_lost());
            });
   }
 
@@ -158,7 +158,7 @@ class Repairer {
       lack(number, fmt::format("frame {} of {} is lost", number, name));
     }
     for (const Damage* damage : damages_[set_.directory + "/" + name])
-      if (damage->elsewhere) lack(*damage->frame, damage->what);
+      if (damage->is_derived) lack(*damage->frame, damage->what);
     for (size_t i = 0; i < files.size(); ++i) {
       if (!why[i].empty()) {
         report_.lost_files.push_back(fmt::format("{}: {}", files[i].name, why[i]));

@@ -25,7 +25,7 @@ struct VerifyJob {
   uint32_t number = 0;
   Result<StoredFrame> stored;
   FrameFacts facts;
-  bool base_is_damaged = false;
+  bool was_fetched = false;
 };
 
 // Checks one open container, and appends what is wrong with it to `damages`.
@@ -61,7 +61,7 @@ class ContainerCheck {
             job.facts = crc_facts(*container_.plan, *frame);
             job.stored->stored = {};
           } else {
-            job.base_is_damaged = is_base_frame(container_, job.number);
+            job.was_fetched = true;
             job.stored = std::unexpected(frame.error());
           }
           return {};
@@ -69,7 +69,7 @@ class ContainerCheck {
         .deliver = [&](VerifyJob& job) -> Result<void> {
           if (!job.stored && !is_damage(job.stored.error())) return std::unexpected(std::move(job.stored).error());
           if (!job.stored) lost_.emplace(job.number, std::move(job.stored).error());
-          if (job.base_is_damaged) elsewhere_.insert(job.number);
+          if (job.was_fetched) fetched_.insert(job.number);
           facts_.add(job.facts);
           delivered(index_.frames[job.number].raw_bytes);
           return {};
@@ -100,7 +100,8 @@ class ContainerCheck {
                        ? error.what
                        : fmt::format("frame {}: it was predicted from frame {}, which is damaged", number, *cause),
            .files = files_of(number),
-           .elsewhere = elsewhere_.contains(number)});
+           .is_derived =
+               fetched_.contains(number) && (cause != references.end() || is_base_frame(container_, number))});
     }
   }
 
@@ -141,7 +142,7 @@ class ContainerCheck {
   RunningFacts facts_;
   std::vector<Damage>& damages_;
   std::map<uint32_t, Error> lost_;
-  std::set<uint32_t> elsewhere_;  // those of them that only refer to what is lost
+  std::set<uint32_t> fetched_;  // those of them that could be read, but not decoded
 };
 
 class Verifier {

@@ -18,7 +18,7 @@ struct Damage {
   std::string what;
   std::vector<std::string> files;  // of the set, whose bytes are lost by this damage
   bool all_files = false;          // every file of the container is lost; their names cannot be read
-  bool elsewhere = false;          // the cause lies in another set, which `what` names: here all is as it was written
+  bool is_derived = false;         // the frame itself is as it was written: one that it refers to is damaged
 };
 
 struct VerifyReport {

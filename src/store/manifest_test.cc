@@ -59,7 +59,7 @@ TEST(Manifest, NewerVersionIsUnsupportedAndUnknownMembersAreIgnored) {
   nlohmann::json body = nlohmann::json::parse(serialise(example()).substr(serialise(example()).find('\n')));
   body["colour"] = {{"deep", {{"deeper", {{"deepest", {1, 2, {3}}}}}}}};
   EXPECT_EQ(value(parse_manifest(seal("forebay-manifest", body), "m")).ranks, 64u);
-  body["version"] = 2;
+  body["version"] = 3;
   const Error newer = error(parse_manifest(seal("forebay-manifest", body), "m"));
   EXPECT_EQ(newer.kind, ErrorKind::unsupported);
   EXPECT_NE(newer.hint, "");
