@@ -69,6 +69,29 @@ TEST(Golden, FpzipStreamsStayReadable) {
   EXPECT_EQ(decoded, expected);
 }
 
+TEST(Golden, HaloParametersStayReadable) {
+  // Two planes of 3 x 4: the first two columns of the second one are the last two of the first one, but in the last
+  // row, which is the first row of the first one.
+  const FrameShape shape{{Kind::unsigned_int, ByteOrder::little, 2}, {Block{{1, 1, 3, 4}}, Block{{1, 1, 3, 4}}}};
+  const auto bytes = [](std::initializer_list<int> values) {
+    Bytes result;
+    for (const int value : values) result.push_back(static_cast<std::byte>(value));
+    return result;
+  };
+  const Bytes parameters = bytes({16, 1, 1, 0, 1, 0, 0, 2, 2, 0, 1, 2, 0, 0, 0, 0, 0});
+  const Bytes stored =
+      bytes({1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0, 8, 0, 9, 0, 10, 0, 11, 0, 12, 0, 13, 0, 14, 0, 15, 0, 16, 0});
+  const Bytes expected = bytes({1, 0, 2, 0, 3,  0, 4,  0, 5, 0, 6, 0, 7,  0, 8,  0, 9, 0, 10, 0, 11, 0, 12, 0,
+                                3, 0, 4, 0, 13, 0, 14, 0, 7, 0, 8, 0, 15, 0, 16, 0, 1, 0, 2,  0, 3,  0, 4,  0});
+  const Codec& halo = *find_codec("halo");
+  Bytes decoded(testing::byte_count(shape));
+  ASSERT_TRUE(halo.decode({shape, 0, parameters}, stored, decoded));
+  EXPECT_EQ(decoded, expected);
+  Bytes encoded(expected.size());
+  encoded.resize(halo.encode({shape, 0, parameters}, expected, encoded));
+  EXPECT_EQ(encoded, stored);
+}
+
 TEST(Golden, RecipesNeverChange) {
   const FrameShape shape{{Kind::floating, ByteOrder::little, 8}, {Block{{1, 1, 1, 1000}}}};
   const Bytes raw = testing::smooth_bytes(shape, 3);

@@ -8,10 +8,24 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace forebay;
   static const char* const kProfiles[] = {
-      "fast",        "balanced",       "paper",          "lorenzo:1,shuffle,zstd:1",    "lorenzo,bitshuffle,deflate:1",
-      "fpc:3",       "fpzip",          "fpzip1d,zstd",   "lorenzo:2,lorenzo:3,lz4",     "bitshuffle,lz4:3,deflate",
-      "shuffle",     "fpc,fpc,zstd:3", "lorenzo:4,zstd", "shuffle,shuffle,fpc,deflate", "lorenzo,fpc",
-      "lorenzo,lch", "lch:1",
+      "fast",
+      "balanced",
+      "paper",
+      "lorenzo:1,shuffle,zstd:1",
+      "lorenzo,bitshuffle,deflate:1",
+      "fpc:3",
+      "fpzip",
+      "fpzip1d,zstd",
+      "lorenzo:2,lorenzo:3,lz4",
+      "bitshuffle,lz4:3,deflate",
+      "shuffle",
+      "fpc,fpc,zstd:3",
+      "lorenzo:4,zstd",
+      "shuffle,shuffle,fpc,deflate",
+      "lorenzo,fpc",
+      "lorenzo,lch",
+      "lch:1",
+      "halo,lorenzo,shuffle,zstd:1",
   };
   static const char* const kTypes[] = {"f8", "f4", ">f8", ">f4", "f2", "u1", "i8", ">i8", "u4", "x24"};
   constexpr size_t kHeader = 6;

@@ -1,13 +1,14 @@
 #include "codec/halo_probes.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace forebay::codec {
 namespace {
 
 constexpr size_t kMaxProbes = 1 << 15;
-constexpr uint64_t kMinCells = 8;             // smaller blocks are not worth a copy
-constexpr uint64_t kCellsPerLineProbe = 512;  // keeps the first look cheap
+constexpr uint64_t kMinCells = 8;              // smaller blocks are not worth a copy
+constexpr uint64_t kCellsPerLineProbe = 1024;  // keeps the first look cheap
 
 uint32_t dim(const Block& block, size_t axis) { return static_cast<uint32_t>(block.dims[axis]); }
 
@@ -90,7 +91,12 @@ std::vector<CellPlace> line_probes(const CellNumbers& cells) {
   return probes;
 }
 
-ProbeTable::ProbeTable(size_t probes) : filter_(size_t{1} << kFilterBits >> 6), slots_(size_t{1} << kSlotBits, -1) {
+// A slot a probe, and enough bits that a value without a probe seldom passes the filter.
+ProbeTable::ProbeTable(size_t probes)
+    : slot_shift_(64 - static_cast<int>(std::bit_width(probes | 1))),
+      filter_shift_(slot_shift_ - kFilterBitsPerSlotLog2),
+      filter_((size_t{1} << (64 - filter_shift_)) / 64),
+      slots_(size_t{1} << (64 - slot_shift_), -1) {
   probes_.reserve(probes);
 }
 
@@ -101,7 +107,7 @@ void ProbeTable::add(uint64_t value, const CellPlace& place, uint32_t cell) {
     if (probes_[static_cast<size_t>(*end)].value == value && ++equal == kMaxEqual) return;
   *end = static_cast<int32_t>(probes_.size());
   probes_.push_back({value, place, cell, kPatience, -1});
-  const uint64_t bit = hash(value) >> (64 - kFilterBits);
+  const uint64_t bit = hash(value) >> filter_shift_;
   filter_[bit / 64] |= uint64_t{1} << (bit % 64);
 }
 

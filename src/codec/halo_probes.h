@@ -55,7 +55,7 @@ class ProbeTable {
 
   // Whether there may be probes of this value; fast.
   bool may_have(uint64_t value) const {
-    const uint64_t bit = hash(value) >> (64 - kFilterBits);
+    const uint64_t bit = hash(value) >> filter_shift_;
     return (filter_[bit / 64] >> (bit % 64) & 1) != 0;
   }
 
@@ -67,13 +67,14 @@ class ProbeTable {
   }
 
  private:
-  static constexpr int kFilterBits = 17, kSlotBits = 16;
+  static constexpr int kFilterBitsPerSlotLog2 = 6;
   static constexpr int kMaxEqual = 8;
   static constexpr int32_t kPatience = 64;
 
   static uint64_t hash(uint64_t value) { return (value ^ value >> 32) * 0x9e3779b97f4a7c15; }
-  static size_t slot(uint64_t value) { return static_cast<size_t>(hash(value) >> (64 - kSlotBits)); }
+  size_t slot(uint64_t value) const { return static_cast<size_t>(hash(value) >> slot_shift_); }
 
+  int slot_shift_, filter_shift_;
   std::vector<Probe> probes_;
   std::vector<uint64_t> filter_;
   std::vector<int32_t> slots_;
