@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include "codec/varint.h"
 
@@ -10,18 +11,27 @@ namespace {
 
 constexpr uint64_t kLeastRow = 8, kLeastRows = 4;  // what a stencil needs of an array to be worth it
 
-void put_stencil(Bytes& out, std::span<const float> stencil) {
-  const size_t at = out.size();
-  out.resize(at + stencil.size_bytes());
-  for (size_t i = 0; i < stencil.size(); ++i)
-    store_le(out.data() + at + i * sizeof(float), std::bit_cast<uint32_t>(stencil[i]));
+constexpr uint8_t kDoubles = 4;  // added to the form
+
+void put_stencil(Bytes& out, std::span<const double> stencil, bool doubles) {
+  for (const double coefficient : stencil) {
+    const size_t at = out.size();
+    out.resize(at + (doubles ? sizeof(double) : sizeof(float)));
+    if (doubles)
+      store_le(out.data() + at, std::bit_cast<uint64_t>(coefficient));
+    else
+      store_le(out.data() + at, std::bit_cast<uint32_t>(static_cast<float>(coefficient)));
+  }
 }
 
-bool take_stencil(std::span<const std::byte>& in, std::span<float> stencil) {
-  if (in.size() < stencil.size_bytes()) return false;
-  for (size_t i = 0; i < stencil.size(); ++i)
-    stencil[i] = std::bit_cast<float>(load_le<uint32_t>(in.data() + i * sizeof(float)));
-  in = in.subspan(stencil.size_bytes());
+bool take_stencil(std::span<const std::byte>& in, std::span<double> stencil, bool doubles) {
+  const size_t size = doubles ? sizeof(double) : sizeof(float);
+  if (in.size() < stencil.size() * size) return false;
+  for (double& coefficient : stencil) {
+    coefficient = doubles ? std::bit_cast<double>(load_le<uint64_t>(in.data()))
+                          : static_cast<double>(std::bit_cast<float>(load_le<uint32_t>(in.data())));
+    in = in.subspan(size);
+  }
   return true;
 }
 
@@ -34,10 +44,11 @@ std::optional<FittedRun> take_run(std::span<const std::byte>& in) {
   run.blocks = *blocks;
   const auto form = std::to_integer<uint8_t>(in.front());
   in = in.subspan(1);
-  if (form > static_cast<uint8_t>(FittedForm::volume)) return std::nullopt;
-  run.form = static_cast<FittedForm>(form);
-  if (run.form != FittedForm::lorenzo && !take_stencil(in, run.plane)) return std::nullopt;
-  if (run.form == FittedForm::volume && !take_stencil(in, run.volume)) return std::nullopt;
+  run.form = static_cast<FittedForm>(form & ~kDoubles);
+  run.doubles = (form & kDoubles) != 0;
+  if (run.form > FittedForm::volume || form == kDoubles) return std::nullopt;
+  if (run.form != FittedForm::lorenzo && !take_stencil(in, run.plane, run.doubles)) return std::nullopt;
+  if (run.form == FittedForm::volume && !take_stencil(in, run.volume, run.doubles)) return std::nullopt;
   return run;
 }
 
@@ -71,7 +82,7 @@ VolumeStencil lorenzo_volume() {
     const auto [row, dx] = kTaps[k];
     const bool odd = (row == kUp && dx == -1) || (row == kBack && dx == -1) || (row == kBackUp && dx == 0);
     const bool even = (row == kBack && dx == 0) || (row == kBackUp && dx == -1);
-    stencil[kLeftTaps + k] = odd ? -1.0f : even ? 1.0f : 0.0f;
+    stencil[kLeftTaps + k] = odd ? -1 : even ? 1 : 0;
   }
   return stencil;
 }
@@ -86,16 +97,16 @@ Bytes encode_runs(std::span<const FittedRun> runs) {
   put_varint(out, runs.size());
   for (const FittedRun& run : runs) {
     put_varint(out, run.blocks);
-    out.push_back(static_cast<std::byte>(run.form));
-    if (run.form != FittedForm::lorenzo) put_stencil(out, run.plane);
-    if (run.form == FittedForm::volume) put_stencil(out, run.volume);
+    out.push_back(static_cast<std::byte>(static_cast<uint8_t>(run.form) | (run.doubles ? kDoubles : 0)));
+    if (run.form != FittedForm::lorenzo) put_stencil(out, run.plane, run.doubles);
+    if (run.form == FittedForm::volume) put_stencil(out, run.volume, run.doubles);
   }
   return out;
 }
 
 Result<std::vector<FittedRun>> decode_runs(std::span<const std::byte> parameters, const FrameShape& shape) {
   const auto count = take_varint(parameters);
-  if (!count || *count > parameters.size()) return malformed();
+  if (!count || *count > kMaxFittedRuns) return malformed();
   std::vector<FittedRun> runs;
   for (uint64_t i = 0; i < *count; ++i) {
     const auto run = take_run(parameters);

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,8 +29,8 @@ inline constexpr Tap kTaps[] = {{kUp, -1},  {kUp, 1},        {kUp2, 0},      {kU
                                 {kBack, 1}, {kBackDown, -1}, {kBackDown, 0}, {kBackDown, 1}, {kBack2, 0}};
 inline constexpr size_t kVolumeTaps = std::size(kTaps);
 
-using PlaneStencil = std::array<float, kLeftTaps + kPlaneTaps>;
-using VolumeStencil = std::array<float, kLeftTaps + kVolumeTaps>;
+using PlaneStencil = std::array<double, kLeftTaps + kPlaneTaps>;
+using VolumeStencil = std::array<double, kLeftTaps + kVolumeTaps>;
 
 // Lorenzo's prediction as stencils.
 PlaneStencil lorenzo_plane();
@@ -48,16 +47,19 @@ FittedForm form_of(const LorenzoArray& array);
 struct FittedRun {
   uint64_t blocks = 0;
   FittedForm form = FittedForm::lorenzo;
+  bool doubles = false;    // whether the coefficients are stored as doubles; else they are floats
   PlaneStencil plane{};    // unless lorenzo
   VolumeStencil volume{};  // of volumes
 
   bool operator==(const FittedRun&) const = default;
 };
 
+inline constexpr size_t kMaxFittedRuns = 1024;
+
 Bytes encode_runs(std::span<const FittedRun> runs);
 
 // The inverse: corrupt if the parameters are malformed, or the runs do not cover exactly those blocks of `shape` that
-// are large enough, with the forms that they have. Coefficients are any floats.
+// are large enough, with the forms that they have. Coefficients are any numbers, or none.
 Result<std::vector<FittedRun>> decode_runs(std::span<const std::byte> parameters, const FrameShape& shape);
 
 }  // namespace forebay::codec

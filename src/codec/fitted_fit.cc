@@ -10,12 +10,18 @@
 namespace forebay::codec {
 namespace {
 
-constexpr uint64_t kRunElements = 12'000;  // a run's blocks have at least as many, for stencils take room
-constexpr uint64_t kMostRuns = 400;        // kMaxParameterBytes hold more
-constexpr size_t kVolumeSamples = 500, kPlaneSamples = 300;
-constexpr size_t kFaceSamples = 150;  // for the planes of volumes' first rows
+constexpr uint64_t kRunElements = 12'000;   // a run's blocks have at least as many, for stencils take room
+constexpr uint64_t kLeastElements = 2'000;  // smaller runs are not worth the time of a fit
+constexpr uint64_t kMostFits = 180;         // a frame of equal blocks has half as many
+constexpr size_t kLorenzoRunBytes = 11;
+static_assert(kMostFits * (sizeof(PlaneStencil) + sizeof(VolumeStencil) + 2 * kLorenzoRunBytes) + 64 <
+              kMaxParameterBytes);
+constexpr size_t kVolumeSamples = 360, kPlaneSamples = 240;
+constexpr size_t kFaceSamples = 120;  // for the planes of volumes' first rows
 constexpr size_t kColumns = 20;       // kLeftTaps + kVolumeTaps taps and the target
 static_assert(kColumns == kLeftTaps + kVolumeTaps + 1);
+constexpr size_t kLanes = 4;  // samples or columns that are worked on at once
+static_assert(kColumns % kLanes == 0);
 
 // The elements of a run of blocks.
 struct Place {
@@ -39,7 +45,13 @@ class Random {  // xorshift64* (Marsaglia 2003; Vigna 2016)
 // Cells with what predicts them. A row of `columns`: the differences to the element above of the elements at the taps,
 // then the cell's own.
 struct Samples {
-  size_t taps = 0;
+  Samples(size_t tap_count, size_t most) : taps(tap_count) {
+    columns.reserve(most * kColumns);
+    above.reserve(most);
+    integers.reserve(most);
+  }
+
+  size_t taps;
   std::vector<double> columns;  // kColumns each
   std::vector<double> above;
   std::vector<uint64_t> integers;  // of the cells
@@ -63,7 +75,7 @@ class Sampler {
   explicit Sampler(std::span<const Place> places) : places_(places) {}
 
   Samples volumes(size_t count) {
-    Samples samples{.taps = kLeftTaps + kVolumeTaps};
+    Samples samples(kLeftTaps + kVolumeTaps, count);
     for (size_t i = 0; i < count; ++i) {
       const Place& place = places_[random_.below(places_.size())];
       const auto& d = place.array.dims;
@@ -77,7 +89,7 @@ class Sampler {
 
   // From the first planes, and of volumes as many from the planes of first rows.
   Samples planes(size_t count, bool faces) {
-    Samples samples{.taps = kLeftTaps + kPlaneTaps};
+    Samples samples(kLeftTaps + kPlaneTaps, count);
     for (size_t i = 0; i < count; ++i) {
       const Place& place = places_[random_.below(places_.size())];
       const auto& d = place.array.dims;
@@ -126,7 +138,7 @@ class Sampler {
   Random random_;
 };
 
-// The normal equations of weighted least squares, the last column being the right-hand side.
+// The normal equations of weighted least squares, the last column being the right-hand side; above the diagonal.
 struct Equations {
   double at[kColumns][kColumns];
 };
@@ -134,13 +146,29 @@ struct Equations {
 struct Accumulate {
   FOREBAY_KERNEL static void run(const Samples* samples, const double* weights, Equations* equations) {
     *equations = {};
-    for (size_t i = 0; i < samples->count(); ++i) {
+    for (size_t i = 0; i + kLanes <= samples->count(); i += kLanes) {
       const double* row = samples->row(i);
       for (size_t j = 0; j < samples->taps; ++j) {
-        const double weighted = weights[i] * row[j];
+        double weighted[kLanes];
+        for (size_t l = 0; l < kLanes; ++l) weighted[l] = weights[i + l] * row[l * kColumns + j];
         double* __restrict sums = equations->at[j];
-        for (size_t k = 0; k < kColumns; ++k) sums[k] += weighted * row[k];
+        for (size_t k = j / kLanes * kLanes; k < kColumns; ++k)
+          sums[k] += (weighted[0] * row[k] + weighted[1] * row[kColumns + k]) +
+                     (weighted[2] * row[2 * kColumns + k] + weighted[3] * row[3 * kColumns + k]);
       }
+    }
+  }
+};
+
+// What a stencil predicts of the differences to the elements above.
+struct Predict {
+  FOREBAY_KERNEL static void run(const Samples* samples, const double* stencil, double* predictions) {
+    for (size_t i = 0; i < samples->count(); ++i) {
+      const double* row = samples->row(i);
+      double sums[kLanes] = {};
+      for (size_t j = 0; j < kColumns; j += kLanes)
+        for (size_t l = 0; l < kLanes; ++l) sums[l] += stencil[j + l] * row[j + l];
+      predictions[i] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     }
   }
 };
@@ -150,27 +178,32 @@ bool solve(Equations& equations, size_t n, double* solution) {
   constexpr double kRidge = 1e-12;
   auto& a = equations.at;
   for (size_t j = 0; j < n; ++j) {
-    double pivot = a[j][j] * (1 + kRidge);
-    if (a[j][j] == 0) pivot = 1;  // a column of zeros
-    for (size_t k = 0; k < j; ++k) pivot -= a[j][k] * a[j][k];
+    double pivot = a[j][j] == 0 ? 1 : a[j][j] * (1 + kRidge);  // 1 for a column of zeros
+    for (size_t k = 0; k < j; ++k) pivot -= a[k][j] * a[k][j];
     if (!(pivot > 0)) return false;
     a[j][j] = std::sqrt(pivot);
-    for (size_t i = j + 1; i < n; ++i) {
-      for (size_t k = 0; k < j; ++k) a[i][j] -= a[i][k] * a[j][k];
-      a[i][j] /= a[j][j];
-    }
-  }
-  for (size_t i = 0; i < n; ++i) {
-    solution[i] = a[i][n];
-    for (size_t k = 0; k < i; ++k) solution[i] -= a[i][k] * solution[k];
-    solution[i] /= a[i][i];
+    for (size_t k = 0; k < j; ++k)
+      for (size_t i = j + 1; i <= n; ++i) a[j][i] -= a[k][j] * a[k][i];
+    for (size_t i = j + 1; i <= n; ++i) a[j][i] /= a[j][j];
   }
   for (size_t i = n; i-- > 0;) {
-    for (size_t k = i + 1; k < n; ++k) solution[i] -= a[k][i] * solution[k];
+    solution[i] = a[i][n];
+    for (size_t k = i + 1; k < n; ++k) solution[i] -= a[i][k] * solution[k];
     solution[i] /= a[i][i];
   }
   return true;
 }
+
+constexpr double kMostCoefficient = 1e6;
+
+void round_to_floats(std::span<double> stencil) {
+  for (double& coefficient : stencil) coefficient = static_cast<double>(static_cast<float>(coefficient));
+}
+
+// The bits per element that a stencil saves, by how its coefficients are stored.
+struct Gain {
+  double doubles = 0, floats = 0;
+};
 
 // Finds the stencil that leaves the least bits over in the samples, by reweighted least squares from Lorenzo's on.
 template <class E>
@@ -181,60 +214,64 @@ class Fitter {
 
   explicit Fitter(Samples samples) : samples_(std::move(samples)) {}
 
-  // Makes `stencil`, which is Lorenzo's, the best one. Returns the bits that it saves per element.
-  double improve(std::span<float> stencil) {
-    constexpr int kReweightings = 3;
-    if (samples_.count() < 4 * samples_.taps) return 0;
+  // Makes `stencil`, which is Lorenzo's, the best one.
+  Gain improve(std::span<double> stencil) {
+    constexpr int kReweightings = 4;
+    if (samples_.count() < 4 * samples_.taps) return {};
     errors_.assign(samples_.count(), 0);
+    predictions_.resize(samples_.count());
     const uint64_t lorenzo_bits = judge(stencil);
     uint64_t best_bits = lorenzo_bits;
-    std::vector<float> trial(stencil.begin(), stencil.end());
+    std::vector<double> trial(stencil.begin(), stencil.end());
     for (int i = 0; i < kReweightings && next(trial); ++i) {
       const uint64_t bits = judge(trial);
       if (bits >= best_bits) continue;
       best_bits = bits;
       std::ranges::copy(trial, stencil.begin());
     }
-    return static_cast<double>(lorenzo_bits - best_bits) / static_cast<double>(samples_.count());
+    std::ranges::copy(stencil, trial.begin());
+    round_to_floats(trial);
+    const auto per_element = [&](uint64_t bits) {
+      return (static_cast<double>(lorenzo_bits) - static_cast<double>(bits)) / static_cast<double>(samples_.count());
+    };
+    return {.doubles = per_element(best_bits), .floats = per_element(judge(trial))};
   }
 
  private:
   // The stencil that fits best where the last one did not fail. Weights between those that minimise the sum of
   // magnitudes and those that minimise the sum of logarithms.
-  bool next(std::span<float> stencil) {
+  bool next(std::span<double> stencil) {
     std::vector<double> weights(samples_.count());
     for (size_t i = 0; i < weights.size(); ++i) weights[i] = 1 / (errors_[i] * std::sqrt(std::sqrt(errors_[i])));
     Equations equations;
     run_kernel<Accumulate>(&samples_, weights.data(), &equations);
     double solution[kColumns];
     if (!solve(equations, samples_.taps, solution)) return false;
-    for (size_t j = 0; j < stencil.size(); ++j) {
-      stencil[j] = static_cast<float>(solution[j]);
-      if (!std::isfinite(stencil[j])) return false;
-    }
-    return true;
+    std::copy_n(solution, stencil.size(), stencil.begin());
+    return std::ranges::all_of(stencil, [](double c) { return std::abs(c) < kMostCoefficient; });
   }
 
   // The bits of the residuals that `stencil` leaves. Mixes their sizes into `errors_`.
-  uint64_t judge(std::span<const float> stencil) {
+  uint64_t judge(std::span<const double> stencil) {
     constexpr double kMemory = 0.1;
     constexpr double kSpacing = std::numeric_limits<typename A::F>::epsilon() / 2;
     constexpr double kLeast = 1e-200;
+    double padded[kColumns] = {};
+    std::ranges::copy(stencil, padded);
+    run_kernel<Predict>(&samples_, static_cast<const double*>(padded), predictions_.data());
     uint64_t bits = 0;
     for (size_t i = 0; i < samples_.count(); ++i) {
-      const double* row = samples_.row(i);
-      double sum = 0;
-      for (size_t j = 0; j < stencil.size(); ++j) sum += static_cast<double>(stencil[j]) * row[j];
-      const U residual = static_cast<U>(static_cast<U>(samples_.integers[i]) - A::rounded(samples_.above[i] + sum));
+      const double above = samples_.above[i], prediction = predictions_[i];
+      const U residual = static_cast<U>(static_cast<U>(samples_.integers[i]) - A::rounded(above + prediction));
       bits += static_cast<uint64_t>(std::bit_width(E::zigzag(residual)));
-      errors_[i] =
-          std::abs(row[stencil.size()] - sum) + kMemory * errors_[i] + kSpacing * std::abs(samples_.above[i]) + kLeast;
+      errors_[i] = std::abs(samples_.row(i)[stencil.size()] - prediction) + kMemory * errors_[i] +
+                   kSpacing * std::abs(above) + kLeast;
     }
     return bits;
   }
 
   Samples samples_;
-  std::vector<double> errors_;
+  std::vector<double> errors_, predictions_;
 };
 
 template <class E>
@@ -245,13 +282,20 @@ FittedRun fit_places(std::span<const Place> places) {
                 .volume = lorenzo_volume()};
   const bool volume = run.form == FittedForm::volume;
   Sampler<E> sampler(places);
-  const double plane_gain = Fitter<E>(sampler.planes(volume ? kFaceSamples : kPlaneSamples, volume)).improve(run.plane);
-  const double gain = volume ? Fitter<E>(sampler.volumes(kVolumeSamples)).improve(run.volume) : plane_gain;
+  Gain gain = Fitter<E>(sampler.planes(volume ? kFaceSamples : kPlaneSamples, volume)).improve(run.plane);
+  if (volume) gain = Fitter<E>(sampler.volumes(kVolumeSamples)).improve(run.volume);
   uint64_t elements = 0;
   for (const Place& place : places) elements += place.array.count();
-  // The samples flatter the stencil that was fitted to them.
-  const double cost = 2 * 32 * static_cast<double>(volume ? run.plane.size() + run.volume.size() : run.plane.size());
-  if (gain * static_cast<double>(elements) <= cost) return {.blocks = run.blocks, .form = FittedForm::lorenzo};
+  // The samples flatter the stencil that was fitted to them: count its room twice.
+  const double room = 2 * 8 * sizeof(float) * static_cast<double>(run.plane.size() + (volume ? run.volume.size() : 0));
+  const double saved = gain.floats * static_cast<double>(elements) - room;
+  const double doubles_saved = gain.doubles * static_cast<double>(elements) - 2 * room;
+  if (std::max(saved, doubles_saved) <= 0) return {.blocks = run.blocks, .form = FittedForm::lorenzo};
+  run.doubles = doubles_saved > saved;
+  if (!run.doubles) {
+    round_to_floats(run.plane);
+    round_to_floats(run.volume);
+  }
   return run;
 }
 
@@ -263,32 +307,60 @@ FittedRun fit_type(const DataType& type, std::span<const Place> places) {
   return big ? fit_places<Elements<uint64_t, true, true>>(places) : fit_places<Elements<uint64_t, true, false>>(places);
 }
 
+// Collects blocks into runs.
+class RunMaker {
+ public:
+  RunMaker(const DataType& type, uint64_t element_total)
+      : type_(type), enough_(std::max(kRunElements, element_total / (kMostFits / 2))) {}
+
+  void add(const LorenzoArray& array, FittedForm form, const std::byte* elements) {
+    if (!places_.empty() && form != form_) finish();
+    form_ = form;
+    places_.push_back({array, elements});
+    elements_ += array.count();
+    if (elements_ >= enough_) finish();
+  }
+
+  std::vector<FittedRun> take() && {
+    finish();
+    return std::move(runs_);
+  }
+
+ private:
+  void finish() {
+    if (places_.empty()) return;
+    FittedRun run{.blocks = places_.size()};
+    if (elements_ >= kLeastElements && fits_ < kMostFits) {
+      run = fit_type(type_, places_);
+      ++fits_;
+    }
+    if (run.form == FittedForm::lorenzo && !runs_.empty() && runs_.back().form == FittedForm::lorenzo)
+      runs_.back().blocks += run.blocks;
+    else
+      runs_.push_back(run);
+    places_.clear();
+    elements_ = 0;
+  }
+
+  DataType type_;
+  uint64_t enough_, elements_ = 0, fits_ = 0;
+  FittedForm form_ = FittedForm::lorenzo;
+  std::vector<Place> places_;
+  std::vector<FittedRun> runs_;
+};
+
 }  // namespace
 
 std::vector<FittedRun> fit_runs(const FrameShape& shape, std::span<const std::byte> in) {
-  const uint64_t least = std::max(kRunElements, shape.element_total() / (kMostRuns / 2));
-  std::vector<FittedRun> runs;
-  std::vector<Place> places;
-  uint64_t elements = 0;
-  const auto finish = [&] {
-    if (!places.empty()) runs.push_back(fit_type(shape.type, places));
-    places.clear();
-    elements = 0;
-  };
+  RunMaker maker(shape.type, shape.element_total());
   const std::byte* at = in.data();
   for (const Block& block : shape.blocks) {
     const LorenzoArray array = lorenzo_array(block, 0);
     const FittedForm form = form_of(array);
-    if (form != FittedForm::lorenzo) {
-      if (!places.empty() && form_of(places.front().array) != form) finish();
-      places.push_back({array, at});
-      elements += array.count();
-      if (elements >= least) finish();
-    }
+    if (form != FittedForm::lorenzo) maker.add(array, form, at);
     at += array.count() * shape.type.size;
   }
-  finish();
-  return runs;
+  return std::move(maker).take();
 }
 
 }  // namespace forebay::codec

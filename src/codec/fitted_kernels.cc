@@ -24,13 +24,15 @@ class Planes {
     return memory_ + ((z % kPlanesKept) * (rows_ + 1) + y) * (count_ + 2 * kMargin) + kMargin;
   }
 
-  // Continues a complete row to both sides.
+  // Continues a complete row to both sides, along straight lines.
   FOREBAY_KERNEL void finish_row(size_t z, size_t y) const {
-    double* at = row(z, y);
-    for (size_t i = 1; i <= kMargin; ++i) {
-      at[-static_cast<ptrdiff_t>(i)] = at[0];
-      at[count_ - 1 + i] = at[count_ - 1];
-    }
+    double* first = row(z, y);
+    double* last = first + count_ - 1;
+    const double left = first[0] - first[1], right = last[0] - last[-1];
+    first[-1] = first[0] + left;
+    first[-2] = first[-1] + left;
+    last[1] = last[0] + right;
+    last[2] = last[1] + right;
   }
 
   // Continues a complete plane downwards.
@@ -51,16 +53,18 @@ struct Rows {
   const double* at[kStencilRows];
 };
 
-// What stands left of a row before it has elements: the continuation of the element above, or of the gradient.
-FOREBAY_KERNEL double before_row(const Rows& rows, bool volume) {
-  return volume ? rows.at[kUp][0] + (rows.at[kBack][0] - rows.at[kBackUp][0]) : rows.at[kUp][0];
+// Lets a row that has no elements yet begin as its neighbours do.
+FOREBAY_KERNEL void begin_row(const Rows& rows, bool volume, double* row) {
+  const double change = volume ? rows.at[kBack][0] - rows.at[kBackUp][0] : 0.0;
+  row[-1] = rows.at[kUp][-1] + change;
+  row[-2] = rows.at[kUp][-2] + change;
 }
 
 template <size_t... kTap>
-FOREBAY_KERNEL void outer_terms(const Rows& from, const float* coefficients, size_t count, double* __restrict sums,
+FOREBAY_KERNEL void outer_terms(const Rows& from, const double* coefficients, size_t count, double* __restrict sums,
                                 std::index_sequence<kTap...>) {
   const Rows rows = from;
-  const double c[] = {static_cast<double>(coefficients[kTap])...};
+  const double c[] = {coefficients[kTap]...};
   for (size_t i = 0; i < count; ++i) {
     const double above = rows.at[kUp][i];
     double sum = 0;
@@ -70,7 +74,7 @@ FOREBAY_KERNEL void outer_terms(const Rows& from, const float* coefficients, siz
 }
 
 // The prediction's part that other rows decide.
-FOREBAY_KERNEL void outer(const Rows& rows, const float* stencil, bool volume, size_t count, double* sums) {
+FOREBAY_KERNEL void outer(const Rows& rows, const double* stencil, bool volume, size_t count, double* sums) {
   if (volume)
     outer_terms(rows, stencil + kLeftTaps, count, sums, std::make_index_sequence<kVolumeTaps>());
   else
@@ -85,9 +89,9 @@ struct ForwardRow {
 
   FOREBAY_KERNEL static const std::byte* elements(const std::byte* in, std::byte*) { return in; }
 
-  FOREBAY_KERNEL static void run(const float* stencil, const double* above, const double* sums, double* row,
+  FOREBAY_KERNEL static void run(const double* stencil, const double* above, const double* sums, double* row,
                                  size_t count, const std::byte* in, std::byte* __restrict out) {
-    const double left = static_cast<double>(stencil[0]), left2 = static_cast<double>(stencil[1]);
+    const double left = stencil[0], left2 = stencil[1];
     for (size_t i = 0; i < count; ++i) row[i] = A::element(in + i * sizeof(U));
     for (size_t i = 0; i < count; ++i) {
       const auto at = static_cast<ptrdiff_t>(i);
@@ -107,9 +111,9 @@ struct InverseRow {
 
   FOREBAY_KERNEL static const std::byte* elements(const std::byte*, std::byte* out) { return out; }
 
-  FOREBAY_KERNEL static void run(const float* stencil, const double* above, const double* sums, double* row,
+  FOREBAY_KERNEL static void run(const double* stencil, const double* above, const double* sums, double* row,
                                  size_t count, const std::byte* in, std::byte* __restrict out) {
-    const double left = static_cast<double>(stencil[0]), left2 = static_cast<double>(stencil[1]);
+    const double left = stencil[0], left2 = stencil[1];
     double x1 = row[-1], x2 = row[-2];
     for (size_t i = 0; i < count; ++i) {
       const double u = above[i];
@@ -142,10 +146,10 @@ struct Walk {
       for (size_t y = z == 0 ? 1 : 0; y < height; ++y) {
         const bool volume = z > 0 && y > 0;
         const Rows rows = rows_of(planes, z, y);
-        const float* stencil = volume ? run->volume.data() : run->plane.data();
+        const double* stencil = volume ? run->volume.data() : run->plane.data();
         outer(rows, stencil, volume, count, sums);
         double* row = planes.row(z, y);
-        row[-1] = row[-2] = before_row(rows, volume);
+        begin_row(rows, volume, row);
         const size_t at = (z * height + y) * row_bytes;
         Row::run(stencil, rows.at[kUp], sums, row, count, in + at, out + at);
         planes.finish_row(z, y);
