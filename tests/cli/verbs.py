@@ -46,6 +46,33 @@ class PackAndRestore(StoreTest):
         container = self.run_ok("info", self.store, "t100", "--json").json["containers"][0]
         self.assertEqual(("aware-block", 1024), (container["scheme"], container["block_bytes"]))
 
+    def test_lossy(self):
+        packed = self.pack("--lossy", "/da*a=abs:1e-3", "--json").json
+        (rule,) = packed["lossy"]
+        self.assertEqual(("/da*a=abs:1e-3", "abs", 1e-3, 4, 4), tuple(
+            rule[k] for k in ("rule", "kind", "bound", "variables", "lossy_variables")))
+        self.assertTrue(0 < rule["max_error"] < 1e-3)
+        self.run_ok("verify", self.store)
+        self.run_ok("restore", "DD0008", "--store", self.store, "--to", self.work / "back")
+        before, after = snapshot(self.tree), snapshot(self.work / "back")
+        self.assertEqual(before.keys(), after.keys())
+        for name in before:
+            same = before[name] == after[name]
+            self.assertEqual(not name.endswith(b".npy"), same, name)
+        listed = self.run_ok("ls", self.store, "DD0008", "-v", "--json").json
+        self.assertEqual(["/da*a=abs:1e-3"], listed["set"]["lossy"])
+        losses = [v["loss"] for f in listed["files"] for v in f["variables"] if f["format"] == "npy"]
+        self.assertEqual({rule["max_error"]}, {loss["max_error"] for loss in losses})
+        self.assertIn("(lossy)", self.run_ok("ls", self.store).out)
+        self.assertIn("abs:0.001, largest", self.run_ok("info", self.store, "DD0008", "--groups").out)
+        self.assertRegex(self.run_ok("info", self.store, "DD0008").out, r"lossy +/da\*a=abs:1e-3")
+
+    def test_lossy_says_what_it_did(self):
+        self.assertRegex(self.pack("--lossy", "*=rel:1e-1").out, r"lossy: \d of 4 variables|lossy: none; 4 variables")
+        answer = forebay("pack", self.tree, "--store", self.store, "--name", "x", "--lossy", "/Temperature=abs:1")
+        self.assertEqual(NOT_FOUND, answer.code)
+        self.assertIn("/Temperature=abs:1", answer.err)
+
     def test_output_is_another_word_for_store(self):
         self.run_ok("pack", self.tree, "-o", self.store)
         self.run_ok("pack", self.tree, "--output", self.store, "--name", "again")
