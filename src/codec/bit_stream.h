@@ -14,9 +14,11 @@ namespace forebay::codec {
 // Writes up to 8 bytes beyond what it has written so far.
 class BitWriter {
  public:
+  static constexpr unsigned kMaxWidth = 56;
+
   FOREBAY_KERNEL explicit BitWriter(std::byte* to) : to_(to) {}
 
-  // The low `width` bits (0 to 56) of `bits`, which has no others.
+  // The low `width` bits (at most kMaxWidth) of `bits`, which has no others.
   FOREBAY_KERNEL void put(uint64_t bits, unsigned width) {
     pending_ |= bits << count_;
     count_ += width;
@@ -28,7 +30,7 @@ class BitWriter {
 
   // Likewise, with a width of up to 64.
   FOREBAY_KERNEL void put_wide(uint64_t bits, unsigned width) {
-    if (width <= 56) return put(bits, width);
+    if (width <= kMaxWidth) return put(bits, width);
     put(bits & 0xffffffff, 32);
     put(bits >> 32, width - 32);
   }

@@ -17,8 +17,6 @@ constexpr size_t kReach = kGroupElements * (kMaxCodeBits + 64) / 8 + 16;
 
 using Lane = BitLane<kReach>;
 
-constexpr std::array<uint8_t, kGroupElements> kNoNeighbours{};
-
 // Length of the code in bits 0 to 7, number of raw bits in 8 to 15, symbol in 16 to 23, its class as a left neighbour
 // above.
 constexpr uint32_t make_entry(unsigned length, unsigned raw, unsigned symbol, unsigned left_class) {

@@ -1,7 +1,7 @@
 // The encoding side of lch: symbols, a model fitted to their counts, then one pass that writes codes and raw bits.
 #include <algorithm>
+#include <bit>
 #include <cstring>
-#include <memory>
 
 #include "base/buffer.h"
 #include "codec/bit_stream.h"
@@ -13,22 +13,40 @@ namespace {
 
 using Counts = std::array<uint32_t, kMaxSymbols>;
 
-constexpr std::array<uint8_t, kGroupElements> kNoNeighbours{};
+// The same as symbol_of() for 32 bits or fewer, but in operations that vectors have: a float's exponent tells the place
+// of the top bit, once the bit below it is cleared so that nothing rounds up. `leading` is 1 or more.
+FOREBAY_KERNEL uint32_t narrow_symbol_of(uint32_t residual, unsigned leading) {
+  constexpr uint32_t kMantissaBits = 23, kExponentBias = 127;
+  const uint32_t halved = (residual | uint32_t{1} << leading) >> 1;
+  const auto rounded = static_cast<float>(static_cast<int32_t>(halved & ~(halved >> 1)));
+  const uint32_t raw = (std::bit_cast<uint32_t>(rounded) >> kMantissaBits) - (kExponentBias - 1) - leading;
+  return (raw << leading) + (residual >> raw);
+}
 
 // Symbols of all elements, and which groups are zero.
 template <class U>
 struct FindSymbols {
   FOREBAY_KERNEL static void run(const std::byte* in, size_t count, unsigned leading, uint8_t* symbols, uint8_t* zero) {
     for (size_t first = 0; first < count; first += kGroupElements) {
-      const size_t end = std::min(first + kGroupElements, count);
-      U any = 0;
-      for (size_t i = first; i < end; ++i) {
-        const U residual = load_le<U>(in + i * sizeof(U));
-        any |= residual;
-        symbols[i] = static_cast<uint8_t>(symbol_of(residual, leading));
-      }
-      *zero++ = any == 0 ? 1 : 0;
+      const size_t elements = std::min(kGroupElements, count - first);
+      *zero++ = find(in + first * sizeof(U), elements, leading, symbols + first) == 0 ? 1 : 0;
     }
+  }
+
+ private:
+  // Returns the union of the residuals.
+  FOREBAY_KERNEL static U find(const std::byte* __restrict in, size_t count, unsigned leading,
+                               uint8_t* __restrict symbols) {
+    U any = 0;
+    for (size_t i = 0; i < count; ++i) {
+      const U residual = load_le<U>(in + i * sizeof(U));
+      any |= residual;
+      if constexpr (sizeof(U) < 8)
+        symbols[i] = static_cast<uint8_t>(narrow_symbol_of(residual, leading));
+      else
+        symbols[i] = static_cast<uint8_t>(symbol_of(residual, leading));
+    }
+    return any;
   }
 };
 
@@ -57,7 +75,7 @@ struct Frame {
   }
 };
 
-// Calls function(group, view) for every `step`th group.
+// Calls function(view) for every `step`th group.
 template <class Function>
 void for_groups(const Frame& frame, size_t step, const Function& function) {
   for (size_t lane = 0; lane < kLanes; ++lane)
@@ -149,12 +167,10 @@ CodeTable make_code_table(const Model& model) {
 template <class U>
 FOREBAY_KERNEL void put_residual(BitWriter& writer, uint32_t entry, U residual) {
   const unsigned length = CodeEntry::length(entry), raw = CodeEntry::raw(entry);
-  if constexpr (sizeof(U) < 8) {
-    writer.put(CodeEntry::code(entry) | low_bits(residual, raw) << length, length + raw);
-  } else {
-    writer.put(CodeEntry::code(entry), length);
-    writer.put_wide(low_bits(residual, raw), raw);
-  }
+  if (sizeof(U) < 8 || length + raw <= BitWriter::kMaxWidth)
+    return writer.put(CodeEntry::code(entry) | low_bits(residual, raw) << length, length + raw);
+  writer.put(CodeEntry::code(entry), length);
+  writer.put_wide(low_bits(residual, raw), raw);
 }
 
 template <class U>

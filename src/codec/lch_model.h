@@ -86,6 +86,9 @@ struct Group {
   size_t distance = 0;  // from an element back to its upper neighbour, 0 if the group's elements have none
 };
 
+// The symbols of the upper neighbours of a group that has none.
+inline constexpr std::array<uint8_t, kGroupElements> kNoNeighbours{};
+
 // The groups that are coded, in four lanes of about equal size, whose streams do not depend on each other.
 struct Lanes {
   std::vector<Group> groups;
