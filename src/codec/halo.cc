@@ -33,8 +33,8 @@ class Halo final : public Codec {
   bool is_transform() const override { return true; }
   size_t bound(size_t raw) const override { return raw; }
 
-  // Two bytes for each cell, and the lists.
-  size_t scratch_bytes(uint8_t, size_t raw) const override { return raw + kHaloSearchBytes; }
+  // Three bytes for each cell of two bytes at least, and the lists.
+  size_t scratch_bytes(uint8_t, size_t raw) const override { return raw + raw / 2 + kHaloSearchBytes; }
 
   Result<FrameShape> output_shape(const Context& context) const override {
     const CellNumbers cells(context.shape);
