@@ -23,8 +23,8 @@ constexpr Golden kGolden[] = {
     {"lorenzo", 2, "f8", 0xf18d45b52429b892},    {"lorenzo", 3, ">i8", 0x7677a6bcdb49cd6c},
     {"lorenzo", 4, "u2", 0x0c3b0025c8911417},    {"lorenzo", 0, "i1", 0x5f7a6ce922a29c15},
     {"lorenzo", 0, "f2", 0xfb4cb8cd2966d27a},    {"fpc", 0, "f8", 0xfa52730b6c116a14},
-    {"fpc", 2, ">f8", 0x88e05d1c4d584599},       {"lch", 0, "u4", 0xbe45552d564c04fa},
-    {"lch", 0, "u8", 0x41233a9088220b58},        {"lch", 1, "u4", 0xc08c555ee0f772d6},
+    {"fpc", 2, ">f8", 0x88e05d1c4d584599},       {"lch", 0, "u4", 0x030bbb2303874986},
+    {"lch", 0, "u8", 0xc7f7fd425db991bb},        {"lch", 1, "u4", 0x2e48018372c291bf},
     {"lch", 0, "u2", 0x2d06800538d394c2},
 };
 

@@ -120,7 +120,7 @@ void fit_classes(const Frame& frame, Model& model) {
 
 // How many classes pay for their codes' lengths, by the number of elements that are coded.
 void choose_class_numbers(size_t elements, uint8_t level, Model& model) {
-  constexpr size_t kElementsPerLeftClass = 768, kElementsOfTwoUpper = 6144, kElementsOfThreeUpper = 24576;
+  constexpr size_t kElementsPerLeftClass = 512, kElementsOfTwoUpper = 6144, kElementsOfThreeUpper = 24576;
   const unsigned most_left = level == 0 ? 8 : kMaxLeftClasses;
   model.left_classes = static_cast<unsigned>(std::clamp<size_t>(elements / kElementsPerLeftClass, 1, most_left));
   model.upper_classes = elements < kElementsOfTwoUpper ? 1 : elements < kElementsOfThreeUpper ? 2 : 3;
