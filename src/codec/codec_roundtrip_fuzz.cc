@@ -26,6 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       "lorenzo,lch",
       "lch:1",
       "halo,lorenzo,shuffle,zstd:1",
+      "fitted,lch",
   };
   static const char* const kTypes[] = {"f8", "f4", ">f8", ">f4", "f2", "u1", "i8", ">i8", "u4", "x24"};
   constexpr size_t kHeader = 6;
