@@ -11,11 +11,13 @@ namespace {
 const Stage kShuffle{kShuffleId, 0, {}}, kBitshuffle{kBitshuffleId, 0, {}};
 const Stage kFpc2{kFpcId, 2, {}}, kFpzip1d{kFpzip1dId, 0, {}}, kFpzip{kFpzipId, 0, {}};
 const Stage kLz4{kLz4Id, 0, {}}, kDeflate6{kDeflateId, 6, {}};
-const Stage kZstd1{kZstdId, 1, {}}, kZstd3{kZstdId, 3, {}}, kZstdMax{kZstdId, 16, {}};
+const Stage kZstd1{kZstdId, 1, {}}, kZstd3{kZstdId, 3, {}}, kZstd9{kZstdId, 9, {}}, kZstdMax{kZstdId, 16, {}};
+const Stage kFitted{kFittedId, 0, {}}, kLch{kLchId, 0, {}}, kLchMax{kLchId, 1, {}};
 
 Stage lorenzo(uint8_t order) { return {kLorenzoId, order, {}}; }
 
-constexpr size_t kMaxTrialFraction = 8;
+// How much of a frame the chains of a profile are tried on.
+constexpr uint64_t kTrialFraction = 32, kMinTrialBytes = 32 << 10, kMaxTrialBytes = 128 << 10;
 
 constexpr uint64_t kTinyVariableBytes = 100;  // mcrEngine section 6.1: such variables skip the first pass
 
@@ -54,17 +56,32 @@ Chain paper_chain(const DataType& type) {
 // Doubles have more bytes that only a search for matches can save, and fewer elements to search per byte.
 Stage balanced_coder(const DataType& type) { return type.size == 8 ? kZstd3 : kZstd1; }
 
-std::vector<Chain> max_candidates(const DataType& type) {
-  std::vector<Chain> chains = with_coders(transforms(type), {kZstdMax});
-  if (type.is_number() && type.size > 1) chains.push_back({lorenzo(0), kBitshuffle, kZstdMax});
-  if (type.kind == Kind::floating && is_available({kFpzip})) chains.push_back({kFpzip});
+bool is_float(const DataType& type) { return type.kind == Kind::floating && (type.size == 4 || type.size == 8); }
+
+// The chains of `max`, but for those that refer to other frames. `classic` are transforms for an LZ coder.
+std::vector<Chain> max_candidates(const DataType& type, const std::vector<Chain>& classic) {
+  std::vector<Chain> chains = with_coders(classic, {kZstd9});
+  if (type.is_number() && type.size > 1) chains.push_back({lorenzo(0), kBitshuffle, kZstd9});
+  if (is_float(type)) chains.insert(chains.end(), {{kFitted, kLchMax}, {kFitted, kShuffle, kZstd9}});
   return chains;
 }
 
 // With a prediction from other variables, whose residuals no transform improves.
 std::vector<Chain> related_candidates(const Bytes& parameters) {
   const Stage relation{kRelationId, 0, parameters};
-  return {{relation, kShuffle, kZstdMax}, {relation, kBitshuffle, kZstdMax}};
+  return {{relation, kLchMax}, {relation, kShuffle, kZstd9}, {relation, kBitshuffle, kZstd9}};
+}
+
+// Where a sample shrinks to little, the search for matches is short, and a long one is worth its while.
+Chain with_longer_search(Trial trial) {
+  constexpr uint64_t kSparseRatio = 10;
+  if (trial.chain.back() == kZstd9 && trial.sample_bytes > kSparseRatio * trial.encoded_bytes)
+    trial.chain.back() = kZstdMax;
+  return std::move(trial.chain);
+}
+
+uint64_t trial_bytes(uint64_t raw_bytes) {
+  return std::clamp(raw_bytes / kTrialFraction, kMinTrialBytes, kMaxTrialBytes);
 }
 
 bool only_tiny_variables(const FrameShape& shape) {
@@ -98,12 +115,16 @@ Chain Profile::choose(const FrameShape& shape, std::span<const std::byte> raw, c
       return only_tiny_variables(shape) ? Chain{kDeflate6} : paper_chain(shape.type);
     case Policy::fast:
       return join(best_by_estimate(transforms(shape.type), shape, raw), kZstd1);
-    case Policy::balanced:
-      return join(best_by_estimate(transforms(shape.type), shape, raw), balanced_coder(shape.type));
+    case Policy::balanced: {
+      const Chain classic = join(best_by_estimate(transforms(shape.type), shape, raw), balanced_coder(shape.type));
+      if (!is_float(shape.type)) return classic;
+      return best_by_trial({{classic, {kFitted, kLch}}}, shape, raw, trial_bytes(raw.size()), {}).chain;
+    }
     case Policy::max: {
-      std::vector<Chain> chains = max_candidates(shape.type);
-      if (!related.parameters.empty()) std::ranges::move(related_candidates(related.parameters), std::back_inserter(chains));
-      return best_by_trial(chains, shape, raw, kMaxTrialFraction, related.references);
+      std::vector<Chain> chains = max_candidates(shape.type, {best_by_estimate(transforms(shape.type), shape, raw)});
+      if (!related.parameters.empty())
+        std::ranges::move(related_candidates(related.parameters), std::back_inserter(chains));
+      return with_longer_search(best_by_trial(chains, shape, raw, trial_bytes(raw.size()), related.references));
     }
     case Policy::chain:
       return chain_;
@@ -121,10 +142,20 @@ std::vector<Chain> Profile::candidates(const DataType& type) const {
       return {{kDeflate6}, paper_chain(type)};
     case Policy::fast:
       return with_coders(transforms(type), {kZstd1});
-    case Policy::balanced:
-      return with_coders(transforms(type), {kZstd1, kZstd3});
-    case Policy::max:
-      return max_candidates(type);
+    case Policy::balanced: {
+      std::vector<Chain> chains = with_coders(transforms(type), {balanced_coder(type)});
+      if (is_float(type)) chains.push_back({kFitted, kLch});
+      return chains;
+    }
+    case Policy::max: {
+      std::vector<Chain> chains = max_candidates(type, transforms(type));
+      for (size_t i = chains.size(); i-- > 0;)
+        if (chains[i].back() == kZstd9) {
+          chains.push_back(chains[i]);
+          chains.back().back() = kZstdMax;
+        }
+      return chains;
+    }
     case Policy::chain:
       return {chain_};
   }
@@ -138,8 +169,9 @@ uint64_t Profile::memory_bytes(uint64_t raw_bytes) const {
   for (const DataType& type : kTypes)
     for (const Chain& chain : candidates(type)) encoding = std::max(encoding, encode_bytes(chain, raw_bytes));
   uint64_t choosing = 0;
-  if (policy_ == Policy::fast || policy_ == Policy::balanced) choosing = estimate_memory_bytes(raw_bytes);
-  if (policy_ == Policy::max) choosing += trial_memory_bytes(raw_bytes, kMaxTrialFraction);
+  if (policy_ == Policy::fast || policy_ == Policy::balanced || policy_ == Policy::max)
+    choosing += estimate_memory_bytes(raw_bytes);
+  if (policy_ == Policy::balanced || policy_ == Policy::max) choosing += trial_memory_bytes(trial_bytes(raw_bytes));
   return encoding + choosing;
 }
 

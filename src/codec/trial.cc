@@ -4,6 +4,7 @@
 
 #include "codec/codec_ids.h"
 #include "codec/estimate.h"
+#include "codec/relation.h"
 #include "codec/sample.h"
 
 namespace forebay::codec {
@@ -11,14 +12,9 @@ namespace {
 
 constexpr unsigned kMarginPermille = 5;
 constexpr size_t kEstimateFraction = 128, kMinEstimateSample = 8 << 10, kMaxEstimateSample = 32 << 10;
-constexpr size_t kMinTrialSample = 16 << 10;
 
 size_t estimate_sample_bytes(uint64_t raw_bytes) {
   return std::clamp<size_t>(raw_bytes / kEstimateFraction, kMinEstimateSample, kMaxEstimateSample);
-}
-
-size_t trial_sample_bytes(uint64_t raw_bytes, size_t fraction) {
-  return std::max<size_t>(raw_bytes / fraction, kMinTrialSample);
 }
 
 // How many dimensions the most-dimensional block has.
@@ -71,12 +67,11 @@ Chain best_by_estimate(std::span<const Chain> transforms, const FrameShape& shap
   return *best;
 }
 
-Chain best_by_trial(std::span<const Chain> chains, const FrameShape& shape, std::span<const std::byte> raw,
-                    size_t fraction, References references) {
-  const size_t budget = trial_sample_bytes(raw.size(), fraction);
-  const Sample sample = take_sample(shape, raw, budget);
+Trial best_by_trial(std::span<const Chain> chains, const FrameShape& shape, std::span<const std::byte> raw,
+                    uint64_t sample_bytes, References references) {
+  const Sample sample = take_sample(shape, raw, sample_bytes);
   std::vector<Bytes> related;  // the same cells of the references
-  for (const auto reference : references) related.push_back(take_sample(shape, reference, budget).bytes);
+  for (const auto reference : references) related.push_back(take_sample(shape, reference, sample_bytes).bytes);
   const std::vector<std::span<const std::byte>> sampled_references(related.begin(), related.end());
   const unsigned rank = rank_of(sample.shape);
   const Chain* best = &chains.front();
@@ -88,7 +83,7 @@ Chain best_by_trial(std::span<const Chain> chains, const FrameShape& shape, std:
     best = &chain;
     best_size = size;
   }
-  return *best;
+  return {.chain = *best, .sample_bytes = sample.bytes.size(), .encoded_bytes = best_size};
 }
 
 uint64_t estimate_memory_bytes(uint64_t raw_bytes) {
@@ -96,6 +91,9 @@ uint64_t estimate_memory_bytes(uint64_t raw_bytes) {
   return kCopies * 2 * estimate_sample_bytes(raw_bytes) + kTables;
 }
 
-uint64_t trial_memory_bytes(uint64_t raw_bytes, size_t fraction) { return 2 * trial_sample_bytes(raw_bytes, fraction); }
+uint64_t trial_memory_bytes(uint64_t sample_bytes) {
+  constexpr uint64_t kSamples = 1 + kMaxRelationReferences;
+  return 2 * kSamples * sample_bytes;
+}
 
 }  // namespace forebay::codec

@@ -12,13 +12,19 @@ namespace forebay::codec {
 // should code best, judged by estimates on a small sample. A later one must be better by half a percent.
 Chain best_by_estimate(std::span<const Chain> transforms, const FrameShape& shape, std::span<const std::byte> raw);
 
-// The first of `chains` that encodes a sample of about raw.size() / `fraction` bytes to the least. `references` are as
-// of encode(): frames of the same shape.
-Chain best_by_trial(std::span<const Chain> chains, const FrameShape& shape, std::span<const std::byte> raw,
-                    size_t fraction, References references);
+// What a trial found.
+struct Trial {
+  Chain chain;
+  uint64_t sample_bytes = 0, encoded_bytes = 0;
+};
+
+// The first of `chains` that encodes a sample of about `sample_bytes` to the least. `references` are as of encode():
+// frames of the same shape.
+Trial best_by_trial(std::span<const Chain> chains, const FrameShape& shape, std::span<const std::byte> raw,
+                    uint64_t sample_bytes, References references);
 
 // The most memory that best_by_estimate() takes, and the most that best_by_trial() takes beside encode() itself.
 uint64_t estimate_memory_bytes(uint64_t raw_bytes);
-uint64_t trial_memory_bytes(uint64_t raw_bytes, size_t fraction);
+uint64_t trial_memory_bytes(uint64_t sample_bytes);
 
 }  // namespace forebay::codec
