@@ -43,6 +43,12 @@ _forebay() {
       mapfile -t COMPREPLY < <(compgen -f -- "$cur")
       return
       ;;
+    --base)
+      local base_sets
+      base_sets=$(_forebay_sets)
+      mapfile -t COMPREPLY < <(compgen -W "${base_sets:+$base_sets latest}" -- "$cur")
+      return
+      ;;
     --scheme)
       mapfile -t COMPREPLY < <(compgen -W 'auto agnostic agnostic-block aware aware-block' -- "$cur")
       return
@@ -52,7 +58,7 @@ _forebay() {
       return
       ;;
     --name | --step | --group-size | --block-size | --lossy | --match | --memory | --threads | --only | -r | --rank | --sample | \
-      --min-speed | --as | --keep-last | --keep-every)
+      --min-speed | --as | --keep-last | --keep-every | --full-every)
       return
       ;;
   esac
@@ -61,7 +67,7 @@ _forebay() {
   case $verb in
     pack)
       options+=' --store --output --name --step --group-size --scheme --block-size --profile --match --exact --describe'
-      options+=' --lossy --opaque --memory --threads'
+      options+=' --lossy --opaque --base --full-every --memory --threads'
       ;;
     restore) options+=' --store --to --only --overwrite --memory --threads' ;;
     ls) options+=' --store --variables --memory' ;;
