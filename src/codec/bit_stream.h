@@ -67,10 +67,10 @@ template <size_t kReach>
 class BitLane {
  public:
   BitLane() = default;
-  explicit BitLane(std::span<const std::byte> stream) : from_(stream.data()), size_(stream.size()) {}
   BitLane(const BitLane&) = delete;
   BitLane& operator=(const BitLane&) = delete;
 
+  // Must come first.
   void start(std::span<const std::byte> stream) {
     from_ = stream.data();
     size_ = stream.size();
