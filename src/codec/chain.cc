@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "codec/codec_ids.h"
 #include "codec/recipe.h"
 
 namespace forebay::codec {
@@ -73,6 +74,18 @@ bool describes(const FrameShape& shape, size_t raw_size) {
   return elements * shape.type.size == raw_size;
 }
 
+// Of a codec that this build may lack.
+std::string name_of(uint16_t id) {
+  switch (id) {
+    case kLz4Id:
+      return "lz4";
+    case kZfpId:
+      return "zfp, which stores with loss";
+    default:
+      return std::to_string(id);
+  }
+}
+
 Result<std::vector<DecodeStep>> plan_decode(std::span<const std::byte> recipe, const FrameShape& shape, size_t raw_size,
                                             size_t payload_size) {
   if (!shape.type.is_valid() || !describes(shape, raw_size))
@@ -85,7 +98,7 @@ Result<std::vector<DecodeStep>> plan_decode(std::span<const std::byte> recipe, c
   for (const Step& step : steps) {
     const Codec* codec = find_codec(step.stage.id);
     if (codec == nullptr)
-      return fail(ErrorKind::unsupported, fmt::format("this build lacks codec {}", step.stage.id), {}, {},
+      return fail(ErrorKind::unsupported, fmt::format("this build lacks codec {}", name_of(step.stage.id)), {}, {},
                   "build Forebay with all codecs");
     if (step.stage.level > codec->max_level() || !codec->accepts(now))
       return fail(ErrorKind::corrupt, fmt::format("codec {} cannot have encoded this frame", codec->name()));

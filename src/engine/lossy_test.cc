@@ -1,11 +1,13 @@
 #include "engine/lossy.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include <gtest/gtest.h>
 
+#include "engine/repair.h"
 #include "engine/test_sets.h"
 
 namespace forebay::engine {
@@ -146,6 +148,26 @@ TEST_F(LossyPack, TakesTheFirstRuleThatMatches) {
   EXPECT_EQ(report.lossy[1].matches, 2u);
   EXPECT_LT(report.lossy[0].error, 1e-3);
   EXPECT_GT(report.lossy[1].error, 1e-3);
+}
+
+TEST_F(LossyPack, IsStillToldAfterTheIndexWasLost) {
+  write_fields();
+  pack_ok(with_rules({"/smooth=range:1e-4"}));
+  const auto notes = [](const OpenSet& set) {
+    std::vector<std::optional<LossyNote>> all;
+    for (const container::FrameEntry& frame : set.containers[0].index().frames) all.push_back(frame.lossy);
+    return all;
+  };
+  const auto before = notes(open());
+  EXPECT_TRUE(std::ranges::any_of(before, &std::optional<LossyNote>::has_value));
+  const std::string container = container_path("set", 0);
+  std::filesystem::resize_file(container, std::filesystem::file_size(container) - 100);
+  const auto repaired = repair(open_store(), "set", "repaired", resources());
+  ASSERT_TRUE(repaired.has_value()) << repaired.error().message();
+  const OpenSet set = open("repaired");
+  EXPECT_EQ(notes(set), before);
+  EXPECT_EQ(set.manifest.lossy, std::vector<std::string>{"/smooth=range:1e-4"});
+  EXPECT_TRUE(verify_ok("repaired").damages.empty());
 }
 
 TEST_F(LossyPack, OfAVariableThatIsNotThereFails) {

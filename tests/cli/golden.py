@@ -31,7 +31,6 @@ CASES = {
         ["pack", "DIR", "--store", "S", "--match", "("],
         ["pack", "DIR", "--store", "S", "--lossy", "*=psnr:60"],
         ["pack", "DIR", "--store", "S", "--lossy", "*=abs:0"],
-        ["pack", "DIR", "--store", "S", "--profile", "shuffle,zfp"],
         ["restore", "--to", "D", "--store", "S"],
         ["restore", "NAME", "--store", "S"],
         ["restore", "NAME", "--to", "D"],

@@ -8,13 +8,16 @@ import struct
 import subprocess
 import unittest
 
-from support import COMMAND, DIFFERENT, EXISTS, NOT_FOUND, OK, USAGE, StoreTest, environment, field, forebay, main
+from support import COMMAND, DIFFERENT, EXISTS, NOT_FOUND, OK, UNSUPPORTED, USAGE, StoreTest, environment, field, forebay, main
 from support import make_tree, npy_bytes, snapshot
 
 try:
     import h5py
 except ImportError:
     h5py = None
+
+
+HAS_ZFP = " zfp" in forebay("--version").out
 
 
 class PackAndRestore(StoreTest):
@@ -46,6 +49,7 @@ class PackAndRestore(StoreTest):
         container = self.run_ok("info", self.store, "t100", "--json").json["containers"][0]
         self.assertEqual(("aware-block", 1024), (container["scheme"], container["block_bytes"]))
 
+    @unittest.skipUnless(HAS_ZFP, "this build lacks zfp")
     def test_lossy(self):
         packed = self.pack("--lossy", "/da*a=abs:1e-3", "--json").json
         (rule,) = packed["lossy"]
@@ -67,8 +71,17 @@ class PackAndRestore(StoreTest):
         self.assertIn("abs:0.001, largest", self.run_ok("info", self.store, "DD0008", "--groups").out)
         self.assertRegex(self.run_ok("info", self.store, "DD0008").out, r"lossy +/da\*a=abs:1e-3")
 
+    @unittest.skipIf(HAS_ZFP, "this build has zfp")
+    def test_lossy_needs_zfp(self):
+        answer = forebay("pack", self.tree, "--store", self.store, "--lossy", "*=abs:1")
+        self.assertEqual(UNSUPPORTED, answer.code)
+        self.assertIn("zfp", answer.err)
+
+    @unittest.skipUnless(HAS_ZFP, "this build lacks zfp")
     def test_lossy_says_what_it_did(self):
-        self.assertRegex(self.pack("--lossy", "*=rel:1e-1").out, r"lossy: \d of 4 variables|lossy: none; 4 variables")
+        self.assertRegex(self.pack("--lossy", "*=abs:1e-3").out,
+                         r"lossy: 4 of 4 variables under '\*=abs:1e-3' .* largest error abs:0\.000\d+, checked")
+        self.assertRegex(self.pack("--lossy", "*=abs:1e-300", "--name", "fine").out, "lossy: none; 4 variables under")
         answer = forebay("pack", self.tree, "--store", self.store, "--name", "x", "--lossy", "/Temperature=abs:1")
         self.assertEqual(NOT_FOUND, answer.code)
         self.assertIn("/Temperature=abs:1", answer.err)
