@@ -85,7 +85,8 @@ class Fitted final : public Codec {
   }
   bool is_transform() const override { return true; }
   size_t bound(size_t raw) const override { return raw; }
-  // Rows of 8 elements and planes of 4 rows grow most: by half and a quarter, and to doubles.
+  // The planes kept grow most if rows have 8 elements or planes 4 rows: by half, and from floats to doubles. The runs
+  // take no more than a fit does.
   size_t scratch_bytes(uint8_t, size_t raw) const override { return 4 * raw + kMaxParameterBytes + kFitBytes; }
 
   Bytes fit(const Context& context, std::span<const std::byte> in) const override {
