@@ -12,7 +12,7 @@ const Stage kShuffle{kShuffleId, 0, {}}, kBitshuffle{kBitshuffleId, 0, {}};
 const Stage kFpc2{kFpcId, 2, {}}, kFpzip1d{kFpzip1dId, 0, {}}, kFpzip{kFpzipId, 0, {}};
 const Stage kLz4{kLz4Id, 0, {}}, kDeflate6{kDeflateId, 6, {}};
 const Stage kZstd1{kZstdId, 1, {}}, kZstd3{kZstdId, 3, {}}, kZstd9{kZstdId, 9, {}}, kZstdMax{kZstdId, 16, {}};
-const Stage kFitted{kFittedId, 0, {}}, kLch{kLchId, 0, {}}, kLchMax{kLchId, 1, {}};
+const Stage kFitted{kFittedId, 0, {}}, kLch{kLchId, 0, {}}, kLchMax{kLchId, 1, {}}, kHalo{kHaloId, 0, {}};
 
 Stage lorenzo(uint8_t order) { return {kLorenzoId, order, {}}; }
 
@@ -72,6 +72,15 @@ std::vector<Chain> related_candidates(const Bytes& parameters) {
   return {{relation, kLchMax}, {relation, kShuffle, kZstd9}, {relation, kBitshuffle, kZstd9}};
 }
 
+// With a look for cells that copy others, before anything else that works on the cells of this frame alone. It finds
+// none in a sample, and leaves itself out where it finds none in the frame.
+Chain with_halo(Chain chain, const DataType& type) {
+  if (!type.is_number() || type.size < 4) return chain;
+  const bool refers = !chain.empty() && chain.front().id == kRelationId;
+  chain.insert(chain.begin() + (refers ? 1 : 0), kHalo);
+  return chain;
+}
+
 // Where a sample shrinks to little, the search for matches is short, and a long one is worth its while.
 Chain with_longer_search(Trial trial) {
   constexpr uint64_t kSparseRatio = 10;
@@ -116,15 +125,18 @@ Chain Profile::choose(const FrameShape& shape, std::span<const std::byte> raw, c
     case Policy::fast:
       return join(best_by_estimate(transforms(shape.type), shape, raw), kZstd1);
     case Policy::balanced: {
-      const Chain classic = join(best_by_estimate(transforms(shape.type), shape, raw), balanced_coder(shape.type));
-      if (!is_float(shape.type)) return classic;
-      return best_by_trial({{classic, {kFitted, kLch}}}, shape, raw, trial_bytes(raw.size()), {}).chain;
+      Chain classic = join(best_by_estimate(transforms(shape.type), shape, raw), balanced_coder(shape.type));
+      if (!is_float(shape.type)) return with_halo(std::move(classic), shape.type);
+      return with_halo(best_by_trial({{classic, {kFitted, kLch}}}, shape, raw, trial_bytes(raw.size()), {}).chain,
+                       shape.type);
     }
     case Policy::max: {
       std::vector<Chain> chains = max_candidates(shape.type, {best_by_estimate(transforms(shape.type), shape, raw)});
       if (!related.parameters.empty())
         std::ranges::move(related_candidates(related.parameters), std::back_inserter(chains));
-      return with_longer_search(best_by_trial(chains, shape, raw, trial_bytes(raw.size()), related.references));
+      return with_halo(
+          with_longer_search(best_by_trial(chains, shape, raw, trial_bytes(raw.size()), related.references)),
+          shape.type);
     }
     case Policy::chain:
       return chain_;
@@ -145,6 +157,7 @@ std::vector<Chain> Profile::candidates(const DataType& type) const {
     case Policy::balanced: {
       std::vector<Chain> chains = with_coders(transforms(type), {balanced_coder(type)});
       if (is_float(type)) chains.push_back({kFitted, kLch});
+      for (Chain& chain : chains) chain = with_halo(std::move(chain), type);
       return chains;
     }
     case Policy::max: {
@@ -154,6 +167,7 @@ std::vector<Chain> Profile::candidates(const DataType& type) const {
           chains.push_back(chains[i]);
           chains.back().back() = kZstdMax;
         }
+      for (Chain& chain : chains) chain = with_halo(std::move(chain), type);
       return chains;
     }
     case Policy::chain:

@@ -13,6 +13,8 @@
 namespace forebay::codec {
 namespace {
 
+constexpr uint32_t kSmallFrame = 1 << 14;  // cells; a sample of fewer says nothing
+
 // Whether all copies are true of `in`.
 bool hold(const CellNumbers& cells, std::span<const Copy> copies, size_t width, std::span<const std::byte> in) {
   return std::ranges::all_of(copies, [&](const Copy& copy) {
@@ -33,8 +35,11 @@ class Halo final : public Codec {
   bool is_transform() const override { return true; }
   size_t bound(size_t raw) const override { return raw; }
 
-  // Three bytes for each cell of two bytes at least, and the lists.
-  size_t scratch_bytes(uint8_t, size_t raw) const override { return raw + raw / 2 + kHaloSearchBytes; }
+  // Three bytes for each cell of two bytes at least, and the lists, which grow with the cells that are looked at.
+  size_t scratch_bytes(uint8_t, size_t raw) const override {
+    constexpr size_t kListBytes = 24;
+    return raw + raw / 2 + std::min(kHaloSearchBytes, kListBytes * raw);
+  }
 
   Result<FrameShape> output_shape(const Context& context) const override {
     const CellNumbers cells(context.shape);
@@ -52,7 +57,9 @@ class Halo final : public Codec {
   Bytes fit(const Context& context, std::span<const std::byte> in) const override {
     const CellNumbers cells(context.shape);
     const size_t width = context.shape.type.size;
-    return choose_copies(cells, width, in, find_copies(cells, width, in, context.level > 0));
+    const auto look = [&](Look at) { return choose_copies(cells, width, in, find_copies(cells, width, in, at)); };
+    if (context.level == 0 && cells.total() > kSmallFrame && look(Look::at_sample).empty()) return {};
+    return look(Look::at_all);
   }
 
   size_t encode(const Context& context, std::span<const std::byte> in, std::span<std::byte> out) const override {
