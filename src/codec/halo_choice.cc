@@ -7,8 +7,7 @@
 namespace forebay::codec {
 namespace {
 
-constexpr size_t kMinSavedBytes = 32;  // of elements, for a copy that takes some bytes
-constexpr size_t kMaxWithin = 256;     // copies within one block: each is compared with all others
+constexpr size_t kMaxWithin = 256;  // copies within one block: each is compared with all others
 
 // The part of a copy whose destination is `part`.
 Copy restricted(const Copy& copy, const Box& part) {
@@ -55,7 +54,7 @@ class Choice {
   }
 
  private:
-  // Whether enough cells that are not covered yet differ from the cell before them: the others cost little anyway.
+  // Whether enough cells that are not covered yet differ from the cell before them.
   bool is_worth_it(const Copy& copy) const {
     if (volume(copy.extent) > budget_) return false;
     const uint64_t wanted = (min_saved_bytes_ + width_ - 1) / width_;
@@ -106,6 +105,7 @@ class Choice {
 }  // namespace
 
 Bytes choose_copies(const CellNumbers& cells, size_t width, std::span<const std::byte> in, std::vector<Copy> found) {
+  if (found.empty()) return {};
   std::ranges::stable_sort(found, std::greater(), [](const Copy& copy) { return volume(copy.extent); });
   for (uint64_t min_saved_bytes = kMinSavedBytes; min_saved_bytes <= in.size(); min_saved_bytes *= 2) {
     Choice choice(cells, width, in, min_saved_bytes);

@@ -106,6 +106,10 @@ inline constexpr size_t kMaxCopies = 1 << 14;
 inline constexpr size_t kMaxListBytes = 1 << 18;
 inline constexpr uint64_t kMaxCopiedPerCell = 4;  // the cells of all copies, over the cells of the frame
 
+// A copy that saves fewer bytes of elements is not worth those that it takes itself. Elements that equal the one before
+// them do not count: they cost little anyway.
+inline constexpr size_t kMinSavedBytes = 32;
+
 // The parameters that say `copies`, which are ordered by to_block; empty if they are too many.
 Bytes encode_copies(const CellNumbers& cells, std::span<const Copy> copies);
 

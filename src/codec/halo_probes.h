@@ -71,7 +71,7 @@ class ProbeTable {
   static constexpr int kMaxEqual = 8;
   static constexpr int32_t kPatience = 64;
 
-  static uint64_t hash(uint64_t value) { return (value ^ value >> 32) * 0x9e3779b97f4a7c15; }
+  static uint64_t hash(uint64_t value) { return value * 0x9e3779b97f4a7c15; }
   size_t slot(uint64_t value) const { return static_cast<size_t>(hash(value) >> slot_shift_); }
 
   int slot_shift_, filter_shift_;

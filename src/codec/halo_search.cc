@@ -10,15 +10,14 @@ namespace forebay::codec {
 namespace {
 
 constexpr size_t kMaxFound = 1 << 15;
-constexpr uint32_t kSmallFrame = 1 << 14;  // cells; a sample of fewer says nothing
-constexpr uint64_t kComparisonsPerCell = 8;
-constexpr int32_t kGrowthCost = 8;  // of a probe's patience
+constexpr uint64_t kComparisonsPerCell = 8, kCellsPerComparison = 8;  // in a look at all cells, and at a sample
+constexpr int32_t kGrowthCost = 8;                                    // of a probe's patience
 
 template <class U>
 class Search {
  public:
-  Search(const CellNumbers& cells, std::span<const std::byte> in)
-      : cells_(cells), in_(in), budget_(kComparisonsPerCell * cells.total()) {}
+  Search(const CellNumbers& cells, std::span<const std::byte> in, uint64_t comparisons)
+      : cells_(cells), in_(in), budget_(comparisons) {}
 
   // Looks for the probes' values among all cells, or a sample of them.
   void run(const std::vector<CellPlace>& probes, bool sampled) {
@@ -91,12 +90,22 @@ class Search {
       return;
     }
     const Copy copy = grown(from, to);
-    if (volume(copy.extent) < kMinCells) {
+    if (!is_worth_it(copy)) {
       probe.patience -= kGrowthCost;
       return;
     }
     by_distance_[key(from, to)].push_back(static_cast<uint32_t>(found_.size()));
     found_.push_back(copy);
+  }
+
+  bool is_worth_it(const Copy& copy) {
+    constexpr size_t kWanted = kMinSavedBytes / sizeof(U);
+    size_t changes = 0;
+    return !cells_.for_each_row(copy, [&](size_t, size_t to, size_t count) {
+      for (size_t i = to; i < to + count; ++i) changes += i == 0 || value(i) != value(i - 1);
+      spend(count);
+      return changes < kWanted;
+    });
   }
 
   // Equal for all pairs of cells of one copy.
@@ -179,8 +188,6 @@ class Search {
     });
   }
 
-  static constexpr uint64_t kMinCells = 4;
-
   const CellNumbers& cells_;
   std::span<const std::byte> in_;
   uint64_t budget_;  // comparisons left
@@ -189,27 +196,23 @@ class Search {
 };
 
 template <class U>
-std::vector<Copy> search(const CellNumbers& cells, std::span<const std::byte> in, bool thorough) {
-  if (!thorough && cells.total() > kSmallFrame) {
-    Search<U> first_look(cells, in);
-    first_look.run(line_probes(cells), true);
-    if (first_look.take_found().empty()) return {};
-  }
-  Search<U> search(cells, in);
-  search.run(grid_probes(cells), false);
+std::vector<Copy> search(const CellNumbers& cells, std::span<const std::byte> in, Look look) {
+  const bool sampled = look == Look::at_sample;
+  Search<U> search(cells, in, sampled ? cells.total() / kCellsPerComparison : kComparisonsPerCell * cells.total());
+  search.run(sampled ? line_probes(cells) : grid_probes(cells), sampled);
   return search.take_found();
 }
 
 }  // namespace
 
-std::vector<Copy> find_copies(const CellNumbers& cells, size_t width, std::span<const std::byte> in, bool thorough) {
+std::vector<Copy> find_copies(const CellNumbers& cells, size_t width, std::span<const std::byte> in, Look look) {
   switch (width) {
     case 2:
-      return search<uint16_t>(cells, in, thorough);
+      return search<uint16_t>(cells, in, look);
     case 4:
-      return search<uint32_t>(cells, in, thorough);
+      return search<uint32_t>(cells, in, look);
     default:
-      return search<uint64_t>(cells, in, thorough);
+      return search<uint64_t>(cells, in, look);
   }
 }
 
