@@ -28,7 +28,7 @@ enum : uint16_t {
   // From here on codecs have parameters (kFirstParametricId). Transforms of our own.
   kFittedId = 64,    // residuals of a stencil fitted by least squares
   kRelationId = 65,  // residuals of a prediction from other variables
-  kHaloId = 66,      // cells that copy other cells of the frame are replaced by what compresses to nothing
+  kHaloId = 66,      // cells that copy other cells of the frame are left out
 
   // Coders of libraries with parameters.
   kZfpId = 96,  // zfp with an error bound
