@@ -126,9 +126,10 @@ class Pack final : public Verb {
                   "Refer to frames that the set NAME has already, instead of storing them again. Restoring the new set "
                   "then needs that one, too; prune keeps it.",
                   set_text(options_.base));
-    syntax.option("--full-every", "COUNT",
-                  fmt::format("With --base: store every COUNTth set in full. Default: {}.", options_.full_every),
-                  set_count(options_.full_every));
+    syntax.option(
+        "--full-every", "COUNT",
+        fmt::format("With --base: of so many sets in a row, one is stored in full. Default: {}.", options_.full_every),
+        set_count(options_.full_every));
     syntax.option("--lossy", "GLOB=KIND:E",
                   "Variables whose path matches the shell pattern GLOB need not come back byte for byte: f4 and f8 "
                   "numbers may be off by E (abs:E), by E of their own magnitude (rel:E), or by E of the range of "

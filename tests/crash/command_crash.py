@@ -57,9 +57,9 @@ class Forebay:
     def command(self, *arguments):
         return [self.path, *arguments]
 
-    def pack(self, store, name, step):
+    def pack(self, store, name, step, *words):
         return self.command("pack", self.source, "--store", store, "--name", name, "--step", str(step), "--group-size",
-                            "4", "--threads", "2", "--memory", "256M")
+                            "4", "--threads", "2", "--memory", "256M", *words)
 
     def restore(self, store, name, target):
         return self.command("restore", name, "--store", store, "--to", target, "--overwrite", "--threads", "2")
@@ -95,7 +95,7 @@ def check_next_pack(forebay, store):
     forebay.check_restores(store, "next")
 
 
-def crash_pack(bed, forebay, template, most):
+def crash_pack(bed, forebay, template, most, *words):
     """A pack into a store with one set, or into one that it makes."""
     store = bed.path("store")
 
@@ -112,7 +112,7 @@ def crash_pack(bed, forebay, template, most):
         if "new" in sets:
             forebay.check_restores(store, "new")
 
-    bed.each_interference(forebay.pack(store, "new", 2), lambda: bed.fresh("store", template), check, most)
+    bed.each_interference(forebay.pack(store, "new", 2, *words), lambda: bed.fresh("store", template), check, most)
 
 
 def fail_reading(bed, forebay, template, most):
@@ -173,10 +173,12 @@ def test(arguments):
         forebay = Forebay(program, bed)
         one, three = bed.path("one"), bed.path("three")
         forebay.run(forebay.pack(one, "old", 1))
-        for name, step in (("a", 0), ("b", 0), ("old", 1)):
-            forebay.run(forebay.pack(three, name, step))
+        # b refers to frames of a: if a went first, b would be damaged for a while.
+        for name, step, words in (("a", 0, ()), ("b", 0, ("--base", "a")), ("old", 1, ())):
+            forebay.run(forebay.pack(three, name, step, *words))
         crash_pack(bed, forebay, None, most)
         crash_pack(bed, forebay, one, most)
+        crash_pack(bed, forebay, one, most, "--base", "old")
         fail_reading(bed, forebay, one, most)
         crash_restore(bed, forebay, one, most)
         crash_prune(bed, forebay, three, most)
