@@ -11,13 +11,13 @@ namespace {
 const Stage kShuffle{kShuffleId, 0, {}}, kBitshuffle{kBitshuffleId, 0, {}};
 const Stage kFpc2{kFpcId, 2, {}}, kFpzip1d{kFpzip1dId, 0, {}}, kFpzip{kFpzipId, 0, {}};
 const Stage kLz4{kLz4Id, 0, {}}, kDeflate6{kDeflateId, 6, {}};
-const Stage kZstd1{kZstdId, 1, {}}, kZstd3{kZstdId, 3, {}}, kZstd9{kZstdId, 9, {}}, kZstdMax{kZstdId, 16, {}};
+const Stage kZstd1{kZstdId, 1, {}}, kZstd3{kZstdId, 3, {}}, kZstdMax{kZstdId, 16, {}};
 const Stage kFitted{kFittedId, 0, {}}, kLch{kLchId, 0, {}}, kLchMax{kLchId, 1, {}}, kHalo{kHaloId, 0, {}};
 
 Stage lorenzo(uint8_t order) { return {kLorenzoId, order, {}}; }
 
 // How much of a frame the chains of a profile are tried on.
-constexpr uint64_t kTrialFraction = 32, kMinTrialBytes = 32 << 10, kMaxTrialBytes = 128 << 10;
+constexpr uint64_t kTrialFraction = 32, kMinTrialBytes = 48 << 10, kMaxTrialBytes = 128 << 10;
 
 constexpr uint64_t kTinyVariableBytes = 100;  // mcrEngine section 6.1: such variables skip the first pass
 
@@ -60,16 +60,16 @@ bool is_float(const DataType& type) { return type.kind == Kind::floating && (typ
 
 // The chains of `max`, but for those that refer to other frames. `classic` are transforms for an LZ coder.
 std::vector<Chain> max_candidates(const DataType& type, const std::vector<Chain>& classic) {
-  std::vector<Chain> chains = with_coders(classic, {kZstd9});
-  if (type.is_number() && type.size > 1) chains.push_back({lorenzo(0), kBitshuffle, kZstd9});
-  if (is_float(type)) chains.insert(chains.end(), {{kFitted, kLchMax}, {kFitted, kShuffle, kZstd9}});
+  std::vector<Chain> chains = with_coders(classic, {kZstd3});
+  if (type.is_number() && type.size > 1) chains.push_back({lorenzo(0), kBitshuffle, kZstd3});
+  if (is_float(type)) chains.insert(chains.end(), {{kFitted, kLchMax}, {kFitted, kShuffle, kZstd3}});
   return chains;
 }
 
 // With a prediction from other variables, whose residuals no transform improves.
 std::vector<Chain> related_candidates(const Bytes& parameters) {
   const Stage relation{kRelationId, 0, parameters};
-  return {{relation, kLchMax}, {relation, kShuffle, kZstd9}, {relation, kBitshuffle, kZstd9}};
+  return {{relation, kLchMax}, {relation, kShuffle, kZstd3}, {relation, kBitshuffle, kZstd3}};
 }
 
 // With a look for cells that copy others, before anything else that works on the cells of this frame alone. It finds
@@ -84,7 +84,7 @@ Chain with_halo(Chain chain, const DataType& type) {
 // Where a sample shrinks to little, the search for matches is short, and a long one is worth its while.
 Chain with_longer_search(Trial trial) {
   constexpr uint64_t kSparseRatio = 10;
-  if (trial.chain.back() == kZstd9 && trial.sample_bytes > kSparseRatio * trial.encoded_bytes)
+  if (trial.chain.back() == kZstd3 && trial.sample_bytes > kSparseRatio * trial.encoded_bytes)
     trial.chain.back() = kZstdMax;
   return std::move(trial.chain);
 }
@@ -163,7 +163,7 @@ std::vector<Chain> Profile::candidates(const DataType& type) const {
     case Policy::max: {
       std::vector<Chain> chains = max_candidates(type, transforms(type));
       for (size_t i = chains.size(); i-- > 0;)
-        if (chains[i].back() == kZstd9) {
+        if (chains[i].back() == kZstd3) {
           chains.push_back(chains[i]);
           chains.back().back() = kZstdMax;
         }
@@ -174,6 +174,11 @@ std::vector<Chain> Profile::candidates(const DataType& type) const {
       return {chain_};
   }
   return {};
+}
+
+uint64_t Profile::frame_bytes() const {
+  if (policy_ == Policy::max) return 16 << 20;
+  return policy_ == Policy::balanced ? 8 << 20 : 4 << 20;
 }
 
 uint64_t Profile::memory_bytes(uint64_t raw_bytes) const {

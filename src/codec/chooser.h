@@ -29,6 +29,12 @@ class Profile {
   // depends on the arguments only, never on the clock, so that the same data always give the same container.
   Chain choose(const FrameShape& shape, std::span<const std::byte> raw, const Related& related = {}) const;
 
+  // Whether choosing takes so long that what was chosen for the set before should be tried first.
+  bool remembers() const { return policy_ == Policy::balanced || policy_ == Policy::max; }
+
+  // How large frames should be, in raw bytes. Cells are found to be copies of others only within one frame.
+  uint64_t frame_bytes() const;
+
   // Whether choose() makes use of `related`.
   bool uses_relations() const { return policy_ == Policy::max; }
 

@@ -217,20 +217,21 @@ class Packer {
     return find_set_before(store);
   }
 
-  // The newest set of as many ranks in as large groups: what held for its variables may hold for these.
+  // The newest set of this profile and as many ranks in as large groups: what was good for its frames may be for these.
   Result<void> find_set_before(const store::Store& store) {
-    if (!options_.profile.uses_relations()) return {};
+    if (!options_.profile.remembers()) return {};
     FOREBAY_TRY(const auto sets, store.list());
     for (const store::SetInfo& set : sets)
-      if (set.manifest && set.manifest->ranks == tree_.ranks && set.manifest->group_size == options_.group_size)
+      if (set.manifest && set.manifest->profile == options_.profile.name() && set.manifest->ranks == tree_.ranks &&
+          set.manifest->group_size == options_.group_size)
         before_ = set.directory;
     return {};
   }
 
-  std::vector<NamedRelation> relations_before(const std::string& container) const {
+  Remembered remembered(const std::string& container) const {
     constexpr uint64_t kShare = 8;
     if (before_.empty()) return {};
-    return remembered_relations(before_ + "/" + container, resources_.memory_bytes / kShare);
+    return remember(before_ + "/" + container, resources_.memory_bytes / kShare);
   }
 
   Result<void> pack_share(const std::string& directory, const std::string& seen) {
@@ -250,7 +251,7 @@ class Packer {
                              .subspan(groups[number].first, groups[number].last - groups[number].first);
       const std::string name = container_name(number, groups.size());
       FOREBAY_TRY(share_.groups[number], pack_group(files, directory, name, options_, resources_,
-                                                    matcher ? &*matcher : nullptr, relations_before(name), delivered));
+                                                    matcher ? &*matcher : nullptr, remembered(name), delivered));
     }
     return {};
   }
@@ -343,7 +344,7 @@ class Packer {
   SourceTree tree_;
   std::unique_ptr<store::StagedSet> staged_;  // on the first process
   std::optional<Base> base_;
-  std::string before_;  // the directory of the set whose relations are remembered
+  std::string before_;  // the directory of the set whose chains and relations are remembered
   std::vector<LossyOutcome> lossy_;
   std::vector<std::string> remarks_;
   Share share_;

@@ -20,11 +20,14 @@ struct SchemeChoice {
   bool automatic = true;          // per variable group, by trying on samples: aware or aware-block
   Scheme scheme = Scheme::aware;  // if not automatic
   uint64_t block_bytes = 64 << 10;
-  uint64_t frame_bytes = 4 << 20;  // an upper bound: a small memory budget makes frames smaller
+  uint64_t frame_bytes = 0;  // 0: the profile's; an upper bound, for a small memory budget makes frames smaller
 
   // "auto", "agnostic", "agnostic-block", "aware" or "aware-block".
   static Result<SchemeChoice> parse(std::string_view name);
   const char* name() const;
+  uint64_t frame_bytes_for(const codec::Profile& profile) const {
+    return frame_bytes != 0 ? frame_bytes : profile.frame_bytes();
+  }
 };
 
 struct PackOptions {

@@ -38,16 +38,17 @@ uint64_t slice_memory(const merge::Plan& plan, uint32_t number) {
 class GroupPacker {
  public:
   GroupPacker(std::span<const SourceFile> files, const PackOptions& options, const Resources& resources,
-              BaseMatcher* base)
+              BaseMatcher* base, const Remembered& remembered)
       : files_(files),
         options_(options),
         resources_(resources),
         base_(base),
+        remembered_(remembered),
         memory_bytes_(resources.memory_bytes - (base ? base->memory_bytes() : 0)),
         sources_(files) {}
 
   Result<GroupReport> run(const std::string& directory, const std::string& name,
-                          std::span<const NamedRelation> remembered, const std::function<void(uint64_t)>& delivered) {
+                          const std::function<void(uint64_t)>& delivered) {
     FOREBAY_TRY(auto group,
                 read_group(files_, sources_, options_.similarity, options_.format, memory_bytes_, resources_.threads));
     FOREBAY_TRY(const PlanSpec spec, plan_spec(group.directory));
@@ -61,7 +62,7 @@ class GroupPacker {
     lossy_.emplace(options_.lossy, group.directory);
     if (options_.profile.uses_relations()) {
       const auto is_exact = [&](uint32_t variable) { return !lossy_->has_rule(variable); };
-      FOREBAY_TRY(relations_, find_relations(plan, sources_, is_exact, remembered));
+      FOREBAY_TRY(relations_, find_relations(plan, sources_, is_exact, remembered_.relations));
     }
     FOREBAY_CHECK(run_pipeline(plan, *writer, facts, report, delivered));
     report.lossy = lossy_->outcomes();
@@ -76,7 +77,7 @@ class GroupPacker {
   // are does not matter, for the result must not depend on it.
   uint64_t frame_bytes() const {
     constexpr uint64_t kFramesAtOnce = 4;
-    uint64_t bytes = options_.scheme.frame_bytes;
+    uint64_t bytes = options_.scheme.frame_bytes_for(options_.profile);
     while (bytes > merge::kMinFrameBytes &&
            kFramesAtOnce * (bytes + encode_memory(bytes)) > resources_.memory_bytes / 2)
       bytes /= 2;
@@ -120,7 +121,11 @@ class GroupPacker {
     codec::Related related;
     for (const RawFrame& reference : job.references) related.references.push_back(reference.raw.span());
     if (const auto* rule = relations_.rule_of(frame.group)) related.parameters = rule->parameters;
-    job.encoded = codec::encode(options_.profile.choose(shape, raw, related), shape, raw, related.references);
+    if (auto encoded = encode_as_before(plan, job.frame.number, shape, raw, related)) {
+      job.encoded = *std::move(encoded);
+    } else {
+      job.encoded = codec::encode(options_.profile.choose(shape, raw, related), shape, raw, related.references);
+    }
     if (auto lossy = lossy_->encode(job.frame.slices, shape, raw, job.encoded.payload.size()))
       replace(plan, job, std::move(*lossy));
     FOREBAY_TRY(const codec::Chain used, codec::chain_of(job.encoded.recipe));
@@ -130,6 +135,21 @@ class GroupPacker {
     job.frame.raw = {};  // not needed any more: the lease may be waiting for its turn for a while
     job.cpu_seconds.encode = clock.seconds();
     return {};
+  }
+
+  // The frame as its predecessor in the set before was encoded, if that still makes it about as small.
+  std::optional<codec::Encoded> encode_as_before(const merge::Plan& plan, uint32_t number, const FrameShape& shape,
+                                                 std::span<const std::byte> raw, const codec::Related& related) const {
+    const RememberedFrame* before = remembered_.find(plan, number);
+    if (before == nullptr) return std::nullopt;
+    codec::Chain chain = before->chain;
+    if (chain.front().id == codec::kRelationId) {
+      if (related.parameters.empty()) return std::nullopt;
+      chain.front().parameters = related.parameters;
+    }
+    codec::Encoded encoded = codec::encode(chain, shape, raw, related.references);
+    if (!before->still_holds(encoded.payload.size(), raw.size())) return std::nullopt;
+    return encoded;
   }
 
   // From here on the frame is what the encoding with loss made of it.
@@ -217,6 +237,7 @@ class GroupPacker {
   const PackOptions& options_;
   const Resources& resources_;
   BaseMatcher* const base_;
+  const Remembered& remembered_;
   const uint64_t memory_bytes_;  // what the base leaves
   SourcePool sources_;
   std::optional<LossyVariables> lossy_;
@@ -227,9 +248,8 @@ class GroupPacker {
 
 Result<GroupReport> pack_group(std::span<const SourceFile> files, const std::string& directory, const std::string& name,
                                const PackOptions& options, const Resources& resources, BaseMatcher* base,
-                               std::span<const NamedRelation> remembered,
-                               const std::function<void(uint64_t raw_bytes)>& delivered) {
-  return GroupPacker(files, options, resources, base).run(directory, name, remembered, delivered);
+                               const Remembered& remembered, const std::function<void(uint64_t raw_bytes)>& delivered) {
+  return GroupPacker(files, options, resources, base, remembered).run(directory, name, delivered);
 }
 
 }  // namespace forebay::engine

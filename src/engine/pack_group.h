@@ -8,7 +8,7 @@
 
 #include "engine/base_matcher.h"
 #include "engine/pack.h"
-#include "engine/relations.h"
+#include "engine/set_before.h"
 #include "engine/tree.h"
 #include "store/store.h"
 
@@ -25,13 +25,12 @@ struct GroupReport {
 };
 
 // Packs `files` into the container `directory`/`name` and makes it durable. Frames that `base` finds are not stored
-// again; it is null without a base. `remembered` are relations between variables that held in the checkpoint before.
+// again; it is null without a base. `remembered` is of the same rank group in the set before.
 // `resources` are resolved, their memory is that for buffers alone; `delivered` is
 // called from the calling thread with the raw bytes of each frame that was written. On error the container is left
 // half-written, for the owner of the directory to remove. Errors as of pack().
 Result<GroupReport> pack_group(std::span<const SourceFile> files, const std::string& directory, const std::string& name,
                                const PackOptions& options, const Resources& resources, BaseMatcher* base,
-                               std::span<const NamedRelation> remembered,
-                               const std::function<void(uint64_t raw_bytes)>& delivered);
+                               const Remembered& remembered, const std::function<void(uint64_t raw_bytes)>& delivered);
 
 }  // namespace forebay::engine

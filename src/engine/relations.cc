@@ -14,13 +14,6 @@ namespace {
 
 using Found = std::vector<std::optional<codec::FieldRelation>>;
 
-// The key of a group of variables; of other groups, nothing.
-std::string key_of(const merge::Plan& plan, uint32_t group) {
-  const Directory& directory = plan.directory();
-  const uint32_t variable = plan.groups()[group].streams.front().variable;
-  return variable < merge::kSkeleton ? directory.keys[directory.variables[variable].key] : "";
-}
-
 // `relation`, whose references are indices into the family, as a rule for the plan.
 RelationPlan::Rule rule_of(const codec::Relation& relation, std::span<const uint32_t> family) {
   RelationPlan::Rule rule;
@@ -131,6 +124,18 @@ std::optional<codec::Relation> relation_in(std::span<const std::byte> recipe) {
 
 }  // namespace
 
+std::string key_of(const merge::Plan& plan, uint32_t group) {
+  const Directory& directory = plan.directory();
+  std::optional<uint32_t> key;
+  for (const merge::Stream& stream : plan.groups()[group].streams) {
+    if (stream.variable >= merge::kSkeleton) return {};
+    const uint32_t its = directory.variables[stream.variable].key;
+    if (key.value_or(its) != its) return {};
+    key = its;
+  }
+  return directory.keys[*key];
+}
+
 const RelationPlan::Rule* RelationPlan::rule_of(uint32_t group) const {
   const auto found = rules_.find(group);
   return found == rules_.end() ? nullptr : &found->second;
@@ -184,11 +189,6 @@ std::vector<NamedRelation> relations_of(const OpenContainer& container) {
     all.push_back(std::move(named));
   }
   return all;
-}
-
-std::vector<NamedRelation> remembered_relations(const std::string& path, uint64_t memory_bytes) {
-  const auto container = open_container(path, memory_bytes);
-  return container ? relations_of(*container) : std::vector<NamedRelation>();
 }
 
 }  // namespace forebay::engine

@@ -14,6 +14,10 @@
 
 namespace forebay::engine {
 
+// The similarity key that all streams of a group of `plan` have; empty if there is none: of skeletons, whole files, and
+// groups of several keys.
+std::string key_of(const merge::Plan& plan, uint32_t group);
+
 // A relation by the similarity keys of its variable groups.
 struct NamedRelation {
   std::string target;
@@ -54,8 +58,5 @@ Result<RelationPlan> find_relations(const merge::Plan& plan, SourcePool& sources
 // The relations that a container's frames were encoded with: one for each variable group, from the first of its frames
 // that refers to others. Frames that cannot be read are passed over.
 std::vector<NamedRelation> relations_of(const OpenContainer& container);
-
-// The same of the container at `path`; none if it is not there, or cannot be opened within `memory_bytes`.
-std::vector<NamedRelation> remembered_relations(const std::string& path, uint64_t memory_bytes);
 
 }  // namespace forebay::engine

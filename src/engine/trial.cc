@@ -71,7 +71,8 @@ class GroupTrial {
   }
 
   Result<PlanSpec> plan_spec(const SchemeChoice& choice) {
-    PlanSpec spec{.scheme = choice.scheme, .block_bytes = choice.block_bytes, .frame_bytes = choice.frame_bytes};
+    PlanSpec spec{
+        .scheme = choice.scheme, .block_bytes = choice.block_bytes, .frame_bytes = choice.frame_bytes_for(profile_)};
     while (spec.frame_bytes > merge::kMinFrameBytes && 2 * memory(spec.frame_bytes) > resources_.memory_bytes)
       spec.frame_bytes /= 2;
     spec.block_bytes = std::min(spec.block_bytes, spec.frame_bytes);

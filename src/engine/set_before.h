@@ -1,0 +1,33 @@
+// What the set before tells of how to pack the next one: data change little from step to step.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "codec/chain.h"
+#include "engine/relations.h"
+
+namespace forebay::engine {
+
+// How a frame was encoded, and how small it became.
+struct RememberedFrame {
+  codec::Chain chain;  // without parameters; empty: nothing is remembered
+  double share = 1;    // payload bytes / raw bytes
+
+  // Whether `payload_bytes` for `raw_bytes` is about as small.
+  bool still_holds(uint64_t payload_bytes, uint64_t raw_bytes) const;
+};
+
+struct Remembered {
+  std::vector<NamedRelation> relations;
+  std::map<std::string, std::vector<RememberedFrame>> frames;  // by similarity key: those of the group, in order
+
+  // What is remembered of frame `number` of `plan`; null if nothing, or if the group has another number of frames now.
+  const RememberedFrame* find(const merge::Plan& plan, uint32_t number) const;
+};
+
+// Reads it from the container at `path`. Empty if that is not there, or cannot be opened within `memory_bytes`.
+Remembered remember(const std::string& path, uint64_t memory_bytes);
+
+}  // namespace forebay::engine
