@@ -170,7 +170,8 @@ Encoded encode(const Chain& chain, const FrameShape& shape, std::span<const std:
     now = std::move(*after);
     steps.push_back({std::move(stage), size});
   }
-  if (in.size() < raw.size()) return {std::move(from), encode_recipe(steps)};
+  Bytes recipe = encode_recipe(steps);
+  if (in.size() < raw.size() && recipe.size() < raw.size() - in.size()) return {std::move(from), std::move(recipe)};
   if (to.capacity() < raw.size()) to = std::move(from);
   if (to.capacity() < raw.size()) to = Buffer(raw.size());
   to.resize(raw.size());

@@ -35,8 +35,8 @@ struct Encoded {
 };
 
 // Encodes `raw`, which `shape` describes, through `chain`. Stages that do not accept the frame's type are left out, and
-// so are coders that save nothing; a result that is not smaller than `raw` is dropped for the empty chain. So it always
-// succeeds, and never expands. decode() must be given the same references.
+// so are coders that save nothing; a result that with its recipe is not smaller than `raw` is dropped for the empty
+// chain. So it always succeeds, and never expands. decode() must be given the same references.
 Encoded encode(const Chain& chain, const FrameShape& shape, std::span<const std::byte> raw, References references = {});
 
 // Undoes `recipe`: fills all of `raw`. `recipe` and `payload` are hostile: corrupt, or unsupported for a codec that

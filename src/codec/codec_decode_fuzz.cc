@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "base/bytes.h"
 #include "codec/chain.h"
 
 namespace {
@@ -51,6 +52,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::unique_ptr<std::byte[]> raw(new std::byte[raw_size]);
   (void)codec::chain_of(recipe);
   (void)codec::decode_bytes(recipe, raw_size);
-  (void)codec::decode(recipe, shape, input.rest(), {raw.get(), raw_size});
+  const Bytes reference(raw_size, std::byte{0x3f});
+  const std::span<const std::byte> references[] = {reference, input.rest()};
+  (void)codec::decode(recipe, shape, input.rest(), {raw.get(), raw_size}, references);
   return 0;
 }

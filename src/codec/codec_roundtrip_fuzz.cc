@@ -4,6 +4,8 @@
 #include <cstdlib>
 
 #include "codec/chooser.h"
+#include "codec/codec_ids.h"
+#include "codec/relation.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace forebay;
@@ -27,6 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       "lch:1",
       "halo,lorenzo,shuffle,zstd:1",
       "fitted,lch",
+      "relation,lch",
   };
   static const char* const kTypes[] = {"f8", "f4", ">f8", ">f4", "f2", "u1", "i8", ">i8", "u4", "x24"};
   constexpr size_t kHeader = 6;
@@ -42,8 +45,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (left > 0) shape.blocks.push_back(Block{{1, 1, 1, left}});
 
   const auto raw = bytes.first(shape.element_total() * shape.type.size);
-  const codec::Encoded encoded = codec::encode(profile->choose(shape, raw), shape, raw);
+  codec::Chain chain = profile->choose(shape, raw);
+  const Bytes reversed(raw.rbegin(), raw.rend());
+  const std::span<const std::byte> references[] = {reversed};
+  if (!chain.empty() && chain.front().id == codec::kRelationId)
+    chain.front().parameters = codec::encode_relation(
+        {static_cast<codec::RelationKind>(data[2] % 2), {{0, false, data[3] / 64.0}, {0, true, data[4] / -16.0}}});
+  const codec::Encoded encoded = codec::encode(chain, shape, raw, references);
   Bytes back(raw.size());
-  if (!codec::decode(encoded.recipe, shape, encoded.payload, back) || !std::ranges::equal(back, raw)) std::abort();
+  if (!codec::decode(encoded.recipe, shape, encoded.payload, back, references) || !std::ranges::equal(back, raw))
+    std::abort();
   return 0;
 }

@@ -8,7 +8,7 @@ namespace forebay::codec {
 namespace {
 
 using Kernel = void (*)(const DataType&, RelationKind, std::span<const BoundTerm>, const LorenzoArray&,
-                        const std::byte*, std::byte*, double*);
+                        const std::byte*, std::byte*, double*, bool);
 
 constexpr unsigned kDimensions = 3;
 
@@ -34,7 +34,7 @@ Result<void> run_blocks(Kernel kernel, const Context& context, std::span<const s
   size_t at = 0;
   for (const Block& block : context.shape.blocks) {
     kernel(context.shape.type, relation.kind, terms, lorenzo_array(block, kDimensions), in.data() + at, out.data() + at,
-           left_over.data());
+           left_over.data(), has_avx2());
     const size_t bytes = block.count() * context.shape.type.size;
     at += bytes;
     for (BoundTerm& term : terms) term.elements += bytes;

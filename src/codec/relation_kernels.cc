@@ -198,33 +198,33 @@ struct Walk {
 
 template <template <class> class Direction, class U>
 void run_order(const DataType& type, RelationKind kind, std::span<const BoundTerm> terms, const LorenzoArray& array,
-               const std::byte* in, std::byte* out, double* left_over) {
+               const std::byte* in, std::byte* out, double* left_over, bool avx2) {
   if (type.order == ByteOrder::big)
-    run_kernel<Walk<Direction<Elements<U, true, true>>>>(kind, &terms, &array, in, out, left_over);
+    run_kernel_on<Walk<Direction<Elements<U, true, true>>>>(avx2, kind, &terms, &array, in, out, left_over);
   else
-    run_kernel<Walk<Direction<Elements<U, true, false>>>>(kind, &terms, &array, in, out, left_over);
+    run_kernel_on<Walk<Direction<Elements<U, true, false>>>>(avx2, kind, &terms, &array, in, out, left_over);
 }
 
 template <template <class> class Direction>
 void run_type(const DataType& type, RelationKind kind, std::span<const BoundTerm> terms, const LorenzoArray& array,
-              const std::byte* in, std::byte* out, double* left_over) {
+              const std::byte* in, std::byte* out, double* left_over, bool avx2) {
   if (array.count() == 0) return;
   if (type.size == 4)
-    run_order<Direction, uint32_t>(type, kind, terms, array, in, out, left_over);
+    run_order<Direction, uint32_t>(type, kind, terms, array, in, out, left_over, avx2);
   else
-    run_order<Direction, uint64_t>(type, kind, terms, array, in, out, left_over);
+    run_order<Direction, uint64_t>(type, kind, terms, array, in, out, left_over, avx2);
 }
 
 }  // namespace
 
 void relation_forward(const DataType& type, RelationKind kind, std::span<const BoundTerm> terms,
-                      const LorenzoArray& array, const std::byte* in, std::byte* out, double* left_over) {
-  run_type<Forward>(type, kind, terms, array, in, out, left_over);
+                      const LorenzoArray& array, const std::byte* in, std::byte* out, double* left_over, bool avx2) {
+  run_type<Forward>(type, kind, terms, array, in, out, left_over, avx2);
 }
 
 void relation_inverse(const DataType& type, RelationKind kind, std::span<const BoundTerm> terms,
-                      const LorenzoArray& array, const std::byte* in, std::byte* out, double* left_over) {
-  run_type<Inverse>(type, kind, terms, array, in, out, left_over);
+                      const LorenzoArray& array, const std::byte* in, std::byte* out, double* left_over, bool avx2) {
+  run_type<Inverse>(type, kind, terms, array, in, out, left_over, avx2);
 }
 
 size_t relation_scratch(RelationKind kind, const LorenzoArray& array) {

@@ -8,6 +8,7 @@
 #include "base/datatype.h"
 #include "codec/lorenzo_kernels.h"
 #include "codec/relation.h"
+#include "codec/simd.h"
 
 namespace forebay::codec {
 
@@ -19,13 +20,15 @@ struct BoundTerm {
 };
 
 // Writes the residuals of one array of `type` (floating, 4 or 8 bytes) with at most three dimensions. `left_over` is
-// working memory that relation_scratch() elements fit into.
+// working memory that relation_scratch() elements fit into. With and without AVX2 the bytes are the same.
 void relation_forward(const DataType& type, RelationKind kind, std::span<const BoundTerm> terms,
-                      const LorenzoArray& array, const std::byte* in, std::byte* out, double* left_over);
+                      const LorenzoArray& array, const std::byte* in, std::byte* out, double* left_over,
+                      bool avx2 = has_avx2());
 
 // The inverse.
 void relation_inverse(const DataType& type, RelationKind kind, std::span<const BoundTerm> terms,
-                      const LorenzoArray& array, const std::byte* in, std::byte* out, double* left_over);
+                      const LorenzoArray& array, const std::byte* in, std::byte* out, double* left_over,
+                      bool avx2 = has_avx2());
 
 // Elements of working memory for one array.
 size_t relation_scratch(RelationKind kind, const LorenzoArray& array);
