@@ -140,7 +140,8 @@ TEST(RelationTransform, NeedsItsReferences) {
 }
 
 TEST(RelationTransform, NeverChanges) {
-  const std::pair<const Relation*, uint64_t> goldens[] = {{&kValue, 0x94b197a022fe58d5}, {&kChange, 0xfc4e31b6df075f47}};
+  const std::pair<const Relation*, uint64_t> goldens[] = {{&kValue, 0x94b197a022fe58d5},
+                                                          {&kChange, 0xfc4e31b6df075f47}};
   for (const auto& [relation, hash] : goldens) {
     Bytes all;
     for (const DataType& type : {kF4, kF8}) {
