@@ -11,7 +11,7 @@ namespace {
 const Stage kShuffle{kShuffleId, 0, {}}, kBitshuffle{kBitshuffleId, 0, {}};
 const Stage kFpc2{kFpcId, 2, {}}, kFpzip1d{kFpzip1dId, 0, {}}, kFpzip{kFpzipId, 0, {}};
 const Stage kLz4{kLz4Id, 0, {}}, kDeflate6{kDeflateId, 6, {}};
-const Stage kZstd1{kZstdId, 1, {}}, kZstd3{kZstdId, 3, {}}, kZstdMax{kZstdId, 16, {}};
+const Stage kZstd1{kZstdId, 1, {}}, kZstd3{kZstdId, 3, {}}, kZstdMax{kZstdId, 9, {}};
 const Stage kFitted{kFittedId, 0, {}}, kLch{kLchId, 0, {}}, kLchMax{kLchId, 1, {}}, kHalo{kHaloId, 0, {}};
 
 Stage lorenzo(uint8_t order) { return {kLorenzoId, order, {}}; }
@@ -81,11 +81,13 @@ Chain with_halo(Chain chain, const DataType& type) {
   return chain;
 }
 
-// Where a sample shrinks to little, the search for matches is short, and a long one is worth its while.
+// Where a sample shrinks to little, a longer search for matches costs little; where it shrinks to nothing, there is
+// nothing to gain.
 Chain with_longer_search(Trial trial) {
-  constexpr uint64_t kSparseRatio = 10;
-  if (trial.chain.back() == kZstd3 && trial.sample_bytes > kSparseRatio * trial.encoded_bytes)
-    trial.chain.back() = kZstdMax;
+  constexpr uint64_t kSparseRatio = 10, kConstantRatio = 200;
+  const bool is_sparse = trial.sample_bytes > kSparseRatio * trial.encoded_bytes &&
+                         trial.sample_bytes < kConstantRatio * trial.encoded_bytes;
+  if (trial.chain.back() == kZstd3 && is_sparse) trial.chain.back() = kZstdMax;
   return std::move(trial.chain);
 }
 

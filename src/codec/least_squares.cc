@@ -54,7 +54,7 @@ NormalEquations::NormalEquations(std::span<const std::span<const double>> column
 }
 
 void NormalEquations::select(size_t max_columns, const std::function<bool(std::span<const size_t>, size_t)>& may_add,
-                             const std::function<void(const Solution&)>& visit) const {
+                             const std::function<bool(const Solution&)>& visit) const {
   const size_t target = size_ - 1;
   if (scale_[target] == 0) return;
   std::vector<double> matrix = matrix_;
@@ -77,7 +77,7 @@ void NormalEquations::select(size_t max_columns, const std::function<bool(std::s
     solution.coefficients.clear();
     for (const size_t c : solution.columns)
       solution.coefficients.push_back(matrix[c * size_ + target] * scale_[c] / scale_[target]);
-    visit(solution);
+    if (!visit(solution)) return;
   }
 }
 

@@ -20,9 +20,10 @@ class NormalEquations {
   };
 
   // Adds one column after the other, each the one that explains most of what is left of the target among those that
-  // may_add(selected so far, column) allows, and calls visit() with each solution. Stops when none helps.
+  // may_add(selected so far, column) allows, and calls visit() with each solution. Stops when none helps, or visit()
+  // says that it has seen enough (false).
   void select(size_t max_columns, const std::function<bool(std::span<const size_t>, size_t)>& may_add,
-              const std::function<void(const Solution&)>& visit) const;
+              const std::function<bool(const Solution&)>& visit) const;
 
  private:
   size_t size_ = 0;             // columns and the target

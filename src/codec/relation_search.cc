@@ -14,6 +14,7 @@ constexpr double kWorthwhileBits = 0.4;  // a relation must save this much an el
 constexpr double kTermBits = 0.05;       // and each further term this much
 constexpr double kHope = 0.5;            // how much a harm counts that may never come
 constexpr int kReweightings = 3;
+constexpr int kPatience = 3;  // terms in a row that may save nothing, before the next one does
 
 // log2 of a number of at least 1, its fraction interpolated.
 double rough_log2(double x) {
@@ -81,6 +82,7 @@ class Fitter {
   Model best(const MayRefer& may_refer) const {
     Model best{.terms = {}, .errors = {target_.begin(), target_.end()}, .bits = mean_bits(target_, spacing_)};
     double least = best.bits;
+    int in_vain = 0;
     equations_.front().select(
         kMaxRelationTerms,
         [&](std::span<const size_t> selected, size_t column) {
@@ -89,9 +91,11 @@ class Fitter {
         [&](const NormalEquations::Solution& solution) {
           Model model = model_of(solution);
           const double cost = model.bits + kTermBits * static_cast<double>(model.terms.size());
-          if (cost >= least) return;
+          if (cost >= least) return ++in_vain < kPatience;
           least = cost;
           best = std::move(model);
+          in_vain = 0;
+          return true;
         });
     return best;
   }

@@ -7,7 +7,7 @@ namespace {
 
 // A long search for matches: to try it in vain costs more than to choose anew.
 bool is_slow(const codec::Chain& chain) {
-  constexpr uint8_t kSlowLevel = 10;
+  constexpr uint8_t kSlowLevel = 9;
   return !chain.empty() && chain.back().id == codec::kZstdId && chain.back().level >= kSlowLevel;
 }
 
