@@ -84,41 +84,47 @@ struct Arithmetic {
   }
 };
 
+// Calls each(begin, count, in, out, combined) for one stretch of a row after the other, with what the terms make of it.
+template <class E, class Each>
+FOREBAY_KERNEL void for_tiles(std::span<const BoundTerm> terms, const Row& row, const Each& each) {
+  using U = typename E::Unsigned;
+  double combined[kTile];
+  for (size_t begin = 0; begin < row.count; begin += kTile) {
+    const size_t count = std::min(kTile, row.count - begin);
+    Arithmetic<E>::combine(terms, row.first + begin, count, combined);
+    each(begin, count, row.in + begin * sizeof(U), row.out + begin * sizeof(U), combined);
+  }
+}
+
 template <class E>
 struct Forward {
   using A = Arithmetic<E>;
   using U = typename E::Unsigned;
 
+  FOREBAY_KERNEL static void write(const std::byte* in, std::byte* out, size_t i, double prediction) {
+    const U difference = static_cast<U>(E::load(in + i * sizeof(U)) - A::rounded(prediction));
+    store_le(out + i * sizeof(U), E::zigzag(difference));
+  }
+
   FOREBAY_KERNEL static void value_row(std::span<const BoundTerm> terms, const Row& row) {
-    double combined[kTile];
-    for (size_t begin = 0; begin < row.count; begin += kTile) {
-      const size_t count = std::min(kTile, row.count - begin);
-      const std::byte* in = row.in + begin * sizeof(U);
-      std::byte* out = row.out + begin * sizeof(U);
-      A::combine(terms, row.first + begin, count, combined);
-      for (size_t i = 0; i < count; ++i)
-        store_le(out + i * sizeof(U), E::zigzag(static_cast<U>(E::load(in + i * sizeof(U)) - A::rounded(combined[i]))));
-    }
+    for_tiles<E>(terms, row, [](size_t, size_t count, const std::byte* in, std::byte* out, const double* combined) {
+      for (size_t i = 0; i < count; ++i) write(in, out, i, combined[i]);
+    });
   }
 
   FOREBAY_KERNEL static void change_row(std::span<const BoundTerm> terms, const Row& row) {
-    double combined[kTile], outer[kTile + 1], left_over[kTile + 1];
+    double outer[kTile + 1], left_over[kTile + 1];
     outer[0] = left_over[0] = 0;
-    for (size_t begin = 0; begin < row.count; begin += kTile) {
-      const size_t count = std::min(kTile, row.count - begin);
-      const std::byte* in = row.in + begin * sizeof(U);
-      std::byte* out = row.out + begin * sizeof(U);
-      A::combine(terms, row.first + begin, count, combined);
-      A::outer(row.neighbours, begin, count, outer + 1);
-      for (size_t i = 0; i < count; ++i) left_over[i + 1] = A::element(in + i * sizeof(U)) - combined[i];
-      for (size_t i = 0; i < count; ++i) {
-        const double prediction = combined[i] + (outer[i + 1] + (left_over[i] - outer[i]));
-        store_le(out + i * sizeof(U), E::zigzag(static_cast<U>(E::load(in + i * sizeof(U)) - A::rounded(prediction))));
-      }
-      if (row.left_over != nullptr) std::copy_n(left_over + 1, count, row.left_over + begin);
-      outer[0] = outer[count];
-      left_over[0] = left_over[count];
-    }
+    for_tiles<E>(terms, row,
+                 [&](size_t begin, size_t count, const std::byte* in, std::byte* out, const double* combined) {
+                   A::outer(row.neighbours, begin, count, outer + 1);
+                   for (size_t i = 0; i < count; ++i) left_over[i + 1] = A::element(in + i * sizeof(U)) - combined[i];
+                   for (size_t i = 0; i < count; ++i)
+                     write(in, out, i, combined[i] + (outer[i + 1] + (left_over[i] - outer[i])));
+                   if (row.left_over != nullptr) std::copy_n(left_over + 1, count, row.left_over + begin);
+                   outer[0] = outer[count];
+                   left_over[0] = left_over[count];
+                 });
   }
 };
 
@@ -127,39 +133,30 @@ struct Inverse {
   using A = Arithmetic<E>;
   using U = typename E::Unsigned;
 
+  FOREBAY_KERNEL static void write(const std::byte* in, std::byte* out, size_t i, double prediction) {
+    const U difference = E::unzigzag(load_le<U>(in + i * sizeof(U)));
+    store_le(out + i * sizeof(U), static_cast<U>(difference + A::rounded(prediction)));
+    E::unmap(out + i * sizeof(U));
+  }
+
   FOREBAY_KERNEL static void value_row(std::span<const BoundTerm> terms, const Row& row) {
-    double combined[kTile];
-    for (size_t begin = 0; begin < row.count; begin += kTile) {
-      const size_t count = std::min(kTile, row.count - begin);
-      const std::byte* in = row.in + begin * sizeof(U);
-      std::byte* out = row.out + begin * sizeof(U);
-      A::combine(terms, row.first + begin, count, combined);
-      for (size_t i = 0; i < count; ++i) {
-        store_le(out + i * sizeof(U),
-                 static_cast<U>(E::unzigzag(load_le<U>(in + i * sizeof(U))) + A::rounded(combined[i])));
-        E::unmap(out + i * sizeof(U));
-      }
-    }
+    for_tiles<E>(terms, row, [](size_t, size_t count, const std::byte* in, std::byte* out, const double* combined) {
+      for (size_t i = 0; i < count; ++i) write(in, out, i, combined[i]);
+    });
   }
 
   FOREBAY_KERNEL static void change_row(std::span<const BoundTerm> terms, const Row& row) {
-    double combined[kTile], outer[kTile];
+    double outer[kTile];
     Carry carry;
-    for (size_t begin = 0; begin < row.count; begin += kTile) {
-      const size_t count = std::min(kTile, row.count - begin);
-      const std::byte* in = row.in + begin * sizeof(U);
-      std::byte* out = row.out + begin * sizeof(U);
-      A::combine(terms, row.first + begin, count, combined);
-      A::outer(row.neighbours, begin, count, outer);
-      for (size_t i = 0; i < count; ++i) {
-        const double prediction = combined[i] + (outer[i] + (carry.left_over - carry.outer));
-        std::byte* at = out + i * sizeof(U);
-        store_le(at, static_cast<U>(E::unzigzag(load_le<U>(in + i * sizeof(U))) + A::rounded(prediction)));
-        E::unmap(at);
-        carry = {.left_over = A::element(at) - combined[i], .outer = outer[i]};
-        if (row.left_over != nullptr) row.left_over[begin + i] = carry.left_over;
-      }
-    }
+    for_tiles<E>(terms, row,
+                 [&](size_t begin, size_t count, const std::byte* in, std::byte* out, const double* combined) {
+                   A::outer(row.neighbours, begin, count, outer);
+                   for (size_t i = 0; i < count; ++i) {
+                     write(in, out, i, combined[i] + (outer[i] + (carry.left_over - carry.outer)));
+                     carry = {.left_over = A::element(out + i * sizeof(U)) - combined[i], .outer = outer[i]};
+                     if (row.left_over != nullptr) row.left_over[begin + i] = carry.left_over;
+                   }
+                 });
   }
 };
 
