@@ -15,7 +15,7 @@ def _panels(count, width=3.2, height=3.0):
     return figure, axes[0]
 
 
-def _save(figure, directory, name):
+def save(figure, directory, name):
     directory.mkdir(parents=True, exist_ok=True)
     figure.savefig(directory / f"{name}.png", dpi=75)
     plt.close(figure)
@@ -139,4 +139,4 @@ def draw(figures, directory):
     for name, make in DRAWINGS.items():
         drawing = make(figures)
         if drawing:
-            _save(drawing, directory, name)
+            save(drawing, directory, name)

@@ -9,7 +9,7 @@ class WrongBytes(Exception):
     pass
 
 
-def _check(before, after, what, metadata=True):
+def check(before, after, what, metadata=True):
     said = workspace.difference(before, after, metadata)
     if said:
         raise WrongBytes(f"{what}: {said}")
@@ -28,7 +28,7 @@ class Runner:
         report = json.loads(pack.output)
         restore = measure.run([self._forebay, "restore", "set", "--store", str(store), "--to", str(back), "--threads",
                                "1"])
-        _check(data.path, back, f"{data.name} {config}")
+        check(data.path, back, f"{data.name} {config}")
         self._results.add(config.key(), raw=data.raw_bytes, stored=workspace.bytes_below(store),
                           index=report["index_bytes"], encode_cpu=report["cpu_seconds"]["encode"],
                           compress=pack.record(), decompress=restore.record(), **self._variables(store))
@@ -55,7 +55,7 @@ class Runner:
         names = {"raw": raw, "out": out, "back": back}
         compress = measure.run(peer.compress.format(**names))
         decompress = measure.run(peer.decompress.format(**names))
-        _check(raw, back, f"{data.name} {peer.name}", metadata=False)
+        check(raw, back, f"{data.name} {peer.name}", metadata=False)
         self._results.add({"arm": peer.name, "set": data.name}, raw=data.raw_bytes, stored=out.stat().st_size,
                           compress=compress.record(), decompress=decompress.record())
         workspace.remove(out, back)

@@ -71,13 +71,13 @@ def unpack(archive, into):
     return describe(name, target / case / step)
 
 
-def simulated(programs, into, cells=64, steps=120):
-    """The last dump of the example simulation, for where the real sets are not at hand."""
-    target = Path(into) / "mini-sim"
+def simulated(programs, into, name="mini-sim", ranks=8, cells=64, steps=120, words=()):
+    """The last dump of the example simulation, for where the real sets are not at hand or have no such data."""
+    target = Path(into) / name
     mpiexec = shutil.which("mpiexec.mpich") or "mpiexec"
-    subprocess.run([mpiexec, "-n", "8", programs / "forebay-mini-sim", "--cells", str(cells), "--steps", str(steps),
-                    "--every", str(steps), "--out", target], check=True, stdout=subprocess.DEVNULL)
-    return describe("mini-sim", sorted(target.iterdir())[-1])
+    subprocess.run([mpiexec, "-n", str(ranks), programs / "forebay-mini-sim", "--cells", str(cells), "--steps",
+                    str(steps), "--every", str(steps), "--out", target, *words], check=True, stdout=subprocess.DEVNULL)
+    return describe(name, sorted(target.iterdir())[-1])
 
 
 def data_sets(programs, into, wanted=None):
