@@ -82,6 +82,7 @@ class Halo final : public Codec {
     const CellNumbers cells(context.shape);
     FOREBAY_TRY(const std::vector<Copy> copies, decode_copies(cells, context.parameters));
     const Cover cover(cells, copies);
+    if (!cover.is_restored_by(copies)) return fail(ErrorKind::corrupt, "a halo copy of cells that are not there yet");
     const size_t width = context.shape.type.size;
     if (out.size() != cells.total() * width) return fail(ErrorKind::corrupt, "a frame of another size than its blocks");
     for (size_t i = 0; i < cells.blocks().size(); ++i) {

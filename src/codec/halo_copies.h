@@ -114,7 +114,7 @@ inline constexpr size_t kMinSavedBytes = 32;
 Bytes encode_copies(const CellNumbers& cells, std::span<const Copy> copies);
 
 // corrupt unless all boxes lie in their blocks, no source comes from a later block or shares cells with its
-// destination, and all of it stays within the bounds.
+// destination, and all of it stays within the bounds. Whether each copy finds its source restored is for Cover to say.
 Result<std::vector<Copy>> decode_copies(const CellNumbers& cells, std::span<const std::byte> parameters);
 
 }  // namespace forebay::codec

@@ -262,6 +262,12 @@ TEST(Halo, RefusesParametersThatAreNotTrue) {
   };
   EXPECT_EQ(encoded({first, second}), 0u);
   EXPECT_EQ(encoded({second, first}), 80u);
+  const auto decoded = [&](std::initializer_list<Copy> copies) {
+    return halo().decode({line, 0, encode_copies(cells, copies)}, std::span(constant).first(80),
+                         std::span(out).first(240));
+  };
+  EXPECT_FALSE(decoded({first, second}));
+  EXPECT_TRUE(decoded({second, first}));
 }
 
 TEST(HaloCopies, ReadsWhatItWritesAndNothingElse) {
