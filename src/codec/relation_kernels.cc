@@ -10,17 +10,6 @@ namespace {
 
 constexpr size_t kTile = 256;  // elements that are predicted at once
 
-template <class U>
-struct FloatOf;
-template <>
-struct FloatOf<uint32_t> {
-  using Type = float;
-};
-template <>
-struct FloatOf<uint64_t> {
-  using Type = double;
-};
-
 // The rows of what is left over that a row's prediction looks at: null where they lie outside the array.
 struct Neighbours {
   const double *up = nullptr, *back = nullptr, *up_back = nullptr;
@@ -42,13 +31,11 @@ struct Row {
 };
 
 template <class E>
-struct Arithmetic {
-  using U = typename E::Unsigned;
-  using F = typename FloatOf<U>::Type;
+struct Arithmetic : FloatValues<E> {
+  using typename FloatValues<E>::U;
+  using typename FloatValues<E>::F;
+  using FloatValues<E>::element;
 
-  FOREBAY_KERNEL static double element(const std::byte* at) {
-    return static_cast<double>(std::bit_cast<F>(E::map(E::load(at))));
-  }
   // The prediction as an integer; anything that is not a number counts as 0.
   FOREBAY_KERNEL static U rounded(double prediction) {
     const F value = static_cast<F>(prediction);

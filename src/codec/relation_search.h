@@ -12,7 +12,7 @@
 
 namespace forebay::codec {
 
-// One variable at the sampled cells.
+// One variable at the sampled cells; all numbers are finite.
 struct FieldSample {
   // By kind and power (0: the values, 1: their squares): what a term of a relation of that kind is made of. For
   // `change`, the Lorenzo residual at each cell, that is, the change from its neighbours.
