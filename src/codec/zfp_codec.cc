@@ -69,6 +69,7 @@ struct Array {
 // Dimensions of 1 are left out; lines that follow each other are one line.
 std::vector<Array> arrays_of(const FrameShape& shape) {
   std::vector<Array> arrays;
+  arrays.reserve(shape.blocks.size());
   for (const Block& block : shape.blocks) {
     if (block.count() == 0) continue;
     Array array{.rank = 0};
@@ -142,9 +143,9 @@ void decode_cell(zfp_stream* zfp, const Cell& cell, float* values) { FOREBAY_ZFP
 void decode_cell(zfp_stream* zfp, const Cell& cell, double* values) { FOREBAY_ZFP_CALL(decode, double) }
 #undef FOREBAY_ZFP_CALL
 
-// Elements of type T and one byte order in memory.
+// Values of type T and one byte order in memory.
 template <class T, bool kBig>
-struct Elements {
+struct Values {
   using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
 
   static T load(const std::byte* from) { return std::bit_cast<T>(kBig ? load_be<Bits>(from) : load_le<Bits>(from)); }
@@ -194,13 +195,13 @@ struct Elements {
   }
 };
 
-// Calls run.operator()<Elements<T, kBig>>().
+// Calls run.operator()<Values<T, kBig>>().
 template <class Run>
-auto with_elements(const DataType& type, Run run) {
+auto with_values(const DataType& type, Run run) {
   const bool big = type.order == ByteOrder::big;
   if (type.size == 4)
-    return big ? run.template operator()<Elements<float, true>>() : run.template operator()<Elements<float, false>>();
-  return big ? run.template operator()<Elements<double, true>>() : run.template operator()<Elements<double, false>>();
+    return big ? run.template operator()<Values<float, true>>() : run.template operator()<Values<float, false>>();
+  return big ? run.template operator()<Values<double, true>>() : run.template operator()<Values<double, false>>();
 }
 
 // The format that docs/codecs.md describes: that of libzfp 0.5 and 1.0. On little-endian machines the bytes are the
@@ -227,8 +228,8 @@ class Zfp final : public Codec {
     if (!parameters || !is_known_library()) return 0;
     const auto arrays = arrays_of(context.shape);
     BitBuffer buffer(in.size());
-    const size_t size = with_elements(context.shape.type,
-                                      [&]<class E>() { return E::encode(arrays, in, parameters->tolerance, buffer); });
+    const size_t size = with_values(context.shape.type,
+                                    [&]<class E>() { return E::encode(arrays, in, parameters->tolerance, buffer); });
     if (size >= in.size() || size > out.size()) return 0;
     std::copy_n(buffer.data(), size, out.data());
     return size;
@@ -243,7 +244,7 @@ class Zfp final : public Codec {
     BitBuffer buffer(in.size());
     std::ranges::copy(in, buffer.data());
     const auto arrays = arrays_of(context.shape);
-    const bool whole = with_elements(
+    const bool whole = with_values(
         context.shape.type, [&]<class E>() { return E::decode(arrays, buffer, in.size(), parameters.tolerance, out); });
     return whole ? Result<void>() : fail(ErrorKind::corrupt, "zfp data of a wrong length");
   }
