@@ -68,7 +68,7 @@ std::vector<codec::Chain> all_chains(const codec::Profile& profile, const Loaded
   std::vector<codec::Chain> chains = profile.candidates(frame.shape.type);
   if (frame.related.parameters.empty()) return chains;
   const codec::Stage relation{codec::kRelationId, 0, frame.related.parameters};
-  for (const char* rest : {"lch:1", "shuffle,zstd:3", "bitshuffle,zstd:3", "shuffle,zstd:16", "bitshuffle,zstd:16"}) {
+  for (const char* rest : {"lch:1", "shuffle,zstd:3", "bitshuffle,zstd:3", "shuffle,zstd:9", "bitshuffle,zstd:9"}) {
     codec::Chain chain = *codec::parse_chain(rest);
     chain.insert(chain.begin(), {relation, codec::Stage{codec::kHaloId, 0, {}}});
     chains.push_back(std::move(chain));
