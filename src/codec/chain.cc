@@ -45,6 +45,9 @@ Result<Stage> parse_stage(std::string_view text) {
   return stage;
 }
 
+// What all parameters of a recipe may take, beside what is written of every stage.
+constexpr size_t kParameterRoom = kMaxRecipeBytes - 256;
+
 // The largest buffer that one stage of `chain` may write.
 uint64_t largest_bound(const Chain& chain, uint64_t raw_bytes) {
   uint64_t bound = raw_bytes;
@@ -151,12 +154,13 @@ Encoded encode(const Chain& chain, const FrameShape& shape, std::span<const std:
   FrameShape now = shape;
   std::span<const std::byte> in = raw;
   std::vector<Step> steps;
+  size_t parameter_room = kParameterRoom;
   for (Stage stage : chain) {
     const Codec* codec = find_codec(stage.id);
     if (codec == nullptr || in.empty() || !codec->accepts(now)) continue;
-    if (has_parameters(stage.id) && stage.parameters.empty()) {
-      stage.parameters = codec->fit({now, stage.level, {}, references}, in);
-      if (stage.parameters.empty()) continue;
+    if (has_parameters(stage.id)) {
+      if (stage.parameters.empty()) stage.parameters = codec->fit({now, stage.level, {}, references}, in);
+      if (stage.parameters.empty() || stage.parameters.size() > parameter_room) continue;
     }
     if (to.capacity() == 0) to = Buffer(capacity);
     to.resize(codec->bound(in.size()));
@@ -168,6 +172,7 @@ Encoded encode(const Chain& chain, const FrameShape& shape, std::span<const std:
     std::swap(to, from);
     in = from.span();
     now = std::move(*after);
+    parameter_room -= stage.parameters.size();
     steps.push_back({std::move(stage), size});
   }
   Bytes recipe = encode_recipe(steps);
@@ -216,13 +221,16 @@ uint64_t encode_bytes(const Chain& chain, uint64_t raw_bytes) {
 }
 
 uint64_t decode_bytes(std::span<const std::byte> recipe, uint64_t raw_bytes) {
-  const Result<std::vector<Step>> steps = decode_recipe(recipe);
-  if (!steps) return 0;
+  const Result<Chain> chain = chain_of(recipe);
+  return chain ? decode_bytes(*chain, raw_bytes) : 0;
+}
+
+uint64_t decode_bytes(const Chain& chain, uint64_t raw_bytes) {
   uint64_t scratch = 0;
-  for (const Step& step : *steps)
-    if (const Codec* codec = find_codec(step.stage.id); codec != nullptr && step.stage.level <= codec->max_level())
-      scratch = std::max<uint64_t>(scratch, codec->scratch_bytes(step.stage.level, raw_bytes));
-  return scratch + (steps->size() > 1 ? raw_bytes : 0);
+  for (const Stage& stage : chain)
+    if (const Codec* codec = find_codec(stage.id); codec != nullptr && stage.level <= codec->max_level())
+      scratch = std::max<uint64_t>(scratch, codec->scratch_bytes(stage.level, raw_bytes));
+  return scratch + (chain.size() > 1 ? raw_bytes : 0);
 }
 
 }  // namespace forebay::codec

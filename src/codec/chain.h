@@ -35,8 +35,9 @@ struct Encoded {
 };
 
 // Encodes `raw`, which `shape` describes, through `chain`. Stages that do not accept the frame's type are left out, and
-// so are coders that save nothing; a result that with its recipe is not smaller than `raw` is dropped for the empty
-// chain. So it always succeeds, and never expands. decode() must be given the same references.
+// so are coders that save nothing, and stages whose parameters a recipe has no room for any more; a result that with
+// its recipe is not smaller than `raw` is dropped for the empty chain. So it always succeeds, and never expands.
+// decode() must be given the same references.
 Encoded encode(const Chain& chain, const FrameShape& shape, std::span<const std::byte> raw, References references = {});
 
 // Undoes `recipe`: fills all of `raw`. `recipe` and `payload` are hostile: corrupt, or unsupported for a codec that
@@ -49,8 +50,10 @@ Result<void> decode(std::span<const std::byte> recipe, const FrameShape& shape, 
 Result<Chain> chain_of(std::span<const std::byte> recipe);
 
 // The most memory, in bytes, that encode() and decode() of `raw_bytes` use beside `raw` and, for decode(), `payload`.
-// The memory of the result counts, but what a FrameShape holds does not: two copies of it are made at most.
+// The memory of the result counts, but what a FrameShape holds does not: a copy of it is made for each stage, and one
+// more; nor does what the recipe holds, which is copied twice.
 uint64_t encode_bytes(const Chain& chain, uint64_t raw_bytes);
 uint64_t decode_bytes(std::span<const std::byte> recipe, uint64_t raw_bytes);
+uint64_t decode_bytes(const Chain& chain, uint64_t raw_bytes);
 
 }  // namespace forebay::codec

@@ -21,47 +21,57 @@ Result<void> check_reference(const OpenContainer& container, uint32_t number, ui
 
 }  // namespace
 
-DecodedFrames::Bytes DecodedFrames::find(uint32_t number) {
+DecodedFrames::Bytes DecodedFrames::find(const Key& key) {
   const std::lock_guard lock(mutex_);
-  const auto found = by_number_.find(number);
-  if (found == by_number_.end()) return nullptr;
+  const auto found = by_key_.find(key);
+  if (found == by_key_.end()) return nullptr;
   kept_.splice(kept_.end(), kept_, found->second);
   return found->second->bytes;
 }
 
-void DecodedFrames::keep(uint32_t number, const Bytes& bytes) {
+void DecodedFrames::keep(const Key& key, const Bytes& bytes) {
   const std::lock_guard lock(mutex_);
-  if (bytes->size() > memory_bytes_ || by_number_.contains(number)) return;
+  if (bytes->size() > memory_bytes_ || by_key_.contains(key)) return;
   while (kept_bytes_ + bytes->size() > memory_bytes_) {
     kept_bytes_ -= kept_.front().bytes->size();
-    by_number_.erase(kept_.front().number);
+    by_key_.erase(kept_.front().key);
     kept_.pop_front();
   }
   kept_bytes_ += bytes->size();
-  by_number_[number] = kept_.insert(kept_.end(), {number, bytes});
+  by_key_[key] = kept_.insert(kept_.end(), {key, bytes});
 }
 
 Result<DecodedFrames::Bytes> DecodedFrames::get(const OpenContainer& container, uint32_t number) {
-  if (Bytes known = find(number)) return known;
+  const Key key(container.reader.get(), number);
+  if (Bytes known = find(key)) return known;
   FOREBAY_TRY(RawFrame frame, read_frame(container, number));
   const auto bytes = std::make_shared<const Buffer>(std::move(frame.raw));
-  keep(number, bytes);
+  keep(key, bytes);
   return bytes;
 }
 
-std::shared_ptr<DecodedFrames> make_decoded_frames(const OpenContainer& container, uint64_t memory_bytes) {
+bool has_references(const OpenContainer& container) { return std::ranges::any_of(container.index().frames, refers); }
+
+std::shared_ptr<DecodedFrames> share_decoded_frames(std::span<OpenContainer> containers, uint64_t memory_bytes) {
   constexpr uint64_t kShare = 8, kFrames = 16;
-  if (std::ranges::none_of(container.index().frames, refers)) return nullptr;
   uint64_t largest = 0;
-  for (const merge::Frame& frame : container.plan->frames()) largest = std::max(largest, frame.raw_bytes);
-  return std::make_shared<DecodedFrames>(std::min(memory_bytes / kShare, kFrames * largest));
+  for (const OpenContainer& container : containers)
+    if (has_references(container))
+      for (const merge::Frame& frame : container.plan->frames()) largest = std::max(largest, frame.raw_bytes);
+  if (largest == 0) return nullptr;
+  const auto decoded = std::make_shared<DecodedFrames>(std::min(memory_bytes / kShare, kFrames * largest));
+  for (OpenContainer& container : containers)
+    if (has_references(container)) container.decoded = decoded;
+  return decoded;
 }
 
 Result<std::vector<DecodedFrames::Bytes>> decode_references(const OpenContainer& container, uint32_t number) {
+  DecodedFrames nothing_kept(0);
+  DecodedFrames& decoded = container.decoded ? *container.decoded : nothing_kept;
   std::vector<DecodedFrames::Bytes> references;
   for (const uint32_t reference : container.index().frames[number].references) {
     FOREBAY_CHECK(check_reference(container, number, reference));
-    auto bytes = container.decoded->get(container, reference);
+    auto bytes = decoded.get(container, reference);
     if (!bytes) {
       Error error = std::move(bytes).error();
       error.what = fmt::format("frame {} is predicted from another one: {}", number, error.what);
@@ -72,15 +82,15 @@ Result<std::vector<DecodedFrames::Bytes>> decode_references(const OpenContainer&
   return references;
 }
 
-uint64_t reference_memory(const OpenContainer& container, uint32_t number) {
-  uint64_t raw_bytes = 0, decoding = 0;
+ReferenceMemory reference_memory(const OpenContainer& container, uint32_t number) {
+  ReferenceMemory memory;
   const auto& frames = container.index().frames;
   for (const uint32_t reference : frames[number].references) {
-    if (!check_reference(container, number, reference)) return 0;
-    raw_bytes += container.plan->frames()[reference].raw_bytes;
-    decoding = std::max(decoding, frame_memory(container, reference));
+    if (!check_reference(container, number, reference)) return {};
+    memory.kept += container.plan->frames()[reference].raw_bytes;
+    memory.decoding = std::max(memory.decoding, frame_memory(container, reference));
   }
-  return raw_bytes + decoding;
+  return memory;
 }
 
 std::vector<uint32_t> near_references(const OpenContainer& container, std::vector<uint32_t> numbers) {

@@ -1,5 +1,7 @@
 #include "engine/frame_io.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/checksum.h"
@@ -34,15 +36,15 @@ Result<RawFrame> decode_frame(const OpenContainer& container, const StoredFrame&
   if (is_base_recipe(stored.stored.recipe)) return decode_base_frame(container, stored);
   const container::FrameEntry& entry = container.index().frames[stored.number];
   const merge::Frame& frame = container.plan->frames()[stored.number];
+  FOREBAY_TRY(const auto kept, decode_references(container, stored.number));
+  std::vector<std::span<const std::byte>> references;
+  for (const auto& bytes : kept) references.push_back(bytes->span());
   RawFrame result{.number = stored.number, .slices = container.plan->slices(frame), .raw = Buffer(frame.raw_bytes)};
   const auto damaged = [&](const std::string& what) {
     return fail(ErrorKind::corrupt, fmt::format("frame {}: {}", stored.number, what), container.path,
                 entry.record_offset);
   };
   const FrameShape shape = container.plan->shape(frame, result.slices);
-  FOREBAY_TRY(const auto kept, decode_references(container, stored.number));
-  std::vector<std::span<const std::byte>> references;
-  for (const auto& bytes : kept) references.push_back(bytes->span());
   if (auto decoded = codec::decode(stored.stored.recipe, shape, stored.stored.payload, result.raw.span(), references);
       !decoded) {
     if (decoded.error().kind == ErrorKind::corrupt) return damaged(decoded.error().what);
@@ -57,14 +59,19 @@ Result<RawFrame> read_frame(const OpenContainer& container, uint32_t number) {
   return decode_frame(container, stored);
 }
 
-// What codecs take to decode, at most: a second buffer between the stages of a chain, FPC's two tables, and contexts.
-static uint64_t decode_memory(uint64_t raw_bytes) { return 3 * raw_bytes + (1 << 20); }
+// What codecs take to decode a frame, by the chain that the index names; the recipe, which counts, is not at hand.
+static uint64_t decode_memory(const OpenContainer& container, uint32_t number, uint64_t raw_bytes) {
+  constexpr uint64_t kUnknown = 6;  // as much as any chain of this build
+  const auto chain = codec::parse_chain(container.index().chains[container.index().frames[number].chain]);
+  return chain ? codec::decode_bytes(*chain, raw_bytes) : kUnknown * raw_bytes;
+}
 
 uint64_t frame_memory(const OpenContainer& container, uint32_t number) {
   if (is_base_frame(container, number)) return base_frame_memory(container, number);
   const uint64_t raw_bytes = container.plan->frames()[number].raw_bytes;
-  return container.reader->read_bytes(number) + raw_bytes + decode_memory(raw_bytes) +
-         reference_memory(container, number);
+  const ReferenceMemory references = reference_memory(container, number);
+  const uint64_t own = container.reader->read_bytes(number) + raw_bytes + decode_memory(container, number, raw_bytes);
+  return references.kept + std::max(own, references.decoding);
 }
 
 Result<void> for_each_piece(const merge::Plan& plan, const RawFrame& frame, const PieceFn& visit) {
