@@ -8,6 +8,7 @@
 #include "codec/chain.h"
 #include "codec/codec_ids.h"
 #include "codec/halo_copies.h"
+#include "codec/recipe.h"
 #include "codec/test_frames.h"
 
 namespace forebay::codec {
@@ -167,9 +168,9 @@ TEST(Halo, FindsGhostsWithoutCorners) {
   expect_round_trip(frame, parameters);
 }
 
-TEST(Halo, KeepsWhatSavesMostOfTooManyCopies) {
-  const DataType type = type_of("f8");
-  testing::Frame frame{"many", {type, {}}, {}};
+// Lines, each of them one of some patterns, too many for all copies to be listed.
+testing::Frame many_copies() {
+  testing::Frame frame{"many", {type_of("f8"), {}}, {}};
   Random random(41);
   std::vector<Bytes> patterns;
   for (int i = 0; i < 5000; ++i) patterns.push_back(testing::random_bytes(8 * 8, random.next()));
@@ -178,10 +179,25 @@ TEST(Halo, KeepsWhatSavesMostOfTooManyCopies) {
     frame.shape.blocks.push_back(Block{{1, 1, 1, 8}});
     frame.raw.insert(frame.raw.end(), pattern.begin(), pattern.end());
   }
+  return frame;
+}
+
+TEST(Halo, KeepsWhatSavesMostOfTooManyCopies) {
+  const testing::Frame frame = many_copies();
   const Bytes parameters = fitted(frame, 1);
   ASSERT_FALSE(parameters.empty());
   EXPECT_LE(parameters.size(), kMaxParameterBytes);
   expect_round_trip(frame, parameters);
+}
+
+TEST(Halo, LeavesRoomInTheRecipe) {
+  const testing::Frame frame = many_copies();
+  const Encoded encoded = encode(*parse_chain("halo:1,halo:1,halo:1,zstd:1"), frame.shape, frame.raw);
+  EXPECT_GT(encoded.recipe.size(), kMaxRecipeBytes / 2);
+  EXPECT_LE(encoded.recipe.size(), kMaxRecipeBytes);
+  Bytes back(frame.raw.size());
+  ASSERT_TRUE(decode(encoded.recipe, frame.shape, encoded.payload, back));
+  EXPECT_EQ(back, frame.raw);
 }
 
 TEST(Halo, GhostZonesCostNextToNothing) {

@@ -44,6 +44,7 @@ Bytes encode_recipe(std::span<const Step> steps) {
 Result<std::vector<Step>> decode_recipe(std::span<const std::byte> recipe) {
   std::vector<Step> steps;
   if (recipe.empty()) return steps;
+  if (recipe.size() > kMaxRecipeBytes) return malformed("too long");
   const auto count = std::to_integer<size_t>(recipe.front());
   if (count == 0 || count > kMaxChainStages) return malformed("bad number of stages");
   recipe = recipe.subspan(1);

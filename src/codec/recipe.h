@@ -9,6 +9,9 @@
 
 namespace forebay::codec {
 
+// The most that a frame header has room for (docs/format.md, "Frame").
+inline constexpr size_t kMaxRecipeBytes = 64 << 10;
+
 // A stage that was applied, and the size of its output.
 struct Step {
   Stage stage;
