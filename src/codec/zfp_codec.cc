@@ -66,22 +66,37 @@ struct Array {
   size_t count() const { return dims[0] * dims[1] * dims[2] * dims[3]; }
 };
 
-// Dimensions of 1 are left out; lines that follow each other are one line.
-std::vector<Array> arrays_of(const FrameShape& shape) {
-  std::vector<Array> arrays;
-  arrays.reserve(shape.blocks.size());
+// A block without its dimensions of 1.
+Array array_of(const Block& block) {
+  Array array{.rank = 0};
+  for (size_t i = 4; i-- > 0;)
+    if (block.dims[i] != 1) array.dims[array.rank++] = block.dims[i];
+  array.rank = std::max(array.rank, 1u);
+  return array;
+}
+
+// Calls visit(array, its first element) for all arrays of a frame until it returns false; returns whether it never did.
+// Lines that follow each other are one.
+template <class Visit>
+bool for_each_array(const FrameShape& shape, Visit visit) {
+  size_t first = 0;
+  const auto pass = [&](const Array& array) {
+    const size_t at = first;
+    first += array.count();
+    return array.count() == 0 || visit(array, at);
+  };
+  Array line{.dims = {0, 1, 1, 1}};
   for (const Block& block : shape.blocks) {
     if (block.count() == 0) continue;
-    Array array{.rank = 0};
-    for (size_t i = 4; i-- > 0;)
-      if (block.dims[i] != 1) array.dims[array.rank++] = block.dims[i];
-    array.rank = std::max(array.rank, 1u);
-    if (array.rank == 1 && !arrays.empty() && arrays.back().rank == 1)
-      arrays.back().dims[0] += array.dims[0];
-    else
-      arrays.push_back(array);
+    const Array array = array_of(block);
+    if (array.rank == 1) {
+      line.dims[0] += array.dims[0];
+      continue;
+    }
+    if (!pass(line) || !pass(array)) return false;
+    line.dims[0] = 0;
   }
-  return arrays;
+  return pass(line);
 }
 
 // At most four elements along each dimension of an array.
@@ -155,43 +170,39 @@ struct Values {
   }
 
   // The bytes written; 0 if they would not be fewer than those of `in`, for as many of which `buffer` has room.
-  static size_t encode(std::span<const Array> arrays, std::span<const std::byte> in, double tolerance,
-                       BitBuffer& buffer) {
+  static size_t encode(const FrameShape& shape, std::span<const std::byte> in, double tolerance, BitBuffer& buffer) {
     Stream stream(buffer, tolerance);
     std::array<T, kCellValues> values;
-    size_t first = 0;
-    for (const Array& array : arrays) {
-      const bool fits = for_each_cell(array, first, [&](const Cell& cell) {
+    const bool fits = for_each_array(shape, [&](const Array& array, size_t first) {
+      const bool array_fits = for_each_cell(array, first, [&](const Cell& cell) {
         for_each_value(cell, [&](size_t at, size_t i) { values[at] = load(in.data() + i * sizeof(T)); });
         encode_cell(stream.zfp(), cell, values.data());
         return stream.written() < in.size();
       });
-      if (!fits) return 0;
-      stream.end_written_array();
-      first += array.count();
-    }
+      if (array_fits) stream.end_written_array();
+      return array_fits;
+    });
+    if (!fits) return 0;
     const size_t size = stream.written();
     stream.flush();
     return size;
   }
 
   // Whether the first `size` bytes of `buffer` hold exactly these arrays.
-  static bool decode(std::span<const Array> arrays, BitBuffer& buffer, size_t size, double tolerance,
+  static bool decode(const FrameShape& shape, BitBuffer& buffer, size_t size, double tolerance,
                      std::span<std::byte> out) {
     Stream stream(buffer, tolerance);
     std::array<T, kCellValues> values;
-    size_t first = 0;
-    for (const Array& array : arrays) {
-      const bool inside = for_each_cell(array, first, [&](const Cell& cell) {
+    const bool inside = for_each_array(shape, [&](const Array& array, size_t first) {
+      const bool array_inside = for_each_cell(array, first, [&](const Cell& cell) {
         decode_cell(stream.zfp(), cell, values.data());
         for_each_value(cell, [&](size_t at, size_t i) { store(out.data() + i * sizeof(T), values[at]); });
         return stream.read() <= size;
       });
-      if (!inside) return false;
-      stream.end_read_array();
-      first += array.count();
-    }
-    return stream.read() == size;
+      if (array_inside) stream.end_read_array();
+      return array_inside;
+    });
+    return inside && stream.read() == size;
   }
 };
 
@@ -226,10 +237,9 @@ class Zfp final : public Codec {
   size_t encode(const Context& context, std::span<const std::byte> in, std::span<std::byte> out) const override {
     const auto parameters = decode_lossy_parameters(context.parameters);
     if (!parameters || !is_known_library()) return 0;
-    const auto arrays = arrays_of(context.shape);
     BitBuffer buffer(in.size());
-    const size_t size = with_values(context.shape.type,
-                                    [&]<class E>() { return E::encode(arrays, in, parameters->tolerance, buffer); });
+    const size_t size = with_values(
+        context.shape.type, [&]<class E>() { return E::encode(context.shape, in, parameters->tolerance, buffer); });
     if (size >= in.size() || size > out.size()) return 0;
     std::copy_n(buffer.data(), size, out.data());
     return size;
@@ -243,9 +253,9 @@ class Zfp final : public Codec {
       return fail(ErrorKind::corrupt, "zfp data for another shape");
     BitBuffer buffer(in.size());
     std::ranges::copy(in, buffer.data());
-    const auto arrays = arrays_of(context.shape);
-    const bool whole = with_values(
-        context.shape.type, [&]<class E>() { return E::decode(arrays, buffer, in.size(), parameters.tolerance, out); });
+    const bool whole = with_values(context.shape.type, [&]<class E>() {
+      return E::decode(context.shape, buffer, in.size(), parameters.tolerance, out);
+    });
     return whole ? Result<void>() : fail(ErrorKind::corrupt, "zfp data of a wrong length");
   }
 };
