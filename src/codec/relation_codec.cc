@@ -52,7 +52,8 @@ class RelationCodec final : public Codec {
   }
   bool is_transform() const override { return true; }
   size_t bound(size_t raw) const override { return raw; }
-  size_t scratch_bytes(uint8_t, size_t raw) const override { return 2 * raw; }
+  // What is left over of two planes, as doubles, and the terms.
+  size_t scratch_bytes(uint8_t, size_t raw) const override { return 2 * raw + 1024; }
 
   size_t encode(const Context& context, std::span<const std::byte> in, std::span<std::byte> out) const override {
     return run_blocks(relation_forward, context, in, out.first(in.size())) ? in.size() : 0;
