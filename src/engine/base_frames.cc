@@ -5,9 +5,16 @@
 
 #include <fmt/format.h>
 
+#include "engine/decoded_frames.h"
 #include "engine/set_files.h"
 
 namespace forebay::engine {
+
+BaseFrames::BaseFrames(std::string sets_directory, uint64_t memory_bytes)
+    : sets_directory_(std::move(sets_directory)),
+      memory_bytes_(memory_bytes),
+      decoded_(std::make_shared<DecodedFrames>(memory_bytes / 8)),
+      left_bytes_(memory_bytes - decoded_->memory_bytes()) {}
 
 const Result<OpenContainer>& BaseFrames::open(const BaseFrame& base) {
   const std::lock_guard lock(mutex_);
@@ -21,6 +28,7 @@ const Result<OpenContainer>& BaseFrames::open(const BaseFrame& base) {
                     opened->path, {}, "raise --memory");
     else
       left_bytes_ -= taken;
+    if (opened && has_references(*opened)) opened->decoded = decoded_;
   }
   return opened_.emplace(key, std::move(opened)).first->second;
 }

@@ -20,9 +20,9 @@ namespace forebay::engine {
 // stays open. Thread-safe.
 class BaseFrames {
  public:
-  // `sets_directory` is where the store's sets are; `memory_bytes` pays for the indices of all containers together.
-  BaseFrames(std::string sets_directory, uint64_t memory_bytes)
-      : sets_directory_(std::move(sets_directory)), memory_bytes_(memory_bytes), left_bytes_(memory_bytes) {}
+  // `sets_directory` is where the store's sets are; `memory_bytes` pays for the indices of all containers together, and
+  // for some frames that others are predicted from.
+  BaseFrames(std::string sets_directory, uint64_t memory_bytes);
 
   // What the frame's container is, valid as long as this. Errors as of open_container(); corrupt, too, if it is another
   // container than was meant, has no such frame, or has itself only a reference in its place.
@@ -36,6 +36,7 @@ class BaseFrames {
   const std::string sets_directory_;
   const uint64_t memory_bytes_;
   std::mutex mutex_;
+  const std::shared_ptr<DecodedFrames> decoded_;
   uint64_t left_bytes_;
   std::map<std::pair<std::string, std::string>, Result<OpenContainer>> opened_;  // by the names of set and container
 };

@@ -88,7 +88,7 @@ class Restorer {
   Result<OpenSet> open(const store::SetInfo& info) {
     uint64_t memory_bytes = resources_.memory_bytes;
     if (options_.only.empty() || !info.manifest) return open_set(info, memory_bytes);
-    OpenSet set{.manifest = *info.manifest, .directory = info.directory, .containers = {}, .bases = {}};
+    OpenSet set{.manifest = *info.manifest, .directory = info.directory, .containers = {}, .bases = {}, .decoded = {}};
     set.bases = make_base_frames(info, memory_bytes);
     for (const store::ContainerEntry& entry : set.manifest.containers) {
       auto opened = open_listed(info.directory, entry, memory_bytes, set.bases);
@@ -101,6 +101,7 @@ class Restorer {
         return std::unexpected(std::move(opened).error());
       }
     }
+    set.decoded = share_decoded_frames(set.containers, memory_bytes);
     return set;
   }
 

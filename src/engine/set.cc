@@ -27,7 +27,6 @@ Result<OpenContainer> open_container(const std::string& path, uint64_t memory_by
       return fail(ErrorKind::corrupt, fmt::format("frame {} has another size in the index than in its plan", i), path,
                   index.frames[i].record_offset);
   opened.plan = std::make_unique<merge::Plan>(*std::move(plan));
-  opened.decoded = make_decoded_frames(opened, memory_bytes - std::min(memory_bytes, memory_of(opened)));
   return opened;
 }
 
@@ -52,29 +51,29 @@ Result<OpenContainer> open_listed(const std::string& directory, const store::Con
 }
 
 uint64_t memory_of(const OpenContainer& container) {
-  const uint64_t decoded = container.decoded ? container.decoded->memory_bytes() : 0;
   const container::Index& index = container.index();
-  return decoded + index.directory.memory_bytes() + container.plan->memory_bytes() +
+  return index.directory.memory_bytes() + container.plan->memory_bytes() +
          index.frames.size() * sizeof(container::FrameEntry) +
          index.characteristics.size() * sizeof(container::Characteristics) +
          index.directory.files.size() * (sizeof(uint64_t) + sizeof(FileCrc));
 }
 
 uint64_t memory_of(const OpenSet& set) {
-  uint64_t bytes = set.bases ? set.bases->memory_bytes() : 0;
+  uint64_t bytes = (set.bases ? set.bases->memory_bytes() : 0) + (set.decoded ? set.decoded->memory_bytes() : 0);
   for (const OpenContainer& container : set.containers) bytes += memory_of(container);
   return bytes;
 }
 
 Result<OpenSet> open_set(const store::SetInfo& info, uint64_t memory_bytes) {
   if (!info.manifest) return std::unexpected(info.manifest.error());
-  OpenSet set{.manifest = *info.manifest, .directory = info.directory, .containers = {}, .bases = {}};
+  OpenSet set{.manifest = *info.manifest, .directory = info.directory, .containers = {}, .bases = {}, .decoded = {}};
   set.bases = make_base_frames(info, memory_bytes);
   for (const store::ContainerEntry& entry : set.manifest.containers) {
     FOREBAY_TRY(auto opened, open_listed(info.directory, entry, memory_bytes, set.bases));
     memory_bytes -= std::min(memory_bytes, memory_of(opened));
     set.containers.push_back(std::move(opened));
   }
+  set.decoded = share_decoded_frames(set.containers, memory_bytes);
   return set;
 }
 

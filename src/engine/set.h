@@ -20,7 +20,7 @@ struct OpenContainer {
   std::unique_ptr<container::Reader> reader;
   std::unique_ptr<merge::Plan> plan;       // of reader->index().directory, with one entry per index frame
   std::shared_ptr<BaseFrames> bases;       // for frames that lie in other sets; null if there are none
-  std::shared_ptr<DecodedFrames> decoded;  // for frames that others are predicted from; null if there are none
+  std::shared_ptr<DecodedFrames> decoded;  // for frames that others are predicted from; see share_decoded_frames()
 
   const container::Index& index() const { return reader->index(); }
   const Directory& directory() const { return index().directory; }
@@ -39,10 +39,11 @@ struct OpenSet {
   store::Manifest manifest;
   std::string directory;
   std::vector<OpenContainer> containers;
-  std::shared_ptr<BaseFrames> bases;  // of all containers
+  std::shared_ptr<BaseFrames> bases;       // of all containers
+  std::shared_ptr<DecodedFrames> decoded;  // likewise
 };
 
-// The memory that an open container holds, roughly.
+// The memory that an open container holds, roughly, without what it shares with others.
 uint64_t memory_of(const OpenContainer& container);
 
 // What the containers of the set hold, and may hold of other sets' containers.

@@ -43,7 +43,7 @@ class ContainerCheck {
 
  private:
   Result<void> check_frames(const Resources& resources, const std::function<void(uint64_t)>& delivered) {
-    const uint64_t standing = memory_of(container_);
+    const uint64_t standing = memory_of(container_) + (container_.decoded ? container_.decoded->memory_bytes() : 0);
     if (standing > resources.memory_bytes)
       return fail(ErrorKind::limit, "the index alone takes more than the memory budget", container_.path);
     std::vector<uint32_t> numbers(index_.frames.size());
@@ -182,7 +182,7 @@ class Verifier {
       const std::string path = set_.directory + "/" + name;
       auto opened = open_container(path, resources_.memory_bytes);
       if (opened) opened->bases = bases_;
-      FOREBAY_CHECK(take(path, opened));
+      FOREBAY_CHECK(take(path, std::move(opened)));
     }
     for (const std::string& name : missing_containers(names))
       report_.damages.push_back({.container = set_.directory + "/" + name,
@@ -192,7 +192,7 @@ class Verifier {
     return {};
   }
 
-  Result<void> take(const std::string& path, const Result<OpenContainer>& container) {
+  Result<void> take(const std::string& path, Result<OpenContainer> container) {
     if (!container) {
       const Error& error = container.error();
       if (!is_damage(error)) return std::unexpected(error);
@@ -200,6 +200,7 @@ class Verifier {
           {.container = path, .offset = error.offset, .what = error.what, .files = {}, .all_files = true});
       return {};
     }
+    share_decoded_frames({&*container, 1}, resources_.memory_bytes);
     report_.stored_bytes += container->reader->source().size();
     report_.frames += container->index().frames.size();
     report_.files += container->directory().files.size();
