@@ -24,6 +24,15 @@ for rank in range(8):
     numpy.save(f"{sys.argv[1]}/dump.{rank}.npy", values)  # 39 MB each
 """
 
+COMPANIONS = """
+import numpy, sys
+generator = numpy.random.default_rng(3)
+for rank in range(4):
+    density, speed = generator.uniform(1, 2, size=(2, 64, 128, 120))
+    numpy.savez(f"{sys.argv[1]}/dump.{rank}.npz", density=density, speed=speed, hydrogen=0.76 * density,
+                energy=3e-5 * density + 0.5 * speed * speed)  # 8 MB each
+"""
+
 MANY_VARIABLES = """
 import h5py, numpy, sys
 values = numpy.random.default_rng(2).normal(size=1152)
@@ -68,6 +77,12 @@ class Some(Budget):
                               (64, [])):
             with self.subTest(budget=budget, words=words):
                 self.cycle(tree, budget, *words)
+
+    def test_variables_predicted_from_others(self):
+        tree = self.make_tree(COMPANIONS)
+        for budget, words in ((64, []), (128, ["--group-size", "1", "--threads", "8"])):
+            with self.subTest(budget=budget, words=words):
+                self.cycle(tree, budget, "--profile", "max", *words)
 
 
 class ManyVariables(Budget):

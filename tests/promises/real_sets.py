@@ -4,13 +4,15 @@
 Usage: real_sets.py FOREBAY [Some | Every]. The archives are those of $FOREBAY_DATA, else ../shared/data.
 """
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from promise import PROFILES, SCHEMES, SKIP, SOURCE, PromiseTest, main
+from promise import PROFILES, SCHEMES, SKIP, SOURCE, PromiseTest, differences, main, snapshot
 
 ARCHIVES = sorted(Path(os.environ.get("FOREBAY_DATA", SOURCE.parent / "shared" / "data")).glob("*.tar.zst"))
 
@@ -36,6 +38,20 @@ class Some(RealSets):
                 self.comes_back(tree, "--profile", "fast", "--scheme", scheme)
             for group_size in 1, 7, 64:
                 self.comes_back(tree, "--profile", "fast", "--group-size", group_size)
+
+    def test_the_steps_of_a_run_in_one_store_at_most_effort(self):
+        packed = {}
+        for _, tree in self.sets("cosmology"):
+            self.ok("pack", tree, "--store", self.store, "--profile", "max", "--group-size", "16")
+            packed[tree.name] = snapshot(tree)
+        for name, before in packed.items():
+            target = self.work / "restored"
+            self.ok("restore", name, "--store", self.store, "--to", target)
+            self.assertEqual([], differences(before, snapshot(target)), name)
+            shutil.rmtree(target)
+            relations = json.loads(self.ok("info", self.store, name, "--relations", "--json").out)["relations"]
+            self.assertGreater(len(relations), 3, name)
+        self.ok("verify", self.store)
 
     def test_each_set_by_default(self):
         for name, tree in self.sets():
