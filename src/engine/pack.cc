@@ -218,13 +218,21 @@ class Packer {
   }
 
   // The newest set of this profile and as many ranks in as large groups: what was good for its frames may be for these.
+  // From time to time all is chosen anew, lest what gets a little worse from set to set is never noticed.
   Result<void> find_set_before(const store::Store& store) {
+    constexpr int64_t kChooseEvery = 8;
     if (!options_.profile.remembers()) return {};
     FOREBAY_TRY(const auto sets, store.list());
-    for (const store::SetInfo& set : sets)
-      if (set.manifest && set.manifest->profile == options_.profile.name() && set.manifest->ranks == tree_.ranks &&
-          set.manifest->group_size == options_.group_size)
-        before_ = set.directory;
+    for (const store::SetInfo& set : sets) {
+      if (!set.manifest || set.manifest->profile != options_.profile.name() || set.manifest->ranks != tree_.ranks ||
+          set.manifest->group_size != options_.group_size)
+        continue;
+      before_ = set.directory;
+      since_chosen_ = set.manifest->since_chosen.value_or(0) + 1;
+    }
+    if (since_chosen_.value_or(0) < kChooseEvery) return {};
+    before_.clear();
+    since_chosen_.reset();
     return {};
   }
 
@@ -278,7 +286,8 @@ class Packer {
                  .profile = options_.profile.name(),
                  .scheme = options_.scheme.name(),
                  .ranks = tree_.ranks,
-                 .group_size = options_.group_size};
+                 .group_size = options_.group_size,
+                 .since_chosen = since_chosen_};
     for (const auto& [number, group] : share_.groups) manifest_.containers.push_back(group.entry);
     if (base_) add_bases();
     for (size_t i = 0; i < lossy_.size(); ++i)
@@ -344,6 +353,7 @@ class Packer {
   SourceTree tree_;
   std::unique_ptr<store::StagedSet> staged_;  // on the first process
   std::optional<Base> base_;
+  std::optional<int64_t> since_chosen_;
   std::string before_;  // the directory of the set whose chains and relations are remembered
   std::vector<LossyOutcome> lossy_;
   std::vector<std::string> remarks_;

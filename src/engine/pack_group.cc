@@ -118,9 +118,7 @@ class GroupPacker {
       job.cpu_seconds.encode = clock.seconds();
       return {};
     }
-    codec::Related related;
-    for (const RawFrame& reference : job.references) related.references.push_back(reference.raw.span());
-    if (const auto* rule = relations_.rule_of(frame.group)) related.parameters = rule->parameters;
+    const codec::Related related = relations_.related(frame.group, job.references);
     if (auto encoded = encode_as_before(plan, job.frame.number, shape, raw, related)) {
       job.encoded = *std::move(encoded);
     } else {
@@ -180,10 +178,7 @@ class GroupPacker {
           const CpuClock clock;
           PackJob job;
           FOREBAY_TRY(job.frame, gather(plan, static_cast<uint32_t>(number), sources_));
-          for (const uint32_t reference : relations_.references(plan, static_cast<uint32_t>(number))) {
-            FOREBAY_TRY(auto frame, gather(plan, reference, sources_));
-            job.references.push_back(std::move(frame));
-          }
+          FOREBAY_TRY(job.references, relations_.gather_references(plan, static_cast<uint32_t>(number), sources_));
           job.cpu_seconds.fetch = clock.seconds();
           return job;
         },

@@ -74,7 +74,7 @@ class Memory {
 
   // Whether a relation tells about as much as it did. Bits of residuals and bits in storage differ a little.
   static bool still_holds(const codec::FieldRelation& found, const Known& known) {
-    constexpr double kSlack = 1.25, kSlackBits = 1;
+    constexpr double kSlack = 1.1, kSlackBits = 0.5;
     return found.bits < kSlack * known.bits_per_element + kSlackBits;
   }
 
@@ -149,6 +149,23 @@ std::vector<uint32_t> RelationPlan::references(const merge::Plan& plan, uint32_t
   for (const uint32_t other : rule->groups)
     frames.push_back(plan.groups()[other].first_frame + (number - plan.groups()[group].first_frame));
   return frames;
+}
+
+Result<std::vector<RawFrame>> RelationPlan::gather_references(const merge::Plan& plan, uint32_t number,
+                                                              SourcePool& sources) const {
+  std::vector<RawFrame> frames;
+  for (const uint32_t reference : references(plan, number)) {
+    FOREBAY_TRY(auto frame, gather(plan, reference, sources));
+    frames.push_back(std::move(frame));
+  }
+  return frames;
+}
+
+codec::Related RelationPlan::related(uint32_t group, std::span<const RawFrame> references) const {
+  codec::Related related;
+  if (const Rule* rule = rule_of(group)) related.parameters = rule->parameters;
+  for (const RawFrame& reference : references) related.references.push_back(reference.raw.span());
+  return related;
 }
 
 Result<RelationPlan> find_relations(const merge::Plan& plan, SourcePool& sources,

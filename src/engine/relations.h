@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "codec/chooser.h"
 #include "codec/relation.h"
+#include "engine/frame_io.h"
 #include "engine/set.h"
 #include "engine/source_pool.h"
 #include "merge/plan.h"
@@ -39,6 +41,13 @@ class RelationPlan {
 
   // The frames that frame `number` would be predicted from, in the order of the rule's references.
   std::vector<uint32_t> references(const merge::Plan& plan, uint32_t number) const;
+
+  // The same, read. Errors as of gather().
+  Result<std::vector<RawFrame>> gather_references(const merge::Plan& plan, uint32_t number, SourcePool& sources) const;
+
+  // What choosing and encoding a frame of the group take, with what gather_references() returned. Valid as long as
+  // that.
+  codec::Related related(uint32_t group, std::span<const RawFrame> references) const;
 
   void add(uint32_t group, Rule rule) { rules_.insert_or_assign(group, std::move(rule)); }
   bool empty() const { return rules_.empty(); }

@@ -24,7 +24,7 @@ std::vector<codec::Chain> parse_chains(const container::Index& index) {
 }  // namespace
 
 bool RememberedFrame::still_holds(uint64_t payload_bytes, uint64_t raw_bytes) const {
-  constexpr double kSlack = 1.03;
+  constexpr double kSlack = 1.01;
   constexpr uint64_t kSlackBytes = 64;
   return static_cast<double>(payload_bytes) <= kSlack * share * static_cast<double>(raw_bytes) + kSlackBytes;
 }

@@ -9,6 +9,7 @@
 #include "engine/frame_io.h"
 #include "engine/interleave.h"
 #include "engine/pipeline.h"
+#include "engine/relations.h"
 
 namespace forebay::engine {
 namespace {
@@ -17,11 +18,12 @@ namespace {
 // characteristics, a file's row.
 constexpr uint64_t kBytesPerFrame = 180, kBytesPerVariable = 40, kBytesPerFile = 60;
 
-// The decoded frame, a second buffer between the stages of a chain, and the codecs' tables.
-uint64_t decode_memory(uint64_t raw_bytes) { return 2 * raw_bytes + (1 << 20); }
+// The decoded frame, a second buffer between the stages of a chain, and the codecs' working memory.
+uint64_t decode_memory(uint64_t raw_bytes) { return 6 * raw_bytes + (1 << 20); }
 
 struct TrialJob {
   RawFrame frame;
+  std::vector<RawFrame> references;  // that the frame may be predicted from
   uint64_t encoded_bytes = 0;
   double encode_seconds = 0, decode_seconds = 0;
 };
@@ -37,13 +39,21 @@ class GroupTrial {
                    const std::function<void(uint64_t)>& delivered) {
     FOREBAY_TRY(const PlanSpec spec, plan_spec(choice));
     FOREBAY_TRY(const merge::Plan plan, merge::Plan::make(group_.directory, spec));
+    if (profile_.uses_relations()) {
+      FOREBAY_TRY(relations_, find_relations(plan, *group_.sources, [](uint32_t) { return true; }, {}));
+    }
     const std::vector<uint32_t> numbers = spread(plan, step);
     uint64_t raw_bytes = 0;
     const Pipeline<TrialJob>::Stages stages{
-        .cost = [&](size_t i) { return memory(plan.frames()[numbers[i]].raw_bytes); },
+        .cost =
+            [&](size_t i) {
+              const uint64_t raw = plan.frames()[numbers[i]].raw_bytes;
+              return memory(raw) + relations_.references(plan, numbers[i]).size() * raw;
+            },
         .fetch = [&](size_t i) -> Result<TrialJob> {
           TrialJob job;
           FOREBAY_TRY(job.frame, gather(plan, numbers[i], *group_.sources));
+          FOREBAY_TRY(job.references, relations_.gather_references(plan, numbers[i], *group_.sources));
           return job;
         },
         .work = [&](TrialJob& job) { return there_and_back(plan, job); },
@@ -109,11 +119,12 @@ class GroupTrial {
   Result<void> there_and_back(const merge::Plan& plan, TrialJob& job) const {
     const auto raw = job.frame.raw.span();
     const FrameShape shape = plan.shape(plan.frames()[job.frame.number], job.frame.slices);
+    const codec::Related related = relations_.related(plan.frames()[job.frame.number].group, job.references);
     const CpuClock clock;
-    const codec::Encoded encoded = codec::encode(profile_.choose(shape, raw), shape, raw);
+    const codec::Encoded encoded = codec::encode(profile_.choose(shape, raw, related), shape, raw, related.references);
     const double encoded_at = clock.seconds();
     Buffer back(raw.size());
-    FOREBAY_CHECK(codec::decode(encoded.recipe, shape, encoded.payload, back.span()));
+    FOREBAY_CHECK(codec::decode(encoded.recipe, shape, encoded.payload, back.span(), related.references));
     const double decoded_at = clock.seconds();
     if (!std::ranges::equal(raw, back.span()))
       return fail(ErrorKind::internal, "a frame does not decode to what was encoded with profile " + profile_.name());
@@ -126,6 +137,7 @@ class GroupTrial {
   SampleGroups::Group& group_;
   const codec::Profile& profile_;
   const Resources& resources_;
+  RelationPlan relations_;
 };
 
 }  // namespace

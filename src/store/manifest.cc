@@ -191,6 +191,7 @@ std::string serialise(const Manifest& manifest) {
                {"group_size", manifest.group_size},
                {"containers", std::move(containers)}};
   if (manifest.step) body["step"] = *manifest.step;
+  if (manifest.since_chosen) body["since_chosen"] = *manifest.since_chosen;
   if (!manifest.lossy.empty()) body["lossy"] = manifest.lossy;
   if (!manifest.lost_containers.empty()) body["lost_containers"] = manifest.lost_containers;
   if (!manifest.bases.empty()) {
@@ -206,6 +207,7 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string& path) 
   Members members(body);
   members.read("name", manifest.name);
   members.read("step", manifest.step);
+  members.read("since_chosen", manifest.since_chosen);
   members.read("created_ns", manifest.created_ns);
   members.read("software", manifest.software);
   members.read("profile", manifest.profile);

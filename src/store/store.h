@@ -44,6 +44,7 @@ struct Manifest {
   std::string software;         // "forebay 0.1.0"
   std::string profile, scheme;  // as the user asked, for `ls`
   uint64_t ranks = 0, group_size = 0;
+  std::optional<int64_t> since_chosen;  // by how many sets the one is ahead whose choices were tried first for this one
   std::vector<ContainerEntry> containers;    // in rank-group order
   std::vector<std::string> lossy;            // the rules by which variables were stored with loss, for `ls`
   std::vector<std::string> lost_containers;  // that the set had before a repair, which could save nothing of them
