@@ -252,5 +252,24 @@ TEST_F(BaseTest, TheSmallestBudgetIsEnough) {
   EXPECT_EQ(expect_subset("back"), 4u);
 }
 
+// Without its index nothing tells beforehand which frames of a container lie in sets that are gone.
+TEST_F(BaseTest, ARebuiltContainerIsNotWholeWithoutItsBase) {
+  write_version(0);
+  pack_as("a", "");
+  pack_as("b", "a");
+  const std::string container = container_path("b", 0);
+  fs::resize_file(container, fs::file_size(container) - 1);
+  const auto with_base = repair(open_store(), "b", "with-base", resources());
+  ASSERT_TRUE(with_base) << with_base.error().message();
+  EXPECT_EQ(with_base->whole_files.size(), 4u);
+  expect_restores("with-base");
+  fs::remove_all(set_path("a"));
+  const auto without = repair(open_store(), "b", "without", resources());
+  ASSERT_TRUE(without) << without.error().message();
+  EXPECT_TRUE(without->whole_files.empty());
+  ASSERT_EQ(without->lost_files.size(), 4u);
+  EXPECT_THAT(without->lost_files[0], HasSubstr("which is missing"));
+}
+
 }  // namespace
 }  // namespace forebay::engine

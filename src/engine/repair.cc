@@ -14,6 +14,7 @@
 
 #include "codec/lossy.h"
 #include "engine/base_frames.h"
+#include "engine/frame_io.h"
 #include "engine/set.h"
 #include "engine/set_files.h"
 #include "engine/verify.h"
@@ -46,6 +47,7 @@ class Repairer {
 
   Result<RepairReport> run(const store::Store& store) {
     FOREBAY_TRY(buffer_bytes_, buffer_bytes(resources_.memory_bytes));
+    base_frames_ = make_base_frames(set_, buffer_bytes_);
     FOREBAY_TRY(const auto staged, store.stage(new_name_));
     FOREBAY_TRY(const VerifyReport verified, verify(set_, resources_));
     for (const Damage& damage : verified.damages) damages_[damage.container].push_back(&damage);
@@ -87,8 +89,9 @@ class Repairer {
       FOREBAY_TRY(const bool written, rewrite(name, from, to));
       if (!written) return {};
     }
-    FOREBAY_TRY(const OpenContainer opened, open_container(to, buffer_bytes_));
-    list_files(name, opened);
+    FOREBAY_TRY(OpenContainer opened, open_container(to, buffer_bytes_));
+    opened.bases = base_frames_;
+    FOREBAY_CHECK(list_files(name, opened));
     add_bases_of(opened, bases_);
     return keep(name, opened);
   }
@@ -145,7 +148,24 @@ class Repairer {
     return &foreign_;
   }
 
-  void list_files(const std::string& name, const OpenContainer& opened) {
+  // The frames that may be unreadable though they are not lost, and what is wrong with them as far as that is known.
+  std::map<uint32_t, std::string> doubtful_frames(const std::string& name, const OpenContainer& opened) {
+    const auto& entries = opened.index().frames;
+    std::map<uint32_t, std::string> frames;
+    bool is_unknown = false;  // what is wrong with single frames
+    for (const Damage* damage : damages_[set_.directory + "/" + name]) {
+      if (damage->frame) frames.emplace(*damage->frame, damage->what);
+      is_unknown = is_unknown || damage->all_files;
+    }
+    if (is_unknown)
+      for (uint32_t number = 0; number < entries.size(); ++number)
+        if (is_base_frame(opened, number)) frames.emplace(number, "");
+    std::erase_if(frames,
+                  [&](const auto& frame) { return frame.first >= entries.size() || entries[frame.first].is_lost(); });
+    return frames;
+  }
+
+  Result<void> list_files(const std::string& name, const OpenContainer& opened) {
     const auto& files = opened.directory().files;
     std::vector<std::string> why(files.size());  // per file: what it lacks first, or empty
     const auto lack = [&](uint32_t number, const std::string& what) {
@@ -157,8 +177,11 @@ class Repairer {
       ++report_.frames_lost;
       lack(number, fmt::format("frame {} of {} is lost", number, name));
     }
-    for (const Damage* damage : damages_[set_.directory + "/" + name])
-      if (damage->is_derived) lack(*damage->frame, damage->what);
+    for (const auto& [number, what] : doubtful_frames(name, opened)) {
+      const auto frame = read_frame(opened, number);
+      if (!frame && !is_damage(frame.error())) return std::unexpected(frame.error());
+      if (!frame) lack(number, what.empty() ? frame.error().what : what);
+    }
     for (size_t i = 0; i < files.size(); ++i) {
       if (!why[i].empty()) {
         report_.lost_files.push_back(fmt::format("{}: {}", files[i].name, why[i]));
@@ -166,6 +189,7 @@ class Repairer {
         report_.whole_files.push_back(files[i].name);
       }
     }
+    return {};
   }
 
   Result<void> keep(const std::string& name, const OpenContainer& opened) {
@@ -224,6 +248,7 @@ class Repairer {
   const std::string new_name_;
   const Resources& resources_;
   uint64_t buffer_bytes_ = 0;
+  std::shared_ptr<BaseFrames> base_frames_;
   std::map<std::string, std::vector<const Damage*>> damages_;  // by path of the container
   std::vector<Kept> kept_;
   std::vector<std::string> lost_;  // containers of which nothing is left
