@@ -1,64 +1,18 @@
 #include "engine/relations.h"
 
 #include <algorithm>
-#include <random>
+#include <cstring>
 
-#include "engine/test_sets.h"
+#include "engine/decoded_frames.h"
+#include "engine/frame_io.h"
+#include "engine/repair.h"
+#include "engine/test_gas.h"
 
 namespace forebay::engine {
 namespace {
 
-// Variables of one file, and the file.
-class Tensors {
- public:
-  void add(const std::string& name, const std::vector<double>& values, const std::string& shape) {
-    const size_t begin = data_.size();
-    data_ += to_text(values);
-    header_ += fmt::format(R"({}"{}":{{"dtype":"F64","shape":[{}],"data_offsets":[{},{}]}})",
-                           header_.empty() ? "" : ",", name, shape, begin, data_.size());
-  }
-  std::string file() const {
-    const std::string header = "{" + header_ + "}";
-    return to_text(std::vector<uint64_t>{header.size()}) + header + data_;
-  }
-
- private:
-  std::string header_, data_;
-};
-
-class RelationsTest : public SetTest {
+class RelationsTest : public GasTest {
  protected:
-  static constexpr size_t kPlanes = 12, kRows = 20, kColumns = 24;
-
-  // Densities of a gas, of which `share` is hydrogen, at random speeds.
-  void write_gas(double share) const {
-    std::mt19937_64 random(1);
-    std::uniform_real_distribution<double> any(1, 2);
-    for (int rank = 0; rank < 3; ++rank) {
-      std::vector<double> density, hydrogen, helium, speed, energy;
-      for (size_t i = 0; i < kPlanes * kRows * kColumns; ++i) {
-        density.push_back(any(random));
-        hydrogen.push_back(share * density.back());
-        helium.push_back(density.back() - hydrogen.back());
-        speed.push_back(any(random) - 1.5);
-        energy.push_back(3e-5 * density.back() + 0.5 * speed.back() * speed.back());
-      }
-      Tensors tensors;
-      const std::string shape = fmt::format("{},{},{}", kPlanes, kRows, kColumns);
-      for (const auto& [name, values] :
-           {std::pair("density", &density), std::pair("hydrogen", &hydrogen), std::pair("helium", &helium),
-            std::pair("speed", &speed), std::pair("energy", &energy)})
-        tensors.add(name, *values, shape);
-      write(tree() + fmt::format("/dump.{}.safetensors", rank), tensors.file());
-    }
-  }
-
-  PackOptions named(const std::string& name) const {
-    PackOptions options = this->options("auto", "max");
-    options.name = name;
-    return options;
-  }
-
   // The first frame that is predicted from another one, and that other one.
   static std::pair<uint32_t, uint32_t> dependent_and_reference(const OpenContainer& container) {
     const auto& frames = container.index().frames;
@@ -146,6 +100,64 @@ TEST_F(RelationsTest, WorkInLittleMemoryAndOnManyThreads) {
   pack_ok(little);
   ASSERT_TRUE(restore_to("out", "little"));
   EXPECT_EQ(expect_subset("out"), 3u);
+}
+
+TEST_F(RelationsTest, ManyContainersShareTheirRoomForDecodedFrames) {
+  constexpr uint64_t kMemory = 4 << 20;
+  write_gas(0.76, 40);
+  PackOptions options = named("set");
+  options.group_size = 2;
+  pack_ok(options);
+  const auto set = open_set(find(), kMemory);
+  ASSERT_TRUE(set) << set.error().message();
+  ASSERT_NE(set->decoded, nullptr);
+  EXPECT_LE(set->decoded->memory_bytes(), kMemory / 8);
+  EXPECT_LT(memory_of(*set), kMemory / 2);
+  for (const OpenContainer& container : set->containers) {
+    EXPECT_EQ(container.decoded, set->decoded);
+    ASSERT_TRUE(read_frame(container, dependent_and_reference(container).first));
+  }
+}
+
+TEST_F(RelationsTest, APredictedVariableIsExtracted) {
+  write_gas(0.76);
+  pack_ok(named("set"));
+  const OpenSet set = open();
+  const auto energy = find_variables(set, "/energy", 1), density = find_variables(set, "/density", 1),
+             speed = find_variables(set, "/speed", 1);
+  ASSERT_EQ(energy.size(), 1u);
+  const auto values_of = [&](const Found& found) {
+    const auto extracted = extract(set, found, 16 << 20);
+    if (!extracted) throw std::runtime_error(extracted.error().message());
+    std::vector<double> values(extracted->bytes.size() / sizeof(double));
+    std::memcpy(values.data(), extracted->bytes.data(), extracted->bytes.size());
+    return values;
+  };
+  const auto energies = values_of(energy[0]), densities = values_of(density.at(0)), speeds = values_of(speed.at(0));
+  ASSERT_EQ(energies.size(), kPlanes * kRows * kColumns);
+  for (size_t i = 0; i < energies.size(); ++i)
+    ASSERT_DOUBLE_EQ(energies[i], 3e-5 * densities[i] + 0.5 * speeds[i] * speeds[i]) << i;
+}
+
+TEST_F(RelationsTest, ARepairTellsWhatWasPredictedFromALostFrame) {
+  write_gas(0.76, 6);
+  PackOptions options = named("set");
+  options.group_size = 2;
+  pack_ok(options);
+  const std::string container = container_path("set", 1);
+  damage_frame(open().containers[1], dependent_and_reference(open().containers[1]).second);
+  const auto expect_repaired_as = [&](const std::string& name) {
+    const auto report = repair(open_store(), "set", name, resources());
+    ASSERT_TRUE(report) << report.error().message();
+    EXPECT_EQ(report->whole_files.size(), 4u) << "those of the other two containers";
+    EXPECT_EQ(report->lost_files.size(), 2u);
+    ASSERT_TRUE(restore_to("of-" + name, name, report->whole_files));
+    EXPECT_EQ(expect_subset("of-" + name), 4u);
+    EXPECT_FALSE(restore_to("lost", name, {"dump.2.*"}));
+  };
+  expect_repaired_as("repaired");
+  std::filesystem::resize_file(container, std::filesystem::file_size(container) - 1);  // and the index with it
+  expect_repaired_as("rebuilt");
 }
 
 }  // namespace
