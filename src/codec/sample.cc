@@ -8,14 +8,18 @@ namespace {
 constexpr size_t kPlaces = 4;
 constexpr uint64_t kMinOuter = 4, kMinRow = 64;  // a box keeps this many slices and elements, for predictions to work
 
-// `block` cut down to about `max_elements`, outermost dimensions first.
+// `block` cut down to about `max_elements`: the largest outer dimensions first, so that as few elements as possible
+// have neighbours outside the box, then rows.
 Block box_of(const Block& block, uint64_t max_elements) {
   Block box = block;
-  for (int i = 0; i < 4 && box.count() > max_elements; ++i) {
-    const uint64_t least = std::min(box.dims[i], i == 3 ? kMinRow : kMinOuter);
-    const uint64_t slice = box.count() / box.dims[i];
-    box.dims[i] = std::clamp(max_elements / slice, least, box.dims[i]);
+  while (box.count() > max_elements) {
+    uint64_t& longest = *std::max_element(box.dims, box.dims + 3);
+    if (longest <= kMinOuter) break;
+    longest -= 1 + longest / 16;
   }
+  const uint64_t rows = box.count() / box.dims[3];
+  if (box.count() > max_elements)
+    box.dims[3] = std::clamp(max_elements / rows, std::min(kMinRow, box.dims[3]), box.dims[3]);
   return box;
 }
 
@@ -30,6 +34,13 @@ void append_box(Bytes& out, const std::byte* from, const Block& block, const Blo
         const std::byte* at = from + (row * block.dims[3] + start[3]) * width;
         out.insert(out.end(), at, at + box.dims[3] * width);
       }
+}
+
+// How many of the places, spread evenly over a frame of `total` elements, lie before element `end`.
+uint64_t places_before(uint64_t end, uint64_t total) {
+  uint64_t places = 0;
+  while (places < kPlaces && (2 * places + 1) * total / (2 * kPlaces) < end) ++places;
+  return places;
 }
 
 // The first element that tells, along a dimension of a box.
@@ -51,11 +62,10 @@ Sample take_sample(const FrameShape& shape, std::span<const std::byte> raw, size
   uint64_t offset = 0, taken = 0;  // in elements: of the block at hand, and in the sample
   for (const Block& block : shape.blocks) {
     const uint64_t end = offset + block.count();
-    // Block by block, take what brings the sample up to its place's share, once the block reaches the place.
-    const uint64_t place = taken / share;
-    const uint64_t reach = (2 * place + 1) * (raw.size() / width) / (2 * kPlaces);
-    if (place < kPlaces && end > reach && block.count() > 0) {
-      const Block box = box_of(block, (place + 1) * share - taken);
+    // Block by block, take what brings the sample up to the shares of all places that the blocks so far reach.
+    const uint64_t wanted = places_before(end, raw.size() / width) * share;
+    if (taken < wanted && block.count() > 0) {
+      const Block box = box_of(block, wanted - taken);
       sample.shape.blocks.push_back(box);
       sample.trimmed.push_back(box != block);
       append_box(sample.bytes, raw.data() + offset * width, block, box, width);
