@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 #include "engine/decoded_frames.h"
 #include "engine/frame_io.h"
 #include "engine/repair.h"
+#include "engine/set_before.h"
 #include "engine/test_gas.h"
 
 namespace forebay::engine {
@@ -158,6 +160,80 @@ TEST_F(RelationsTest, ARepairTellsWhatWasPredictedFromALostFrame) {
   expect_repaired_as("repaired");
   std::filesystem::resize_file(container, std::filesystem::file_size(container) - 1);  // and the index with it
   expect_repaired_as("rebuilt");
+}
+
+// Containers with references that pack() never writes.
+class HostileReferencesTest : public RelationsTest {
+ protected:
+  // Writes the set's only container again; the frame gets other references. Returns its number.
+  uint32_t refer(const std::function<void(uint32_t number, std::vector<uint32_t>& references)>& change) const {
+    const std::string path = container_path("set", 0), copy = path + ".copy";
+    const auto from = open_container(path, 64 << 20);
+    if (!from) throw std::runtime_error(from.error().message());
+    const uint32_t changed = dependent_and_reference(*from).first;
+    const container::Index& index = from->index();
+    auto writer = container::Writer::create(copy, index.directory, index.plan);
+    for (uint32_t number = 0; number < index.frames.size(); ++number) {
+      const container::FrameEntry& entry = index.frames[number];
+      const auto stored = fetch_frame(*from, number);
+      std::vector<uint32_t> references = entry.references;
+      if (number == changed) change(number, references);
+      EXPECT_TRUE((*writer)->append({.number = number,
+                                     .raw_bytes = entry.raw_bytes,
+                                     .raw_hash = entry.raw_hash,
+                                     .recipe = stored->stored.recipe,
+                                     .chain = index.chains[entry.chain],
+                                     .references = references,
+                                     .payload = stored->stored.payload,
+                                     .lossy = {}}));
+    }
+    EXPECT_TRUE((*writer)->finish(index.file_crcs, index.characteristics));
+    std::filesystem::rename(copy, path);
+    std::filesystem::remove(set_path("set") + "/manifest");  // it lists another container
+    return changed;
+  }
+
+  // That the frame alone is damaged, and that the next set does not trip over it.
+  void expect_refused(uint32_t number) const {
+    const VerifyReport report = verify_ok();
+    EXPECT_TRUE(std::ranges::any_of(report.damages, [&](const Damage& damage) { return damage.frame == number; }));
+    for (const Damage& damage : report.damages) EXPECT_TRUE(!damage.frame || damage.frame == number) << damage.what;
+    relations_of(*open_container(container_path("set", 0), 64 << 20));
+    remember(container_path("set", 0), 64 << 20);
+  }
+};
+
+TEST_F(HostileReferencesTest, ToAFrameThatRefersToOthers) {
+  write_gas(0.76);
+  pack_ok(named("set"));
+  const OpenSet set = open();
+  const auto& frames = set.containers.front().index().frames;
+  uint32_t last = 0;
+  for (uint32_t number = 0; number < frames.size(); ++number)
+    if (!frames[number].references.empty()) last = number;
+  expect_refused(refer([&](uint32_t, auto& references) { references.back() = last; }));
+}
+
+TEST_F(HostileReferencesTest, TooMany) {
+  write_gas(0.76);
+  pack_ok(named("set"));
+  expect_refused(refer([](uint32_t, auto& references) { references.assign(1000, references.front()); }));
+}
+
+TEST_F(HostileReferencesTest, None) {
+  write_gas(0.76);
+  pack_ok(named("set"));
+  expect_refused(refer([](uint32_t, auto& references) { references.clear(); }));
+}
+
+TEST_F(HostileReferencesTest, ToAFrameOfAnotherSize) {
+  write_gas(0.76);
+  pack_ok(named("set"));
+  const OpenSet set = open();
+  const auto& frames = set.containers.front().index().frames;
+  const auto smallest = std::ranges::min_element(frames, {}, &container::FrameEntry::raw_bytes);
+  const auto number = static_cast<uint32_t>(smallest - frames.begin());
+  expect_refused(refer([&](uint32_t, auto& references) { references.back() = number; }));
 }
 
 }  // namespace
