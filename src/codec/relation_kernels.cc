@@ -169,12 +169,13 @@ struct Walk {
           Rows::value_row(*terms, row);
           continue;
         }
-        double* now = left_over + (z % 2) * plane + y * count;
-        const double* before = left_over + ((z + 1) % 2) * plane + y * count;
-        if (plane > count || planes > 1) row.left_over = now;
-        if (y > 0) row.neighbours.up = now - count;
-        if (z > 0) row.neighbours.back = before;
-        if (y > 0 && z > 0) row.neighbours.up_back = before - count;
+        if (plane > count || planes > 1) {  // lines have no memory for what is left over
+          double* now = left_over + (z % 2) * plane + y * count;
+          row.left_over = now;
+          if (y > 0) row.neighbours.up = now - count;
+          if (z > 0) row.neighbours.back = left_over + ((z + 1) % 2) * plane + y * count;
+          if (y > 0 && z > 0) row.neighbours.up_back = row.neighbours.back - count;
+        }
         Rows::change_row(*terms, row);
       }
   }
