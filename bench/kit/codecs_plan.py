@@ -14,7 +14,7 @@ TITLES = {**{profile: f"`{profile}`" for profile in PROFILES}, **{chain: f"`{cha
 EXHAUSTIVE = tuple(f"best:{profile}" for profile in PROFILES)
 
 WHOLE_PROFILES = ("paper", *PROFILES)
-WHOLE_PEERS = tuple(peer for peer in compression_plan.PEERS if peer.name in ("gzip -6", "zstd -3", "zstd -19"))
+WHOLE_PEERS = tuple(peer for peer in compression_plan.PEERS if peer.name in ("gzip -6", "zstd -3"))
 
 PCODEC_VERSION = "1.1.0"
 

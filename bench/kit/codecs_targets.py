@@ -63,7 +63,7 @@ def _fast(figures, name):
         ours, gzip = (figures.costs(name, arm, kind) for arm in ("fast", plan.GZIP))
         least = _matching(FAST_RATIO, name) if kind in _grids(figures, name) else 1
         times = ours.ratio / gzip.ratio
-        rows.append((f"{name}: `fast`, ratio of {kind[0]} {kind[1]}s over gzip -6", f">= {least} x", f"{times:.2f} x",
+        rows.append((f"{name}: `fast`, ratio of {kind[0]} {kind[1]}s over gzip -6", f">= {least} x", f"{times:.3f} x",
                      times >= least))
     return rows
 
