@@ -16,8 +16,7 @@ const Stage kFitted{kFittedId, 0, {}}, kLch{kLchId, 0, {}}, kLchMax{kLchId, 1, {
 
 Stage lorenzo(uint8_t order) { return {kLorenzoId, order, {}}; }
 
-// How much of a frame the chains of a profile are tried on.
-constexpr uint64_t kTrialFraction = 32, kMinTrialBytes = 48 << 10, kMaxTrialBytes = 128 << 10;
+constexpr uint64_t kLargeSampleBytes = 4 << 20;
 
 constexpr uint64_t kTinyVariableBytes = 100;  // mcrEngine section 6.1: such variables skip the first pass
 
@@ -72,13 +71,26 @@ std::vector<Chain> related_candidates(const Bytes& parameters) {
   return {{relation, kLchMax}, {relation, kShuffle, kZstd3}, {relation, kBitshuffle, kZstd3}};
 }
 
+bool refers(const Chain& chain) { return !chain.empty() && chain.front().id == kRelationId; }
+
 // With a look for cells that copy others, before anything else that works on the cells of this frame alone. It finds
 // none in a sample, and leaves itself out where it finds none in the frame.
 Chain with_halo(Chain chain, const DataType& type) {
   if (!type.is_number() || type.size < 4) return chain;
-  const bool refers = !chain.empty() && chain.front().id == kRelationId;
-  chain.insert(chain.begin() + (refers ? 1 : 0), kHalo);
+  chain.insert(chain.begin() + (refers(chain) ? 1 : 0), kHalo);
   return chain;
+}
+
+// The best of `chains` on a sample. Where they shrink it to little it is repetition that counts, of which a sample sees
+// too little; but then they are fast, and are tried on most of the frame.
+Trial best_of(const std::vector<Chain>& chains, const FrameShape& shape, std::span<const std::byte> raw,
+              References references) {
+  constexpr uint64_t kSparseRatio = 10;
+  Trial trial = best_by_trial(chains, shape, raw, trial_sample_bytes(raw.size()), references);
+  if (refers(trial.chain) || trial.sample_bytes < kSparseRatio * trial.encoded_bytes) return trial;
+  std::vector<Chain> alone;
+  std::ranges::remove_copy_if(chains, std::back_inserter(alone), refers);
+  return best_by_trial(alone, shape, raw, kLargeSampleBytes, {});
 }
 
 // Where a sample shrinks to little, a longer search for matches costs little; where it shrinks to nothing, there is
@@ -89,10 +101,6 @@ Chain with_longer_search(Trial trial) {
                          trial.sample_bytes < kConstantRatio * trial.encoded_bytes;
   if (trial.chain.back() == kZstd3 && is_sparse) trial.chain.back() = kZstdMax;
   return std::move(trial.chain);
-}
-
-uint64_t trial_bytes(uint64_t raw_bytes) {
-  return std::clamp(raw_bytes / kTrialFraction, kMinTrialBytes, kMaxTrialBytes);
 }
 
 bool only_tiny_variables(const FrameShape& shape) {
@@ -129,16 +137,13 @@ Chain Profile::choose(const FrameShape& shape, std::span<const std::byte> raw, c
     case Policy::balanced: {
       Chain classic = join(best_by_estimate(transforms(shape.type), shape, raw), balanced_coder(shape.type));
       if (!is_float(shape.type)) return with_halo(std::move(classic), shape.type);
-      return with_halo(best_by_trial({{classic, {kFitted, kLch}}}, shape, raw, trial_bytes(raw.size()), {}).chain,
-                       shape.type);
+      return with_halo(best_of({classic, {kFitted, kLch}}, shape, raw, {}).chain, shape.type);
     }
     case Policy::max: {
       std::vector<Chain> chains = max_candidates(shape.type, {best_by_estimate(transforms(shape.type), shape, raw)});
       if (!related.parameters.empty())
         std::ranges::move(related_candidates(related.parameters), std::back_inserter(chains));
-      return with_halo(
-          with_longer_search(best_by_trial(chains, shape, raw, trial_bytes(raw.size()), related.references)),
-          shape.type);
+      return with_halo(with_longer_search(best_of(chains, shape, raw, related.references)), shape.type);
     }
     case Policy::chain:
       return chain_;
@@ -192,7 +197,8 @@ uint64_t Profile::memory_bytes(uint64_t raw_bytes) const {
   uint64_t choosing = 0;
   if (policy_ == Policy::fast || policy_ == Policy::balanced || policy_ == Policy::max)
     choosing += estimate_memory_bytes(raw_bytes);
-  if (policy_ == Policy::balanced || policy_ == Policy::max) choosing += trial_memory_bytes(trial_bytes(raw_bytes));
+  if (policy_ == Policy::balanced || policy_ == Policy::max)
+    choosing += trial_memory_bytes(trial_sample_bytes(raw_bytes)) + 2 * std::min(raw_bytes, kLargeSampleBytes);
   return encoding + choosing;
 }
 

@@ -86,6 +86,11 @@ Trial best_by_trial(std::span<const Chain> chains, const FrameShape& shape, std:
   return {.chain = *best, .sample_bytes = sample.bytes.size(), .encoded_bytes = best_size};
 }
 
+uint64_t trial_sample_bytes(uint64_t raw_bytes) {
+  constexpr uint64_t kFraction = 32, kLeast = 48 << 10, kMost = 128 << 10;
+  return std::clamp(raw_bytes / kFraction, kLeast, kMost);
+}
+
 uint64_t estimate_memory_bytes(uint64_t raw_bytes) {
   constexpr uint64_t kCopies = 4, kTables = 64 << 10;  // sample, residuals, telling elements, planes
   return kCopies * 2 * estimate_sample_bytes(raw_bytes) + kTables;

@@ -12,6 +12,9 @@ namespace forebay::codec {
 // should code best, judged by estimates on a small sample. A later one must be better by half a percent.
 Chain best_by_estimate(std::span<const Chain> transforms, const FrameShape& shape, std::span<const std::byte> raw);
 
+// How much of a frame chains are tried on.
+uint64_t trial_sample_bytes(uint64_t raw_bytes);
+
 // What a trial found.
 struct Trial {
   Chain chain;

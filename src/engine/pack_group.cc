@@ -5,6 +5,7 @@
 #include "base/checksum.h"
 #include "codec/chain.h"
 #include "codec/codec_ids.h"
+#include "codec/trial.h"
 #include "container/container.h"
 #include "engine/cpu_clock.h"
 #include "engine/frame_facts.h"
@@ -119,11 +120,9 @@ class GroupPacker {
       return {};
     }
     const codec::Related related = relations_.related(frame.group, job.references);
-    if (auto encoded = encode_as_before(plan, job.frame.number, shape, raw, related)) {
-      job.encoded = *std::move(encoded);
-    } else {
-      job.encoded = codec::encode(options_.profile.choose(shape, raw, related), shape, raw, related.references);
-    }
+    const auto as_before = chain_of_before(plan, job.frame.number, shape, raw, related);
+    job.encoded = codec::encode(as_before ? *as_before : options_.profile.choose(shape, raw, related), shape, raw,
+                                related.references);
     if (auto lossy = lossy_->encode(job.frame.slices, shape, raw, job.encoded.payload.size()))
       replace(plan, job, std::move(*lossy));
     FOREBAY_TRY(const codec::Chain used, codec::chain_of(job.encoded.recipe));
@@ -135,9 +134,9 @@ class GroupPacker {
     return {};
   }
 
-  // The frame as its predecessor in the set before was encoded, if that still makes it about as small.
-  std::optional<codec::Encoded> encode_as_before(const merge::Plan& plan, uint32_t number, const FrameShape& shape,
-                                                 std::span<const std::byte> raw, const codec::Related& related) const {
+  // The chain of the frame's predecessor in the set before, if that still makes a sample about as small.
+  std::optional<codec::Chain> chain_of_before(const merge::Plan& plan, uint32_t number, const FrameShape& shape,
+                                              std::span<const std::byte> raw, const codec::Related& related) const {
     const RememberedFrame* before = remembered_.find(plan, number);
     if (before == nullptr) return std::nullopt;
     codec::Chain chain = before->chain;
@@ -145,9 +144,10 @@ class GroupPacker {
       if (related.parameters.empty()) return std::nullopt;
       chain.front().parameters = related.parameters;
     }
-    codec::Encoded encoded = codec::encode(chain, shape, raw, related.references);
-    if (!before->still_holds(encoded.payload.size(), raw.size())) return std::nullopt;
-    return encoded;
+    const codec::Trial trial =
+        codec::best_by_trial({{chain}}, shape, raw, codec::trial_sample_bytes(raw.size()), related.references);
+    if (!before->still_holds(trial.encoded_bytes, trial.sample_bytes)) return std::nullopt;
+    return chain;
   }
 
   // From here on the frame is what the encoding with loss made of it.

@@ -1,22 +1,14 @@
 #include "engine/set_before.h"
 
-#include "codec/codec_ids.h"
-
 namespace forebay::engine {
 namespace {
 
-// A long search for matches: to try it in vain costs more than to choose anew.
-bool is_slow(const codec::Chain& chain) {
-  constexpr uint8_t kSlowLevel = 9;
-  return !chain.empty() && chain.back().id == codec::kZstdId && chain.back().level >= kSlowLevel;
-}
-
-// Those that can be tried: not of frames that were stored with loss, or lie in other sets.
+// Chains that can be tried: not of frames that were stored with loss, or lie in other sets.
 std::vector<codec::Chain> parse_chains(const container::Index& index) {
   std::vector<codec::Chain> chains;
   for (const std::string& text : index.chains) {
     auto chain = codec::parse_chain(text);
-    chains.push_back(chain && !is_slow(*chain) ? *std::move(chain) : codec::Chain());
+    chains.push_back(chain ? *std::move(chain) : codec::Chain());
   }
   return chains;
 }
@@ -24,7 +16,7 @@ std::vector<codec::Chain> parse_chains(const container::Index& index) {
 }  // namespace
 
 bool RememberedFrame::still_holds(uint64_t payload_bytes, uint64_t raw_bytes) const {
-  constexpr double kSlack = 1.01;
+  constexpr double kSlack = 1.05;
   constexpr uint64_t kSlackBytes = 64;
   return static_cast<double>(payload_bytes) <= kSlack * share * static_cast<double>(raw_bytes) + kSlackBytes;
 }

@@ -15,7 +15,7 @@ struct RememberedFrame {
   codec::Chain chain;  // without parameters; empty: nothing is remembered
   double share = 1;    // payload bytes / raw bytes
 
-  // Whether `payload_bytes` for `raw_bytes` is about as small.
+  // Whether `payload_bytes` for `raw_bytes`, of a sample perhaps, is about as small.
   bool still_holds(uint64_t payload_bytes, uint64_t raw_bytes) const;
 };
 
