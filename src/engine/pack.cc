@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -165,15 +166,29 @@ Result<void> check(const PackOptions& options) {
   return check_lossy(options);
 }
 
+// What must stay as it is of a file while it is packed.
+std::string description(const SourceFile& file) {
+  const FileRow& row = file.row;
+  return fmt::format("{}\n{} {} {} {} {} {}\n", row.name, static_cast<int>(row.kind), row.mode, row.size, row.mtime_s,
+                     row.mtime_ns, row.link_target);
+}
+
 // The processes of a team must see the same files: on nodes with storage of their own they would not.
 std::string fingerprint(const SourceTree& tree) {
   std::string text;
-  for (const SourceFile& file : tree.files) {
-    const FileRow& row = file.row;
-    text += fmt::format("{}\n{} {} {} {} {} {}\n", row.name, static_cast<int>(row.kind), row.mode, row.size,
-                        row.mtime_s, row.mtime_ns, row.link_target);
-  }
+  for (const SourceFile& file : tree.files) text += description(file);
   return hash128_hex(as_bytes(text));
+}
+
+// The path of a file that one of two trees has and the other has not, or not like this. Empty if there is none.
+std::string difference(const SourceTree& before, const SourceTree& now) {
+  std::unordered_set<std::string> known;
+  for (const SourceFile& file : now.files) known.insert(description(file));
+  for (const SourceFile& file : before.files)
+    if (known.erase(description(file)) == 0) return file.path;
+  for (const SourceFile& file : now.files)
+    if (known.contains(description(file))) return file.path;
+  return {};
 }
 
 class Packer {
@@ -267,10 +282,10 @@ class Packer {
   // Files may have come, gone or been touched since the scan; those that were read were checked one by one.
   Result<void> check_tree_unchanged() const {
     FOREBAY_TRY(const SourceTree now, scan_tree(options_.sources));
-    if (fingerprint(now) != fingerprint(tree_))
-      return fail(ErrorKind::changed, "files were added, removed or changed while the set was packed",
-                  options_.sources.front(), {}, "let the writers finish, then run again");
-    return {};
+    const std::string changed = difference(tree_, now);
+    if (changed.empty()) return {};
+    return fail(ErrorKind::changed, "files were added, removed or changed while the set was packed", changed, {},
+                "let the writers finish, then run again");
   }
 
   Result<void> commit() {
