@@ -16,6 +16,7 @@ const Stage kFitted{kFittedId, 0, {}}, kLch{kLchId, 0, {}}, kLchMax{kLchId, 1, {
 
 Stage lorenzo(uint8_t order) { return {kLorenzoId, order, {}}; }
 
+constexpr uint64_t kSparseRatio = 10;  // of a sample that shrinks to so little that other rules hold
 constexpr uint64_t kLargeSampleBytes = 4 << 20;
 
 constexpr uint64_t kTinyVariableBytes = 100;  // mcrEngine section 6.1: such variables skip the first pass
@@ -85,7 +86,6 @@ Chain with_halo(Chain chain, const DataType& type) {
 // too little; but then they are fast, and are tried on most of the frame.
 Trial best_of(const std::vector<Chain>& chains, const FrameShape& shape, std::span<const std::byte> raw,
               References references) {
-  constexpr uint64_t kSparseRatio = 10;
   Trial trial = best_by_trial(chains, shape, raw, trial_sample_bytes(raw.size()), references);
   if (refers(trial.chain) || trial.sample_bytes < kSparseRatio * trial.encoded_bytes) return trial;
   std::vector<Chain> alone;
@@ -96,7 +96,7 @@ Trial best_of(const std::vector<Chain>& chains, const FrameShape& shape, std::sp
 // Where a sample shrinks to little, a longer search for matches costs little; where it shrinks to nothing, there is
 // nothing to gain.
 Chain with_longer_search(Trial trial) {
-  constexpr uint64_t kSparseRatio = 10, kConstantRatio = 200;
+  constexpr uint64_t kConstantRatio = 200;
   const bool is_sparse = trial.sample_bytes > kSparseRatio * trial.encoded_bytes &&
                          trial.sample_bytes < kConstantRatio * trial.encoded_bytes;
   if (trial.chain.back() == kZstd3 && is_sparse) trial.chain.back() = kZstdMax;
@@ -208,8 +208,9 @@ const std::vector<ProfileInfo>& profiles() {
       {"gzip", "DEFLATE level 6, as gzip does"},
       {"paper", "the pipeline of the mcrEngine paper: FPC, fpzip or an LZ by datatype, then DEFLATE level 6"},
       {"fast", "the least time that still makes data much smaller than gzip does"},
-      {"balanced", "the default: nearly as fast, and tries a little harder where it pays"},
-      {"max", "as small as it gets, at some MB/s a core"},
+      {"balanced",
+       "the default: predictions fitted to the data, and no ghost zones; about a third of the speed of fast"},
+      {"max", "as small as it gets: variables are predicted from each other, too; somewhat slower than balanced"},
   };
   return all;
 }

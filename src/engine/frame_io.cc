@@ -59,9 +59,9 @@ Result<RawFrame> read_frame(const OpenContainer& container, uint32_t number) {
   return decode_frame(container, stored);
 }
 
-// What codecs take to decode a frame, by the chain that the index names; the recipe, which counts, is not at hand.
+// What codecs take to decode a frame, judged by the chain that the index names: the recipe has not been read yet.
 static uint64_t decode_memory(const OpenContainer& container, uint32_t number, uint64_t raw_bytes) {
-  constexpr uint64_t kUnknown = 6;  // as much as any chain of this build
+  constexpr uint64_t kUnknown = 6;  // times the frame, for chains that cannot be named: those with loss
   const auto chain = codec::parse_chain(container.index().chains[container.index().frames[number].chain]);
   return chain ? codec::decode_bytes(*chain, raw_bytes) : kUnknown * raw_bytes;
 }
