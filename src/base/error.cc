@@ -31,6 +31,10 @@ const char* to_string(ErrorKind kind) {
       return "limit";
     case ErrorKind::cancelled:
       return "cancelled";
+    case ErrorKind::timeout:
+      return "timeout";
+    case ErrorKind::disconnected:
+      return "disconnected";
     case ErrorKind::internal:
       return "internal";
   }
@@ -69,6 +73,14 @@ static ErrorKind kind_of_errno(int value) {
       return ErrorKind::limit;
     case EINVAL:
       return ErrorKind::invalid_argument;
+    case ETIMEDOUT:
+      return ErrorKind::timeout;
+    case ECONNREFUSED:
+    case ECONNRESET:
+    case EHOSTUNREACH:
+    case ENETUNREACH:
+    case EPIPE:
+      return ErrorKind::disconnected;
     default:
       return ErrorKind::io;
   }

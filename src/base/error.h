@@ -23,6 +23,8 @@ enum class ErrorKind : uint8_t {
   changed,           // a source changed while it was read
   limit,             // a bound (memory budget, size limit) would be passed
   cancelled,         // another part of the same operation failed first
+  timeout,           // a deadline passed
+  disconnected,      // a peer cannot be reached, or no longer
   internal,          // a broken promise inside Forebay: please report
 };
 

@@ -13,6 +13,8 @@ ExitCode exit_code_of(ErrorKind kind) {
     case ErrorKind::permission:
     case ErrorKind::io:
     case ErrorKind::cancelled:
+    case ErrorKind::timeout:
+    case ErrorKind::disconnected:
       return ExitCode::failed;
     case ErrorKind::no_space:
       return ExitCode::no_space;

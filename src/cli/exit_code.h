@@ -9,7 +9,7 @@ namespace forebay::cli {
 
 enum class ExitCode : int {
   ok = 0,
-  failed = 1,       // the system failed: I/O error, permission, cancelled
+  failed = 1,       // the system failed: I/O error, permission, cancelled, no connection
   usage = 2,        // the command line makes no sense
   not_found = 3,    // a store, set, file or variable is not there
   exists = 4,       // a name is taken, a file is in the way
@@ -27,7 +27,7 @@ ExitCode exit_code_of(ErrorKind kind);
 // The table of exit codes, for --help.
 inline constexpr std::string_view kExitCodeHelp =
     "   0  success\n"
-    "   1  the system failed: I/O error, permission\n"
+    "   1  the system failed: I/O error, permission, no connection\n"
     "   2  the command line makes no sense\n"
     "   3  a store, set, file or variable is not there\n"
     "   4  a name is taken, or a file is in the way\n"

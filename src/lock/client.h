@@ -1,0 +1,94 @@
+// The client of lock servers.
+//
+// Safety rule (docs/wire.md, "Leases"): a lock may be used only until valid_until(), which lies before the moment at
+// which the server gives the bytes to others. Whoever does I/O under a lock calls keep() before each piece of it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fabric/address.h"
+#include "fabric/credentials.h"
+#include "lock/region.h"
+#include "lock/table.h"
+
+namespace forebay::lock {
+
+using Clock = std::chrono::steady_clock;
+
+struct ClientOptions {
+  // The servers, each by all addresses at which it can be reached, best first. A file belongs to one of them, chosen by
+  // a hash of its name over the number of servers: every client of a file must have the same list in the same order.
+  std::vector<std::vector<fabric::Address>> servers;
+  fabric::Credentials credentials;
+  std::chrono::milliseconds connect_timeout{10'000};
+  std::string label;  // shown by `forebay locks`, for instance "rank 3 of a.out on node7"
+};
+
+class Client;
+
+// A granted lock. Movable; the destructor unlocks. One thread at a time; different locks may be used at once.
+class Lock {
+ public:
+  Lock() = default;
+  Lock(Lock&&) noexcept;
+  Lock& operator=(Lock&&) noexcept;
+  ~Lock();
+
+  bool held() const { return client_ != nullptr; }
+
+  // Until when the bytes may be touched, unless the lease is renewed in time.
+  Clock::time_point valid_until() const;
+
+  // Makes sure that the lock is valid for `wanted` at least from now, renewing the lease when less than that is left or
+  // less than half of it. `wanted` is cut to half of the lease. timeout or disconnected if the lease cannot be renewed:
+  // then the caller must not touch the file any more. Without need to renew it costs one reading of the clock.
+  Result<void> keep(std::chrono::milliseconds wanted);
+
+  // Gives the lock back. An error tells that the lease ended before this call, so that others may have had the bytes.
+  Result<void> unlock();
+
+ private:
+  friend class Client;
+  Lock(std::shared_ptr<Client> client, size_t server, uint64_t request) noexcept;
+  std::shared_ptr<Client> client_;
+  size_t server_ = 0;
+  uint64_t request_ = 0;
+};
+
+// Thread-safe. One connection to each server that is used, made at the first use and made again after a failure; all
+// threads of the process share it. Starts no thread: a thread that waits for an answer also reads those of the others.
+class Client : public std::enable_shared_from_this<Client> {
+ public:
+  // Connects to nothing yet. invalid_argument if there is no server.
+  static Result<std::shared_ptr<Client>> create(ClientOptions options);
+  ~Client();
+
+  // Waits until all bytes of `region` in `file` are granted. `file` is any name on which all clients agree; at most
+  // 4096 bytes. An empty region is granted at once, without the server. timeout when `deadline` passes first (the
+  // request is withdrawn); disconnected if the server is lost; limit if the server refuses a list as too long.
+  Result<Lock> lock(std::string_view file, const Region& region, Access access,
+                    Clock::time_point deadline = Clock::time_point::max());
+
+  // The same without waiting for other holders: nothing if the bytes are not free now.
+  Result<std::optional<Lock>> try_lock(std::string_view file, const Region& region, Access access);
+
+  // Counters live on the server of the file, each under a name of its own (a shared file pointer, for one). A counter
+  // begins at 0 and ends with `forget_counter`, or when the last connection that used it is gone.
+  Result<int64_t> fetch_add(std::string_view counter, int64_t delta);  // the value before
+  Result<void> set_counter(std::string_view counter, int64_t value);
+  Result<void> forget_counter(std::string_view counter);
+
+ private:
+  friend class Lock;
+  struct Impl;
+  explicit Client(ClientOptions options);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace forebay::lock

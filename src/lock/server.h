@@ -1,0 +1,48 @@
+// A lock server: one thread that serves connections over TCP and Unix sockets, as a daemon or inside a job.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "fabric/address.h"
+#include "fabric/credentials.h"
+
+namespace forebay::lock {
+
+struct ServerOptions {
+  // Where to listen. TCP port 0 takes any free one; the address "*" or "0.0.0.0" means every interface.
+  std::vector<fabric::Address> listen;
+  fabric::Credentials credentials;
+
+  std::chrono::milliseconds lease{10'000};  // a client that is not heard of for so long loses its locks,
+  std::chrono::milliseconds grace{2'000};   // and only after this further time others get them
+
+  uint64_t max_terms = 1u << 20;              // of one request
+  uint64_t max_client_memory = 256ull << 20;  // bytes, of all requests of a connection
+  uint32_t max_connections = 65536;
+};
+
+// Thread-safe.
+class Server {
+ public:
+  // Binds and starts the thread. Errors of the system with the address as their path.
+  static Result<std::unique_ptr<Server>> start(ServerOptions options);
+
+  // Closes every connection and ends the thread. Waiting clients see a lost connection.
+  ~Server();
+
+  // Where it listens, with the ports that were chosen; "every interface" becomes the addresses of this host other than
+  // loopback, or loopback if there is no other.
+  std::vector<fabric::Address> addresses() const;
+
+ private:
+  struct Impl;
+  explicit Server(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace forebay::lock

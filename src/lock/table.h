@@ -1,0 +1,62 @@
+// The lock table of one file: who holds and who waits for which bytes. Pure: no clock, no thread, no I/O.
+//
+// A request waits for every earlier request that conflicts with it, held or queued, and is granted whole. Two requests
+// conflict if they have a byte in common and one of them at least is exclusive. Since a request waits only for earlier
+// ones there is no deadlock; since no later one can overtake it there is no starvation.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "lock/region.h"
+
+namespace forebay::lock {
+
+enum class Access : uint8_t { shared, exclusive };
+
+// Names a request in its table; grows in the order of arrival and is never used again.
+using Ticket = uint64_t;
+
+// Not thread-safe.
+class Table {
+ public:
+  Table();
+  ~Table();
+  Table(Table&&) noexcept;
+  Table& operator=(Table&&) noexcept;
+
+  struct Added {
+    Ticket ticket = 0;
+    bool granted = false;  // else it is queued
+  };
+  Added add(Region region, Access access);
+
+  // Adds the request only if it can be granted at once.
+  std::optional<Ticket> try_add(Region region, Access access);
+
+  // Ends a request, held or queued, and returns those that are granted thereby, in order of arrival. A ticket that is
+  // not there is ignored.
+  std::vector<Ticket> remove(Ticket ticket);
+
+  struct Entry {
+    Ticket ticket = 0;
+    Access access = Access::shared;
+    bool granted = false;
+    const Region* region = nullptr;  // valid until the table changes
+    Ticket waits_for = 0;            // an earlier request that stands in its way; 0 if granted
+  };
+  // Every request in order of arrival.
+  void for_each(const std::function<void(const Entry&)>& visit) const;
+
+  size_t size() const;
+  bool empty() const { return size() == 0; }
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace forebay::lock
