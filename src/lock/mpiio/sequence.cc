@@ -1,0 +1,168 @@
+// Sequences, and the loops that hide in them.
+#include <algorithm>
+
+#include "lock/mpiio/pattern.h"
+#include "lock/mpiio/pattern_node.h"
+
+namespace forebay::lock::mpiio {
+
+using Group = Sequence::Group;
+
+// Fewer parts than these are not worth a node of their own.
+static constexpr uint64_t kSmallGroup = 4;
+
+static bool same(const Node* a, const Node* b) {
+  for (; a != b; a = a->child.get(), b = b->child.get()) {
+    if (!a || !b || a->kind != b->kind || a->kind == Node::Kind::sequence) return false;
+    if (a->length != b->length || a->count != b->count || a->stride != b->stride) return false;
+  }
+  return true;
+}
+
+static bool same_part(const Group& a, const Group& b) {
+  return a.length == b.length && same(a.node.get(), b.node.get());
+}
+
+static bool same_group(const Group& a, const Group& b) {
+  return a.count == b.count && a.stride == b.stride && same_part(a, b);
+}
+
+static bool empty(const Group& group) { return group.length == 0 && !group.node; }
+
+// Whether something at `displacement` goes on with the group; if the group has one part so far, tells its stride.
+static bool follows(const Group& group, int64_t displacement, int64_t& stride) {
+  if (group.count == 1) return !__builtin_sub_overflow(displacement, group.displacement, &stride);
+  int64_t span = 0;
+  stride = group.stride;
+  return !__builtin_sub_overflow(displacement, group.displacement, &span) &&
+         static_cast<Wide>(group.count) * group.stride == span;
+}
+
+Result<void> Sequence::add(int64_t displacement, const Pattern& part) {
+  if (!part.node_) return {};
+  const Node& node = *part.node_;
+  Group group;
+  int64_t ignored = 0;
+  if (__builtin_add_overflow(displacement, part.shift_, &group.displacement) ||
+      __builtin_add_overflow(group.displacement, node.first, &ignored) ||
+      __builtin_add_overflow(group.displacement, node.end, &ignored))
+    return fail(ErrorKind::limit, "a datatype has offsets beyond 63 bits");
+
+  if (node.kind != Node::Kind::run || node.count > 1) {
+    group.node = part.node_;
+  } else {
+    group.length = node.length;
+    if (!last_.node && !empty(last_) && last_.displacement + static_cast<int64_t>(last_.length) == group.displacement) {
+      last_.length += group.length;
+      return {};
+    }
+  }
+  push(last_);
+  last_ = std::move(group);
+  return {};
+}
+
+void Sequence::push(const Group& part) {
+  if (empty(part)) return;
+  int64_t stride = 0;
+  if (groups_.empty() || !same_part(groups_.back(), part) || !follows(groups_.back(), part.displacement, stride)) {
+    groups_.push_back(part);
+    return;
+  }
+  groups_.back().stride = stride;
+  ++groups_.back().count;
+}
+
+static Result<NodePtr> node_of(const Group& group) {
+  if (group.node) return repeat(group.count, group.stride, group.node);
+  return make_run(group.length, group.count, group.stride);
+}
+
+// Makes loops of equal groups at equal distances. False if there were none.
+static Result<bool> collapse(std::vector<Group>& groups) {
+  size_t kept = 0, i = 0;
+  bool changed = false;
+  NodePtr node;
+  while (i < groups.size()) {
+    Group loop{.displacement = groups[i].displacement};
+    size_t next = i + 1;
+    for (int64_t stride = 0; groups[i].count > 1 && next < groups.size() && same_group(groups[i], groups[next]) &&
+                             follows(loop, groups[next].displacement, stride);
+         ++next) {
+      loop.stride = stride;
+      ++loop.count;
+    }
+    if (loop.count > 1) {
+      FOREBAY_TRY(loop.node, node_of(groups[i]));
+      if (node && same(node.get(), loop.node.get())) loop.node = node;
+      node = loop.node;
+      groups[kept++] = std::move(loop);
+      changed = true;
+    } else {
+      if (kept != i) groups[kept] = std::move(groups[i]);
+      ++kept;
+    }
+    i = next;
+  }
+  groups.resize(kept);
+  return changed;
+}
+
+// Appends to the items of `node`, whose size and bounds grow accordingly. Offsets were checked by `add`.
+static Result<void> append(Node& node, int64_t displacement, const Node* part, uint64_t length) {
+  node.items.push_back({displacement, node.size, part});
+  int64_t size = 0;
+  if (__builtin_add_overflow(static_cast<int64_t>(node.size), part ? part->size : length, &size))
+    return fail(ErrorKind::limit, "a datatype has more than 2^63 bytes");
+  node.size = static_cast<uint64_t>(size);
+  node.segments += part ? part->segments : 1;
+  node.first = std::min(node.first, displacement + (part ? part->first : 0));
+  node.end = std::max(node.end, displacement + (part ? part->end : static_cast<int64_t>(length)));
+  return {};
+}
+
+static Result<void> append(Node& node, const Group& group) {
+  bool small = group.count < kSmallGroup;
+  NodePtr part = group.node;
+  if (!small) {
+    FOREBAY_TRY(part, node_of(group));
+  }
+  if (part && (node.owned.empty() || node.owned.back() != part)) node.owned.push_back(part);
+  if (part && part->depth >= node.depth) node.depth = part->depth + 1;
+  if (node.depth > Pattern::kMaxDepth) return fail(ErrorKind::limit, "a datatype is nested too deeply");
+  for (uint64_t i = 0; i < (small ? group.count : 1); ++i)
+    FOREBAY_CHECK(append(node, plus(group.displacement, times(i, group.stride)), part.get(), group.length));
+  return {};
+}
+
+static Result<NodePtr> make_sequence(const std::vector<Group>& groups) {
+  auto node = std::make_shared<Node>();
+  node->kind = Node::Kind::sequence;
+  node->first = INT64_MAX;
+  node->end = INT64_MIN;
+  size_t count = 1;
+  for (const Group& group : groups) count += group.count < kSmallGroup ? group.count : 1;
+  node->items.reserve(count);
+  for (const Group& group : groups) FOREBAY_CHECK(append(*node, group));
+  node->items.push_back({0, node->size, nullptr});
+  return node;
+}
+
+Result<Pattern> Sequence::finish(int64_t lower_bound, int64_t extent) {
+  push(std::exchange(last_, {}));
+  std::vector<Group> groups = std::exchange(groups_, {});
+  Pattern pattern = Pattern().resized(lower_bound, extent);
+  if (groups.empty()) return pattern;
+  for (bool changed = true; changed;) {
+    FOREBAY_TRY(changed, collapse(groups));
+  }
+  if (groups.size() == 1) {
+    pattern.shift_ = groups[0].displacement;
+    FOREBAY_TRY(pattern.node_, node_of(groups[0]));
+  } else {
+    FOREBAY_TRY(pattern.node_, make_sequence(groups));
+  }
+  return pattern;
+}
+
+}  // namespace forebay::lock::mpiio
