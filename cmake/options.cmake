@@ -7,6 +7,7 @@ option(FOREBAY_MPI "Let `mpiexec forebay pack` spread rank groups over processes
 option(FOREBAY_FPZIP "Codec fpzip (libfpzip)" ON)
 option(FOREBAY_LZ4 "Codec lz4 (liblz4)" ON)
 option(FOREBAY_ZFP "Codec zfp (libzfp), for `pack --lossy`" ON)
+option(FOREBAY_MUNGE "Let MUNGE vouch for users (libmunge-dev to build, libmunge to use)" ON)
 option(FOREBAY_FUZZ "Build the libFuzzer targets (clang only)" OFF)
 set(FOREBAY_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=")
 

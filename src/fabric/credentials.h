@@ -18,7 +18,7 @@ struct Credentials {
   bool munge = false;            // MUNGE credentials of this process's user
 };
 
-// From the system's source of randomness.
+// From the system's source of randomness. libsodium ends a process that has none.
 Secret new_secret();
 
 // Reads a secret from a file of 64 hexadecimal digits and a line feed. permission if the file belongs to another user

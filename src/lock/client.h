@@ -30,9 +30,16 @@ struct ClientOptions {
   std::string label;  // shown by `forebay locks`, for instance "rank 3 of a.out on node7"
 };
 
-class Client;
+// "SERVER;SERVER;...", each "ADDRESS,ADDRESS,...": ClientOptions::servers as FOREBAY_LOCK_SERVERS has them.
+// invalid_argument if it is not.
+Result<std::vector<std::vector<fabric::Address>>> parse_servers(std::string_view text);
 
-// A granted lock. Movable; the destructor unlocks. One thread at a time; different locks may be used at once.
+class Client;
+class Connection;
+
+// A granted lock. Movable; the destructor unlocks. One thread at a time; different locks may be used at once, and may
+// outlive their client. In a child of fork() the parent's locks are not held: keep() and unlock() return disconnected
+// there, and nothing that a child does ends them.
 class Lock {
  public:
   Lock() = default;
@@ -40,38 +47,43 @@ class Lock {
   Lock& operator=(Lock&&) noexcept;
   ~Lock();
 
-  bool held() const { return client_ != nullptr; }
+  bool held() const { return held_; }
 
-  // Until when the bytes may be touched, unless the lease is renewed in time.
+  // Until when the bytes may be touched, unless the lease is renewed in time. The greatest time for an empty region.
   Clock::time_point valid_until() const;
 
   // Makes sure that the lock is valid for `wanted` at least from now, renewing the lease when less than that is left or
   // less than half of it. `wanted` is cut to half of the lease. timeout or disconnected if the lease cannot be renewed:
-  // then the caller must not touch the file any more. Without need to renew it costs one reading of the clock.
+  // then the caller must not touch the file any more. Without need to renew it costs one reading of the clock. Waits no
+  // longer than a lease lasts.
   Result<void> keep(std::chrono::milliseconds wanted);
 
-  // Gives the lock back. An error tells that the lease ended before this call, so that others may have had the bytes.
+  // Gives the lock back; it is not held afterwards, whatever this returns. An error tells that the lease ended before
+  // this call, so that others may have had the bytes.
   Result<void> unlock();
 
  private:
   friend class Client;
-  Lock(std::shared_ptr<Client> client, size_t server, uint64_t request) noexcept;
-  std::shared_ptr<Client> client_;
-  size_t server_ = 0;
+  Lock(std::shared_ptr<Connection> connection, uint64_t request) noexcept;
+  std::shared_ptr<Connection> connection_;  // null for an empty region, which no server knows
   uint64_t request_ = 0;
+  bool held_ = false;
 };
 
 // Thread-safe. One connection to each server that is used, made at the first use and made again after a failure; all
 // threads of the process share it. Starts no thread: a thread that waits for an answer also reads those of the others.
-class Client : public std::enable_shared_from_this<Client> {
+// A child of fork() makes connections of its own.
+class Client {
  public:
-  // Connects to nothing yet. invalid_argument if there is no server.
+  // Connects to nothing yet. invalid_argument if there is no server, or one without an address.
   static Result<std::shared_ptr<Client>> create(ClientOptions options);
   ~Client();
 
-  // Waits until all bytes of `region` in `file` are granted. `file` is any name on which all clients agree; at most
-  // 4096 bytes. An empty region is granted at once, without the server. timeout when `deadline` passes first (the
-  // request is withdrawn); disconnected if the server is lost; limit if the server refuses a list as too long.
+  // Waits until all bytes of `region` in `file` are granted. `file` is any name on which all clients agree; 1 to 4096
+  // bytes, else invalid_argument. An empty region is granted at once, without the server. timeout when `deadline`
+  // passes first (the request is withdrawn); disconnected if the server is lost, also if it does not answer for as long
+  // as a lease lasts; permission if it does not let this process in; limit if it refuses a list as too long, or has no
+  // more memory for this process.
   Result<Lock> lock(std::string_view file, const Region& region, Access access,
                     Clock::time_point deadline = Clock::time_point::max());
 
@@ -79,7 +91,8 @@ class Client : public std::enable_shared_from_this<Client> {
   Result<std::optional<Lock>> try_lock(std::string_view file, const Region& region, Access access);
 
   // Counters live on the server of the file, each under a name of its own (a shared file pointer, for one). A counter
-  // begins at 0 and ends with `forget_counter`, or when the last connection that used it is gone.
+  // begins at 0 and ends with `forget_counter`, or when the last connection that used it is gone. Names and errors as
+  // for lock(). After disconnected it is not known whether the counter was changed.
   Result<int64_t> fetch_add(std::string_view counter, int64_t delta);  // the value before
   Result<void> set_counter(std::string_view counter, int64_t value);
   Result<void> forget_counter(std::string_view counter);

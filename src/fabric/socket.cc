@@ -1,0 +1,239 @@
+#include "fabric/socket.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace forebay::fabric {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kBacklog = 4096;
+
+struct SocketAddress {
+  sockaddr_storage storage{};
+  socklen_t size = 0;
+  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
+  int family() const { return storage.ss_family; }
+};
+
+SocketAddress unix_address(const std::string& path) {
+  SocketAddress address;
+  auto* un = reinterpret_cast<sockaddr_un*>(&address.storage);
+  un->sun_family = AF_UNIX;
+  std::memcpy(un->sun_path, path.data(), std::min(path.size(), sizeof un->sun_path - 1));
+  const bool abstract = path.starts_with('@');
+  if (abstract) un->sun_path[0] = '\0';
+  address.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + (abstract ? 0 : 1));
+  return address;
+}
+
+Result<std::vector<SocketAddress>> resolve(const Address& address, bool to_listen) {
+  if (address.kind == Address::Kind::unix_socket) return std::vector{unix_address(address.path)};
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICSERV | (to_listen ? AI_PASSIVE : 0);
+  addrinfo* found = nullptr;
+  const std::string port = std::to_string(address.port);
+  const char* host = address.host == "*" ? nullptr : address.host.c_str();
+  const int code = ::getaddrinfo(host, port.c_str(), &hints, &found);
+  if (code != 0)
+    return fail(code == EAI_NONAME ? ErrorKind::not_found : ErrorKind::disconnected,
+                fmt::format("the host cannot be found: {}", ::gai_strerror(code)), to_string(address));
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, ::freeaddrinfo);
+  std::vector<SocketAddress> addresses;
+  for (const addrinfo* info = found; info != nullptr; info = info->ai_next) {
+    if (info->ai_addrlen > sizeof(sockaddr_storage)) continue;
+    std::memcpy(&addresses.emplace_back().storage, info->ai_addr, info->ai_addrlen);
+    addresses.back().size = info->ai_addrlen;
+  }
+  return addresses;
+}
+
+Fd new_socket(int family) { return Fd(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)); }
+
+uint16_t port_of(const SocketAddress& address) {
+  if (address.family() == AF_INET6) return ntohs(reinterpret_cast<const sockaddr_in6&>(address.storage).sin6_port);
+  return ntohs(reinterpret_cast<const sockaddr_in&>(address.storage).sin_port);
+}
+
+void set_port(SocketAddress& address, uint16_t port) {
+  if (address.family() == AF_INET6)
+    reinterpret_cast<sockaddr_in6&>(address.storage).sin6_port = htons(port);
+  else
+    reinterpret_cast<sockaddr_in&>(address.storage).sin_port = htons(port);
+}
+
+Result<Listener> listen_tcp(const Address& address, SocketAddress at) {
+  Fd fd = new_socket(at.family());
+  if (!fd) return fail_errno(errno, "socket", to_string(address));
+  const int on = 1;
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (at.family() == AF_INET6) ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+  if (::bind(fd.get(), at.get(), at.size) != 0) return fail_errno(errno, "bind", to_string(address));
+  if (::listen(fd.get(), kBacklog) != 0) return fail_errno(errno, "listen", to_string(address));
+  at.size = sizeof at.storage;
+  if (::getsockname(fd.get(), at.get(), &at.size) != 0) return fail_errno(errno, "getsockname", to_string(address));
+  Address bound = address;
+  bound.port = port_of(at);
+  return Listener{std::move(fd), std::move(bound)};
+}
+
+// The file of a Unix socket outlives its process; whoever cannot be connected to is gone.
+bool nobody_listens(SocketAddress at) {
+  const Fd probe = new_socket(AF_UNIX);
+  return probe && ::connect(probe.get(), at.get(), at.size) != 0 && errno == ECONNREFUSED;
+}
+
+Result<Listener> listen_unix(const Address& address, SocketAddress at) {
+  Fd fd = new_socket(AF_UNIX);
+  if (!fd) return fail_errno(errno, "socket", to_string(address));
+  const bool abstract = address.path.starts_with('@');
+  if (!abstract) ::fchmod(fd.get(), 0600);  // the mode that bind() gives to the file
+  int bound = ::bind(fd.get(), at.get(), at.size);
+  if (bound != 0 && errno == EADDRINUSE && !abstract && nobody_listens(at)) {
+    ::unlink(address.path.c_str());
+    bound = ::bind(fd.get(), at.get(), at.size);
+  }
+  if (bound != 0 && errno == EADDRINUSE)
+    return fail(ErrorKind::exists, "somebody listens there already", to_string(address));
+  if (bound != 0) return fail_errno(errno, "bind", to_string(address));
+  if (::listen(fd.get(), kBacklog) != 0) return fail_errno(errno, "listen", to_string(address));
+  return Listener{std::move(fd), address};
+}
+
+Result<Fd> connect_one(const Address& address, SocketAddress at, Clock::time_point deadline) {
+  Fd fd = new_socket(at.family());
+  if (!fd) return fail_errno(errno, "socket", to_string(address));
+  while (::connect(fd.get(), at.get(), at.size) != 0) {
+    if (errno == EINTR || errno == EAGAIN) {  // EAGAIN: the queue of a Unix socket is full
+      if (Clock::now() >= deadline) return fail(ErrorKind::timeout, "no connection in time", to_string(address));
+      if (errno == EAGAIN) ::poll(nullptr, 0, 1);
+      continue;
+    }
+    if (errno == EISCONN) break;
+    if (errno != EINPROGRESS && errno != EALREADY)
+      return fail(ErrorKind::disconnected, fmt::format("no connection: {}", std::strerror(errno)), to_string(address));
+    FOREBAY_TRY(const bool ready, wait_for(fd.get(), POLLOUT, deadline));
+    if (!ready) return fail(ErrorKind::timeout, "no connection in time", to_string(address));
+    int code = 0;
+    socklen_t size = sizeof code;
+    ::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &code, &size);
+    if (code == 0) break;
+    return fail(ErrorKind::disconnected, fmt::format("no connection: {}", std::strerror(code)), to_string(address));
+  }
+  return fd;
+}
+
+}  // namespace
+
+Fd::~Fd() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Result<std::vector<Listener>> listen(const Address& address) {
+  FOREBAY_TRY(std::vector<SocketAddress> found, resolve(address, true));
+  std::vector<Listener> listeners;
+  if (address.kind == Address::Kind::unix_socket) {
+    FOREBAY_TRY(Listener listener, listen_unix(address, found.front()));
+    listeners.push_back(std::move(listener));
+    return listeners;
+  }
+  Result<Listener> last = fail(ErrorKind::not_found, "the host has no address", to_string(address));
+  for (SocketAddress& at : found) {
+    // One port for all interfaces, so that the server is known by one.
+    if (!listeners.empty()) set_port(at, listeners.front().address.port);
+    last = listen_tcp(address, at);
+    if (last) listeners.push_back(std::move(*last));
+  }
+  if (listeners.empty()) return std::unexpected(std::move(last).error());
+  return listeners;
+}
+
+Result<Connected> connect(const std::vector<Address>& addresses, Clock::time_point deadline) {
+  Result<Fd> last = fail(ErrorKind::invalid_argument, "the server has no address");
+  for (const Address& address : addresses) {
+    const auto found = resolve(address, false);
+    if (!found) last = std::unexpected(found.error());
+    if (!found) continue;
+    for (const SocketAddress& at : *found) {
+      last = connect_one(address, at, deadline);
+      if (!last) continue;
+      set_no_delay(last->get());
+      return Connected{std::move(*last), address};
+    }
+  }
+  return std::unexpected(std::move(last).error());
+}
+
+std::optional<uid_t> peer_uid(int fd) {
+  int domain = 0;
+  socklen_t size = sizeof domain;
+  if (::getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 || domain != AF_UNIX) return std::nullopt;
+  ucred peer{};
+  size = sizeof peer;
+  // A peer that cannot be told from the overflow user is nobody.
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return static_cast<uid_t>(-1);
+  return peer.uid;
+}
+
+std::string describe_peer(int fd) {
+  SocketAddress at;
+  at.size = sizeof at.storage;
+  if (::getpeername(fd, at.get(), &at.size) != 0) return "a connection that is gone";
+  if (at.family() == AF_UNIX) {
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return "unix";
+    return fmt::format("unix: process {} of user {}", peer.pid, peer.uid);
+  }
+  char host[INET6_ADDRSTRLEN] = {};
+  ::getnameinfo(at.get(), at.size, host, sizeof host, nullptr, 0, NI_NUMERICHOST);
+  return to_string(Address{Address::Kind::tcp, host, port_of(at), {}});
+}
+
+void set_no_delay(int fd) {
+  const int on = 1;
+  ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+void set_keep_alive(int fd) {
+  const auto set = [fd](int level, int name, int value) { ::setsockopt(fd, level, name, &value, sizeof value); };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 60);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 10);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 6);
+}
+
+Result<bool> wait_for(int fd, short events, Clock::time_point deadline) {
+  for (;;) {
+    const auto now = Clock::now();
+    int timeout = -1;
+    if (deadline != Clock::time_point::max()) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - now).count();
+      timeout = static_cast<int>(std::clamp<int64_t>(left, 0, 1 << 30));
+    }
+    pollfd one{fd, events, 0};
+    const int ready = ::poll(&one, 1, timeout);
+    if (ready > 0) return true;
+    if (ready < 0 && errno != EINTR) return fail_errno(errno, "poll", {});
+    if (ready == 0 && Clock::now() >= deadline) return false;
+  }
+}
+
+}  // namespace forebay::fabric

@@ -1,0 +1,70 @@
+// Sockets by address: thin wrappers of the system calls, with errors that name the address.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "fabric/address.h"
+
+namespace forebay::fabric {
+
+// Owns a file descriptor.
+class Fd {
+ public:
+  Fd() = default;
+  explicit Fd(int fd) : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Fd& operator=(Fd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Fd();
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+
+ private:
+  int fd_ = -1;
+};
+
+// A socket that listens; all are nonblocking and closed on exec. Port 0 takes a free one. A file of a Unix socket that
+// nobody listens to any more is replaced, and readable and writable by its owner only; exists if somebody listens.
+struct Listener {
+  Fd fd;
+  Address address;  // with the port that was chosen
+};
+// A host name may stand for several interfaces, and "*" for all: over IPv6 and IPv4 if the host has both.
+Result<std::vector<Listener>> listen(const Address& address);
+
+// Connects to the first of `addresses` that answers, nonblocking, without delay of small segments. Errors of the last
+// one that was tried: disconnected, or timeout when `deadline` passes.
+struct Connected {
+  Fd fd;
+  Address address;
+};
+Result<Connected> connect(const std::vector<Address>& addresses, std::chrono::steady_clock::time_point deadline);
+
+// The user at the other end of a Unix socket, as the kernel tells; nothing for other sockets.
+std::optional<uid_t> peer_uid(int fd);
+
+// "tcp:192.168.0.1:40404" or "unix: process 4711", for people.
+std::string describe_peer(int fd);
+
+void set_no_delay(int fd);  // does nothing to Unix sockets
+
+// Notices within two minutes that a host is gone although nothing is sent to it.
+void set_keep_alive(int fd);
+
+// Numeric addresses of this host's interfaces that are up, other than loopback and link-local ones; loopback if there
+// is no other.
+std::vector<std::string> host_addresses();
+
+// Waits until `fd` is ready for `events` (of poll), or the deadline has passed. False then.
+Result<bool> wait_for(int fd, short events, std::chrono::steady_clock::time_point deadline);
+
+}  // namespace forebay::fabric

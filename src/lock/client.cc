@@ -1,0 +1,201 @@
+#include "lock/client.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include "base/checksum.h"
+#include "lock/connection.h"
+#include "lock/wire.h"
+
+namespace forebay::lock {
+namespace {
+
+Result<void> check_name(std::string_view name) {
+  if (name.empty() || name.size() > wire::kMaxNameBytes)
+    return fail(ErrorKind::invalid_argument, fmt::format("a name has 1 to {} bytes", wire::kMaxNameBytes));
+  return {};
+}
+
+std::unexpected<Error> parents() {
+  return fail(ErrorKind::disconnected, "the lock belongs to the process that this one was forked from");
+}
+
+// A connection to a server, once there is one.
+struct Slot {
+  std::mutex mutex;
+  std::shared_ptr<Connection> connection;
+};
+
+// The connections of one process.
+struct Slots {
+  explicit Slots(size_t servers) : list(servers), generation(fork_generation()) {}
+  std::vector<Slot> list;
+  uint64_t generation;
+};
+
+}  // namespace
+
+Result<std::vector<std::vector<fabric::Address>>> parse_servers(std::string_view text) {
+  std::vector<std::vector<fabric::Address>> servers;
+  for (;;) {
+    const size_t semicolon = text.find(';');
+    FOREBAY_TRY(auto addresses, fabric::parse_addresses(text.substr(0, semicolon)));
+    servers.push_back(std::move(addresses));
+    if (semicolon == std::string_view::npos) return servers;
+    text.remove_prefix(semicolon + 1);
+  }
+}
+
+Lock::Lock(std::shared_ptr<Connection> connection, uint64_t request) noexcept
+    : connection_(std::move(connection)), request_(request), held_(true) {}
+
+Lock::Lock(Lock&& other) noexcept
+    : connection_(std::move(other.connection_)), request_(other.request_), held_(std::exchange(other.held_, false)) {}
+
+Lock& Lock::operator=(Lock&& other) noexcept {
+  std::swap(connection_, other.connection_);
+  std::swap(request_, other.request_);
+  std::swap(held_, other.held_);
+  return *this;
+}
+
+Lock::~Lock() {
+  if (held_ && connection_) connection_->release(request_);
+}
+
+Clock::time_point Lock::valid_until() const {
+  if (!held_) return Clock::time_point::min();
+  return connection_ ? connection_->valid_until() : Clock::time_point::max();
+}
+
+Result<void> Lock::keep(std::chrono::milliseconds) {
+  if (!held_) return fail(ErrorKind::invalid_argument, "the lock is not held");
+  if (!connection_) return {};
+  if (!connection_->own()) return parents();
+  if (connection_->failed()) return std::unexpected(connection_->failure());
+  // What is wanted is half of the lease at most, and less than half of it is renewed in any case.
+  if (connection_->valid_until() - Clock::now() >= connection_->lease() / 2) return {};
+  return connection_->renew();
+}
+
+Result<void> Lock::unlock() {
+  if (!std::exchange(held_, false)) return fail(ErrorKind::invalid_argument, "the lock is not held");
+  const auto connection = std::exchange(connection_, nullptr);
+  if (!connection) return {};
+  if (!connection->own()) return parents();
+  Result<void> valid;
+  // The lease may have been over without the server having noticed: then nobody else has had the bytes.
+  if (Clock::now() > connection->valid_until()) valid = connection->renew();
+  connection->release(request_);
+  return valid;
+}
+
+struct Client::Impl {
+  ClientOptions options;
+  std::atomic<Slots*> slots;
+
+  Slot& slot(std::string_view name);
+  // Whether it was made just now.
+  struct Usable {
+    std::shared_ptr<Connection> connection;
+    bool fresh = false;
+  };
+  Result<Usable> connection(std::string_view name, Clock::time_point deadline);
+  Result<std::optional<Lock>> lock(std::string_view file, const Region& region, Access access, bool only_try,
+                                   Clock::time_point deadline);
+  Result<int64_t> count(wire::CounterAction action, std::string_view counter, int64_t operand);
+};
+
+// The connections of a forked process are its parent's. They are left as they are: another thread of the parent may
+// have held their locks in the moment of the fork.
+Slot& Client::Impl::slot(std::string_view name) {
+  Slots* current = slots.load();
+  if (current->generation != fork_generation()) {
+    auto mine = std::make_unique<Slots>(options.servers.size());
+    if (slots.compare_exchange_strong(current, mine.get())) current = mine.release();
+  }
+  return current->list[hash64(as_bytes(name)) % options.servers.size()];
+}
+
+Result<Client::Impl::Usable> Client::Impl::connection(std::string_view name, Clock::time_point deadline) {
+  FOREBAY_CHECK(check_name(name));
+  const size_t server = hash64(as_bytes(name)) % options.servers.size();
+  Slot& place = slot(name);
+  const std::lock_guard lock(place.mutex);
+  if (place.connection && !place.connection->failed()) return Usable{place.connection, false};
+  place.connection.reset();
+  const auto latest = std::min(deadline, Clock::now() + options.connect_timeout);
+  FOREBAY_TRY(place.connection, Connection::open(options.servers[server], options.credentials, options.label, latest));
+  return Usable{place.connection, true};
+}
+
+Result<std::optional<Lock>> Client::Impl::lock(std::string_view file, const Region& region, Access access,
+                                               bool only_try, Clock::time_point deadline) {
+  for (;;) {
+    FOREBAY_TRY(const Usable usable, connection(file, deadline));
+    const auto request = usable.connection->lock(file, region, access, only_try, deadline);
+    if (request && !*request) return std::nullopt;
+    if (request) return Lock(usable.connection, **request);
+    // A server that was started again while this connection was not used is no error, and what was not granted can be
+    // asked for again: once.
+    const bool again = request.error().kind == ErrorKind::disconnected && !usable.fresh && Clock::now() < deadline;
+    if (!again) return std::unexpected(request.error());
+  }
+}
+
+Result<int64_t> Client::Impl::count(wire::CounterAction action, std::string_view counter, int64_t operand) {
+  FOREBAY_TRY(Usable usable, connection(counter, Clock::time_point::max()));
+  usable.connection->probe();
+  if (usable.connection->failed()) {
+    FOREBAY_TRY(usable, connection(counter, Clock::time_point::max()));
+  }
+  return usable.connection->count(action, counter, operand);
+}
+
+Client::Client(ClientOptions options) : impl_(new Impl{std::move(options), nullptr}) {
+  impl_->slots = new Slots(impl_->options.servers.size());
+}
+
+Client::~Client() {
+  if (impl_->slots.load()->generation == fork_generation()) delete impl_->slots.load();
+}
+
+Result<std::shared_ptr<Client>> Client::create(ClientOptions options) {
+  if (options.servers.empty()) return fail(ErrorKind::invalid_argument, "there is no lock server");
+  if (std::ranges::any_of(options.servers, [](const auto& server) { return server.empty(); }))
+    return fail(ErrorKind::invalid_argument, "a lock server has no address");
+  return std::shared_ptr<Client>(new Client(std::move(options)));
+}
+
+Result<Lock> Client::lock(std::string_view file, const Region& region, Access access, Clock::time_point deadline) {
+  FOREBAY_CHECK(check_name(file));
+  if (region.empty()) return Lock(nullptr, 0);
+  FOREBAY_TRY(auto granted, impl_->lock(file, region, access, false, deadline));
+  if (!granted) return fail(ErrorKind::internal, "the lock server answers a lock as if it were a try");
+  return std::move(*granted);
+}
+
+Result<std::optional<Lock>> Client::try_lock(std::string_view file, const Region& region, Access access) {
+  FOREBAY_CHECK(check_name(file));
+  if (region.empty()) return Lock(nullptr, 0);
+  return impl_->lock(file, region, access, true, Clock::time_point::max());
+}
+
+Result<int64_t> Client::fetch_add(std::string_view counter, int64_t delta) {
+  return impl_->count(wire::CounterAction::fetch_add, counter, delta);
+}
+
+Result<void> Client::set_counter(std::string_view counter, int64_t value) {
+  FOREBAY_CHECK(impl_->count(wire::CounterAction::set, counter, value));
+  return {};
+}
+
+Result<void> Client::forget_counter(std::string_view counter) {
+  FOREBAY_CHECK(impl_->count(wire::CounterAction::forget, counter, 0));
+  return {};
+}
+
+}  // namespace forebay::lock

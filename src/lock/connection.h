@@ -1,0 +1,110 @@
+// A client's connection to one lock server, shared by all threads of the process.
+//
+// It has no thread of its own. Of the threads that wait for answers one leads: it reads from the socket and hands the
+// answers out; when it has its own, another one leads. The leader also renews the lease while it waits.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "fabric/credentials.h"
+#include "fabric/framing.h"
+#include "fabric/socket.h"
+#include "lock/client.h"
+#include "lock/wire.h"
+
+namespace forebay::lock {
+
+// Grows in every child of fork().
+uint64_t fork_generation();
+
+class Connection {
+ public:
+  // Connects, proves who this is, and says hello.
+  static Result<std::shared_ptr<Connection>> open(const std::vector<fabric::Address>& server,
+                                                  const fabric::Credentials& credentials, const std::string& label,
+                                                  Clock::time_point deadline);
+
+  // Closes the socket, which gives back what is still held. Whoever uses a lock has a share in the connection, so that
+  // it is not closed before all I/O under its locks has ended.
+  ~Connection();
+
+  // The number of the request; nothing if it is only a try, and the bytes are not free.
+  Result<std::optional<uint64_t>> lock(std::string_view file, const Region& region, Access access, bool only_try,
+                                       Clock::time_point deadline);
+  void release(uint64_t request);
+  Result<void> renew();
+  Result<int64_t> count(wire::CounterAction action, std::string_view counter, int64_t operand);
+  Result<std::vector<wire::Status>> query(Clock::time_point deadline);
+
+  Clock::time_point valid_until() const { return Clock::time_point(Clock::duration(valid_until_.load())); }
+  Clock::duration lease() const { return lease_; }
+
+  // False in a child of the process that made it.
+  bool own() const { return generation_ == fork_generation(); }
+  bool failed() const { return failed_.load(); }
+  // Why, if failed().
+  Error failure() const;
+
+  // Looks whether the server has closed the connection while nobody was waiting.
+  void probe();
+
+ private:
+  struct Waiter;
+  struct TextHash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+  };
+
+  Connection(fabric::Connected connected, std::string name);
+  Result<void> shake_hands(const fabric::Credentials& credentials, Clock::time_point deadline);
+  Result<void> say_hello(const std::string& label, Clock::time_point deadline);
+  Result<fabric::Frame> next_frame(Clock::time_point deadline);
+
+  Result<void> send(const Bytes& bytes);
+  template <class Encode>
+  Result<void> send_request(Waiter& waiter, const Encode& encode);
+  uint32_t file_number(std::string_view file);
+
+  Result<void> wait(Waiter& waiter, Clock::time_point deadline);
+  void lead(std::unique_lock<std::mutex>& lock, const Waiter& waiter, Clock::time_point deadline);
+  void renew_while_waiting(std::unique_lock<std::mutex>& lock);
+  void read(Clock::time_point until, std::unique_lock<std::mutex>& lock);
+  void understand();
+  void hand_out(wire::ServerMessage message);
+  void answered(uint64_t number, const std::function<void(Waiter&)>& fill);
+  void acknowledged(Clock::time_point sent);
+  void forget(uint64_t number);
+  void fail_with(Error error);
+  void fail_locked(Error error);
+
+  const uint64_t generation_;
+  const std::string name_;  // of the server, for errors
+  fabric::Fd fd_;
+  Clock::duration lease_{std::chrono::seconds(10)};
+  uint64_t max_terms_ = 0;
+  std::atomic<uint64_t> next_number_{1};
+  std::atomic<Clock::rep> valid_until_{Clock::time_point::min().time_since_epoch().count()};
+  std::atomic<bool> failed_{false};
+
+  // Taken before mutex_.
+  std::mutex send_mutex_;
+  Bytes out_;
+  std::unordered_map<std::string, uint32_t, TextHash, std::equal_to<>> files_;  // whose numbers the server knows
+
+  mutable std::mutex mutex_;
+  bool leading_ = false;
+  fabric::FrameParser in_;  // used by the leader
+  std::unordered_map<uint64_t, Waiter*> waiters_;
+  std::optional<std::pair<uint64_t, Clock::time_point>> heartbeat_;  // a renewal under way, and when it was sent
+  std::optional<Error> failure_;
+};
+
+}  // namespace forebay::lock

@@ -1,0 +1,88 @@
+// How a connection to a lock server begins: handshake and hello.
+#include <cerrno>
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "fabric/handshake.h"
+#include "fabric/munge.h"
+#include "lock/connection.h"
+
+namespace forebay::lock {
+namespace {
+
+constexpr size_t kReadBytes = 4096;
+
+std::string host_name() {
+  char name[256] = {};
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+}  // namespace
+
+Connection::Connection(fabric::Connected connected, std::string name)
+    : generation_(fork_generation()),
+      name_(std::move(name)),
+      fd_(std::move(connected.fd)),
+      in_(fabric::kMaxHandshakeBody) {}
+
+Result<std::shared_ptr<Connection>> Connection::open(const std::vector<fabric::Address>& server,
+                                                     const fabric::Credentials& credentials, const std::string& label,
+                                                     Clock::time_point deadline) {
+  FOREBAY_TRY(fabric::Connected connected, fabric::connect(server, deadline));
+  std::string name = fabric::to_string(connected.address);
+  std::shared_ptr<Connection> connection(new Connection(std::move(connected), std::move(name)));
+  auto done = connection->shake_hands(credentials, deadline);
+  if (done) done = connection->say_hello(label, deadline);
+  if (done) return connection;
+  Error error = std::move(done).error();
+  if (error.path.empty()) error.path = connection->name_;
+  return std::unexpected(std::move(error));
+}
+
+Result<void> Connection::shake_hands(const fabric::Credentials& credentials, Clock::time_point deadline) {
+  fabric::ClientHandshake handshake(
+      {credentials, std::string(wire::kPurpose), fabric::peer_uid(fd_.get()), ::geteuid(), fabric::munge_voucher()},
+      fabric::new_nonce());
+  FOREBAY_TRY(fabric::Step step, handshake.begin());
+  while (!step.done) {
+    FOREBAY_CHECK(send(step.send));
+    FOREBAY_TRY(const fabric::Frame frame, next_frame(deadline));
+    FOREBAY_TRY(step, handshake.receive(frame));
+  }
+  in_.set_max_body(wire::kMaxBody);
+  return {};
+}
+
+Result<void> Connection::say_hello(const std::string& label, Clock::time_point deadline) {
+  Bytes hello;
+  wire::encode(hello,
+               wire::Hello{label.substr(0, wire::kMaxLabelBytes), host_name(), static_cast<uint64_t>(::getpid())});
+  FOREBAY_CHECK(send(hello));
+  FOREBAY_TRY(const fabric::Frame frame, next_frame(deadline));
+  FOREBAY_TRY(const wire::ServerMessage answer, wire::decode_server(frame));
+  const auto* welcome = std::get_if<wire::Welcome>(&answer);
+  if (welcome == nullptr || welcome->lease_ms == 0)
+    return fail(ErrorKind::corrupt, "the lock server does not follow the protocol");
+  lease_ = std::chrono::milliseconds(welcome->lease_ms);
+  max_terms_ = welcome->max_terms;
+  return {};
+}
+
+Result<fabric::Frame> Connection::next_frame(Clock::time_point deadline) {
+  for (;;) {
+    FOREBAY_TRY(const auto frame, in_.next());
+    if (frame) return *frame;
+    FOREBAY_TRY(const bool ready, fabric::wait_for(fd_.get(), POLLIN, deadline));
+    if (!ready) return fail(ErrorKind::timeout, "the lock server does not answer in time");
+    const auto room = in_.room(kReadBytes);
+    const ssize_t got = ::recv(fd_.get(), room.data(), room.size(), MSG_DONTWAIT);
+    if (got > 0) in_.commit(static_cast<size_t>(got));
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+      return fail(ErrorKind::disconnected, "the lock server has closed the connection");
+  }
+}
+
+}  // namespace forebay::lock

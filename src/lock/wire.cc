@@ -1,0 +1,279 @@
+#include "lock/wire.h"
+
+#include <fmt/format.h>
+
+#include "lock/varint.h"
+#include "lock/wire_region.h"
+
+namespace forebay::lock::wire {
+namespace {
+
+// A frame under construction.
+class Writer {
+ public:
+  Writer(Bytes& to, Type type) : to_(to), begin_(fabric::begin_frame(to, static_cast<uint8_t>(type))) {}
+  ~Writer() { fabric::end_frame(to_, begin_); }
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  Writer& number(uint64_t value) { return put_varint(to_, value), *this; }
+  Writer& signed_number(int64_t value) { return put_varint(to_, zigzag(value)), *this; }
+  Writer& text(std::string_view value) { return put_text(to_, value), *this; }
+  Bytes& bytes() { return to_; }
+
+ private:
+  Bytes& to_;
+  size_t begin_;
+};
+
+// Bits of a lock request, and of a request in a status.
+enum Flags : uint64_t { kExclusive = 1, kOnlyTry = 2, kGranted = 4 };
+// Bits of a status.
+enum StatusFlags : uint64_t { kLast = 1, kTruncated = 2 };
+
+uint64_t flag(bool set, uint64_t bit) { return set ? bit : 0; }
+
+void put(Bytes& to, const Welcome& m) {
+  Writer(to, Type::welcome).number(m.session).number(m.lease_ms).number(m.grace_ms).number(m.max_terms);
+}
+void put(Bytes& to, const Granted& m) { Writer(to, Type::granted).number(m.request); }
+void put(Bytes& to, const Refused& m) {
+  Writer(to, Type::refused).number(m.request).number(static_cast<uint64_t>(m.reason));
+}
+void put(Bytes& to, const Renewed& m) { Writer(to, Type::renewed).number(m.number); }
+void put(Bytes& to, const Value& m) { Writer(to, Type::value).number(m.request).signed_number(m.value); }
+void put(Bytes& to, const Expired&) { Writer(to, Type::expired); }
+
+void put(Bytes& to, const Status& m) {
+  Writer writer(to, Type::status);
+  writer.number(m.request).number(flag(m.last, kLast) | flag(m.truncated, kTruncated));
+  writer.number(m.clients.size());
+  for (const StatusClient& one : m.clients) {
+    writer.number(one.session).text(one.label).text(one.host).text(one.peer).number(one.pid).number(one.silent_ms);
+    writer.number(one.connected);
+  }
+  writer.number(m.requests.size());
+  std::string_view file;  // written where it changes
+  for (const StatusRequest& one : m.requests) {
+    writer.text(one.file == file ? std::string_view{} : one.file);
+    file = one.file;
+    writer.number(one.ticket).number(one.session).number(one.waits_for).number(one.age_ms);
+    writer.number(flag(one.access == Access::exclusive, kExclusive) | flag(one.granted, kGranted));
+    writer.number(one.bounds.first).number(one.bounds.end).number(one.segments);
+  }
+  writer.number(m.counters.size());
+  for (const StatusCounter& one : m.counters) writer.text(one.name).signed_number(one.value);
+}
+
+Hello read_hello(Reader& from) {
+  Hello m;
+  m.label = from.text(kMaxLabelBytes);
+  m.host = from.text(kMaxLabelBytes);
+  m.pid = from.varint();
+  return m;
+}
+
+// An empty name would be taken for "the same as before" in a status.
+std::string read_name(Reader& from) {
+  const std::string_view name = from.text(kMaxNameBytes);
+  if (name.empty()) from.refuse();
+  return std::string(name);
+}
+
+File read_file(Reader& from) {
+  File m;
+  m.number = static_cast<uint32_t>(from.varint(kMaxFiles - 1));
+  m.name = read_name(from);
+  return m;
+}
+
+Counter read_counter(Reader& from) {
+  Counter m;
+  m.request = from.varint();
+  m.action = static_cast<CounterAction>(from.varint(2));
+  m.operand = unzigzag(from.varint());
+  m.name = read_name(from);
+  return m;
+}
+
+Result<Decoded> read_lock(Reader& from, uint64_t max_terms) {
+  LockRequest m;
+  m.request = from.varint();
+  m.file = static_cast<uint32_t>(from.varint(kMaxFiles - 1));
+  const uint64_t flags = from.varint(kExclusive | kOnlyTry);
+  m.access = (flags & kExclusive) ? Access::exclusive : Access::shared;
+  m.only_try = (flags & kOnlyTry) != 0;
+  auto region = read_region(from, max_terms);
+  if (!region && region.error().kind == ErrorKind::limit) return Decoded{std::move(m), true};
+  if (!region) return std::unexpected(std::move(region).error());
+  m.region = std::move(*region);
+  return Decoded{std::move(m)};
+}
+
+std::vector<StatusClient> read_clients(Reader& from) {
+  std::vector<StatusClient> list;
+  for (uint64_t left = from.varint(kMaxStatusEntries); left > 0 && from.ok(); --left) {
+    StatusClient& one = list.emplace_back();
+    one.session = from.varint();
+    one.label = from.text(kMaxLabelBytes);
+    one.host = from.text(kMaxLabelBytes);
+    one.peer = from.text(kMaxLabelBytes);
+    one.pid = from.varint();
+    one.silent_ms = from.varint();
+    one.connected = from.varint(1) != 0;
+  }
+  return list;
+}
+
+std::vector<StatusRequest> read_requests(Reader& from) {
+  std::vector<StatusRequest> list;
+  std::string_view file;
+  for (uint64_t left = from.varint(kMaxStatusEntries); left > 0 && from.ok(); --left) {
+    StatusRequest& one = list.emplace_back();
+    if (const auto name = from.text(kMaxNameBytes); !name.empty()) file = name;
+    one.file = file;
+    one.ticket = from.varint();
+    one.session = from.varint();
+    one.waits_for = from.varint();
+    one.age_ms = from.varint();
+    const uint64_t flags = from.varint(kExclusive | kOnlyTry | kGranted);
+    one.access = (flags & kExclusive) ? Access::exclusive : Access::shared;
+    one.granted = (flags & kGranted) != 0;
+    one.bounds.first = from.varint();
+    one.bounds.end = from.varint();
+    one.segments = from.varint();
+  }
+  return list;
+}
+
+std::vector<StatusCounter> read_counters(Reader& from) {
+  std::vector<StatusCounter> list;
+  for (uint64_t left = from.varint(kMaxStatusEntries); left > 0 && from.ok(); --left) {
+    StatusCounter& one = list.emplace_back();
+    one.name = from.text(kMaxNameBytes);
+    one.value = unzigzag(from.varint());
+  }
+  return list;
+}
+
+Status read_status(Reader& from) {
+  Status m;
+  m.request = from.varint();
+  const uint64_t flags = from.varint(kLast | kTruncated);
+  m.last = (flags & kLast) != 0;
+  m.truncated = (flags & kTruncated) != 0;
+  m.clients = read_clients(from);
+  m.requests = read_requests(from);
+  m.counters = read_counters(from);
+  return m;
+}
+
+std::unexpected<Error> broken(uint8_t type) {
+  return fail(ErrorKind::corrupt, fmt::format("a message of type {} that cannot be read", type));
+}
+
+}  // namespace
+
+void encode(Bytes& to, const Hello& m) { Writer(to, Type::hello).text(m.label).text(m.host).number(m.pid); }
+void encode(Bytes& to, uint32_t number, std::string_view file_name) {
+  Writer(to, Type::file).number(number).text(file_name);
+}
+void encode(Bytes& to, uint64_t request, uint32_t file, Access access, bool only_try, const Region& region) {
+  Writer writer(to, Type::lock);
+  writer.number(request).number(file);
+  writer.number(flag(access == Access::exclusive, kExclusive) | flag(only_try, kOnlyTry));
+  put_region(writer.bytes(), region);
+}
+void encode(Bytes& to, const Release& m) { Writer(to, Type::release).number(m.request); }
+void encode(Bytes& to, const Renew& m) { Writer(to, Type::renew).number(m.number); }
+void encode(Bytes& to, const Counter& m) {
+  Writer(to, Type::counter)
+      .number(m.request)
+      .number(static_cast<uint64_t>(m.action))
+      .signed_number(m.operand)
+      .text(m.name);
+}
+void encode(Bytes& to, const Query& m) { Writer(to, Type::query).number(m.request); }
+void encode(Bytes& to, const ServerMessage& message) {
+  std::visit([&to](const auto& m) { put(to, m); }, message);
+}
+
+Result<Decoded> decode_client(const fabric::Frame& frame, uint64_t max_terms) {
+  Reader from(frame.body);
+  Decoded decoded;
+  switch (static_cast<Type>(frame.type)) {
+    case Type::hello:
+      decoded.message = read_hello(from);
+      break;
+    case Type::file:
+      decoded.message = read_file(from);
+      break;
+    case Type::lock: {
+      FOREBAY_TRY(decoded, read_lock(from, max_terms));
+      if (decoded.too_long) return decoded;
+      break;
+    }
+    case Type::release:
+      decoded.message = Release{from.varint()};
+      break;
+    case Type::renew:
+      decoded.message = Renew{from.varint()};
+      break;
+    case Type::counter:
+      decoded.message = read_counter(from);
+      break;
+    case Type::query:
+      decoded.message = Query{from.varint()};
+      break;
+    default:
+      return broken(frame.type);
+  }
+  if (!from.at_end()) return broken(frame.type);
+  return decoded;
+}
+
+Result<ServerMessage> decode_server(const fabric::Frame& frame) {
+  Reader from(frame.body);
+  ServerMessage message;
+  switch (static_cast<Type>(frame.type)) {
+    case Type::welcome: {
+      // Times up to a year: nothing that is computed with them overflows.
+      constexpr uint64_t kYearMs = 366ull * 24 * 3600 * 1000;
+      Welcome welcome;
+      welcome.session = from.varint();
+      welcome.lease_ms = from.varint(kYearMs);
+      welcome.grace_ms = from.varint(kYearMs);
+      welcome.max_terms = from.varint();
+      message = welcome;
+      break;
+    }
+    case Type::granted:
+      message = Granted{from.varint()};
+      break;
+    case Type::refused: {
+      const uint64_t request = from.varint();
+      message = Refused{request, static_cast<Reason>(from.varint(static_cast<uint64_t>(Reason::in_use)))};
+      break;
+    }
+    case Type::renewed:
+      message = Renewed{from.varint()};
+      break;
+    case Type::value: {
+      const uint64_t request = from.varint();
+      message = Value{request, unzigzag(from.varint())};
+      break;
+    }
+    case Type::status:
+      message = read_status(from);
+      break;
+    case Type::expired:
+      message = Expired{};
+      break;
+    default:
+      return broken(frame.type);
+  }
+  if (!from.at_end()) return broken(frame.type);
+  return message;
+}
+
+}  // namespace forebay::lock::wire
