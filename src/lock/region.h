@@ -44,9 +44,11 @@ class Region {
  public:
   static Region whole_file();
 
-  // Adds one term. Levels with count 1 are dropped, levels that continue the segment without a gap are folded into its
-  // length, and equal levels that follow from each other into one. Nothing is added if a count or the length is zero.
-  // invalid_argument if a byte would lie at or beyond kFileEnd, or if more than kMaxLevels levels remain.
+  // Adds one term, in normal form: the levels by falling strides, each with a count of at least 2 and a stride greater
+  // than the length. Levels that repeat nothing are dropped, levels that continue the segment without a gap are folded
+  // into its length, and levels that continue another level into that one. Nothing is added if a count or the length is
+  // zero. invalid_argument if a byte would lie at or beyond kFileEnd, or if more than kMaxLevels levels remain; the
+  // region is then as it was.
   Result<void> add(uint64_t start, uint64_t length, std::span<const Level> levels = {});
 
   std::span<const Term> terms() const { return terms_; }
@@ -58,6 +60,12 @@ class Region {
   // From the first byte of any term to the last; {0, 0} if empty.
   Extent bounds() const { return bounds_; }
 
+  // Each term begins at or after the end of the one before: such lists are searched instead of walked.
+  bool ordered() const { return ordered_; }
+
+  // Puts the terms in order of their starts, which may make them ordered().
+  void sort();
+
   // The number of segments of all terms, at most UINT64_MAX.
   uint64_t segment_count() const;
 
@@ -66,8 +74,9 @@ class Region {
 
  private:
   std::vector<Term> terms_;
-  std::vector<Level> levels_;
+  std::vector<Level> levels_;  // terms that follow each other share equal levels
   Extent bounds_;
+  bool ordered_ = true;
 };
 
 // From the first to after the last byte of one term of `region`.
@@ -88,6 +97,7 @@ enum class Granularity : uint8_t {
   file,   // everything
 };
 
+// A region without bytes stays one.
 Region coarsened(Region region, Granularity granularity);
 
 }  // namespace forebay::lock
