@@ -1,0 +1,184 @@
+#include "lock/term_overlap.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace forebay::lock {
+namespace {
+
+__extension__ using Wide = __int128;
+
+constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
+
+template <class Int>
+Int floor_div(Int a, Int b) {
+  const Int quotient = a / b;
+  return a % b < 0 ? quotient - 1 : quotient;
+}
+
+// The least k with low <= k * step % modulus <= high, or kNone; 0 < low <= high < modulus. Euclid's algorithm: if no
+// multiple of the step hits before the first wrap, the question is the same for the wraps, modulo the step.
+uint64_t first_between(uint64_t step, uint64_t modulus, uint64_t low, uint64_t high) {
+  if (step == 0) return kNone;
+  if (step > modulus / 2) {
+    step = modulus - step;
+    std::swap(low, high);
+    low = modulus - low;
+    high = modulus - high;
+  }
+  const uint64_t k = (low - 1) / step + 1;
+  if (k <= high / step) return k;
+  const uint64_t wraps = first_between((step - modulus % step) % step, step, low % step, high % step);
+  if (wraps == kNone) return kNone;
+  return static_cast<uint64_t>((Wide{modulus} * wraps + low - 1) / step + 1);
+}
+
+// Part of a term: its blocks at one level, of which the first begins at `at`. All bytes of the term are below 2^63, and
+// so are all numbers here.
+struct Blocks {
+  const Shape* shape;
+  size_t level;
+  int64_t at;
+
+  bool is_segment() const { return level == shape->levels.size(); }
+  int64_t stride() const { return is_segment() ? 0 : static_cast<int64_t>(shape->levels[level].stride); }
+  int64_t last() const { return static_cast<int64_t>(shape->levels[level].count) - 1; }
+  int64_t end() const { return at + static_cast<int64_t>(shape->extent[level]); }
+  int64_t block() const { return static_cast<int64_t>(shape->extent[level + 1]); }  // the length of one block
+  Blocks operator[](int64_t index) const { return {shape, level + 1, at + index * stride()}; }
+};
+
+// Compares blocks with blocks, level by level, the greater stride first: only blocks whose bounds overlap can have a
+// byte in common, and where they lie follows by division. Of blocks that meet a periodic pattern at the same phase, one
+// stands for all.
+class Meeting {
+ public:
+  explicit Meeting(uint64_t effort) : effort_(effort) {}
+
+  bool meet(const Blocks& a, const Blocks& b) {
+    if (effort_ == 0) return true;
+    --effort_;
+    if (a.end() <= b.at || b.end() <= a.at) return false;
+    if (a.is_segment() && b.is_segment()) return true;
+    const bool a_first = a.stride() >= b.stride();
+    const Blocks& x = a_first ? a : b;
+    const Blocks& y = a_first ? b : a;
+    if (y.is_segment()) return meet_segment(x, y);
+    return x.stride() == y.stride() ? meet_equal(x, y) : meet_other(x, y);
+  }
+
+  uint64_t effort() const { return effort_; }
+
+ private:
+  struct Range {
+    int64_t first, last;
+  };
+
+  // The blocks of x whose bounds overlap those of y.
+  static Range near(const Blocks& x, const Blocks& y) {
+    return {std::max<int64_t>(0, floor_div(y.at - x.at - x.block(), x.stride()) + 1),
+            std::min(x.last(), (y.end() - 1 - x.at) / x.stride())};
+  }
+
+  bool meet_each(const Blocks& x, int64_t first, int64_t last, const Blocks& y) {
+    for (int64_t i = first; i <= last; ++i)
+      if (meet(x[i], y)) return true;
+    return false;
+  }
+
+  bool meet_segment(const Blocks& x, const Blocks& y) {
+    const auto [first, last] = near(x, y);
+    // A block that begins or ends in the segment has a byte there.
+    if (first <= last && (x[last].at >= y.at || x[first].end() <= y.end())) return true;
+    return meet_each(x, first, last, y);
+  }
+
+  // Blocks i of x and j of y meet as all others do whose indices differ by as much.
+  bool meet_equal(const Blocks& x, const Blocks& y) {
+    const int64_t stride = x.stride();
+    const int64_t first = std::max(-y.last(), floor_div(y.at - x.at - x.block(), stride) + 1);
+    const int64_t last = std::min(x.last(), floor_div(y.at + y.block() - 1 - x.at, stride));
+    for (int64_t shift = first; shift <= last; ++shift)
+      if (meet(x[std::max<int64_t>(0, shift)], y[std::max<int64_t>(0, -shift)])) return true;
+    return false;
+  }
+
+  // A block of x that no further block of y beyond both ends could meet, if there were any, sees y as endless: whether
+  // they meet depends on where it begins modulo y's stride.
+  bool meet_other(const Blocks& x, const Blocks& y) {
+    const auto [first, last] = near(x, y);
+    const int64_t stride = y.stride();
+    const Wide inner_first = Wide{y.at} + y.block() - stride;
+    const Wide inner_last = Wide{y.at} + y.last() * stride + stride - x.block();
+    const auto inside_first = static_cast<int64_t>(
+        std::clamp<Wide>(floor_div<Wide>(inner_first - x.at - 1, x.stride()) + 1, first, Wide{last} + 1));
+    const auto inside_last = static_cast<int64_t>(
+        std::clamp<Wide>(floor_div<Wide>(inner_last - x.at, x.stride()), Wide{inside_first} - 1, last));
+    return meet_each(x, first, inside_first - 1, y) || meet_each(x, inside_last + 1, last, y) ||
+           meet_endless(x, {inside_first, inside_last}, y);
+  }
+
+  bool meet_endless(const Blocks& x, Range range, const Blocks& y) {
+    if (range.first > range.last) return false;
+    const auto step = static_cast<uint64_t>(x.stride()), modulus = static_cast<uint64_t>(y.stride());
+    const uint64_t phases = modulus / std::gcd(step, modulus);
+    const uint64_t count = std::min(static_cast<uint64_t>(range.last - range.first) + 1, phases);
+    if (count > 1 && apart_modulo_strides(x, y)) return false;
+    const auto window = static_cast<uint64_t>(x.block() - 1) + static_cast<uint64_t>(y.block());
+    uint64_t phase = residue(Wide{x[range.first].at} - y.at + x.block() - 1, modulus);
+    for (uint64_t i = 0; i < count; ++i) {
+      if (window < modulus) {
+        const uint64_t skip = first_hit(phase, step % modulus, modulus, window);
+        if (skip >= count - i) return false;
+        i += skip;
+        phase = residue(Wide{phase} + Wide{skip} * step, modulus);
+      }
+      if (meet(x[range.first + static_cast<int64_t>(i)], y)) return true;
+      phase = residue(Wide{phase} + step, modulus);
+    }
+    return false;
+  }
+
+  static uint64_t residue(Wide value, uint64_t modulus) {
+    const Wide rest = value % modulus;
+    return static_cast<uint64_t>(rest < 0 ? rest + modulus : rest);
+  }
+
+  // All distances between segments of x and y are equal modulo every stride's divisor, and none of them is that of two
+  // segments that overlap.
+  static bool apart_modulo_strides(const Blocks& x, const Blocks& y) {
+    uint64_t divisor = 0;
+    for (const Blocks* blocks : {&x, &y})
+      for (const Level& level : blocks->shape->levels.subspan(blocks->level)) divisor = std::gcd(divisor, level.stride);
+    const uint64_t x_length = x.shape->extent[x.shape->levels.size()];
+    const uint64_t window = x_length - 1 + y.shape->extent[y.shape->levels.size()];
+    return residue(Wide{x.at} - y.at + x_length - 1, divisor) >= window;
+  }
+
+  uint64_t effort_;
+};
+
+}  // namespace
+
+Shape::Shape(const Region& region, const Term& term) : start(term.start), levels(region.levels(term)) {
+  uint64_t reach = extent[levels.size()] = term.length;
+  for (size_t level = levels.size(); level-- > 0;)
+    extent[level] = reach += (levels[level].count - 1) * levels[level].stride;
+}
+
+bool overlap(const Shape& a, const Shape& b, uint64_t& effort) {
+  const uint64_t granted = std::min(effort, kTermEffort);
+  Meeting meeting(granted);
+  const bool met = meeting.meet({&a, 0, static_cast<int64_t>(a.start)}, {&b, 0, static_cast<int64_t>(b.start)});
+  effort -= granted - meeting.effort();
+  return met;
+}
+
+uint64_t first_hit(uint64_t first, uint64_t step, uint64_t modulus, uint64_t window) {
+  if (first < window) return 0;
+  if (window == 0) return kNone;
+  return first_between(step, modulus, modulus - first, modulus - first + window - 1);
+}
+
+}  // namespace forebay::lock
