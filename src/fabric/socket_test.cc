@@ -1,0 +1,83 @@
+#include "fabric/socket.h"
+
+#include <filesystem>
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace forebay::fabric {
+namespace {
+
+using namespace std::chrono_literals;
+
+auto soon() { return std::chrono::steady_clock::now() + 5s; }
+
+struct TemporaryDirectory {
+  TemporaryDirectory() {
+    char name[] = "/tmp/forebay-socket-XXXXXX";
+    path = ::mkdtemp(name);
+  }
+  ~TemporaryDirectory() { std::filesystem::remove_all(path); }
+  std::string path;
+};
+
+Address unix_socket(const std::string& path) { return {Address::Kind::unix_socket, {}, 0, path}; }
+
+TEST(Socket, TakesAFreePort) {
+  const auto listeners = listen({Address::Kind::tcp, "127.0.0.1", 0, {}});
+  ASSERT_TRUE(listeners) << listeners.error().message();
+  ASSERT_EQ(listeners->size(), 1u);
+  EXPECT_NE(listeners->front().address.port, 0);
+  const auto connected = connect({listeners->front().address}, soon());
+  ASSERT_TRUE(connected);
+  EXPECT_FALSE(peer_uid(connected->fd.get()));
+  EXPECT_EQ(describe_peer(connected->fd.get()), to_string(listeners->front().address));
+}
+
+TEST(Socket, ListensOnEveryInterfaceByOnePort) {
+  const auto listeners = listen({Address::Kind::tcp, "*", 0, {}});
+  ASSERT_TRUE(listeners) << listeners.error().message();
+  for (const Listener& one : *listeners) EXPECT_EQ(one.address.port, listeners->front().address.port);
+  EXPECT_TRUE(connect({{Address::Kind::tcp, "127.0.0.1", listeners->front().address.port, {}}}, soon()));
+}
+
+TEST(Socket, KnowsTheUserAtTheOtherEnd) {
+  const TemporaryDirectory directory;
+  const auto address = unix_socket(directory.path + "/s");
+  const auto listeners = listen(address);
+  ASSERT_TRUE(listeners);
+  struct stat status;
+  ASSERT_EQ(::stat(address.path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+  const auto connected = connect({address}, soon());
+  ASSERT_TRUE(connected);
+  EXPECT_EQ(peer_uid(connected->fd.get()), ::geteuid());
+}
+
+TEST(Socket, TakesOverAFileThatNobodyListensTo) {
+  const TemporaryDirectory directory;
+  const auto address = unix_socket(directory.path + "/s");
+  {
+    const auto listeners = listen(address);
+    ASSERT_TRUE(listeners);
+    EXPECT_EQ(listen(address).error().kind, ErrorKind::exists);
+  }
+  EXPECT_TRUE(listen(address));
+}
+
+TEST(Socket, TriesOneAddressAfterTheOther) {
+  const auto listeners = listen(unix_socket("@forebay-socket-test-" + std::to_string(::getpid())));
+  ASSERT_TRUE(listeners);
+  const auto connected = connect(
+      {unix_socket("@forebay-nobody"), {Address::Kind::tcp, "127.0.0.1", 1, {}}, listeners->front().address}, soon());
+  ASSERT_TRUE(connected) << connected.error().message();
+  EXPECT_EQ(connected->address, listeners->front().address);
+  EXPECT_EQ(connect({unix_socket("@forebay-nobody")}, soon()).error().kind, ErrorKind::disconnected);
+}
+
+TEST(Socket, FindsAddressesOfThisHost) { EXPECT_FALSE(host_addresses().empty()); }
+
+}  // namespace
+}  // namespace forebay::fabric
