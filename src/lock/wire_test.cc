@@ -1,0 +1,213 @@
+#include "lock/wire.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "lock/varint.h"
+#include "lock/wire_region.h"
+
+namespace forebay::lock::wire {
+namespace {
+
+constexpr uint64_t kTerms = 1 << 20;
+
+fabric::Frame frame_of(const Bytes& bytes) {
+  return {std::to_integer<uint8_t>(bytes[5]), std::span(bytes).subspan(fabric::kFrameHeaderBytes)};
+}
+
+template <class Message>
+Message through_client(const Bytes& bytes) {
+  auto decoded = decode_client(frame_of(bytes), kTerms);
+  EXPECT_TRUE(decoded) << decoded.error().message();
+  return std::get<Message>(std::move(decoded->message));
+}
+
+template <class Message>
+Message through_server(const Message& message) {
+  Bytes bytes;
+  encode(bytes, ServerMessage(message));
+  auto decoded = decode_server(frame_of(bytes));
+  EXPECT_TRUE(decoded) << decoded.error().message();
+  return std::get<Message>(std::move(*decoded));
+}
+
+Region strided(uint64_t start, uint64_t length, std::vector<Level> levels) {
+  Region region;
+  EXPECT_TRUE(region.add(start, length, levels));
+  return region;
+}
+
+void expect_same(const Region& a, const Region& b) {
+  ASSERT_EQ(a.terms().size(), b.terms().size());
+  EXPECT_EQ(a.bounds(), b.bounds());
+  for (size_t i = 0; i < a.terms().size(); ++i) {
+    EXPECT_EQ(a.terms()[i].start, b.terms()[i].start);
+    EXPECT_EQ(a.terms()[i].length, b.terms()[i].length);
+    EXPECT_TRUE(std::ranges::equal(a.levels(a.terms()[i]), b.levels(b.terms()[i])));
+  }
+}
+
+TEST(Varint, KeepsEveryNumberAndHasOneFormOfEach) {
+  for (const uint64_t value : {uint64_t{0}, uint64_t{127}, uint64_t{128}, uint64_t{1} << 35, UINT64_MAX}) {
+    Bytes bytes;
+    put_varint(bytes, value);
+    Reader reader(bytes);
+    EXPECT_EQ(reader.varint(), value);
+    EXPECT_TRUE(reader.at_end());
+    for (const int64_t sign : {1, -1}) {
+      const auto number = static_cast<int64_t>(value) * sign;
+      EXPECT_EQ(unzigzag(zigzag(number)), number);
+    }
+  }
+  for (const Bytes& bad : {Bytes{std::byte{0x80}, std::byte{0}}, Bytes{std::byte{0xff}}, Bytes(10, std::byte{0xff}),
+                           Bytes(11, std::byte{0x80})}) {
+    Reader reader(bad);
+    (void)reader.varint();
+    EXPECT_FALSE(reader.ok());
+  }
+}
+
+TEST(Wire, KeepsClientMessages) {
+  Bytes bytes;
+  encode(bytes, Hello{"rank 3", "node7", 4711});
+  const auto hello = through_client<Hello>(bytes);
+  EXPECT_EQ(hello.label + hello.host + std::to_string(hello.pid), "rank 3node74711");
+
+  bytes.clear();
+  encode(bytes, 1023, "/scratch/file");
+  EXPECT_EQ(through_client<File>(bytes).number, 1023u);
+  EXPECT_EQ(through_client<File>(bytes).name, "/scratch/file");
+
+  bytes.clear();
+  encode(bytes, Release{UINT64_MAX});
+  EXPECT_EQ(through_client<Release>(bytes).request, UINT64_MAX);
+
+  bytes.clear();
+  encode(bytes, Renew{5});
+  EXPECT_EQ(through_client<Renew>(bytes).number, 5u);
+
+  bytes.clear();
+  encode(bytes, Counter{9, CounterAction::set, INT64_MIN, "pointer"});
+  const auto counter = through_client<Counter>(bytes);
+  EXPECT_EQ(counter.operand, INT64_MIN);
+  EXPECT_EQ(counter.action, CounterAction::set);
+  EXPECT_EQ(counter.name, "pointer");
+
+  bytes.clear();
+  encode(bytes, Query{3});
+  EXPECT_EQ(through_client<Query>(bytes).request, 3u);
+}
+
+TEST(Wire, KeepsRegions) {
+  Region mixed;
+  ASSERT_TRUE(mixed.add(1000, 10, std::vector<Level>{{7, 1000}, {3, 20}}));
+  ASSERT_TRUE(mixed.add(5, 10, std::vector<Level>{{7, 1000}, {3, 20}}));
+  ASSERT_TRUE(mixed.add(kFileEnd - 1, 1));
+  for (const Region& region : {Region(), Region::whole_file(), mixed}) {
+    Bytes bytes;
+    encode(bytes, 77, 4, Access::exclusive, true, region);
+    const auto lock = through_client<LockRequest>(bytes);
+    EXPECT_EQ(lock.request, 77u);
+    EXPECT_EQ(lock.file, 4u);
+    EXPECT_EQ(lock.access, Access::exclusive);
+    EXPECT_TRUE(lock.only_try);
+    expect_same(lock.region, region);
+  }
+}
+
+TEST(Wire, KeepsServerMessages) {
+  EXPECT_EQ(through_server(Welcome{1, 10'000, 2'000, 99}).max_terms, 99u);
+  EXPECT_EQ(through_server(Granted{12}).request, 12u);
+  EXPECT_EQ(through_server(Refused{12, Reason::memory}).reason, Reason::memory);
+  EXPECT_EQ(through_server(Renewed{3}).number, 3u);
+  EXPECT_EQ(through_server(Value{3, -5}).value, -5);
+  (void)through_server(Expired{});
+  Status status{.request = 8, .last = false, .truncated = true};
+  status.clients.push_back({1, "label", "host", "peer", 99, 5, true});
+  status.requests.push_back({"f", 1, 1, Access::exclusive, true, 0, 7, {5, 10}, 3});
+  status.requests.push_back({"f", 2, 1, Access::shared, false, 1, 7, {5, 10}, 3});
+  status.requests.push_back({"g", 1, 1, Access::shared, true, 0, 7, {0, kFileEnd}, 1});
+  status.counters.push_back({"c", INT64_MIN});
+  const Status back = through_server(status);
+  EXPECT_FALSE(back.last);
+  EXPECT_TRUE(back.truncated);
+  EXPECT_EQ(back.clients, status.clients);
+  EXPECT_EQ(back.requests, status.requests);
+  EXPECT_EQ(back.counters, status.counters);
+}
+
+// 80 blocks of 24 variables (paper 004, section 4.3): 1920 segments, in two nested levels.
+TEST(Wire, TakesFewBytesForTheFlashRequest) {
+  constexpr uint64_t kBlockBytes = 8 * 8 * 8 * 8, kRanks = 64;
+  const Region region = strided(17 * 80 * kBlockBytes, kBlockBytes,
+                                {{24, kRanks * 80 * kBlockBytes}, {80, 2 * kBlockBytes}});
+  ASSERT_EQ(region.segment_count(), 1920u);
+  Bytes bytes;
+  encode(bytes, 0, "/gpfs/scratch/project/user/flash_hdf5_chk_0000");
+  encode(bytes, 1000, 0, Access::exclusive, false, region);
+  EXPECT_LT(bytes.size(), 200u);
+  RecordProperty("bytes", static_cast<int>(bytes.size()));
+
+  // And as a list of single segments.
+  bytes.clear();
+  encode(bytes, 1000, 0, Access::exclusive, false, expanded(region, 10'000).value());
+  EXPECT_LT(bytes.size(), 1920u * 5);
+}
+
+TEST(Wire, RefusesEveryCut) {
+  Bytes bytes;
+  encode(bytes, 1, 0, Access::shared, false, strided(5, 10, {{3, 100}, {4, 15}}));
+  for (size_t size = 0; size < bytes.size() - fabric::kFrameHeaderBytes; ++size) {
+    fabric::Frame frame = frame_of(bytes);
+    frame.body = frame.body.first(size);
+    EXPECT_FALSE(decode_client(frame, kTerms)) << size;
+  }
+  bytes.push_back(std::byte{0});
+  EXPECT_FALSE(decode_client(frame_of(bytes), kTerms)) << "a byte too many";
+}
+
+TEST(Wire, RefusesRegionsThatAreNone) {
+  const auto region = [](std::initializer_list<uint64_t> numbers) {
+    Bytes bytes;
+    for (const uint64_t number : numbers) put_varint(bytes, number);
+    Reader reader(bytes);
+    return read_region(reader, 100);
+  };
+  EXPECT_TRUE(region({1, zigzag(5), 0, 10}));
+  EXPECT_FALSE(region({1, zigzag(-5), 0, 10})) << "before the file";
+  EXPECT_FALSE(region({1, zigzag(5), 0, kFileEnd})) << "beyond the file";
+  EXPECT_FALSE(region({1, zigzag(5), 1})) << "like a term that is not there";
+  EXPECT_FALSE(region({1, zigzag(5), 2 * (kMaxLevels + 1), 10})) << "too deep";
+  EXPECT_FALSE(region({1, zigzag(5), 2, 10, UINT64_MAX, UINT64_MAX})) << "too far";
+  EXPECT_FALSE(region({UINT64_MAX})) << "more terms than bytes";
+}
+
+TEST(Wire, TellsOfTooManyTermsWithoutReadingThem) {
+  Region region;
+  for (uint64_t i = 0; i < 11; ++i) ASSERT_TRUE(region.add(i * 100 + i * i, 10));
+  Bytes bytes;
+  encode(bytes, 5, 0, Access::shared, false, region);
+  const auto decoded = decode_client(frame_of(bytes), 10);
+  ASSERT_TRUE(decoded);
+  EXPECT_TRUE(decoded->too_long);
+  EXPECT_EQ(std::get<LockRequest>(decoded->message).request, 5u);
+}
+
+TEST(Wire, RefusesNamesOfNoOrOfTooManyBytes) {
+  Bytes bytes;
+  encode(bytes, 0, "");
+  EXPECT_FALSE(decode_client(frame_of(bytes), kTerms));
+  bytes.clear();
+  encode(bytes, 0, std::string(kMaxNameBytes, 'x'));
+  EXPECT_TRUE(decode_client(frame_of(bytes), kTerms));
+  bytes.clear();
+  encode(bytes, 0, std::string(kMaxNameBytes + 1, 'x'));
+  EXPECT_FALSE(decode_client(frame_of(bytes), kTerms));
+  bytes.clear();
+  encode(bytes, kMaxFiles, "x");
+  EXPECT_FALSE(decode_client(frame_of(bytes), kTerms));
+}
+
+}  // namespace
+}  // namespace forebay::lock::wire
