@@ -1,0 +1,66 @@
+#include "lock/mpiio/mpi/access.h"
+
+#include <sys/stat.h>
+
+#include "lock/mpiio/mpi/converted.h"
+#include "lock/mpiio/mpi/guard.h"
+#include "lock/mpiio/mpi/plan.h"
+#include "lock/mpiio/mpi/shared_pointer.h"
+
+namespace forebay::lock::mpiio {
+namespace {
+
+// Where the access begins, in etypes; moves the pointer that it uses.
+MpiResult<int64_t> reserve(File& file, const Operation& operation, int64_t etypes) {
+  switch (operation.pointer) {
+    case Pointer::given:
+      return operation.offset;
+    case Pointer::individual: {
+      const std::lock_guard guard(file.mutex);
+      const int64_t begin = file.position;
+      file.position += etypes;
+      return begin;
+    }
+    case Pointer::shared:
+      return reserve_shared(file, etypes);
+    case Pointer::ordered:
+      return reserve_ordered(file, etypes);
+  }
+  return mpi_fail(MPI_ERR_INTERN, "no such pointer");
+}
+
+MpiResult<uint64_t> transfer(File& file, bool writes, const Plan& plan, uint64_t begin) {
+  FOREBAY_TRY(const Descriptor descriptor, file.descriptor());
+  const View& view = plan.view->view;
+  const uint64_t end = begin + plan.memory.size();
+  const bool sieves = writes && descriptor.readable && sieving_wanted(file, view, begin, end);
+  FOREBAY_TRY(Guard guard, guard_bytes(file, view, begin, end, writes, sieves));
+  if (writes) file.wrote = true;
+  auto moved =
+      writes ? write(descriptor.fd, view, begin, plan.memory, sieves ? Sieve::holes : Sieve::never, guard.permit())
+             : read(descriptor.fd, view, begin, plan.memory, guard.permit());
+  auto released = guard.release();
+  if (!moved) return std::unexpected(Fault(moved.error()));
+  if (!released) return std::unexpected(Fault(released.error()));
+  return *moved;
+}
+
+MpiResult<uint64_t> move_data(File& file, const Operation& operation, const Plan& plan, int64_t begin) {
+  if (plan.memory.size() == 0) return uint64_t{0};
+  FOREBAY_TRY(const uint64_t offset, data_offset(plan, begin));
+  if (!plan.view->native) return access_converted(file, operation, begin);
+  return transfer(file, operation.writes, plan, offset);
+}
+
+}  // namespace
+
+MpiResult<uint64_t> perform(File& file, const Operation& operation) {
+  auto plan = plan_of(file, operation);
+  // The others count on this process where the order of the ranks matters.
+  if (!plan && operation.pointer == Pointer::ordered) (void)reserve_ordered(file, 0);
+  if (!plan) return std::unexpected(plan.error());
+  FOREBAY_TRY(const int64_t begin, reserve(file, operation, plan->etypes));
+  return move_data(file, operation, *plan, begin);
+}
+
+}  // namespace forebay::lock::mpiio

@@ -1,0 +1,85 @@
+// Views and atomicity.
+#include "lock/mpiio/mpi/broadcast.h"
+#include "lock/mpiio/mpi/entry.h"
+#include "lock/mpiio/mpi/info.h"
+#include "lock/mpiio/mpi/shared_pointer.h"
+#include "lock/mpiio/mpi/takeover.h"
+
+using namespace forebay::lock::mpiio;
+
+namespace {
+
+// Collective. MPI_DISPLACEMENT_CURRENT means where the shared pointer is, which the library has to know for its own
+// view, too.
+MpiResult<MPI_Offset> displacement_of(File& file, MPI_Offset displacement) {
+  if (displacement != MPI_DISPLACEMENT_CURRENT || !file.sequential()) return displacement;
+  FOREBAY_TRY(const int64_t position, agreed_shared_position(file));
+  FOREBAY_CHECK(mpi_checked(PMPI_File_seek_shared(file.handle, position, MPI_SEEK_SET), "MPI_File_seek_shared"));
+  const auto current = file.current_view();
+  FOREBAY_TRY(const uint64_t offset,
+              file_offset(current->view, static_cast<uint64_t>(position) * current->view.etype_size));
+  return static_cast<MPI_Offset>(offset);
+}
+
+MpiResult<void> adopt_view(File& file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
+                           const char* representation) {
+  FOREBAY_TRY(FileView view, make_view(displacement, etype, filetype, representation));
+  {
+    const std::lock_guard guard(file.mutex);
+    file.view = std::make_shared<const FileView>(std::move(view));
+    file.position = 0;
+  }
+  set_shared(file, 0);
+  return {};
+}
+
+// Collective.
+MpiResult<void> set_atomicity(File& file, bool atomic) {
+  int same[] = {atomic, !atomic};
+  FOREBAY_CHECK(mpi_checked(PMPI_Allreduce(MPI_IN_PLACE, same, 2, MPI_INT, MPI_MAX, file.comm), "MPI_Allreduce"));
+  if (same[0] && same[1]) return mpi_fail(MPI_ERR_NOT_SAME, "the processes do not give the same atomicity");
+  const Settings settings = file.settings;
+  const bool locking = settings.atomic == Atomic::always || (atomic && settings.atomic == Atomic::asked);
+  if (locking || settings.nonatomic == Nonatomic::safe) {
+    FOREBAY_CHECK(take_over(file));
+  } else {
+    FOREBAY_CHECK(hand_back(file));
+  }
+  file.locking = locking;
+  file.asked = atomic;
+  return {};
+}
+
+}  // namespace
+
+FOREBAY_ENTRY int MPI_File_set_view(MPI_File fh, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
+                                    const char* representation, MPI_Info info) {
+  const auto file = find_file(fh);
+  if (!file || !file->ours) return PMPI_File_set_view(fh, displacement, etype, filetype, representation, info);
+  const auto own = displacement_of(*file, displacement);
+  if (!own) return raise(fh, own.error());
+  // The library checks the arguments.
+  const int code = PMPI_File_set_view(fh, displacement, etype, filetype, representation, info);
+  if (code != MPI_SUCCESS) return code;
+  file->settings = with_hints(file->settings, info);
+  return finish(fh, adopt_view(*file, *own, etype, filetype, representation));
+}
+
+// The library's view is the layer's, too.
+FOREBAY_ENTRY int MPI_File_get_view(MPI_File fh, MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype,
+                                    char* representation) {
+  return PMPI_File_get_view(fh, displacement, etype, filetype, representation);
+}
+
+FOREBAY_ENTRY int MPI_File_set_atomicity(MPI_File fh, int flag) {
+  const auto file = find_file(fh);
+  if (!file) return PMPI_File_set_atomicity(fh, flag);
+  return finish(fh, set_atomicity(*file, flag != 0));
+}
+
+FOREBAY_ENTRY int MPI_File_get_atomicity(MPI_File fh, int* flag) {
+  const auto file = find_file(fh);
+  if (!file) return PMPI_File_get_atomicity(fh, flag);
+  *flag = file->asked;
+  return MPI_SUCCESS;
+}
