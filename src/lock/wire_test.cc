@@ -140,8 +140,8 @@ TEST(Wire, KeepsServerMessages) {
 // 80 blocks of 24 variables (paper 004, section 4.3): 1920 segments, in two nested levels.
 TEST(Wire, TakesFewBytesForTheFlashRequest) {
   constexpr uint64_t kBlockBytes = 8 * 8 * 8 * 8, kRanks = 64;
-  const Region region = strided(17 * 80 * kBlockBytes, kBlockBytes,
-                                {{24, kRanks * 80 * kBlockBytes}, {80, 2 * kBlockBytes}});
+  const Region region =
+      strided(17 * 80 * kBlockBytes, kBlockBytes, {{24, kRanks * 80 * kBlockBytes}, {80, 2 * kBlockBytes}});
   ASSERT_EQ(region.segment_count(), 1920u);
   Bytes bytes;
   encode(bytes, 0, "/gpfs/scratch/project/user/flash_hdf5_chk_0000");
