@@ -1,0 +1,110 @@
+#include "lock/table.h"
+
+#include <algorithm>
+#include <list>
+#include <map>
+#include <utility>
+
+#include "lock/box_index.h"
+#include "lock/overlap.h"
+
+namespace forebay::lock {
+namespace {
+
+// How much one operation may compare: some tenths of a second, which only a list that is made to take long needs. What
+// is not compared counts as overlapping, so that a request may wait for one more than it had to.
+constexpr uint64_t kEffort = 1u << 25;
+
+}  // namespace
+
+// Every request that waits watches one that stands in its way: the latest of those that came before it. When that one
+// is gone, it looks for the next one before; what came in between was found not to stand in its way, and what comes
+// later cannot. So a request is granted when nothing before it is in its way, and a queue takes memory in proportion to
+// its length, even if everybody in it waits for everybody before.
+struct Table::Impl {
+  struct Request : BoxIndex::Node {
+    Region region;
+    Request* watched = nullptr;  // nothing if this one is granted
+    std::list<Request*> watchers;
+    std::list<Request*>::iterator place;  // among the watchers of `watched`
+  };
+
+  std::map<Ticket, Request> requests;
+  BoxIndex index;
+  Ticket last = 0;
+
+  Request* in_the_way(const BoxIndex::Node& node, const Region& region, Ticket before, uint64_t& effort) const {
+    return static_cast<Request*>(index.latest_before(before, node, [&](const BoxIndex::Node& other) {
+      return overlap(static_cast<const Request&>(other).region, region, effort);
+    }));
+  }
+
+  static void watch(Request& request, Request* watched) {
+    request.watched = watched;
+    if (watched) request.place = watched->watchers.insert(watched->watchers.end(), &request);
+  }
+
+  static BoxIndex::Node node_of(const Region& region, Access access, Ticket ticket) {
+    BoxIndex::Node node;
+    node.box = region.bounds();
+    node.exclusive = access == Access::exclusive;
+    node.ticket = ticket;
+    return node;
+  }
+
+  // Adds the request unless `only_free` is set and it would have to wait. A sorted list is compared faster.
+  std::optional<Added> add(Region region, Access access, bool only_free) {
+    region.sort();
+    const BoxIndex::Node node = node_of(region, access, last + 1);
+    uint64_t effort = kEffort;
+    Request* watched = in_the_way(node, region, node.ticket, effort);
+    if (watched && only_free) return std::nullopt;
+    Request& request = requests[++last];
+    static_cast<BoxIndex::Node&>(request) = node;
+    request.region = std::move(region);
+    index.insert(request);
+    watch(request, watched);
+    return Added{last, watched == nullptr};
+  }
+
+  std::vector<Ticket> remove(Ticket ticket) {
+    const auto place = requests.find(ticket);
+    if (place == requests.end()) return {};
+    Request& request = place->second;
+    index.erase(request);
+    if (request.watched) request.watched->watchers.erase(request.place);
+    uint64_t effort = kEffort;
+    std::vector<Ticket> granted;
+    for (Request* watcher : request.watchers) {
+      watch(*watcher, in_the_way(*watcher, watcher->region, ticket, effort));
+      if (watcher->watched == nullptr) granted.push_back(watcher->ticket);
+    }
+    requests.erase(place);
+    std::ranges::sort(granted);
+    return granted;
+  }
+};
+
+Table::Table() : impl_(std::make_unique<Impl>()) {}
+Table::~Table() = default;
+Table::Table(Table&&) noexcept = default;
+Table& Table::operator=(Table&&) noexcept = default;
+
+Table::Added Table::add(Region region, Access access) { return *impl_->add(std::move(region), access, false); }
+
+std::optional<Ticket> Table::try_add(Region region, Access access) {
+  const std::optional<Added> added = impl_->add(std::move(region), access, true);
+  return added ? std::optional(added->ticket) : std::nullopt;
+}
+
+std::vector<Ticket> Table::remove(Ticket ticket) { return impl_->remove(ticket); }
+
+void Table::for_each(const std::function<void(const Entry&)>& visit) const {
+  for (const auto& [ticket, request] : impl_->requests)
+    visit({ticket, request.exclusive ? Access::exclusive : Access::shared, request.watched == nullptr, &request.region,
+           request.watched ? request.watched->ticket : 0});
+}
+
+size_t Table::size() const { return impl_->requests.size(); }
+
+}  // namespace forebay::lock
