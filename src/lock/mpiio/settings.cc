@@ -1,6 +1,6 @@
 #include "lock/mpiio/settings.h"
 
-#include <iterator>
+#include <charconv>
 
 #include <fmt/format.h>
 
@@ -12,6 +12,7 @@ constexpr std::string_view kAtomic[] = {"asked", "always", "never"};
 constexpr std::string_view kNonatomic[] = {"native", "safe"};
 constexpr std::string_view kLock[] = {"list", "expanded", "range", "file", "none"};
 constexpr std::string_view kSieve[] = {"auto", "always", "never"};
+constexpr std::string_view kCollective[] = {"auto", "independent"};
 
 template <class Enum, size_t n>
 bool parse(std::string_view text, const std::string_view (&names)[n], Enum& into) {
@@ -51,6 +52,7 @@ Result<Settings> settings_from(const Lookup& environment) {
   FOREBAY_CHECK(read_variable(environment, "FOREBAY_MPIIO_NONATOMIC", kNonatomic, settings.nonatomic));
   FOREBAY_CHECK(read_variable(environment, "FOREBAY_MPIIO_LOCK", kLock, settings.lock));
   FOREBAY_CHECK(read_variable(environment, "FOREBAY_MPIIO_SIEVE", kSieve, settings.sieve));
+  FOREBAY_CHECK(read_variable(environment, "FOREBAY_MPIIO_COLLECTIVE", kCollective, settings.collective));
   return settings;
 }
 
@@ -59,14 +61,21 @@ Settings with_hints(Settings settings, const Lookup& hints) {
   read_hint(hints, "forebay_nonatomic", kNonatomic, settings.nonatomic);
   read_hint(hints, "forebay_lock", kLock, settings.lock);
   read_hint(hints, "forebay_sieve", kSieve, settings.sieve);
+  read_hint(hints, "forebay_collective", kCollective, settings.collective);
+  if (const std::optional<std::string> text = hints("cb_nodes")) {
+    uint16_t number = 0;
+    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
+    if (error == std::errc() && *end == '\0') settings.aggregators = number;
+  }
   return settings;
 }
 
-std::array<Hint, 4> hints_of(const Settings& settings) {
+std::array<Hint, 5> hints_of(const Settings& settings) {
   return {Hint{"forebay_atomic", kAtomic[static_cast<size_t>(settings.atomic)].data()},
           Hint{"forebay_nonatomic", kNonatomic[static_cast<size_t>(settings.nonatomic)].data()},
           Hint{"forebay_lock", kLock[static_cast<size_t>(settings.lock)].data()},
-          Hint{"forebay_sieve", kSieve[static_cast<size_t>(settings.sieve)].data()}};
+          Hint{"forebay_sieve", kSieve[static_cast<size_t>(settings.sieve)].data()},
+          Hint{"forebay_collective", kCollective[static_cast<size_t>(settings.collective)].data()}};
 }
 
 }  // namespace forebay::lock::mpiio

@@ -33,12 +33,19 @@ enum class Locking : uint8_t {
 
 enum class Sieving : uint8_t { automatic, always, never };
 
+enum class Collective : uint8_t {
+  automatic,    // two phases under one lock where that pays (docs/decisions/0016)
+  independent,  // every process for itself
+};
+
 // Trivially copyable: the processes that open a file together take those of the first.
 struct Settings {
   Atomic atomic = Atomic::asked;
   Nonatomic nonatomic = Nonatomic::native;
   Locking lock = Locking::list;
   Sieving sieve = Sieving::automatic;
+  Collective collective = Collective::automatic;
+  uint16_t aggregators = 0;  // 0: as many as seem right
 
   // Whether a file with these settings can ever be anything else than the MPI library's.
   bool may_act() const { return atomic != Atomic::never || nonatomic == Nonatomic::safe; }
@@ -46,19 +53,20 @@ struct Settings {
 
 using Lookup = std::function<std::optional<std::string>(std::string_view)>;
 
-// Of FOREBAY_MPIIO_ATOMIC, _NONATOMIC, _LOCK and _SIEVE as `environment` gives them. invalid_argument, with the
-// variable and what it may be, for any other value.
+// Of FOREBAY_MPIIO_ATOMIC, _NONATOMIC, _LOCK, _SIEVE and _COLLECTIVE as `environment` gives them. invalid_argument,
+// with the variable and what it may be, for any other value.
 Result<Settings> settings_from(const Lookup& environment);
 
-// The same with the hints forebay_atomic, forebay_nonatomic, forebay_lock and forebay_sieve taken over those of
-// `settings`. A value that is not known is passed over, as MPI demands of hints.
+// `settings` with what the hints forebay_atomic, forebay_nonatomic, forebay_lock, forebay_sieve, forebay_collective and
+// cb_nodes (the number of aggregators, a hint of MPI's own) say in place of it. A value that is not known is passed
+// over, as MPI demands of hints.
 Settings with_hints(Settings settings, const Lookup& hints);
 
-// The settings as hints, to be shown.
+// The settings as hints of the layer's own, to be shown.
 struct Hint {
   const char* key;
   const char* value;
 };
-std::array<Hint, 4> hints_of(const Settings& settings);
+std::array<Hint, 5> hints_of(const Settings& settings);
 
 }  // namespace forebay::lock::mpiio

@@ -58,7 +58,14 @@ TEST(Settings, HintsGoOverTheEnvironmentAndUnknownOnesArePassedOver) {
   EXPECT_EQ(hinted.nonatomic, Nonatomic::native);
   EXPECT_EQ(hinted.lock, Locking::file);
   EXPECT_EQ(hinted.sieve, Sieving::always);
+  EXPECT_EQ(hinted.collective, Collective::independent);
+  EXPECT_EQ(hinted.aggregators, 12);
   EXPECT_FALSE(hinted.may_act());
+}
+
+TEST(Settings, ANumberOfAggregatorsThatIsNoneIsPassedOver) {
+  for (const char* text : {"", "x", "3x", "-1", "70000"})
+    EXPECT_EQ(with_hints(Settings{}, lookup({{"cb_nodes", text}})).aggregators, 0) << text;
 }
 
 TEST(Settings, HintsThatAreShownCanBeGivenAgain) {

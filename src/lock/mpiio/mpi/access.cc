@@ -1,7 +1,6 @@
 #include "lock/mpiio/mpi/access.h"
 
-#include <sys/stat.h>
-
+#include "lock/mpiio/mpi/collective.h"
 #include "lock/mpiio/mpi/converted.h"
 #include "lock/mpiio/mpi/guard.h"
 #include "lock/mpiio/mpi/plan.h"
@@ -45,22 +44,40 @@ MpiResult<uint64_t> transfer(File& file, bool writes, const Plan& plan, uint64_t
   return *moved;
 }
 
-MpiResult<uint64_t> move_data(File& file, const Operation& operation, const Plan& plan, int64_t begin) {
+MpiResult<uint64_t> move_alone(File& file, const Operation& operation, const Plan& plan, int64_t begin) {
   if (plan.memory.size() == 0) return uint64_t{0};
   FOREBAY_TRY(const uint64_t offset, data_offset(plan, begin));
   if (!plan.view->native) return access_converted(file, operation, begin);
   return transfer(file, operation.writes, plan, offset);
 }
 
-}  // namespace
+// The plan and where it begins.
+struct Placed {
+  Plan plan;
+  int64_t begin = 0;
+};
 
-MpiResult<uint64_t> perform(File& file, const Operation& operation) {
+MpiResult<Placed> place(File& file, const Operation& operation) {
   auto plan = plan_of(file, operation);
   // The others count on this process where the order of the ranks matters.
   if (!plan && operation.pointer == Pointer::ordered) (void)reserve_ordered(file, 0);
   if (!plan) return std::unexpected(plan.error());
   FOREBAY_TRY(const int64_t begin, reserve(file, operation, plan->etypes));
-  return move_data(file, operation, *plan, begin);
+  return Placed{*std::move(plan), begin};
+}
+
+}  // namespace
+
+MpiResult<uint64_t> perform(File& file, const Operation& operation) {
+  auto placed = place(file, operation);
+  if (operation.collective && may_exchange(file)) {
+    // The others wait for this process whether it has failed or not.
+    FOREBAY_TRY(const auto moved,
+                move_together(file, operation.writes, placed ? &placed->plan : nullptr, placed ? placed->begin : 0));
+    if (moved) return *moved;
+  }
+  if (!placed) return std::unexpected(placed.error());
+  return move_alone(file, operation, placed->plan, placed->begin);
 }
 
 }  // namespace forebay::lock::mpiio

@@ -1,6 +1,4 @@
 // MPI_Init, so that a job has its lock server; opening and closing.
-#include <forebay/version.h>
-
 #include "lock/mpiio/mpi/broadcast.h"
 #include "lock/mpiio/mpi/entry.h"
 #include "lock/mpiio/mpi/info.h"
@@ -32,14 +30,14 @@ MpiResult<MPI_Comm> own_communicator(MPI_Comm comm) {
   return own;
 }
 
-// Collective: those of the first process hold for all.
-MpiResult<Settings> agreed_settings(MPI_Comm comm, MPI_Info info) {
+// Collective: those of the first process hold for all, because what collective calls do follows from them.
+MpiResult<Settings> agreed_settings(const forebay::Result<Settings>& before, MPI_Comm comm, MPI_Info info) {
   MpiResult<std::string> words;
-  if (const auto& settings = environment_settings()) {
-    const Settings hinted = with_hints(*settings, info);
+  if (before) {
+    const Settings hinted = with_hints(*before, info);
     words = std::string(reinterpret_cast<const char*>(&hinted), sizeof hinted);
   } else {
-    words = std::unexpected(Fault(settings.error()));
+    words = std::unexpected(Fault(before.error()));
   }
   FOREBAY_TRY(const std::string told, broadcast(std::move(words), comm));
   Settings settings;
@@ -50,7 +48,7 @@ MpiResult<Settings> agreed_settings(MPI_Comm comm, MPI_Info info) {
 // Collective, after the library has opened the file.
 MpiResult<void> follow(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File handle) {
   FOREBAY_TRY(MPI_Comm own, own_communicator(comm));
-  const auto settings = agreed_settings(own, info);
+  const auto settings = agreed_settings(environment_settings(), own, info);
   if (!settings || !settings->may_act()) {
     PMPI_Comm_free(&own);
     if (!settings) return std::unexpected(settings.error());
@@ -106,8 +104,11 @@ FOREBAY_ENTRY int MPI_File_close(MPI_File* fh) {
 
 FOREBAY_ENTRY int MPI_File_set_info(MPI_File fh, MPI_Info info) {
   const int code = PMPI_File_set_info(fh, info);
-  if (code != MPI_SUCCESS) return code;
-  if (const auto file = find_file(fh)) file->settings = with_hints(file->settings, info);
+  const auto file = find_file(fh);
+  if (!file) return code;
+  const auto settings = agreed_settings(file->settings.load(), file->comm, info);
+  if (!settings) return raise(fh, settings.error());
+  file->settings = *settings;
   return code;
 }
 

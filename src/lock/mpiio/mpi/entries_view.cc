@@ -1,7 +1,6 @@
 // Views and atomicity.
 #include "lock/mpiio/mpi/broadcast.h"
 #include "lock/mpiio/mpi/entry.h"
-#include "lock/mpiio/mpi/info.h"
 #include "lock/mpiio/mpi/shared_pointer.h"
 #include "lock/mpiio/mpi/takeover.h"
 
@@ -61,7 +60,6 @@ FOREBAY_ENTRY int MPI_File_set_view(MPI_File fh, MPI_Offset displacement, MPI_Da
   // The library checks the arguments.
   const int code = PMPI_File_set_view(fh, displacement, etype, filetype, representation, info);
   if (code != MPI_SUCCESS) return code;
-  file->settings = with_hints(file->settings, info);
   return finish(fh, adopt_view(*file, *own, etype, filetype, representation));
 }
 

@@ -29,12 +29,7 @@ Result<ClientOptions> decode_meeting(const Meeting& meeting) {
     std::memcpy(options.credentials.secret.emplace().data(), meeting.data() + at, fabric::kSecretBytes);
     at += fabric::kSecretBytes;
   }
-  while (at < meeting.size()) {
-    const size_t end = std::min(meeting.find(';', at), meeting.size());
-    FOREBAY_TRY(auto addresses, fabric::parse_addresses(std::string_view(meeting).substr(at, end - at)));
-    options.servers.push_back(std::move(addresses));
-    at = end + 1;
-  }
+  FOREBAY_TRY(options.servers, parse_servers(std::string_view(meeting).substr(std::min(at, meeting.size()))));
   return options;
 }
 
