@@ -45,6 +45,7 @@ struct Blocks {
   int64_t stride() const { return is_segment() ? 0 : static_cast<int64_t>(shape->levels[level].stride); }
   int64_t last() const { return static_cast<int64_t>(shape->levels[level].count) - 1; }
   int64_t end() const { return at + static_cast<int64_t>(shape->extent[level]); }
+  uint64_t segment() const { return shape->extent[shape->levels.size()]; }
   int64_t block() const { return static_cast<int64_t>(shape->extent[level + 1]); }  // the length of one block
   Blocks operator[](int64_t index) const { return {shape, level + 1, at + index * stride()}; }
 };
@@ -54,8 +55,16 @@ struct Blocks {
 // stands for all.
 class Meeting {
  public:
-  explicit Meeting(uint64_t effort) : effort_(effort) {}
+  Meeting(const Shape& a, const Shape& b, uint64_t effort) : effort_(effort), shapes_{&a, &b} {}
 
+  bool meet() {
+    return meet({shapes_[0], 0, static_cast<int64_t>(shapes_[0]->start)},
+                {shapes_[1], 0, static_cast<int64_t>(shapes_[1]->start)});
+  }
+
+  uint64_t effort() const { return effort_; }
+
+ private:
   bool meet(const Blocks& a, const Blocks& b) {
     if (effort_ == 0) return true;
     --effort_;
@@ -68,9 +77,6 @@ class Meeting {
     return x.stride() == y.stride() ? meet_equal(x, y) : meet_other(x, y);
   }
 
-  uint64_t effort() const { return effort_; }
-
- private:
   struct Range {
     int64_t first, last;
   };
@@ -107,6 +113,7 @@ class Meeting {
   // A block of x that no further block of y beyond both ends could meet, if there were any, sees y as endless: whether
   // they meet depends on where it begins modulo y's stride.
   bool meet_other(const Blocks& x, const Blocks& y) {
+    if (apart_modulo_strides(x, y)) return false;
     const auto [first, last] = near(x, y);
     const int64_t stride = y.stride();
     const Wide inner_first = Wide{y.at} + y.block() - stride;
@@ -124,39 +131,48 @@ class Meeting {
     const auto step = static_cast<uint64_t>(x.stride()), modulus = static_cast<uint64_t>(y.stride());
     const uint64_t phases = modulus / std::gcd(step, modulus);
     const uint64_t count = std::min(static_cast<uint64_t>(range.last - range.first) + 1, phases);
-    if (count > 1 && apart_modulo_strides(x, y)) return false;
     const auto window = static_cast<uint64_t>(x.block() - 1) + static_cast<uint64_t>(y.block());
-    uint64_t phase = residue(Wide{x[range.first].at} - y.at + x.block() - 1, modulus);
     for (uint64_t i = 0; i < count; ++i) {
       if (window < modulus) {
-        const uint64_t skip = first_hit(phase, step % modulus, modulus, window);
+        const int64_t end = x[range.first + static_cast<int64_t>(i)].end();
+        const uint64_t skip = first_hit(residue(end - 1 - y.at, modulus), step % modulus, modulus, window);
         if (skip >= count - i) return false;
         i += skip;
-        phase = residue(Wide{phase} + Wide{skip} * step, modulus);
       }
       if (meet(x[range.first + static_cast<int64_t>(i)], y)) return true;
-      phase = residue(Wide{phase} + step, modulus);
     }
     return false;
   }
 
-  static uint64_t residue(Wide value, uint64_t modulus) {
-    const Wide rest = value % modulus;
-    return static_cast<uint64_t>(rest < 0 ? rest + modulus : rest);
+  static uint64_t residue(int64_t value, uint64_t modulus) {
+    const auto rest = value % static_cast<int64_t>(modulus);
+    return static_cast<uint64_t>(rest) + (rest < 0 ? modulus : 0);
   }
 
   // All distances between segments of x and y are equal modulo every stride's divisor, and none of them is that of two
   // segments that overlap.
-  static bool apart_modulo_strides(const Blocks& x, const Blocks& y) {
-    uint64_t divisor = 0;
-    for (const Blocks* blocks : {&x, &y})
-      for (const Level& level : blocks->shape->levels.subspan(blocks->level)) divisor = std::gcd(divisor, level.stride);
-    const uint64_t x_length = x.shape->extent[x.shape->levels.size()];
-    const uint64_t window = x_length - 1 + y.shape->extent[y.shape->levels.size()];
-    return residue(Wide{x.at} - y.at + x_length - 1, divisor) >= window;
+  bool apart_modulo_strides(const Blocks& x, const Blocks& y) {
+    if (divisors_[0][0] == 0) divisors_ = {divisors_of(*shapes_[0]), divisors_of(*shapes_[1])};
+    const uint64_t divisor = std::gcd(divisor_of(x), divisor_of(y));
+    const uint64_t window = x.segment() - 1 + y.segment();
+    return window < divisor && residue(x.at + static_cast<int64_t>(x.segment() - 1) - y.at, divisor) >= window;
   }
 
+  using Divisors = std::array<uint64_t, kMaxLevels>;
+
+  static Divisors divisors_of(const Shape& shape) {
+    Divisors divisors{};
+    uint64_t divisor = 0;
+    for (size_t level = shape.levels.size(); level-- > 0;)
+      divisors[level] = divisor = std::gcd(divisor, shape.levels[level].stride);
+    return divisors;
+  }
+
+  uint64_t divisor_of(const Blocks& blocks) const { return divisors_[blocks.shape != shapes_[0]][blocks.level]; }
+
   uint64_t effort_;
+  std::array<const Shape*, 2> shapes_;
+  std::array<Divisors, 2> divisors_{};  // of the strides from each level on; found when they are first asked for
 };
 
 }  // namespace
@@ -169,8 +185,8 @@ Shape::Shape(const Region& region, const Term& term) : start(term.start), levels
 
 bool overlap(const Shape& a, const Shape& b, uint64_t& effort) {
   const uint64_t granted = std::min(effort, kTermEffort);
-  Meeting meeting(granted);
-  const bool met = meeting.meet({&a, 0, static_cast<int64_t>(a.start)}, {&b, 0, static_cast<int64_t>(b.start)});
+  Meeting meeting(a, b, granted);
+  const bool met = meeting.meet();
   effort -= granted - meeting.effort();
   return met;
 }
