@@ -32,12 +32,13 @@ struct ServerOptions {
   uint64_t max_terms = 1u << 20;              // of one request
   uint64_t max_client_memory = 256ull << 20;  // bytes, of all requests of a connection
   uint32_t max_connections = 65536;
+  std::chrono::milliseconds handshake_timeout{5'000};  // who has not proved by then who it is, is a stranger
 
   // Called by the server's thread, for instance when a stranger is refused. The server prints nothing itself.
   std::function<void(Severity, const std::string&)> log;
 };
 
-// Thread-safe. Strangers get five seconds and little memory to prove that they belong here, and are refused and logged.
+// Thread-safe. Strangers get little time and memory to prove that they belong here, and are refused and logged.
 class Server {
  public:
   // Binds and starts the thread, which blocks all signals. Errors of the system with the address as their path; exists

@@ -20,7 +20,6 @@ constexpr size_t kMaxStrangers = 256;       // connections that have not yet pro
 constexpr size_t kReadBytes = 4096;         // at least, of one system call
 constexpr size_t kMaxOutput = 64u << 20;    // a client that lets more pile up is dropped
 constexpr size_t kKeptOutput = 256u << 10;  // a buffer that was larger is given back
-constexpr std::chrono::seconds kStrangerTime{5};
 constexpr std::chrono::milliseconds kNoDescriptorsPause{100};
 constexpr unsigned kLogLinesPerSecond = 20;
 constexpr uint64_t kStopId = 0;
@@ -153,7 +152,7 @@ void ServerLoop::admit(fabric::Fd fd) {
       fabric::new_nonce());
   if (!watch(fd.get(), connection->id)) return;
   connection->fd = std::move(fd);
-  strangers_.emplace_back(std::chrono::steady_clock::now() + kStrangerTime, connection->id);
+  strangers_.emplace_back(std::chrono::steady_clock::now() + options_.handshake_timeout, connection->id);
   ++stranger_count_;
   const uint64_t id = connection->id;
   connections_.emplace(id, std::move(connection));
@@ -219,7 +218,9 @@ void ServerLoop::deliver() {
 }
 
 void ServerLoop::send_later(Connection& connection) {
-  if (connection.queued || connection.writing) return;
+  // With output that waits for room there is nothing to try, unless it has become too much.
+  const bool waits = connection.writing && connection.out.size() - connection.sent <= kMaxOutput;
+  if (connection.queued || waits) return;
   connection.queued = true;
   unsent_.push_back(connection.id);
 }
