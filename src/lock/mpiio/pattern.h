@@ -64,6 +64,7 @@ class Sequence {
  public:
   // limit if sizes or offsets leave int64.
   Result<void> add(int64_t displacement, const Pattern& part);
+  Result<void> add_bytes(int64_t displacement, uint64_t length);
 
   // What was added, in this order; the object is empty afterwards.
   Result<Pattern> finish(int64_t lower_bound, int64_t extent);

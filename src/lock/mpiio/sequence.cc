@@ -41,24 +41,27 @@ static bool follows(const Group& group, int64_t displacement, int64_t& stride) {
 Result<void> Sequence::add(int64_t displacement, const Pattern& part) {
   if (!part.node_) return {};
   const Node& node = *part.node_;
-  Group group;
-  int64_t ignored = 0;
-  if (__builtin_add_overflow(displacement, part.shift_, &group.displacement) ||
-      __builtin_add_overflow(group.displacement, node.first, &ignored) ||
-      __builtin_add_overflow(group.displacement, node.end, &ignored))
+  int64_t shifted = 0, ignored = 0;
+  if (__builtin_add_overflow(displacement, part.shift_, &shifted) ||
+      __builtin_add_overflow(shifted, node.first, &ignored) || __builtin_add_overflow(shifted, node.end, &ignored))
     return fail(ErrorKind::limit, "a datatype has offsets beyond 63 bits");
+  if (node.kind == Node::Kind::run && node.count == 1) return add_bytes(shifted, node.length);
+  push(last_);
+  last_ = {.displacement = shifted, .node = part.node_};
+  return {};
+}
 
-  if (node.kind != Node::Kind::run || node.count > 1) {
-    group.node = part.node_;
-  } else {
-    group.length = node.length;
-    if (!last_.node && !empty(last_) && last_.displacement + static_cast<int64_t>(last_.length) == group.displacement) {
-      last_.length += group.length;
-      return {};
-    }
+Result<void> Sequence::add_bytes(int64_t displacement, uint64_t length) {
+  int64_t end = 0;
+  if (__builtin_add_overflow(displacement, length, &end))
+    return fail(ErrorKind::limit, "a datatype has offsets beyond 63 bits");
+  if (length == 0) return {};
+  if (last_.length > 0 && last_.displacement + static_cast<int64_t>(last_.length) == displacement) {
+    last_.length += length;
+    return {};
   }
   push(last_);
-  last_ = std::move(group);
+  last_ = {.displacement = displacement, .length = length};
   return {};
 }
 
