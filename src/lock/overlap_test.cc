@@ -184,19 +184,25 @@ TEST(Overlap, ComparesManyTermsFast) {
   EXPECT_LT(effort_of(tangled, other), 100 * kTerms);
 }
 
-// What nobody can compare in bounded time counts as overlapping.
-TEST(Overlap, GivesUpOnHostileTerms) {
-  const Region a = region({0, 1, {{uint64_t{1} << 20, 1'000'000'007}, {1000, 10007}, {900, 11}}});
-  const Region b = region({3, 1, {{uint64_t{1} << 20, 999'999'937}, {1000, 10009}, {700, 13}}});
+// Pairs of bytes around the segments of the other term, at a phase of its own each time.
+TEST(Overlap, GivesUpAfterManyPhases) {
+  const Region segments = region({1'200'000, 500'000, {{600'000, 10'000'000}}});
+  const auto pairs = [](uint64_t count) { return region({0, 1, {{count, 10'000'001}, {2, 2'000'000}}}); };
+  EXPECT_FALSE(overlap_both_ways(segments, pairs(60'000)));
   uint64_t effort = uint64_t{1} << 30;
-  overlap(a, b, effort);
-  EXPECT_GE(effort, (uint64_t{1} << 30) - kTermEffort - 10);
-  const Region interleaving =
-      region({0, 1, {{uint64_t{1} << 30, uint64_t{1} << 20}, {uint64_t{1} << 30, (1u << 20) - 2}}});
-  const Region comb = region({1, 1, {{uint64_t{1} << 40, 2}}});
-  EXPECT_FALSE(overlap_both_ways(interleaving, comb));
-  effort = 0;
-  EXPECT_TRUE(overlap(interleaving, comb, effort));
+  EXPECT_TRUE(overlap(segments, pairs(500'000), effort));
+  EXPECT_GE(effort, (uint64_t{1} << 30) - kTermEffort - 1);
+  effort = 1000;
+  EXPECT_TRUE(overlap(segments, pairs(60'000), effort));
+  EXPECT_EQ(effort, 0u);
+}
+
+TEST(Overlap, TakesNoLongerForInterleavingTerms) {
+  const Region even = region({0, 1, {{uint64_t{1} << 30, 1u << 20}, {uint64_t{1} << 30, (1u << 20) - 2}}});
+  EXPECT_FALSE(overlap_both_ways(even, region({1, 1, {{uint64_t{1} << 40, 2}}})));
+  uint64_t effort = uint64_t{1} << 30;
+  overlap(even, region({1, 2, {{uint64_t{1} << 40, 7'000'003}, {1u << 20, 4}}}), effort);
+  EXPECT_GE(effort, (uint64_t{1} << 30) - kTermEffort - 1);
 }
 
 TEST(FirstHit, IsTheLeastOne) {

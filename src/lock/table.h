@@ -3,6 +3,9 @@
 // A request waits for every earlier request that conflicts with it, held or queued, and is granted whole. Two requests
 // conflict if they have a byte in common and one of them at least is exclusive. Since a request waits only for earlier
 // ones there is no deadlock; since no later one can overtake it there is no starvation.
+//
+// An operation compares for some tenths of a second at most; what it did not get to counts as overlapping until it has
+// gone. Only many long lists or hostile ones take so long.
 #pragma once
 
 #include <cstdint>

@@ -18,8 +18,8 @@ struct Shape {
   std::array<uint64_t, kMaxLevels + 1> extent;
 };
 
-// Takes the steps that it needs, of about 10 ns each, from `effort`, but at most kTermEffort. True also if that did not
-// suffice to find out; effort is 0 then only if it was below kTermEffort.
+// Takes the steps that it needs, of about 10 ns each, from `effort`, but at most kTermEffort. True also if they did not
+// suffice to find out.
 bool overlap(const Shape& a, const Shape& b, uint64_t& effort);
 
 inline constexpr uint64_t kTermEffort = 1u << 16;
