@@ -141,8 +141,8 @@ Result<std::optional<Lock>> Client::Impl::lock(std::string_view file, const Regi
     if (request) return Lock(usable.connection, **request);
     // A server that was started again while this connection was not used is no error, and what was not granted can be
     // asked for again: once.
-    const bool again = request.error().kind == ErrorKind::disconnected && !usable.fresh && Clock::now() < deadline;
-    if (!again) return std::unexpected(request.error());
+    const bool ended = request.error().kind == ErrorKind::disconnected && !usable.connection->server_is_silent();
+    if (!ended || usable.fresh || Clock::now() >= deadline) return std::unexpected(request.error());
   }
 }
 

@@ -17,10 +17,6 @@ constexpr size_t kReadBytes = 4096;
 
 std::atomic<uint64_t> forks{0};
 
-std::unexpected<Error> silent(const std::string& server) {
-  return fail(ErrorKind::disconnected, "the lock server does not answer", server);
-}
-
 Error closed(const std::string& server) {
   return {ErrorKind::disconnected, "the lock server has closed the connection", server, {}, {}};
 }
@@ -70,6 +66,11 @@ void Connection::fail_locked(Error error) {
   for (const auto& [number, waiter] : waiters_) waiter->changed.notify_one();
 }
 
+std::unexpected<Error> Connection::silent() {
+  silent_.store(true);
+  return fail(ErrorKind::disconnected, "the lock server does not answer", name_);
+}
+
 Result<void> Connection::send(const Bytes& bytes) {
   const auto deadline = Clock::now() + lease_;
   for (size_t sent = 0; sent < bytes.size();) {
@@ -78,7 +79,7 @@ Result<void> Connection::send(const Bytes& bytes) {
       sent += static_cast<size_t>(count);
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       const auto room = fabric::wait_for(fd_.get(), POLLOUT, deadline);
-      if (!room || !*room) return silent(name_);
+      if (!room || !*room) return silent();
     } else if (errno != EINTR) {
       return std::unexpected(closed(name_));
     }
@@ -209,7 +210,7 @@ void Connection::lead(std::unique_lock<std::mutex>& lock, const Waiter& waiter, 
     // A server that acknowledges nothing for as long as a lease lasts is lost.
     const auto end = std::max(valid_until(), waiter.sent + lease_);
     const auto due = end - lease_ * 2 / 3;
-    if (now >= end) fail_locked(silent(name_).error());
+    if (now >= end) fail_locked(silent().error());
     if (failure_ || now >= deadline) break;
     if (now >= due && !heartbeat_) renew_while_waiting(lock);
     read(std::min(deadline, now >= due ? end : due), lock);

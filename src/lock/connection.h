@@ -52,6 +52,8 @@ class Connection {
   bool failed() const { return failed_.load(); }
   // Why, if failed().
   Error failure() const;
+  // Whether the server is silent, as opposed to one that has ended the connection.
+  bool server_is_silent() const { return silent_.load(); }
 
   // Looks whether the server has closed the connection while nobody was waiting.
   void probe();
@@ -84,6 +86,7 @@ class Connection {
   void forget(uint64_t number);
   void fail_with(Error error);
   void fail_locked(Error error);
+  std::unexpected<Error> silent();
 
   const uint64_t generation_;
   const std::string name_;  // of the server, for errors
@@ -92,7 +95,7 @@ class Connection {
   uint64_t max_terms_ = 0;
   std::atomic<uint64_t> next_number_{1};
   std::atomic<Clock::rep> valid_until_{Clock::time_point::min().time_since_epoch().count()};
-  std::atomic<bool> failed_{false};
+  std::atomic<bool> failed_{false}, silent_{false};
 
   // Taken before mutex_.
   std::mutex send_mutex_;

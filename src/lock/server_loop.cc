@@ -83,7 +83,8 @@ void ServerLoop::serve() {
   epoll_event events[kEvents];
   while (!stopping_) {
     const int count = ::epoll_wait(epoll_.get(), events, kEvents, timeout(std::chrono::steady_clock::now()));
-    if (count < 0 && errno != EINTR) return log(Severity::warning, "epoll_wait failed; the server ends");
+    if (count < 0 && errno == EINTR) continue;  // also after SIGCONT, when there may be much to be heard
+    if (count < 0) return log(Severity::warning, "epoll_wait failed; the server ends");
     for (int i = 0; i < count; ++i) handle(events[i].data.u64);
     // Leases are looked at when everything that has arrived was heard: a server that was stopped for a while must not
     // take its clients for the ones that were silent.

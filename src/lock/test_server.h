@@ -32,8 +32,10 @@ inline fabric::Address unix_address() {
 
 inline fabric::Address tcp_address() { return {fabric::Address::Kind::tcp, "127.0.0.1", 0, {}}; }
 
+// Made before any test forks.
+inline const fabric::Secret secret = fabric::new_secret();
+
 inline ServerOptions server_options(const fabric::Address& listen) {
-  static const fabric::Secret secret = fabric::new_secret();
   ServerOptions options;
   options.listen = {listen};
   options.credentials.secret = secret;
