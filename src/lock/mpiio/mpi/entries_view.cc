@@ -11,7 +11,11 @@ namespace {
 // Collective. MPI_DISPLACEMENT_CURRENT means where the shared pointer is, which the library has to know for its own
 // view, too.
 MpiResult<MPI_Offset> displacement_of(File& file, MPI_Offset displacement) {
-  if (displacement != MPI_DISPLACEMENT_CURRENT || !file.sequential()) return displacement;
+  if (displacement != MPI_DISPLACEMENT_CURRENT) {
+    if (displacement < 0) return mpi_fail(MPI_ERR_ARG, "the displacement is negative");
+    return displacement;
+  }
+  if (!file.sequential()) return mpi_fail(MPI_ERR_ARG, "MPI_DISPLACEMENT_CURRENT is for sequential files only");
   FOREBAY_TRY(const int64_t position, agreed_shared_position(file));
   FOREBAY_CHECK(mpi_checked(PMPI_File_seek_shared(file.handle, position, MPI_SEEK_SET), "MPI_File_seek_shared"));
   const auto current = file.current_view();
@@ -57,7 +61,7 @@ FOREBAY_ENTRY int MPI_File_set_view(MPI_File fh, MPI_Offset displacement, MPI_Da
   if (!file || !file->ours) return PMPI_File_set_view(fh, displacement, etype, filetype, representation, info);
   const auto own = displacement_of(*file, displacement);
   if (!own) return raise(fh, own.error());
-  // The library checks the arguments.
+  // The library checks the rest of the arguments.
   const int code = PMPI_File_set_view(fh, displacement, etype, filetype, representation, info);
   if (code != MPI_SUCCESS) return code;
   return finish(fh, adopt_view(*file, *own, etype, filetype, representation));
