@@ -49,6 +49,8 @@ std::unique_ptr<Verb> make_advise();
 std::unique_ptr<Verb> make_repair();
 std::unique_ptr<Verb> make_prune();
 std::unique_ptr<Verb> make_diff();
+std::unique_ptr<Verb> make_lockd();
+std::unique_ptr<Verb> make_locks();
 
 // All verbs, in the order of `forebay --help`.
 std::span<const VerbFactory> all_verbs();
