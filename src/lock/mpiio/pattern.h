@@ -73,16 +73,18 @@ class Sequence {
   struct Group {
     int64_t displacement = 0;
     uint64_t length = 0;
-    std::shared_ptr<const Node> node;
+    const Node* node = nullptr;
     uint64_t count = 1;
     int64_t stride = 0;
   };
 
  private:
-  void push(const Group& part);
+  void push_last();
 
-  Group last_;  // if its count is 1: bytes that may continue
+  Group last_;  // may continue, if it is bytes
+  std::shared_ptr<const Node> last_node_;
   std::vector<Group> groups_;
+  std::vector<std::shared_ptr<const Node>> owned_;  // the nodes of the groups
 };
 
 // A piece of memory or of a file.

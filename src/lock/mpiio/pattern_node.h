@@ -20,7 +20,7 @@ struct Item {
   const Node* node = nullptr;
 };
 
-struct Node {
+struct Node : std::enable_shared_from_this<Node> {
   enum class Kind : uint8_t { run, loop, sequence };
 
   Kind kind = Kind::run;

@@ -19,9 +19,7 @@ static bool same(const Node* a, const Node* b) {
   return true;
 }
 
-static bool same_part(const Group& a, const Group& b) {
-  return a.length == b.length && same(a.node.get(), b.node.get());
-}
+static bool same_part(const Group& a, const Group& b) { return a.length == b.length && same(a.node, b.node); }
 
 static bool same_group(const Group& a, const Group& b) {
   return a.count == b.count && a.stride == b.stride && same_part(a, b);
@@ -46,8 +44,9 @@ Result<void> Sequence::add(int64_t displacement, const Pattern& part) {
       __builtin_add_overflow(shifted, node.first, &ignored) || __builtin_add_overflow(shifted, node.end, &ignored))
     return fail(ErrorKind::limit, "a datatype has offsets beyond 63 bits");
   if (node.kind == Node::Kind::run && node.count == 1) return add_bytes(shifted, node.length);
-  push(last_);
-  last_ = {.displacement = shifted, .node = part.node_};
+  push_last();
+  last_ = {.displacement = shifted, .node = part.node_.get()};
+  last_node_ = part.node_;
   return {};
 }
 
@@ -60,32 +59,39 @@ Result<void> Sequence::add_bytes(int64_t displacement, uint64_t length) {
     last_.length += length;
     return {};
   }
-  push(last_);
+  push_last();
   last_ = {.displacement = displacement, .length = length};
   return {};
 }
 
-void Sequence::push(const Group& part) {
-  if (empty(part)) return;
+void Sequence::push_last() {
+  if (empty(last_)) return;
   int64_t stride = 0;
-  if (groups_.empty() || !same_part(groups_.back(), part) || !follows(groups_.back(), part.displacement, stride)) {
-    groups_.push_back(part);
+  if (!groups_.empty() && same_part(groups_.back(), last_) && follows(groups_.back(), last_.displacement, stride)) {
+    groups_.back().stride = stride;
+    ++groups_.back().count;
     return;
   }
-  groups_.back().stride = stride;
-  ++groups_.back().count;
+  groups_.push_back(last_);
+  if (last_.node && (owned_.empty() || owned_.back() != last_node_)) owned_.push_back(last_node_);
 }
 
-static Result<NodePtr> node_of(const Group& group) {
-  if (group.node) return repeat(group.count, group.stride, group.node);
-  return make_run(group.length, group.count, group.stride);
+// The node of a group, which is kept in `owned`.
+static Result<const Node*> node_of(const Group& group, std::vector<NodePtr>& owned) {
+  if (group.node && group.count == 1) return group.node;
+  // Nodes are only shared, never changed: this pointer shares what `owned` keeps.
+  NodePtr part = group.node ? group.node->shared_from_this() : nullptr;
+  FOREBAY_TRY(NodePtr node,
+              part ? repeat(group.count, group.stride, part) : make_run(group.length, group.count, group.stride));
+  owned.push_back(node);
+  return node.get();
 }
 
 // Makes loops of equal groups at equal distances. False if there were none.
-static Result<bool> collapse(std::vector<Group>& groups) {
+static Result<bool> collapse(std::vector<Group>& groups, std::vector<NodePtr>& owned) {
   size_t kept = 0, i = 0;
   bool changed = false;
-  NodePtr node;
+  const Node* node = nullptr;  // the last that was made, which is likely to serve again
   while (i < groups.size()) {
     Group loop{.displacement = groups[i].displacement};
     size_t next = i + 1;
@@ -96,14 +102,16 @@ static Result<bool> collapse(std::vector<Group>& groups) {
       ++loop.count;
     }
     if (loop.count > 1) {
-      FOREBAY_TRY(loop.node, node_of(groups[i]));
-      if (node && same(node.get(), loop.node.get())) loop.node = node;
+      FOREBAY_TRY(loop.node, node_of(groups[i], owned));
+      if (node && node != loop.node && same(node, loop.node)) {
+        loop.node = node;
+        owned.pop_back();
+      }
       node = loop.node;
-      groups[kept++] = std::move(loop);
+      groups[kept++] = loop;
       changed = true;
     } else {
-      if (kept != i) groups[kept] = std::move(groups[i]);
-      ++kept;
+      groups[kept++] = groups[i];
     }
     i = next;
   }
@@ -124,21 +132,20 @@ static Result<void> append(Node& node, int64_t displacement, const Node* part, u
   return {};
 }
 
-static Result<void> append(Node& node, const Group& group) {
+static Result<void> append(Node& node, const Group& group, std::vector<NodePtr>& owned) {
   bool small = group.count < kSmallGroup;
-  NodePtr part = group.node;
+  const Node* part = group.node;
   if (!small) {
-    FOREBAY_TRY(part, node_of(group));
+    FOREBAY_TRY(part, node_of(group, owned));
   }
-  if (part && (node.owned.empty() || node.owned.back() != part)) node.owned.push_back(part);
   if (part && part->depth >= node.depth) node.depth = part->depth + 1;
   if (node.depth > Pattern::kMaxDepth) return fail(ErrorKind::limit, "a datatype is nested too deeply");
   for (uint64_t i = 0; i < (small ? group.count : 1); ++i)
-    FOREBAY_CHECK(append(node, plus(group.displacement, times(i, group.stride)), part.get(), group.length));
+    FOREBAY_CHECK(append(node, plus(group.displacement, times(i, group.stride)), part, group.length));
   return {};
 }
 
-static Result<NodePtr> make_sequence(const std::vector<Group>& groups) {
+static Result<NodePtr> make_sequence(const std::vector<Group>& groups, std::vector<NodePtr> owned) {
   auto node = std::make_shared<Node>();
   node->kind = Node::Kind::sequence;
   node->first = INT64_MAX;
@@ -146,24 +153,26 @@ static Result<NodePtr> make_sequence(const std::vector<Group>& groups) {
   size_t count = 1;
   for (const Group& group : groups) count += group.count < kSmallGroup ? group.count : 1;
   node->items.reserve(count);
-  for (const Group& group : groups) FOREBAY_CHECK(append(*node, group));
+  for (const Group& group : groups) FOREBAY_CHECK(append(*node, group, owned));
   node->items.push_back({0, node->size, nullptr});
+  node->owned = std::move(owned);
   return node;
 }
 
 Result<Pattern> Sequence::finish(int64_t lower_bound, int64_t extent) {
-  push(std::exchange(last_, {}));
-  std::vector<Group> groups = std::exchange(groups_, {});
+  push_last();
+  Sequence made = std::exchange(*this, {});
   Pattern pattern = Pattern().resized(lower_bound, extent);
-  if (groups.empty()) return pattern;
+  if (made.groups_.empty()) return pattern;
   for (bool changed = true; changed;) {
-    FOREBAY_TRY(changed, collapse(groups));
+    FOREBAY_TRY(changed, collapse(made.groups_, made.owned_));
   }
-  if (groups.size() == 1) {
-    pattern.shift_ = groups[0].displacement;
-    FOREBAY_TRY(pattern.node_, node_of(groups[0]));
+  if (made.groups_.size() == 1) {
+    pattern.shift_ = made.groups_[0].displacement;
+    FOREBAY_TRY(const Node* node, node_of(made.groups_[0], made.owned_));
+    pattern.node_ = node->shared_from_this();
   } else {
-    FOREBAY_TRY(pattern.node_, make_sequence(groups));
+    FOREBAY_TRY(pattern.node_, make_sequence(made.groups_, std::move(made.owned_)));
   }
   return pattern;
 }
