@@ -1,0 +1,197 @@
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+
+#include "forebay/forebay_lock.h"
+#include "lock/client.h"
+
+struct forebay_lock_client {
+  std::shared_ptr<forebay::lock::Client> client;
+};
+
+struct forebay_lock {
+  forebay::lock::Lock lock;
+};
+
+namespace {
+
+using namespace forebay;
+using lock::Clock;
+
+constexpr size_t kMessageBytes = 512;
+thread_local char last_message[kMessageBytes] = "";
+
+int failed(int code, const char* what) {
+  std::strncpy(last_message, what, kMessageBytes - 1);
+  return code;
+}
+
+int failed(const Error& error) {
+  int code = FOREBAY_LOCK_FAILED;
+  if (error.kind == ErrorKind::timeout) code = FOREBAY_LOCK_TIMEOUT;
+  if (error.kind == ErrorKind::disconnected) code = FOREBAY_LOCK_LOST;
+  if (error.kind == ErrorKind::invalid_argument) code = FOREBAY_LOCK_ARGUMENT;
+  if (error.kind == ErrorKind::permission) code = FOREBAY_LOCK_DENIED;
+  if (error.kind == ErrorKind::limit) code = FOREBAY_LOCK_LIMIT;
+  return failed(code, error.message().c_str());
+}
+
+// Nothing that is thrown leaves the library; little is: memory that is used up.
+template <class Body>
+int guarded(const Body& body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return failed(FOREBAY_LOCK_FAILED, "no memory left");
+  } catch (...) {
+    return failed(FOREBAY_LOCK_FAILED, "a defect of Forebay");
+  }
+}
+
+const char* or_environment(const char* given, const char* name) { return given != nullptr ? given : std::getenv(name); }
+
+Result<lock::Region> region_of(const forebay_lock_term* terms, size_t count) {
+  if (count == 0) return lock::Region::whole_file();
+  lock::Region region;
+  for (size_t i = 0; i < count; ++i) {
+    const forebay_lock_term& term = terms[i];
+    if (term.level_count > lock::kMaxLevels || (term.level_count > 0 && term.levels == nullptr))
+      return fail(ErrorKind::invalid_argument, "a term has at most 8 levels");
+    lock::Level levels[lock::kMaxLevels];
+    for (size_t k = 0; k < term.level_count; ++k) levels[k] = {term.levels[k].count, term.levels[k].stride};
+    FOREBAY_CHECK(region.add(term.start, term.length, std::span(levels, term.level_count)));
+  }
+  return region;
+}
+
+Clock::time_point deadline_of(int64_t timeout_ms) {
+  constexpr int64_t kLongest = int64_t{1000} * 3600 * 24 * 365;
+  if (timeout_ms < 0 || timeout_ms > kLongest) return Clock::time_point::max();
+  return Clock::now() + std::chrono::milliseconds(timeout_ms);
+}
+
+bool sensible(const forebay_lock_client* client, const char* name, int access, const forebay_lock_term* terms,
+              size_t count, forebay_lock** lock) {
+  return client != nullptr && name != nullptr && lock != nullptr && (terms != nullptr || count == 0) &&
+         (access == FOREBAY_LOCK_SHARED || access == FOREBAY_LOCK_EXCLUSIVE);
+}
+
+lock::Access access_of(int access) {
+  return access == FOREBAY_LOCK_EXCLUSIVE ? lock::Access::exclusive : lock::Access::shared;
+}
+
+}  // namespace
+
+int forebay_lock_connect(const char* servers, const char* secret_file, forebay_lock_client** client) {
+  return guarded([&] {
+    servers = or_environment(servers, "FOREBAY_LOCK_SERVERS");
+    secret_file = or_environment(secret_file, "FOREBAY_LOCK_SECRET");
+    if (client == nullptr || servers == nullptr) return failed(FOREBAY_LOCK_ARGUMENT, "no lock server is given");
+    *client = nullptr;
+    lock::ClientOptions options;
+    auto list = lock::parse_servers(servers);
+    if (!list) return failed(list.error());
+    options.servers = std::move(*list);
+    if (secret_file != nullptr) {
+      const auto secret = fabric::read_secret(secret_file);
+      if (!secret) return failed(secret.error());
+      options.credentials.secret = *secret;
+    }
+    options.label = program_invocation_short_name;
+    auto made = lock::Client::create(std::move(options));
+    if (!made) return failed(made.error());
+    *client = new forebay_lock_client{std::move(*made)};
+    return int{FOREBAY_LOCK_OK};
+  });
+}
+
+void forebay_lock_disconnect(forebay_lock_client* client) { delete client; }
+
+int forebay_lock_lock(forebay_lock_client* client, const char* name, int access, const forebay_lock_term* terms,
+                      size_t term_count, int64_t timeout_ms, forebay_lock** lock) {
+  return guarded([&] {
+    if (!sensible(client, name, access, terms, term_count, lock))
+      return failed(FOREBAY_LOCK_ARGUMENT, "an argument is missing or makes no sense");
+    *lock = nullptr;
+    const auto region = region_of(terms, term_count);
+    if (!region) return failed(region.error());
+    auto place = std::make_unique<forebay_lock>();
+    auto granted = client->client->lock(name, *region, access_of(access), deadline_of(timeout_ms));
+    if (!granted) return failed(granted.error());
+    place->lock = std::move(*granted);
+    *lock = place.release();
+    return int{FOREBAY_LOCK_OK};
+  });
+}
+
+int forebay_lock_try(forebay_lock_client* client, const char* name, int access, const forebay_lock_term* terms,
+                     size_t term_count, forebay_lock** lock) {
+  return guarded([&] {
+    if (!sensible(client, name, access, terms, term_count, lock))
+      return failed(FOREBAY_LOCK_ARGUMENT, "an argument is missing or makes no sense");
+    *lock = nullptr;
+    const auto region = region_of(terms, term_count);
+    if (!region) return failed(region.error());
+    auto place = std::make_unique<forebay_lock>();
+    auto granted = client->client->try_lock(name, *region, access_of(access));
+    if (!granted) return failed(granted.error());
+    if (!*granted) return failed(FOREBAY_LOCK_BUSY, "the bytes are not free");
+    place->lock = std::move(**granted);
+    *lock = place.release();
+    return int{FOREBAY_LOCK_OK};
+  });
+}
+
+int forebay_lock_keep(forebay_lock* lock, int64_t wanted_ms) {
+  return guarded([&] {
+    if (lock == nullptr) return failed(FOREBAY_LOCK_ARGUMENT, "there is no lock");
+    const auto kept = lock->lock.keep(std::chrono::milliseconds(std::max<int64_t>(wanted_ms, 0)));
+    return kept ? int{FOREBAY_LOCK_OK} : failed(kept.error());
+  });
+}
+
+int64_t forebay_lock_valid_ms(const forebay_lock* lock) {
+  if (lock == nullptr) return 0;
+  const auto until = lock->lock.valid_until(), now = Clock::now();
+  return until <= now ? 0 : std::chrono::duration_cast<std::chrono::milliseconds>(until - now).count();
+}
+
+int forebay_lock_unlock(forebay_lock* lock) {
+  return guarded([&] {
+    if (lock == nullptr) return int{FOREBAY_LOCK_OK};
+    const std::unique_ptr<forebay_lock> owner(lock);
+    const auto done = owner->lock.unlock();
+    return done ? int{FOREBAY_LOCK_OK} : failed(done.error());
+  });
+}
+
+int forebay_lock_name(const char* path, char* name, size_t size) {
+  return guarded([&] {
+    if (path == nullptr || *path == '\0' || name == nullptr) return failed(FOREBAY_LOCK_ARGUMENT, "no path is given");
+    std::string text = path;
+    using Resolved = std::unique_ptr<char, void (*)(void*)>;
+    Resolved whole(::realpath(path, nullptr), std::free);
+    if (!whole && errno == ENOENT) {
+      const size_t slash = text.rfind('/');
+      const std::string directory = slash == std::string::npos ? "." : text.substr(0, slash + 1);
+      const std::string base = slash == std::string::npos ? text : text.substr(slash + 1);
+      const Resolved there(::realpath(directory.c_str(), nullptr), std::free);
+      if (!there || base.empty()) return failed(fail_errno(errno, "realpath", text).error());
+      text = std::string(there.get()) + (std::strcmp(there.get(), "/") == 0 ? "" : "/") + base;
+    } else if (!whole) {
+      return failed(fail_errno(errno, "realpath", text).error());
+    } else {
+      text = whole.get();
+    }
+    if (text.size() >= size) return failed(FOREBAY_LOCK_ARGUMENT, "the name does not fit");
+    std::memcpy(name, text.c_str(), text.size() + 1);
+    return int{FOREBAY_LOCK_OK};
+  });
+}
+
+const char* forebay_lock_message(void) { return last_message; }

@@ -1,0 +1,103 @@
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "forebay/forebay_lock.h"
+#include "forebay/forebay_lock.hpp"
+#include "lock/server.h"
+
+namespace {
+
+using namespace forebay;
+
+class LockApi : public testing::Test {
+ protected:
+  LockApi() {
+    char name[] = "/tmp/forebay-lock-api-XXXXXX";
+    directory_ = ::mkdtemp(name);
+    lock::ServerOptions options;
+    options.credentials.secret = fabric::new_secret();
+    EXPECT_TRUE(fabric::write_secret(directory_ + "/secret", *options.credentials.secret));
+    options.listen = {fabric::parse_address("unix:" + directory_ + "/socket").value()};
+    server_ = lock::Server::start(options).value();
+    address_ = fabric::to_string(server_->addresses().front());
+    ::setenv("FOREBAY_LOCK_SERVERS", address_.c_str(), 1);
+    ::setenv("FOREBAY_LOCK_SECRET", (directory_ + "/secret").c_str(), 1);
+  }
+  ~LockApi() override {
+    ::unsetenv("FOREBAY_LOCK_SERVERS");
+    ::unsetenv("FOREBAY_LOCK_SECRET");
+    std::filesystem::remove_all(directory_);
+  }
+
+  std::string directory_, address_;
+  std::unique_ptr<lock::Server> server_;
+};
+
+TEST_F(LockApi, LocksStridedTerms) {
+  forebay_lock_client* client = nullptr;
+  ASSERT_EQ(forebay_lock_connect(nullptr, nullptr, &client), FOREBAY_LOCK_OK) << forebay_lock_message();
+  const forebay_lock_level level{100, 20};
+  const forebay_lock_term even{0, 10, &level, 1}, odd{10, 10, &level, 1};
+  forebay_lock *first = nullptr, *second = nullptr, *third = nullptr;
+  ASSERT_EQ(forebay_lock_lock(client, "f", FOREBAY_LOCK_EXCLUSIVE, &even, 1, -1, &first), FOREBAY_LOCK_OK);
+  ASSERT_EQ(forebay_lock_lock(client, "f", FOREBAY_LOCK_EXCLUSIVE, &odd, 1, -1, &second), FOREBAY_LOCK_OK);
+  EXPECT_EQ(forebay_lock_try(client, "f", FOREBAY_LOCK_SHARED, nullptr, 0, &third), FOREBAY_LOCK_BUSY);
+  EXPECT_EQ(forebay_lock_lock(client, "f", FOREBAY_LOCK_SHARED, nullptr, 0, 10, &third), FOREBAY_LOCK_TIMEOUT);
+  EXPECT_EQ(third, nullptr);
+  EXPECT_EQ(forebay_lock_keep(first, 100), FOREBAY_LOCK_OK);
+  EXPECT_GT(forebay_lock_valid_ms(first), 1000);
+  EXPECT_EQ(forebay_lock_unlock(first), FOREBAY_LOCK_OK);
+  forebay_lock_disconnect(client);
+  EXPECT_EQ(forebay_lock_keep(second, 100), FOREBAY_LOCK_OK) << "outlives its client";
+  EXPECT_EQ(forebay_lock_unlock(second), FOREBAY_LOCK_OK);
+  EXPECT_EQ(forebay_lock_unlock(nullptr), FOREBAY_LOCK_OK);
+}
+
+TEST_F(LockApi, TellsErrorsApart) {
+  forebay_lock_client* client = nullptr;
+  EXPECT_EQ(forebay_lock_connect("nonsense", nullptr, &client), FOREBAY_LOCK_ARGUMENT);
+  EXPECT_NE(std::string(forebay_lock_message()).find("nonsense"), std::string::npos);
+  EXPECT_EQ(forebay_lock_connect(nullptr, "/none", &client), FOREBAY_LOCK_FAILED);
+  ASSERT_EQ(forebay_lock_connect(nullptr, nullptr, &client), FOREBAY_LOCK_OK);
+  forebay_lock* lock = nullptr;
+  EXPECT_EQ(forebay_lock_try(client, "f", 7, nullptr, 0, &lock), FOREBAY_LOCK_ARGUMENT);
+  EXPECT_EQ(forebay_lock_try(client, "", FOREBAY_LOCK_SHARED, nullptr, 0, &lock), FOREBAY_LOCK_ARGUMENT);
+  const forebay_lock_term beyond{UINT64_MAX, 1, nullptr, 0};
+  EXPECT_EQ(forebay_lock_try(client, "f", FOREBAY_LOCK_SHARED, &beyond, 1, &lock), FOREBAY_LOCK_ARGUMENT);
+  server_.reset();
+  EXPECT_EQ(forebay_lock_try(client, "f", FOREBAY_LOCK_SHARED, nullptr, 0, &lock), FOREBAY_LOCK_LOST);
+  EXPECT_EQ(forebay_lock_keep(nullptr, 1), FOREBAY_LOCK_ARGUMENT);
+  forebay_lock_disconnect(client);
+}
+
+TEST_F(LockApi, NamesFilesWithoutLinks) {
+  std::filesystem::create_symlink(directory_ + "/target", directory_ + "/link");
+  std::filesystem::create_directory_symlink(directory_, directory_ + "/there");
+  char name[4096];
+  ASSERT_EQ(forebay_lock_name((directory_ + "/there/./new").c_str(), name, sizeof name), FOREBAY_LOCK_OK);
+  EXPECT_EQ(name, directory_ + "/new");
+  std::ofstream(directory_ + "/target") << "x";
+  ASSERT_EQ(forebay_lock_name((directory_ + "/link").c_str(), name, sizeof name), FOREBAY_LOCK_OK);
+  EXPECT_EQ(name, directory_ + "/target");
+  EXPECT_EQ(forebay_lock_name((directory_ + "/link").c_str(), name, 5), FOREBAY_LOCK_ARGUMENT);
+  EXPECT_EQ(forebay_lock_name((directory_ + "/none/new").c_str(), name, sizeof name), FOREBAY_LOCK_FAILED);
+}
+
+TEST_F(LockApi, HasScopesForCpp) {
+  const LockClient client;
+  ASSERT_EQ(client.code(), FOREBAY_LOCK_OK);
+  {
+    FileLock lock(client.get(), "f", FOREBAY_LOCK_EXCLUSIVE);
+    ASSERT_TRUE(lock.held());
+    EXPECT_FALSE(FileLock(client.get(), "f", FOREBAY_LOCK_SHARED, {}, 1).held());
+    EXPECT_EQ(lock.keep(1), FOREBAY_LOCK_OK);
+    EXPECT_GT(lock.valid_ms(), 0);
+  }
+  EXPECT_TRUE(FileLock(client.get(), "f", FOREBAY_LOCK_EXCLUSIVE, {}, 1000).held());
+}
+
+}  // namespace
