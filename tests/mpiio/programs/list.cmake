@@ -1,0 +1,53 @@
+# The programs of this directory, one a line: source | ranks | arguments | MPIs it can be compiled with | MPIs that pass
+# it alone, without the layer | what the layer's environment has to have for it, "NAME=VALUE" separated by blanks.
+#
+# The first argument of every program is the path of a file of its own; those named here come after it. A program passes
+# if it exits with 0 and prints " No Errors". Where the MPI alone does not pass, the layer has to serve all accesses: with
+# FOREBAY_MPIIO_ATOMIC=always, or with CHECK_ATOMIC=1, which makes programs set their files atomic themselves. run.sh
+# reads this list, too.
+set(mpiio_programs
+  "simple.c|3||mpich,openmpi|mpich,openmpi|"
+  "simple_collective.c|3||mpich,openmpi|mpich,openmpi|"
+  "atomicity.c|4||mpich,openmpi|mpich|"
+  "atomic_collective.c|4||mpich,openmpi||"
+  "coll_perf.c|4||mpich,openmpi|mpich,openmpi|"
+  "noncontig.c|3|independent|mpich,openmpi|openmpi|"
+  "noncontig.c|3|collective|mpich,openmpi|mpich,openmpi|"
+  "noncontig_coll2.c|4||mpich,openmpi|mpich,openmpi|"
+  "async.c|2||mpich,openmpi|mpich,openmpi|"
+  "async_collective.c|3||mpich,openmpi|openmpi|"
+  "misc.c|2||mpich,openmpi|mpich,openmpi|"
+  "shared_fp.c|3||mpich,openmpi|mpich,openmpi|"
+  "shared_fp.c|3|strict|mpich,openmpi|mpich|"
+  "ordered_fp.c|3||mpich,openmpi|mpich,openmpi|"
+  "rdwrord.c|4||mpich,openmpi|mpich,openmpi|"
+  "rdwrat.c|3||mpich,openmpi|mpich,openmpi|"
+  "split_coll.c|3||mpich,openmpi|mpich,openmpi|"
+  "split_coll.c|3|strict|mpich,openmpi||"
+  "errors_open.c|2||mpich,openmpi|mpich,openmpi|"
+  "excl.c|3||mpich,openmpi|mpich,openmpi|"
+  "errors_access.c|2||mpich,openmpi|mpich,openmpi|"
+  "errors_access.c|2|strict|mpich,openmpi||"
+  "errors_view.c|2||mpich,openmpi|mpich|"
+  "errors_view.c|2|strict|mpich,openmpi||"
+  "error_handlers.c|2||mpich,openmpi|mpich,openmpi|"
+  "error_handlers.c|2|strict|mpich,openmpi|openmpi|"
+  "status.c|2||mpich,openmpi|mpich,openmpi|"
+  "status.c|2|strict|mpich,openmpi||"
+  "file_info.c|3||mpich,openmpi|mpich,openmpi|"
+  "large_file.c|2||mpich,openmpi|mpich,openmpi|"
+  "large_file.c|2|strict|mpich,openmpi|mpich|"
+  "large_array.c|2||mpich,openmpi|mpich,openmpi|"
+  "hindexed.c|4||mpich,openmpi|mpich,openmpi|"
+  "external32.c|2||mpich,openmpi|mpich,openmpi|"
+  "external32.c|2|strict|mpich,openmpi|openmpi|"
+  "types_with_zeros.c|3||mpich,openmpi|mpich,openmpi|"
+  "darray_read.c|4||mpich,openmpi|mpich,openmpi|"
+  "aggregation.c|4||mpich,openmpi|mpich,openmpi|"
+  "bigtype.c|1||mpich,openmpi|mpich,openmpi|"
+  "resized.c|1||mpich,openmpi|mpich,openmpi|"
+  "setviewcur.c|4||mpich,openmpi|mpich,openmpi|"
+  "getextent.c|2||mpich,openmpi|mpich,openmpi|"
+  "end_of_file.c|2||mpich,openmpi|mpich|"
+  "end_of_file.c|2|strict|mpich,openmpi||"
+)
