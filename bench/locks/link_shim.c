@@ -2,6 +2,7 @@
  * write of a regular file take FOREBAY_LINK_CALL_US microseconds and bytes / FOREBAY_LINK_MB_S of time on top of what
  * it takes, for each process by itself. Short waits are saved up until they are worth a sleep, so that many processes
  * can wait at once on few cores. */
+#undef _FILE_OFFSET_BITS /* both families of calls are to be defined here, under their own names */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -61,10 +62,14 @@ CALL(pwritev, (int fd, const struct iovec* from, int n, off_t at), (fd, from, n,
 CALL(preadv64, (int fd, const struct iovec* to, int n, off64_t at), (fd, to, n, at))
 CALL(pwritev64, (int fd, const struct iovec* from, int n, off64_t at), (fd, from, n, at))
 
-int fstatfs(int fd, struct statfs* answer) {
-  static int (*next)(int, struct statfs*);
-  if (!next) next = (int (*)(int, struct statfs*))dlsym(RTLD_NEXT, "fstatfs");
-  const int result = next(fd, answer);
-  answer->f_type = 0x6c696e6b;
-  return result;
-}
+#define STATFS(name, structure)                                                 \
+  int name(int fd, struct structure* answer) {                                  \
+    static int (*next)(int, struct structure*);                                 \
+    if (!next) next = (int (*)(int, struct structure*))dlsym(RTLD_NEXT, #name); \
+    const int result = next(fd, answer);                                        \
+    answer->f_type = 0x6c696e6b;                                                \
+    return result;                                                              \
+  }
+
+STATFS(fstatfs, statfs)
+STATFS(fstatfs64, statfs64)

@@ -54,10 +54,4 @@ bool FileBlocks::next(uint64_t most, Block& block) {
   return true;
 }
 
-bool holes_pay(uint64_t pieces, uint64_t data_bytes, uint64_t span) {
-  constexpr uint64_t kManyPieces = 16, kSmallMean = 512;
-  if (span <= data_bytes || pieces < kManyPieces) return false;
-  return data_bytes / pieces <= kSmallMean && span - data_bytes <= data_bytes / 2;
-}
-
 }  // namespace forebay::lock::mpiio

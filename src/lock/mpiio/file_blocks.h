@@ -52,8 +52,4 @@ class FileBlocks {
   bool joins_ = false;
 };
 
-// Whether the bytes between the first and the last one are worth to be read and written along, to save calls: if
-// pieces are many and small, and holes take little room beside them.
-bool holes_pay(uint64_t pieces, uint64_t data_bytes, uint64_t span);
-
 }  // namespace forebay::lock::mpiio

@@ -114,22 +114,15 @@ Result<uint64_t> end_of_data(const View& view, uint64_t data_begin, const Memory
 
 }  // namespace
 
-bool sieving_pays(const View& view, uint64_t data_begin, uint64_t data_end) {
-  uint64_t size = view.filetype.size();
-  if (size == 0 || data_begin >= data_end) return false;
-  Result<uint64_t> first = file_offset(view, data_begin), last = file_offset(view, data_end - 1);
-  if (!first || !last || *last < *first) return false;
-  uint64_t data = data_end - data_begin, mean = size / view.filetype.segment_count();
-  return holes_pay(data / std::max<uint64_t>(mean, 1), data, *last - *first + 1);
-}
-
 Result<uint64_t> write(int fd, const View& view, uint64_t data_begin, const Memory& memory, Sieve sieve,
                        const Permit& permit) {
   FOREBAY_TRY(uint64_t data_end, end_of_data(view, data_begin, memory));
   Transfer transfer(fd, memory, permit);
   FileBlocks blocks(view, data_begin, data_end, sieve == Sieve::holes);
   constexpr size_t kFewPieces = 2;  // reading and writing takes as many calls
-  for (Block block; blocks.next(transfer.most(), block);) {
+  // Sieved blocks are those of sieved_region(), which was locked.
+  const uint64_t most = sieve == Sieve::holes ? kBlockBytes : transfer.most();
+  for (Block block; blocks.next(most, block);) {
     if (block.pieces.size() > kFewPieces) {
       FOREBAY_CHECK(transfer.write_around_holes(block));
       continue;

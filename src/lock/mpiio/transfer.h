@@ -28,12 +28,9 @@ inline constexpr uint64_t kCallBytes = 8u << 20;
 // What to do with holes between pieces when writing.
 enum class Sieve : uint8_t {
   never,  // write each piece by itself
-  holes,  // read a block, change the pieces, write it back: all bytes between the first and the last piece of the
-          // transfer must be locked exclusively, and the file open for reading, too
+  holes,  // where pieces lie near each other read a block, change the pieces, write it back: the sieved_region() of
+          // sieve.h must be locked exclusively, and the file open for reading, too
 };
-
-// Whether sieving pays for this write: pieces are many and small, and holes are few (docs/decisions/0016).
-bool sieving_pays(const View& view, uint64_t data_begin, uint64_t data_end);
 
 // Writes all of `memory` at `data_begin`; returns the bytes written, which is all of them unless there is an error.
 Result<uint64_t> write(int fd, const View& view, uint64_t data_begin, const Memory& memory, Sieve sieve,

@@ -293,17 +293,5 @@ TEST(Transfer, OutsideOfTheFileIsAnError) {
   EXPECT_EQ(file.size(), 0u);
 }
 
-TEST(Sieving, PaysForManySmallPiecesWithSmallHoles) {
-  auto every = [](uint64_t length, int64_t extent) {
-    return View{.displacement = 0, .etype_size = 1, .filetype = Pattern::bytes(length).resized(0, extent)};
-  };
-  EXPECT_TRUE(sieving_pays(every(8, 10), 0, 8000));
-  EXPECT_FALSE(sieving_pays(every(8, 10), 0, 80));
-  EXPECT_FALSE(sieving_pays(every(8, 24), 0, 8000));
-  EXPECT_FALSE(sieving_pays(every(8000, 8010), 0, 800'000));
-  EXPECT_FALSE(sieving_pays(every(8, 8), 0, 800'000));
-  EXPECT_FALSE(sieving_pays({.displacement = 0, .etype_size = 1, .filetype = Pattern()}, 0, 800'000));
-}
-
 }  // namespace
 }  // namespace forebay::lock::mpiio

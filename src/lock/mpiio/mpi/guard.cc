@@ -1,5 +1,8 @@
 #include "lock/mpiio/mpi/guard.h"
 
+#include "lock/mpiio/file_system.h"
+#include "lock/mpiio/sieve.h"
+
 namespace forebay::lock::mpiio {
 namespace {
 
@@ -8,12 +11,13 @@ constexpr uint64_t kMostTerms = 1u << 19;
 
 bool takes_locks(const File& file) { return file.locking && file.settings.load().lock != Locking::none; }
 
-// Never smaller than the bytes that are accessed: what cannot be told exactly is locked more widely.
-Region region_for(const View& view, uint64_t data_begin, uint64_t data_end, Locking locking, bool whole_range) {
+// Never smaller than the bytes that are touched: what cannot be told exactly is locked more widely.
+Region region_for(const View& view, uint64_t data_begin, uint64_t data_end, Locking locking, Touch touch) {
   if (locking == Locking::file) return Region::whole_file();
-  auto exact = region_of(view, data_begin, data_end);
+  auto exact =
+      touch == Touch::blocks ? sieved_region(view, data_begin, data_end) : region_of(view, data_begin, data_end);
   if (!exact) return Region::whole_file();
-  if (whole_range || locking == Locking::range || exact->terms().size() > kMostTerms)
+  if (touch == Touch::range || locking == Locking::range || exact->terms().size() > kMostTerms)
     return coarsened(*std::move(exact), Granularity::range);
   if (locking != Locking::expanded) return *std::move(exact);
   auto single = expanded(*exact, kMostTerms);
@@ -37,7 +41,7 @@ Result<void> Guard::release() {
   return lock_.unlock();
 }
 
-bool sieving_wanted(const File& file, const View& view, uint64_t data_begin, uint64_t data_end) {
+bool sieving_wanted(const File& file, int fd, const View& view, uint64_t data_begin, uint64_t data_end) {
   if (!takes_locks(file)) return false;
   switch (file.settings.load().sieve) {
     case Sieving::always:
@@ -45,15 +49,15 @@ bool sieving_wanted(const File& file, const View& view, uint64_t data_begin, uin
     case Sieving::never:
       return false;
     case Sieving::automatic:
-      return sieving_pays(view, data_begin, data_end);
+      return sieving_pays(view, data_begin, data_end, is_local(fd));
   }
   return false;
 }
 
 Result<Guard> guard_bytes(File& file, const View& view, uint64_t data_begin, uint64_t data_end, bool exclusive,
-                          bool whole_range) {
+                          Touch touch) {
   if (!takes_locks(file)) return Guard();
-  const Region region = region_for(view, data_begin, data_end, file.settings.load().lock, whole_range);
+  const Region region = region_for(view, data_begin, data_end, file.settings.load().lock, touch);
   return guard_region(file, region, exclusive);
 }
 

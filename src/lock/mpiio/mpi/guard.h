@@ -24,12 +24,19 @@ class Guard {
   Lock lock_;
 };
 
-// Whether a write of these data bytes should sieve, which takes a lock of all bytes between the first and the last.
-bool sieving_wanted(const File& file, const View& view, uint64_t data_begin, uint64_t data_end);
+// How an access is going to touch the file.
+enum class Touch : uint8_t {
+  pieces,  // only the bytes that it is about
+  blocks,  // also holes between them: a write with Sieve::holes
+  range,   // anything from the first to the last of them
+};
 
-// Waits for the lock of these data bytes, or of the range that they span if `whole_range`.
+// Whether a write of these data bytes through `fd` should sieve.
+bool sieving_wanted(const File& file, int fd, const View& view, uint64_t data_begin, uint64_t data_end);
+
+// Waits for the lock of these data bytes and of what else is touched.
 Result<Guard> guard_bytes(File& file, const View& view, uint64_t data_begin, uint64_t data_end, bool exclusive,
-                          bool whole_range);
+                          Touch touch);
 
 // Waits for the lock of the whole file.
 Result<Guard> guard_file(File& file, bool exclusive);
