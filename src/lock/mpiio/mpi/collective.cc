@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lock/mpiio/file_system.h"
 #include "lock/mpiio/mpi/exchange.h"
 
 namespace forebay::lock::mpiio {
@@ -26,6 +27,7 @@ std::optional<CollectiveAccess> access_of(File& file, bool writes, const Plan* p
   const auto data_begin = data_offset(*plan, begin);
   const auto descriptor = file.descriptor();
   if (!data_begin || !descriptor || (writes && !descriptor->readable)) return std::nullopt;
+  if (is_local(descriptor->fd)) return std::nullopt;  // there messages cost more than calls
   return CollectiveAccess{
       .fd = descriptor->fd, .view = plan->view->view, .data_begin = *data_begin, .memory = plan->memory};
 }

@@ -17,7 +17,7 @@ Region region_for(const View& view, uint64_t data_begin, uint64_t data_end, Lock
   auto exact =
       touch == Touch::blocks ? sieved_region(view, data_begin, data_end) : region_of(view, data_begin, data_end);
   if (!exact) return Region::whole_file();
-  if (touch == Touch::range || locking == Locking::range || exact->terms().size() > kMostTerms)
+  if (locking == Locking::range || exact->terms().size() > kMostTerms)
     return coarsened(*std::move(exact), Granularity::range);
   if (locking != Locking::expanded) return *std::move(exact);
   auto single = expanded(*exact, kMostTerms);

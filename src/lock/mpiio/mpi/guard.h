@@ -28,7 +28,6 @@ class Guard {
 enum class Touch : uint8_t {
   pieces,  // only the bytes that it is about
   blocks,  // also holes between them: a write with Sieve::holes
-  range,   // anything from the first to the last of them
 };
 
 // Whether a write of these data bytes through `fd` should sieve.
