@@ -25,7 +25,7 @@ _forebay() {
     cur=${COMP_WORDS[COMP_CWORD]}
     prev=${COMP_WORDS[COMP_CWORD - 1]}
   fi
-  local verbs='pack restore ls info verify extract advise repair prune diff help'
+  local verbs='pack restore ls info verify extract advise repair prune diff lockd locks help'
   if ((COMP_CWORD == 1)); then
     mapfile -t COMPREPLY < <(compgen -W "$verbs --help --version" -- "$cur")
     return
@@ -38,7 +38,7 @@ _forebay() {
       mapfile -t COMPREPLY < <(compgen -d -- "$cur")
       return
       ;;
-    -t | --to | --describe)
+    -t | --to | --describe | --secret | --address-file | --log)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -f -- "$cur")
       return
@@ -58,7 +58,8 @@ _forebay() {
       return
       ;;
     --name | --step | --group-size | --block-size | --lossy | --match | --memory | --threads | --only | -r | --rank | --sample | \
-      --min-speed | --as | --keep-last | --keep-every | --full-every)
+      --min-speed | --as | --keep-last | --keep-every | --full-every | \
+      -l | --listen | --lease | --grace | --max-terms | --client-memory)
       return
       ;;
   esac
@@ -78,6 +79,11 @@ _forebay() {
     repair) options+=' --store --as --memory --threads' ;;
     prune) options+=' --store --keep-last --keep-every --dry-run --memory --threads' ;;
     diff) options+=' --store --memory' ;;
+    lockd)
+      options+=' --listen --secret --new-secret --munge --lease --grace --restarted --max-terms --client-memory'
+      options+=' --address-file --log --detach'
+      ;;
+    locks) options+=' --secret --munge --watch' ;;
     help)
       mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$cur")
       return

@@ -26,13 +26,13 @@ constexpr VerbText kText = {
     .summary = "serve locks on bytes of files",
     .usage = "[--listen ADDRESS]... [--secret FILE] [OPTIONS]",
     .description =
-        "Grants locks on lists of byte ranges to the processes of one user: to MPI programs\n"
-        "through libforebay_mpiio, and to any program through forebay/forebay_lock.h. Prints\n"
-        "the addresses at which it can be reached, and runs until SIGTERM or SIGINT.\n"
+        "Grants locks on lists of byte ranges to the processes of one user: to MPI\n"
+        "programs through libforebay_mpiio, and to any program through\n"
+        "forebay/forebay_lock.h. Prints the addresses at which it can be reached, and runs\n"
+        "until SIGTERM or SIGINT.\n"
         "\n"
-        "Without --listen it takes a free TCP port of every interface if there is a secret or\n"
-        "MUNGE, and the Unix socket @forebay-lockd-UID-PID in any case. Without either, it\n"
-        "serves Unix sockets only.\n",
+        "Without --listen it takes the Unix socket @forebay-lockd-UID-PID and, if there is a\n"
+        "secret or MUNGE, a free TCP port of every interface.\n",
     .examples =
         "  forebay lockd --new-secret --secret ~/.forebay-secret --address-file addr &\n"
         "  FOREBAY_LOCK_SERVERS=$(cat addr) FOREBAY_LOCK_SECRET=~/.forebay-secret mpiexec ...\n"

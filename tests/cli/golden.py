@@ -11,7 +11,7 @@ from pathlib import Path
 from support import forebay
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
-VERBS = ("pack", "restore", "ls", "info", "verify", "extract", "advise", "repair", "prune", "diff")
+VERBS = ("pack", "restore", "ls", "info", "verify", "extract", "advise", "repair", "prune", "diff", "lockd", "locks")
 
 CASES = {
     "help": [["--help"]],
@@ -42,6 +42,12 @@ CASES = {
         ["prune", "S"],
         ["diff", "A", "--store", "S"],
         ["diff", "A", "B"],
+        ["lockd", "--listen", "node7:4040"],
+        ["lockd", "--new-secret"],
+        ["lockd", "--listen", "tcp:127.0.0.1:0"],
+        ["lockd", "--lease", "0"],
+        ["locks", "nonsense"],
+        ["locks", "unix:@a", "unix:@b"],
     ],
 }
 
