@@ -62,6 +62,9 @@ struct Part {
 // of loops, so that lists of displacements which some loop has generated take no room.
 class Sequence {
  public:
+  // Room for so many irregular parts; memory is only touched as they come.
+  void reserve(size_t parts) { groups_.reserve(parts); }
+
   // limit if sizes or offsets leave int64.
   Result<void> add(int64_t displacement, const Pattern& part);
   Result<void> add_bytes(int64_t displacement, uint64_t length);

@@ -85,6 +85,7 @@ Result<Pattern> Maker::indexed(int64_t unit) {
   size_t count = numbers_.size() / 2;
   if (numbers_.size() != 2 * count + 1 || numbers_[0] != static_cast<int64_t>(count)) return inconsistent();
   Sequence sequence;
+  sequence.reserve(static_cast<size_t>(numbers_[0]));
   Blocks blocks(element());
   for (size_t i = 1; i <= count; ++i) {
     FOREBAY_TRY(int64_t displacement, product(numbers_[count + i], unit));
@@ -96,6 +97,7 @@ Result<Pattern> Maker::indexed(int64_t unit) {
 Result<Pattern> Maker::indexed_block(int64_t unit) {
   if (numbers_.size() < 2 || numbers_[0] != static_cast<int64_t>(numbers_.size() - 2)) return inconsistent();
   Sequence sequence;
+  sequence.reserve(static_cast<size_t>(numbers_[0]));
   Blocks blocks(element());
   for (int64_t number : numbers_.subspan(2)) {
     FOREBAY_TRY(int64_t displacement, product(number, unit));

@@ -191,6 +191,7 @@ Result<TypeContents> TypeEnvelope::contents() const {
         *combiner == Combiner::subarray ? subarray_numbers(integers_, counts_) : darray_numbers(integers_, counts_);
     return contents;
   }
+  numbers.reserve(integers_.size() + addresses_.size() + counts_.size());
   numbers.assign(integers_.begin(), integers_.end());
   numbers.insert(numbers.end(), addresses_.begin(), addresses_.end());
   numbers.insert(numbers.end(), counts_.begin(), counts_.end());
