@@ -176,11 +176,12 @@ TEST_P(ServerTest, EndsWithAClearErrorForWhoWaits) {
   options_.lease = 300ms;
   start();
   auto held = client_of(*server_)->lock("f", bytes(0, 1), Access::exclusive);
+  const auto waiter = client_of(*server_);
   std::jthread ender([this] {
     std::this_thread::sleep_for(100ms);
     server_.reset();
   });
-  const auto lock = client_of(*server_)->lock("f", bytes(0, 1), Access::exclusive);
+  const auto lock = waiter->lock("f", bytes(0, 1), Access::exclusive);
   ASSERT_FALSE(lock);
   EXPECT_EQ(lock.error().kind, ErrorKind::disconnected);
   ender.join();
