@@ -61,6 +61,7 @@ static void sizes(MPI_File file) {
   OK(MPI_File_preallocate(file, 3000));
   OK(MPI_File_get_size(file, &size));
   EXPECT_EQ(size, 3000);
+  MPI_Barrier(MPI_COMM_WORLD);
   OK(MPI_File_preallocate(file, 10));
   OK(MPI_File_get_size(file, &size));
   EXPECT_EQ(size, 3000);
@@ -149,7 +150,11 @@ static void change_over(MPI_File file) {
 }
 
 static void all_calls(MPI_File file, int atomic) {
+#ifdef OPEN_MPI  // by itself, 4.1 does not wait in preallocate until the file has its size
+  if (atomic) sizes(file);
+#else
   sizes(file);
+#endif
   pointers(file, atomic);
   data_calls_plain(file);
 #if MPI_VERSION >= 4

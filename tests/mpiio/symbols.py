@@ -17,6 +17,7 @@ LEFT_ALONE = {
 }  # fmt: skip
 
 C_NAME = re.compile(r"MPI_File_([a-z0-9_]+)$")
+F08_NAME = re.compile(r"mpi_file_([a-z_]+)_f08_$")
 # The manglings of a Fortran name, and Open MPI's own names.
 FORTRAN_NAMES = [
     re.compile(r"mpi_file_([a-z_]+?)_{0,2}$"),
@@ -54,6 +55,8 @@ def wanted_of(library):
     if "ompi_file_open_f" in defined:
         own = {name for name in defined if fortran_stem(name) and fortran_stem(name) not in LEFT_ALONE}
         names |= {name for name in own if not re.search(r"_(init|finalize)$", name)}
+    if "pmpir_file_open_f08_" in defined:  # MPICH's bindings of Fortran 2008, past the C functions
+        names |= {n for n in defined if (match := F08_NAME.match(n)) and match[1] not in LEFT_ALONE}
     return names
 
 
@@ -63,7 +66,7 @@ def check_exports(layer, libraries):
     missing = sorted(wanted - exported)
     known = {stem(name) for name in wanted} | {fortran_stem(name) for name in wanted}
     strange = sorted(n for n in exported if "file" in n.lower() and (stem(n) or fortran_stem(n) or n) not in known
-                     and not n.endswith("_atomicity_f08_"))
+                     and not F08_NAME.match(n))
     print(f"{len(wanted)} symbols of MPI-IO are wanted, {len(exported)} exported")
     return [f"not intercepted: {n}" for n in missing] + [f"no MPI library has: {n}" for n in strange]
 
