@@ -137,9 +137,7 @@ Result<uint64_t> read(int fd, const View& view, uint64_t data_begin, const Memor
   Transfer transfer(fd, memory, permit);
   FileBlocks blocks(view, data_begin, data_end, true);
   uint64_t total = 0;
-  // With holes, the blocks must be those that were locked (sieve.h).
-  const uint64_t most = sieve == Sieve::holes ? kBlockBytes : transfer.most();
-  for (Block block; blocks.next(most, block);) {
+  for (Block block; blocks.next(transfer.most(), block);) {
     uint64_t asked = 0;
     for (const Segment& piece : block.pieces) asked += piece.length;
     FOREBAY_TRY(uint64_t moved,
