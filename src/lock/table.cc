@@ -9,14 +9,6 @@
 #include "lock/overlap.h"
 
 namespace forebay::lock {
-namespace {
-
-// How much one operation may compare: some tenths of a second, which only a list that is made to take long needs. What
-// is not compared counts as overlapping, so that a request may wait for one more than it had to.
-constexpr uint64_t kEffort = 1u << 25;
-
-}  // namespace
-
 // Every request that waits watches one that stands in its way: the latest of those that came before it. When that one
 // is gone, it looks for the next one before; what came in between was found not to stand in its way, and what comes
 // later cannot. So a request is granted when nothing before it is in its way, and a queue takes memory in proportion to
@@ -29,6 +21,9 @@ struct Table::Impl {
     std::list<Request*>::iterator place;  // among the watchers of `watched`
   };
 
+  explicit Impl(uint64_t steps) : most_effort(steps) {}
+
+  uint64_t most_effort;
   std::map<Ticket, Request> requests;
   BoxIndex index;
   Ticket last = 0;
@@ -56,7 +51,7 @@ struct Table::Impl {
   std::optional<Added> add(Region region, Access access, bool only_free) {
     region.sort();
     const BoxIndex::Node node = node_of(region, access, last + 1);
-    uint64_t effort = kEffort;
+    uint64_t effort = most_effort;
     Request* watched = in_the_way(node, region, node.ticket, effort);
     if (watched && only_free) return std::nullopt;
     Request& request = requests[++last];
@@ -73,7 +68,7 @@ struct Table::Impl {
     Request& request = place->second;
     index.erase(request);
     if (request.watched) request.watched->watchers.erase(request.place);
-    uint64_t effort = kEffort;
+    uint64_t effort = most_effort;
     std::vector<Ticket> granted;
     for (Request* watcher : request.watchers) {
       watch(*watcher, in_the_way(*watcher, watcher->region, ticket, effort));
@@ -85,7 +80,7 @@ struct Table::Impl {
   }
 };
 
-Table::Table() : impl_(std::make_unique<Impl>()) {}
+Table::Table(uint64_t effort) : impl_(std::make_unique<Impl>(effort)) {}
 Table::~Table() = default;
 Table::Table(Table&&) noexcept = default;
 Table& Table::operator=(Table&&) noexcept = default;

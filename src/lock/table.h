@@ -1,11 +1,8 @@
 // The lock table of one file: who holds and who waits for which bytes. Pure: no clock, no thread, no I/O.
 //
 // A request waits for every earlier request that conflicts with it, held or queued, and is granted whole. Two requests
-// conflict if they have a byte in common and one of them at least is exclusive. Since a request waits only for earlier
+// conflict if their regions overlap (overlap.h) and one of them at least is exclusive. Since it waits only for earlier
 // ones there is no deadlock; since no later one can overtake it there is no starvation.
-//
-// An operation compares for some tenths of a second at most; what it did not get to counts as overlapping until it has
-// gone. Only many long lists or hostile ones take so long.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +20,14 @@ enum class Access : uint8_t { shared, exclusive };
 // Names a request in its table; grows in the order of arrival and is never used again.
 using Ticket = uint64_t;
 
+// An operation compares regions for so many steps at most, of about 10 ns; what it did not get to counts as overlapping
+// until it has gone. Only many long lists or hostile ones take so long.
+inline constexpr uint64_t kTableEffort = 1u << 25;
+
 // Not thread-safe.
 class Table {
  public:
-  Table();
+  explicit Table(uint64_t effort = kTableEffort);
   ~Table();
   Table(Table&&) noexcept;
   Table& operator=(Table&&) noexcept;

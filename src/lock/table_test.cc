@@ -140,6 +140,22 @@ TEST(Table, EmptiesALongQueueInOrder) {
   }
 }
 
+TEST(Table, GrantsLaterWhatItCannotCompareInTime) {
+  Table table(100'000);
+  const Ticket holder = table.add(every(1'200'000, 500'000, 600'000, 10'000'000), Access::exclusive).ticket;
+  // Each of these terms is apart from the holder's, which takes 60,000 steps to find out.
+  const auto add = [&](uint64_t terms) {
+    Region region;
+    const Level levels[] = {{60'000, 10'000'001}, {2, 2'000'000}};
+    for (uint64_t i = 0; i < terms; ++i) region.add(i, 1, levels).value();
+    return table.add(std::move(region), Access::shared);
+  };
+  EXPECT_TRUE(add(1).granted);
+  const auto added = add(2);
+  EXPECT_FALSE(added.granted);
+  EXPECT_THAT(table.remove(holder), ElementsAre(added.ticket));
+}
+
 // What the table promises, said in sets of bytes and in as many comparisons as it takes.
 class Model {
  public:

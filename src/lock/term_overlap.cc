@@ -11,11 +11,7 @@ __extension__ using Wide = __int128;
 
 constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
 
-template <class Int>
-Int floor_div(Int a, Int b) {
-  const Int quotient = a / b;
-  return a % b < 0 ? quotient - 1 : quotient;
-}
+int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
 // The least k with low <= k * step % modulus <= high, or kNone; 0 < low <= high < modulus. Euclid's algorithm: if no
 // multiple of the step hits before the first wrap, the question is the same for the wraps, modulo the step.
@@ -110,36 +106,30 @@ class Meeting {
     return false;
   }
 
-  // A block of x that no further block of y beyond both ends could meet, if there were any, sees y as endless: whether
-  // they meet depends on where it begins modulo y's stride.
+  // A block of x that would meet nothing more if y went on below its first block has in common with y what its phase
+  // says: where it begins modulo y's stride. Of those, the first at each phase stands for all: the later ones meet
+  // less, if they reach beyond y's last block.
   bool meet_other(const Blocks& x, const Blocks& y) {
     if (apart_modulo_strides(x, y)) return false;
     const auto [first, last] = near(x, y);
-    const int64_t stride = y.stride();
-    const Wide inner_first = Wide{y.at} + y.block() - stride;
-    const Wide inner_last = Wide{y.at} + y.last() * stride + stride - x.block();
-    const auto inside_first = static_cast<int64_t>(
-        std::clamp<Wide>(floor_div<Wide>(inner_first - x.at - 1, x.stride()) + 1, first, Wide{last} + 1));
-    const auto inside_last = static_cast<int64_t>(
-        std::clamp<Wide>(floor_div<Wide>(inner_last - x.at, x.stride()), Wide{inside_first} - 1, last));
-    return meet_each(x, first, inside_first - 1, y) || meet_each(x, inside_last + 1, last, y) ||
-           meet_endless(x, {inside_first, inside_last}, y);
+    const int64_t below = std::max<int64_t>(0, y.at + y.block() - y.stride());  // where y would end if it went on there
+    const int64_t inside = std::clamp(floor_div(below - x.at - 1, x.stride()) + 1, first, last + 1);
+    return meet_each(x, first, inside - 1, y) || meet_phases(x, inside, last, y);
   }
 
-  bool meet_endless(const Blocks& x, Range range, const Blocks& y) {
-    if (range.first > range.last) return false;
+  bool meet_phases(const Blocks& x, int64_t first, int64_t last, const Blocks& y) {
     const auto step = static_cast<uint64_t>(x.stride()), modulus = static_cast<uint64_t>(y.stride());
     const uint64_t phases = modulus / std::gcd(step, modulus);
-    const uint64_t count = std::min(static_cast<uint64_t>(range.last - range.first) + 1, phases);
+    const uint64_t count = std::min(static_cast<uint64_t>(last + 1 - first), phases);
     const auto window = static_cast<uint64_t>(x.block() - 1) + static_cast<uint64_t>(y.block());
     for (uint64_t i = 0; i < count; ++i) {
       if (window < modulus) {
-        const int64_t end = x[range.first + static_cast<int64_t>(i)].end();
+        const int64_t end = x[first + static_cast<int64_t>(i)].end();
         const uint64_t skip = first_hit(residue(end - 1 - y.at, modulus), step % modulus, modulus, window);
         if (skip >= count - i) return false;
         i += skip;
       }
-      if (meet(x[range.first + static_cast<int64_t>(i)], y)) return true;
+      if (meet(x[first + static_cast<int64_t>(i)], y)) return true;
     }
     return false;
   }
