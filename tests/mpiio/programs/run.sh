@@ -1,16 +1,18 @@
 #!/bin/bash
 # Compiles the programs of list.cmake with one MPI and runs them, each with a time limit, and says which fail.
 #
-#   run.sh --mpi mpich|openmpi [--preload LIBRARY] [--env NAME=VALUE]... [--all] [--timeout SECONDS] [NAME]...
+#   run.sh --mpi mpich|openmpi [--preload LIBRARY] [--env NAME=VALUE]... [--all] [--delay] [--timeout SECONDS]
+#          [NAME]...
 #
 # Without --preload only the programs run that the MPI alone should pass; --all runs the others too. Names are those of
-# source files, with or without their ending. The build and the files are in ${TMPDIR:-/tmp}/mpiio-programs-<mpi>.
+# source files, with or without their ending. --delay preloads delay_shim.c, too. The build and the files are in ${TMPDIR:-/tmp}/mpiio-programs-<mpi>.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
 mpi=mpich
 preload=
 all=0
+delay=0
 limit=120
 variables=()
 names=()
@@ -21,7 +23,8 @@ while [ $# -gt 0 ]; do
     --env) variables+=("$2"); shift ;;
     --timeout) limit=$2; shift ;;
     --all) all=1 ;;
-    -*) sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    --delay) delay=1 ;;
+    -*) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     *) names+=("${1%.*}") ;;
   esac
   shift
@@ -31,6 +34,13 @@ work=${TMPDIR:-/tmp}/mpiio-programs-$mpi
 mkdir -p "$work"
 files=$(mktemp -d "$work/files.XXXXXX")
 trap 'rm -rf "$files"' EXIT
+
+if [ $delay -eq 1 ]; then
+  gcc -std=gnu11 -O2 -shared -fPIC -o "$work/delay_shim.so" "$here/delay_shim.c" -ldl || exit 1
+  ranks_preload=${preload:+$preload:}$work/delay_shim.so
+else
+  ranks_preload=$preload
+fi
 
 compile() {  # source -> program
   local program=$work/${1%.*}
@@ -46,7 +56,7 @@ compile() {  # source -> program
 start() {  # ranks program arguments... ; variables hold for the ranks, not for the launcher
   local ranks=$1 pairs=() item
   shift
-  for item in "${variables[@]}" ${entry_variables:-} ${preload:+"LD_PRELOAD=$preload"}; do
+  for item in "${variables[@]}" ${entry_variables:-} ${ranks_preload:+"LD_PRELOAD=$ranks_preload"}; do
     if [ "$mpi" = mpich ]; then
       pairs+=(-env "${item%%=*}" "${item#*=}")
     else
@@ -92,7 +102,7 @@ while IFS='|' read -r source ranks arguments mpis plain entry_variables; do
     echo "FAILED $label (exit code $code, $seconds s)"
     head -${LINES_SHOWN:-15} "$files/output" | cut -c1-300 | sed 's/^/    /'
   fi
-done < <(sed -n 's/^ *"\(.*|.*\)"$/\1/p' "$here/list.cmake")
+done < <(sed -n 's/^ *"\(.*|.*\)"$/\1/p' "${LIST:-$here/list.cmake}")
 
 echo "$passed passed, ${#failed[@]} failed"
 for label in "${failed[@]}"; do echo "  $label"; done
