@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -15,19 +14,11 @@ namespace {
 
 constexpr size_t kReadBytes = 4096;
 
-std::atomic<uint64_t> forks{0};
-
 Error closed(const std::string& server) {
   return {ErrorKind::disconnected, "the lock server has closed the connection", server, {}, {}};
 }
 
 }  // namespace
-
-uint64_t fork_generation() {
-  static const int registered = ::pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1); });
-  (void)registered;
-  return forks.load(std::memory_order_relaxed);
-}
 
 // A request that waits for its answer. Lives on the stack of its thread.
 struct Connection::Waiter {

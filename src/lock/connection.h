@@ -18,12 +18,10 @@
 #include "fabric/framing.h"
 #include "fabric/socket.h"
 #include "lock/client.h"
+#include "lock/fork.h"
 #include "lock/wire.h"
 
 namespace forebay::lock {
-
-// Grows in every child of fork().
-uint64_t fork_generation();
 
 class Connection {
  public:

@@ -236,6 +236,18 @@ TEST_P(Crash, AForkedChildLeavesItsParentsLocksAlone) {
   EXPECT_TRUE(held.unlock());
 }
 
+TEST_P(Crash, AForkedChildLeavesItsParentsServerAlone) {
+  start();
+  auto held = client_of(*server_)->lock("f", one_byte(), Access::exclusive).value();
+  Process child([&](Process& parent) {
+    server_.reset();
+    parent.tell('y');
+  });
+  EXPECT_EQ(child.hear(), 'y');
+  std::this_thread::sleep_for(kLease / 2);
+  EXPECT_TRUE(held.keep(10ms));
+}
+
 INSTANTIATE_TEST_SUITE_P(Transports, Crash, testing::Bool(),
                          [](const auto& way) { return way.param ? "Tcp" : "Unix"; });
 

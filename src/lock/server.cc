@@ -10,6 +10,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "lock/fork.h"
 #include "lock/server_loop.h"
 
 namespace forebay::lock {
@@ -19,6 +20,7 @@ struct Server::Impl {
     if (thread.joinable()) thread.join();
     for (const std::string& file : files) ::unlink(file.c_str());
   }
+  uint64_t generation = fork_generation();
   fabric::Fd stop;
   std::vector<fabric::Address> addresses;
   std::vector<std::string> files;  // of Unix sockets
@@ -103,6 +105,11 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
 }
 
 Server::~Server() {
+  // The thread is the parent's, and so are the sockets and what would wake it up.
+  if (impl_->generation != fork_generation()) {
+    (void)impl_.release();
+    return;
+  }
   const uint64_t one = 1;
   (void)!::write(impl_->stop.get(), &one, sizeof one);
 }

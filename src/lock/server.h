@@ -45,7 +45,8 @@ class Server {
   // if another server listens there; invalid_argument for times or addresses that make no sense.
   static Result<std::unique_ptr<Server>> start(ServerOptions options);
 
-  // Closes every connection and ends the thread. Waiting clients see a lost connection.
+  // Closes every connection and ends the thread. Waiting clients see a lost connection. Does nothing in a child of
+  // fork(), where there is no such thread.
   ~Server();
 
   // Where it listens, with the ports that were chosen; "every interface" becomes the addresses of this host other than
