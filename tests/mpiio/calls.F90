@@ -1,5 +1,5 @@
 ! Calls the functions of MPI-IO from Fortran. Compiled three times: with mpif.h, with `use mpi` (USE_MPI) and with
-! `use mpi_f08` (USE_MPI_F08). Arguments: the path of a file, and "layer" if the layer has to be there.
+! `use mpi_f08` (USE_MPI_F08); openmpi_is_there tells of Open MPI. Arguments: the path of a file, and "layer" if the layer has to be there.
 #ifdef USE_MPI_F08
 #define HANDLE(kind) type(kind)
 #define STATUS_TYPE type(MPI_Status)
@@ -249,7 +249,7 @@ contains
     integer(kind=MPI_ADDRESS_KIND) :: lower, extent
     character(len=MPI_MAX_DATAREP_STRING) :: representation
     integer :: ierr
-#ifdef OPEN_MPI
+#ifdef openmpi_is_there
     ! By itself Open MPI 4.1 does not wait in preallocate until the file has its size.
     if (is_atomic) call sizes(fh)
 #else

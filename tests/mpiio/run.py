@@ -2,14 +2,16 @@
 """Runs one program of tests/mpiio under an MPI, in a directory of its own, and tells whether it found errors.
 
 usage: run.py --mpi mpich|openmpi --mpiexec PATH [--layer LIB] [--preload LIB]... [--env NAME=VALUE]... [--ranks N]
-              [--timeout SECONDS] [--tmpfs BYTES] [--expect-failure] PROGRAM [ARGUMENT]...
+              [--timeout SECONDS] [--server LOCK_SERVER] [--expect-failure] PROGRAM [ARGUMENT]...
 
 The first argument that the program gets is the path of a file that it may make. It has to print " No Errors" and to
-return zero. --layer is libforebay_mpiio.so: the run fails if it stays out of work. --expect-failure: the program has to
+return zero. --layer is libforebay_mpiio.so: the run fails if it stays out of work. --server: a lock server is started
+for the run, and its process is told as SERVER_PID. --expect-failure: the program has to
 find errors, which proves that it can.
 """
 
 import argparse
+import contextlib
 import os
 import shutil
 import signal
@@ -29,7 +31,7 @@ def parse():
     parser.add_argument("--env", action="append", default=[])
     parser.add_argument("--ranks", type=int, default=3)
     parser.add_argument("--timeout", type=int, default=120)
-    parser.add_argument("--file-size-limit", type=int)
+    parser.add_argument("--server")
     parser.add_argument("--expect-failure", action="store_true")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     return parser.parse_args()
@@ -55,15 +57,26 @@ def launcher(options):
     return command
 
 
-def run(options, directory):
+@contextlib.contextmanager
+def lock_server(options, directory):
+    """What the environment has to have for the server that was asked for."""
+    if not options.server:
+        yield {}
+        return
+    socket, secret = os.path.join(directory, "locks"), os.path.join(directory, "secret")
+    with subprocess.Popen([options.server, socket, secret], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        server.stdout.readline()
+        yield {"FOREBAY_LOCK_SERVERS": "unix:" + socket, "FOREBAY_LOCK_SECRET": secret, "SERVER_PID": str(server.pid)}
+        server.kill()
+
+
+def run(options, directory, variables):
     """Returns the code and the output; everything that was started is ended."""
     program, *arguments = options.command
     command = launcher(options)
-    if options.file_size_limit:
-        command += ["/bin/sh", "-c", f'ulimit -f {options.file_size_limit}; exec "$@"', "sh"]
     command += [program, os.path.join(directory, "file"), *arguments]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                               env=environment(options, directory), start_new_session=True, text=True, errors="replace")
+                               env=environment(options, directory) | variables, start_new_session=True, text=True, errors="replace")
     try:
         output, _ = process.communicate(timeout=options.timeout)
         return process.returncode, output
@@ -92,7 +105,8 @@ def main():
     options = parse()
     directory = tempfile.mkdtemp(prefix="mpiio.")
     try:
-        code, output = run(options, directory)
+        with lock_server(options, directory) as variables:
+            code, output = run(options, directory, variables)
     finally:
         shutil.rmtree(directory, ignore_errors=True)
     print(output[-8000:])

@@ -39,8 +39,8 @@ MpiResult<uint64_t> transfer(File& file, bool writes, const Plan& plan, uint64_t
       writes ? write(descriptor.fd, view, begin, plan.memory, sieves ? Sieve::holes : Sieve::never, guard.permit())
              : read(descriptor.fd, view, begin, plan.memory, guard.permit());
   auto released = guard.release();
-  if (!moved) return std::unexpected(Fault(moved.error()));
-  if (!released) return std::unexpected(Fault(released.error()));
+  if (!moved) return fault_in(moved.error(), file.path);
+  if (!released) return fault_in(released.error(), file.path);
   return *moved;
 }
 

@@ -49,8 +49,9 @@ MpiResult<std::optional<uint64_t>> move_together(File& file, bool writes, const 
   FOREBAY_TRY(const std::optional<Extent> range, agree_on_two_phases(access, own.has_value()));
   if (!range) return std::nullopt;
   if (writes) file.wrote = true;
-  FOREBAY_TRY(const uint64_t bytes, writes ? write_in_two_phases(access, *range) : read_in_two_phases(access, *range));
-  return bytes;
+  const auto bytes = writes ? write_in_two_phases(access, *range) : read_in_two_phases(access, *range);
+  if (!bytes) return fault_in(bytes.error(), file.path);
+  return *bytes;
 }
 
 }  // namespace forebay::lock::mpiio

@@ -18,6 +18,12 @@ struct Fault {
   std::string text;
 };
 
+// `error` with the file named where it is not.
+inline std::unexpected<Fault> fault_in(Error error, const std::string& path) {
+  if (error.path.empty()) error.path = path;
+  return std::unexpected(Fault(error));
+}
+
 template <class T>
 using MpiResult = std::expected<T, Fault>;
 

@@ -20,6 +20,13 @@ MpiResult<void> check_mode(const File& file, const Operation& operation) {
   return {};
 }
 
+// There is no way to ask whether a datatype is committed but to use it: packing nothing moves nothing.
+bool committed(MPI_Datatype datatype, MPI_Comm comm) {
+  char nothing = 0;
+  int position = 0;
+  return PMPI_Pack(&nothing, 0, datatype, &nothing, 1, &position, comm) == MPI_SUCCESS;
+}
+
 }  // namespace
 
 MpiResult<Plan> plan_of(File& file, const Operation& operation) {
@@ -28,6 +35,7 @@ MpiResult<Plan> plan_of(File& file, const Operation& operation) {
   if (operation.pointer == Pointer::given && operation.offset < 0)
     return mpi_fail(MPI_ERR_ARG, "the offset is negative");
   FOREBAY_CHECK(check_mode(file, operation));
+  if (!committed(operation.datatype, file.comm)) return mpi_fail(MPI_ERR_TYPE, "the datatype is not committed");
   Plan plan{.view = file.current_view()};
   FOREBAY_TRY(plan.memory.datatype, flatten(operation.datatype));
   plan.memory.base = operation.buffer;
