@@ -138,6 +138,7 @@ static void change_over(MPI_File file) {
   MPI_Barrier(MPI_COMM_WORLD);
   OK(MPI_File_write(file, &one, 1, MPI_INT, MPI_STATUS_IGNORE));
   OK(MPI_File_write_shared(file, &one, 1, MPI_INT, MPI_STATUS_IGNORE));
+  MPI_Barrier(MPI_COMM_WORLD);
   OK(MPI_File_set_atomicity(file, 0));
   OK(MPI_File_get_position(file, &offset));
   EXPECT_EQ(offset, 11 + check_rank);
@@ -177,9 +178,16 @@ int main(int argc, char** argv) {
   expect_layer(file, layer);
   if (layer) hints(file);
   all_calls(file, 0);
-  change_over(file);
-  OK(MPI_File_set_atomicity(file, 1));
-  all_calls(file, 1);
+#ifdef OPEN_MPI
+  const int knows_atomic = layer;  // 4.1 has no atomic mode of its own
+#else
+  const int knows_atomic = 1;
+#endif
+  if (knows_atomic) {
+    change_over(file);
+    OK(MPI_File_set_atomicity(file, 1));
+    all_calls(file, 1);
+  }
   OK(MPI_File_close(&file));
   EXPECT(file == MPI_FILE_NULL, "the handle of a closed file");
   MPI_Barrier(MPI_COMM_WORLD);
