@@ -1,7 +1,9 @@
 // Ranks write and read through random views that overlap, in atomic mode; every word that is written carries the number
 // of its write. Rank 0 then looks for a serial order that explains all that was found (serial_order.h).
 //
-//   torture FILE [SECONDS] [SEED] [atomic|nonatomic]
+//   torture FILE [SECONDS] [SEED] [atomic|nonatomic] [simple]
+//
+// simple: views that plain ROMIO can serve.
 //
 // A round has its views and its accesses from the seed: all ranks know all of them. Steps of a round may be collective.
 #include "access.h"
@@ -197,6 +199,7 @@ int main(int argc, char** argv) {
   const double seconds = argc > 2 ? atof(argv[2]) : 5;
   const uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
   const int atomic = argc <= 4 || strcmp(argv[4], "nonatomic") != 0;
+  random_simple = argc > 5 && strcmp(argv[5], "simple") == 0;
   if (check_ranks * kSteps + 2 > serial_most) {
     fprintf(stderr, "too many ranks\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
