@@ -32,9 +32,7 @@ class Runner:
         self._programs, self._places, self._log = programs, places, log
 
     def run(self, case, arm):
-        workload, words = case.words()
-        if arm.atomic:
-            words = [*words, "--atomic"]
+        workload, words = case.words(arm)
         command = ["mpiexec.mpich", "-n", str(case.ranks), *self._environment(case, arm), self._programs.workloads,
                    workload, self._places[case.setting] / "data", *words]
         before = os.times()
