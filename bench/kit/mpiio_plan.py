@@ -24,8 +24,8 @@ def _layer(name, lock):
 
 
 # ROMIO reads and writes back everything from a rank's first byte to its last, so that its time grows with the square of
-# the number of ranks: it is measured where it ends, and once.
-ROMIO_SETTINGS = ("local", "pfs")
+# the number of ranks: it is measured once, and where it ends.
+ROMIO_MOST_RANKS = {"local": 64, "pfs": 8, "link": 0}
 
 NO_LOCK = _layer("no lock", "none")
 LIST = _layer("list, compressed", "list")
@@ -45,10 +45,7 @@ class Case:
         return f"{self.workload}, {self.ranks} ranks, {self.setting}"
 
     def arms(self):
-        arms = ARMS if self.setting in ROMIO_SETTINGS else [arm for arm in ARMS if arm.layer]
-        if self.setting == "pfs":  # without a lock service of its own ROMIO's atomic mode ends the program
-            arms = [arm for arm in arms if arm is not ROMIO_ATOMIC]
-        return arms
+        return [arm for arm in ARMS if arm.layer or self.ranks <= ROMIO_MOST_RANKS[self.setting]]
 
     def words(self, arm):
         """The arguments of the benchmark program, but for the file."""
