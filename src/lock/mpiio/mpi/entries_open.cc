@@ -57,7 +57,7 @@ MpiResult<void> follow(MPI_Comm comm, const char* name, int amode, MPI_Info info
   const auto file = std::make_shared<File>(handle, own, name, amode, *settings);
   remember(file);
   const bool atomic = settings->atomic == Atomic::always;
-  if (!atomic && settings->nonatomic != Nonatomic::safe) return {};
+  if (!atomic && !keeps(*file, *settings)) return {};
   if (auto taken = take_over(*file); !taken) {
     forget(handle);
     PMPI_Comm_free(&own);

@@ -18,7 +18,7 @@ std::shared_ptr<File> ours(MPI_File handle) {
 
 MpiResult<void> check_not_sequential(const File& file) {
   if (!file.sequential()) return {};
-  return mpi_fail(MPI_ERR_UNSUPPORTED_OPERATION, "a sequential file has a shared pointer only");
+  return mpi_fail(MPI_ERR_UNSUPPORTED_OPERATION, "a sequential file has no pointer that can be seen or set");
 }
 
 // In etypes of the view; one that lies in the file in part counts.
@@ -71,6 +71,7 @@ MpiResult<int64_t> agreed_end_of_file(File& file) {
 
 // Collective.
 MpiResult<void> seek_shared(File& file, MPI_Offset offset, int whence) {
+  FOREBAY_CHECK(check_not_sequential(file));
   int64_t same[] = {offset, ~offset, whence, ~whence};
   FOREBAY_CHECK(mpi_checked(PMPI_Allreduce(MPI_IN_PLACE, same, 4, MPI_INT64_T, MPI_MAX, file.comm), "MPI_Allreduce"));
   if (same[0] != ~same[1] || same[2] != ~same[3])
@@ -130,7 +131,9 @@ FOREBAY_ENTRY int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whenc
 
 FOREBAY_ENTRY int MPI_File_get_position_shared(MPI_File fh, MPI_Offset* offset) {
   const auto file = served(fh, Pointer::shared);
-  return file ? hand_out(fh, shared_position(*file), offset) : PMPI_File_get_position_shared(fh, offset);
+  if (!file) return PMPI_File_get_position_shared(fh, offset);
+  if (auto allowed = check_not_sequential(*file); !allowed) return raise(fh, allowed.error());
+  return hand_out(fh, shared_position(*file), offset);
 }
 
 FOREBAY_ENTRY int MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset* displacement) {

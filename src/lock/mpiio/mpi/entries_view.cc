@@ -8,8 +8,7 @@ using namespace forebay::lock::mpiio;
 
 namespace {
 
-// Collective. MPI_DISPLACEMENT_CURRENT means where the shared pointer is, which the library has to know for its own
-// view, too.
+// Collective. MPI_DISPLACEMENT_CURRENT means where the shared pointer is, which is known to the layer alone.
 MpiResult<MPI_Offset> displacement_of(File& file, MPI_Offset displacement) {
   if (displacement != MPI_DISPLACEMENT_CURRENT) {
     if (displacement < 0) return mpi_fail(MPI_ERR_ARG, "the displacement is negative");
@@ -17,7 +16,6 @@ MpiResult<MPI_Offset> displacement_of(File& file, MPI_Offset displacement) {
   }
   if (!file.sequential()) return mpi_fail(MPI_ERR_ARG, "MPI_DISPLACEMENT_CURRENT is for sequential files only");
   FOREBAY_TRY(const int64_t position, agreed_shared_position(file));
-  FOREBAY_CHECK(mpi_checked(PMPI_File_seek_shared(file.handle, position, MPI_SEEK_SET), "MPI_File_seek_shared"));
   const auto current = file.current_view();
   FOREBAY_TRY(const uint64_t offset,
               file_offset(current->view, static_cast<uint64_t>(position) * current->view.etype_size));
@@ -43,7 +41,7 @@ MpiResult<void> set_atomicity(File& file, bool atomic) {
   if (same[0] && same[1]) return mpi_fail(MPI_ERR_NOT_SAME, "the processes do not give the same atomicity");
   const Settings settings = file.settings;
   const bool locking = settings.atomic == Atomic::always || (atomic && settings.atomic == Atomic::asked);
-  if (locking || settings.nonatomic == Nonatomic::safe) {
+  if (locking || keeps(file, settings)) {
     FOREBAY_CHECK(take_over(file));
   } else {
     FOREBAY_CHECK(hand_back(file));
@@ -67,10 +65,13 @@ FOREBAY_ENTRY int MPI_File_set_view(MPI_File fh, MPI_Offset displacement, MPI_Da
   return finish(fh, adopt_view(*file, *own, etype, filetype, representation));
 }
 
-// The library's view is the layer's, too.
+// The library's view is the layer's, too, but for where MPI_DISPLACEMENT_CURRENT was.
 FOREBAY_ENTRY int MPI_File_get_view(MPI_File fh, MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype,
                                     char* representation) {
-  return PMPI_File_get_view(fh, displacement, etype, filetype, representation);
+  const int code = PMPI_File_get_view(fh, displacement, etype, filetype, representation);
+  const auto file = find_file(fh);
+  if (code == MPI_SUCCESS && file && file->ours) *displacement = file->current_view()->view.displacement;
+  return code;
 }
 
 FOREBAY_ENTRY int MPI_File_set_atomicity(MPI_File fh, int flag) {

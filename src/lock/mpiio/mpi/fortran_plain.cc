@@ -45,6 +45,19 @@ FOREBAY_ENTRY void NAME(file_set_view)(MPI_Fint* fh, MPI_Offset* displacement, M
                                   fortran::text(representation, length).c_str(), fortran::info(info)));
 }
 
+FOREBAY_ENTRY void NAME(file_get_view)(MPI_Fint* fh, MPI_Offset* displacement, MPI_Fint* etype, MPI_Fint* filetype,
+                                       char* representation, MPI_Fint* error, int length) {
+  MPI_Datatype shown = MPI_DATATYPE_NULL, elements = MPI_DATATYPE_NULL;
+  char name[MPI_MAX_DATAREP_STRING + 1] = "";
+  const int code = MPI_File_get_view(fortran::file(fh), displacement, &elements, &shown, name);
+  if (code == MPI_SUCCESS) {
+    *etype = PMPI_Type_c2f(elements);
+    *filetype = PMPI_Type_c2f(shown);
+    fortran::blank_padded(name, representation, length);
+  }
+  fortran::give(error, code);
+}
+
 FOREBAY_ENTRY void NAME(file_set_atomicity)(MPI_Fint* fh, MPI_Fint* flag, MPI_Fint* error) {
   fortran::give(error, MPI_File_set_atomicity(fortran::file(fh), fortran::logical(flag)));
 }

@@ -85,8 +85,11 @@ MpiResult<LibraryState> state_of_library(const File& file, bool with_shared) {
   const QuietErrors quiet(file.handle);
   LibraryState state;
   FOREBAY_TRY(state.view, view_of_library(file.handle));
-  if (!file.sequential())
-    FOREBAY_CHECK(mpi_checked(PMPI_File_get_position(file.handle, &state.position), "MPI_File_get_position"));
+  if (file.sequential()) {  // is taken over when it is opened, and seen as bytes
+    if (with_shared) FOREBAY_CHECK(mpi_checked(PMPI_File_get_size(file.handle, &state.shared), "MPI_File_get_size"));
+    return state;
+  }
+  FOREBAY_CHECK(mpi_checked(PMPI_File_get_position(file.handle, &state.position), "MPI_File_get_position"));
   if (with_shared)
     FOREBAY_CHECK(
         mpi_checked(PMPI_File_get_position_shared(file.handle, &state.shared), "MPI_File_get_position_shared"));
@@ -140,8 +143,7 @@ MpiResult<void> hand_back(File& file) {
     FOREBAY_TRY(shared, agreed_shared_position(file));
   }
   const QuietErrors quiet(file.handle);
-  MpiResult<void> own;
-  if (!file.sequential()) own = mpi_checked(PMPI_File_seek(file.handle, file.position, MPI_SEEK_SET), "MPI_File_seek");
+  MpiResult<void> own = mpi_checked(PMPI_File_seek(file.handle, file.position, MPI_SEEK_SET), "MPI_File_seek");
   if (with_shared) {
     auto moved = mpi_checked(PMPI_File_seek_shared(file.handle, shared, MPI_SEEK_SET), "MPI_File_seek_shared");
     if (own) own = std::move(moved);

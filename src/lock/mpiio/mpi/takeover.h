@@ -5,6 +5,12 @@
 
 namespace forebay::lock::mpiio {
 
+// Whether the layer has the file even while it is not atomic: because safe is asked for, or because the file is
+// sequential, so that the library's pointer could neither be found out nor set.
+inline bool keeps(const File& file, const Settings& settings) {
+  return settings.nonatomic == Nonatomic::safe || file.sequential();
+}
+
 // Collective. Takes over position, view and shared pointer from the MPI library, if the layer does not have them
 // already. On an error on any process all have one, and the library keeps the file.
 MpiResult<void> take_over(File& file);
