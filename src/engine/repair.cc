@@ -36,7 +36,7 @@ Result<void> link_or_copy(const std::string& from, const std::string& to) {
   std::filesystem::create_hard_link(from, to, error);
   if (error) std::filesystem::copy_file(from, to, error);
   if (error) return fail_errno(error.value(), "copy", to);
-  FOREBAY_TRY(const store::Fd fd, store::open_at(AT_FDCWD, to, O_RDONLY, to));
+  FOREBAY_TRY(const Fd fd, store::open_at(AT_FDCWD, to, O_RDONLY, to));
   return store::sync_file(fd.get(), to);
 }
 

@@ -142,10 +142,6 @@ Result<Fd> connect_one(const Address& address, SocketAddress at, Clock::time_poi
 
 }  // namespace
 
-Fd::~Fd() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 Result<std::vector<Listener>> listen(const Address& address) {
   FOREBAY_TRY(std::vector<SocketAddress> found, resolve(address, true));
   std::vector<Listener> listeners;

@@ -4,33 +4,15 @@
 #include <chrono>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "base/fd.h"
 #include "fabric/address.h"
 
 namespace forebay::fabric {
-
-// Owns a file descriptor.
-class Fd {
- public:
-  Fd() = default;
-  explicit Fd(int fd) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Fd();
-  int get() const { return fd_; }
-  explicit operator bool() const { return fd_ >= 0; }
-
- private:
-  int fd_ = -1;
-};
 
 // A socket that listens; all are nonblocking and closed on exec. Port 0 takes a free one. A file of a Unix socket that
 // nobody listens to any more is replaced, and readable and writable by its owner only; exists if somebody listens.

@@ -88,7 +88,7 @@ class Connection {
 
   const uint64_t generation_;
   const std::string name_;  // of the server, for errors
-  fabric::Fd fd_;
+  Fd fd_;
   Clock::duration lease_{std::chrono::seconds(10)};
   uint64_t max_terms_ = 0;
   std::atomic<uint64_t> next_number_{1};

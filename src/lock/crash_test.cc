@@ -19,7 +19,8 @@ namespace {
 using namespace std::chrono_literals;
 using namespace testing_support;
 
-constexpr auto kLease = 600ms, kGrace = 300ms;
+// Short for those who lose their locks, long for those who keep them: the machine may be slow.
+constexpr auto kLease = 600ms, kGrace = 300ms, kLongLease = 10'000ms;
 
 // A process of its own, with a line to it and one back.
 class Process {
@@ -29,15 +30,15 @@ class Process {
     if (::pipe2(there, O_CLOEXEC) != 0 || ::pipe2(back, O_CLOEXEC) != 0) std::abort();
     pid_ = ::fork();
     if (pid_ == 0) {
-      in_ = fabric::Fd(there[0]);
-      out_ = fabric::Fd(back[1]);
+      in_ = Fd(there[0]);
+      out_ = Fd(back[1]);
       ::close(there[1]);
       ::close(back[0]);
       body(*this);
       ::_exit(0);
     }
-    in_ = fabric::Fd(back[0]);
-    out_ = fabric::Fd(there[1]);
+    in_ = Fd(back[0]);
+    out_ = Fd(there[1]);
     ::close(there[0]);
     ::close(back[1]);
   }
@@ -68,7 +69,7 @@ class Process {
 
  private:
   pid_t pid_ = 0;
-  fabric::Fd in_, out_;
+  Fd in_, out_;
 };
 
 Region one_byte() { return bytes(0, 1); }
@@ -94,9 +95,9 @@ class Crash : public testing::TestWithParam<bool> {
     address_.port = fabric::listen(address_).value().front().address.port;  // free a moment ago
   }
 
-  void start() {
+  void start(std::chrono::milliseconds lease = kLease) {
     ServerOptions options = server_options(address_);
-    options.lease = kLease;
+    options.lease = lease;
     options.grace = kGrace;
     server_ = Server::start(options).value();
   }
@@ -122,12 +123,12 @@ class Crash : public testing::TestWithParam<bool> {
 
 TEST_P(Crash, AKilledHolderLosesItsLocksAtOnce) {
   const auto process = holder();
-  start();
+  start(kLongLease);
   process->tell('b');
   ASSERT_EQ(process->hear(), 'h');
   EXPECT_FALSE(client_of(*server_)->try_lock("f", one_byte(), Access::shared).value());
   process->end(SIGKILL);
-  EXPECT_LT(time_to_get(), kLease / 2);
+  EXPECT_LT(time_to_get(), kLongLease / 2);
 }
 
 TEST_P(Crash, AStoppedHolderKeepsItsLocksUntilLeaseAndGraceAreOver) {
@@ -140,7 +141,7 @@ TEST_P(Crash, AStoppedHolderKeepsItsLocksUntilLeaseAndGraceAreOver) {
   process->signal(SIGSTOP);
   (void)time_to_get();
   EXPECT_GE(Clock::now() - before, kLease + kGrace);
-  EXPECT_LT(Clock::now() - held, kLease + kGrace + 2s);
+  EXPECT_LT(Clock::now() - held, kLease + kGrace + 5s);
   process->signal(SIGCONT);
   process->tell('k');
   EXPECT_EQ(process->hear(), 'n');
@@ -150,11 +151,11 @@ TEST_P(Crash, AStoppedHolderKeepsItsLocksUntilLeaseAndGraceAreOver) {
 
 TEST_P(Crash, AHolderThatWasStoppedBrieflyGoesOn) {
   const auto process = holder();
-  start();
+  start(3s);
   process->tell('b');
   ASSERT_EQ(process->hear(), 'h');
   process->signal(SIGSTOP);
-  std::this_thread::sleep_for(kLease / 2);
+  std::this_thread::sleep_for(300ms);
   process->signal(SIGCONT);
   process->tell('k');
   EXPECT_EQ(process->hear(), 'y');
@@ -196,13 +197,14 @@ TEST_P(Crash, AServerThatIsStoppedHangsNobody) {
   ASSERT_FALSE(lock);
   EXPECT_EQ(lock.error().kind, ErrorKind::disconnected);
   EXPECT_GE(Clock::now() - before, kLease - 50ms);
-  EXPECT_LT(Clock::now() - before, kLease + 2s);
+  EXPECT_LT(Clock::now() - before, kLease + 5s);
   EXPECT_FALSE(held.keep(10ms));
 }
 
 TEST_P(Crash, AServerThatWasStoppedDoesNotBlameItsClients) {
-  Process server([this](Process& parent) {
-    start();
+  constexpr auto kThisLease = 3000ms;
+  Process server([&](Process& parent) {
+    start(kThisLease);
     parent.tell('s');
     (void)parent.hear(1h);
   });
@@ -211,15 +213,16 @@ TEST_P(Crash, AServerThatWasStoppedDoesNotBlameItsClients) {
   auto held = client->lock("f", one_byte(), Access::exclusive).value();
   server.signal(SIGSTOP);
   std::jthread waker([&] {
-    std::this_thread::sleep_for(kLease + kGrace + 50ms);
+    std::this_thread::sleep_for(kThisLease + kGrace + 50ms);
     server.signal(SIGCONT);
   });
-  std::this_thread::sleep_for(kLease * 2 / 3);
-  EXPECT_TRUE(held.keep(10ms)) << "the renewal was under way when the lease ended";
+  std::this_thread::sleep_for(kThisLease * 8 / 15);
+  EXPECT_TRUE(held.keep(1h)) << "the renewal was under way when the lease ended";
+  EXPECT_GT(held.valid_until() - Clock::now(), kThisLease / 2) << "what took so long is no more worth what was wanted";
 }
 
 TEST_P(Crash, AForkedChildLeavesItsParentsLocksAlone) {
-  start();
+  start(kLongLease);
   const auto client = client_of(*server_);
   auto held = client->lock("f", one_byte(), Access::exclusive).value();
   Process child([&](Process& parent) {
@@ -237,14 +240,14 @@ TEST_P(Crash, AForkedChildLeavesItsParentsLocksAlone) {
 }
 
 TEST_P(Crash, AForkedChildLeavesItsParentsServerAlone) {
-  start();
+  start(3s);
   auto held = client_of(*server_)->lock("f", one_byte(), Access::exclusive).value();
   Process child([&](Process& parent) {
     server_.reset();
     parent.tell('y');
   });
   EXPECT_EQ(child.hear(), 'y');
-  std::this_thread::sleep_for(kLease / 2);
+  std::this_thread::sleep_for(1600ms);  // more than half of the lease: it asks the server
   EXPECT_TRUE(held.keep(10ms));
 }
 
@@ -276,7 +279,7 @@ class CutNetwork : public testing::Test {
 
   // Moves the calling process to the other side.
   bool cross() const {
-    const fabric::Fd there(::open(("/run/netns/" + name_).c_str(), O_RDONLY | O_CLOEXEC));
+    const Fd there(::open(("/run/netns/" + name_).c_str(), O_RDONLY | O_CLOEXEC));
     return there && ::setns(there.get(), CLONE_NEWNET) == 0;
   }
 

@@ -21,7 +21,7 @@ struct Server::Impl {
     for (const std::string& file : files) ::unlink(file.c_str());
   }
   uint64_t generation = fork_generation();
-  fabric::Fd stop;
+  Fd stop;
   std::vector<fabric::Address> addresses;
   std::vector<std::string> files;  // of Unix sockets
   std::unique_ptr<ServerLoop> loop;
@@ -88,7 +88,7 @@ Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
   FOREBAY_CHECK(check(options));
   auto impl = std::make_unique<Impl>();
-  impl->stop = fabric::Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  impl->stop = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!impl->stop) return fail_errno(errno, "eventfd", {});
   std::vector<fabric::Listener> listeners;
   for (const fabric::Address& address : options.listen) {

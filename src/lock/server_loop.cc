@@ -28,7 +28,7 @@ constexpr uint64_t kStopId = 0;
 
 struct ServerLoop::Connection {
   uint64_t id = 0;
-  fabric::Fd fd;
+  Fd fd;
   std::string peer;
   bool is_unix = false;
   bool known = false;
@@ -112,7 +112,7 @@ void ServerLoop::handle(uint64_t id) {
 
 void ServerLoop::accept_from(const fabric::Listener& listener) {
   while (stranger_count_ < kMaxStrangers) {
-    fabric::Fd fd(::accept4(listener.fd.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    Fd fd(::accept4(listener.fd.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (fd) {
       admit(std::move(fd));
       continue;
@@ -136,7 +136,7 @@ void ServerLoop::listen_again(bool on) {
   }
 }
 
-void ServerLoop::admit(fabric::Fd fd) {
+void ServerLoop::admit(Fd fd) {
   if (connections_.size() >= options_.max_connections)
     return log(Severity::warning, fmt::format("refused {}: too many connections", fabric::describe_peer(fd.get())));
   auto connection = std::make_unique<Connection>();

@@ -31,7 +31,7 @@ class ServerLoop {
   void serve();
   void handle(uint64_t id);
   void accept_from(const fabric::Listener& listener);
-  void admit(fabric::Fd fd);
+  void admit(Fd fd);
   void listen_again(bool on);
 
   void read_from(Connection& connection);
@@ -56,7 +56,7 @@ class ServerLoop {
   ServerOptions options_;
   std::vector<fabric::Listener> listeners_;
   int stop_;
-  fabric::Fd epoll_;
+  Fd epoll_;
   Service service_;
   fabric::Voucher voucher_;
   uint64_t next_id_;

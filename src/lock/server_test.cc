@@ -50,7 +50,7 @@ class ServerTest : public testing::TestWithParam<bool> {
 
   void start() { server_ = Server::start(options_).value(); }
 
-  fabric::Fd stranger() { return std::move(fabric::connect(server_->addresses(), Clock::now() + 5s).value().fd); }
+  Fd stranger() { return std::move(fabric::connect(server_->addresses(), Clock::now() + 5s).value().fd); }
 
   // Until the other side closes.
   static size_t read_all(int fd) {
@@ -95,7 +95,7 @@ TEST_P(ServerTest, RefusesWhoHasNoSecret) {
 
 TEST_P(ServerTest, DropsGarbage) {
   start();
-  const fabric::Fd fd = stranger();
+  const Fd fd = stranger();
   const std::string garbage(100'000, '\xa5');
   (void)!::send(fd.get(), garbage.data(), garbage.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   EXPECT_LT(read_all(fd.get()), 300u);
@@ -103,14 +103,14 @@ TEST_P(ServerTest, DropsGarbage) {
 }
 
 TEST_P(ServerTest, DropsTheSilentInTime) {
-  options_.handshake_timeout = 300ms;
+  options_.handshake_timeout = 1s;
   start();
   const auto before = Clock::now();
-  const fabric::Fd fd = stranger();
+  const Fd fd = stranger();
   expect_alive();
   EXPECT_EQ(read_all(fd.get()), 0u);
-  EXPECT_GE(Clock::now() - before, 290ms);
-  EXPECT_LT(Clock::now() - before, 4s);
+  EXPECT_GE(Clock::now() - before, 990ms);
+  EXPECT_LT(Clock::now() - before, 8s);
   EXPECT_THAT(log_.text(), HasSubstr("in time"));
 }
 
@@ -214,22 +214,22 @@ TEST_P(ServerTest, CountsForAllClients) {
 }
 
 TEST_P(ServerTest, KeepsALockBeyondItsLease) {
-  options_.lease = 300ms;
-  options_.grace = 100ms;
+  options_.lease = 1500ms;
+  options_.grace = 1s;
   start();
   auto lock = client_of(*server_)->lock("f", bytes(0, 1), Access::exclusive).value();
-  for (int i = 0; i < 15; ++i) {
-    std::this_thread::sleep_for(50ms);
-    ASSERT_TRUE(lock.keep(1s));
-    EXPECT_GT(lock.valid_until(), Clock::now() + 100ms);
+  for (int i = 0; i < 9; ++i) {
+    std::this_thread::sleep_for(300ms);
+    ASSERT_TRUE(lock.keep(1h));
+    EXPECT_GT(lock.valid_until(), Clock::now());
   }
   EXPECT_FALSE(client_of(*server_)->try_lock("f", bytes(0, 1), Access::exclusive).value());
   EXPECT_TRUE(lock.unlock());
 }
 
 TEST_P(ServerTest, RenewsWhileAThreadWaits) {
-  options_.lease = 300ms;
-  options_.grace = 100ms;
+  options_.lease = 1500ms;
+  options_.grace = 1s;
   start();
   auto blocker = client_of(*server_)->lock("f", bytes(0, 1), Access::exclusive).value();
   std::jthread keeper([&](const std::stop_token& stop) {
@@ -240,7 +240,7 @@ TEST_P(ServerTest, RenewsWhileAThreadWaits) {
   });
   const auto client = client_of(*server_);
   auto held = client->lock("g", bytes(0, 1), Access::exclusive).value();
-  EXPECT_EQ(client->lock("f", bytes(0, 1), Access::exclusive, Clock::now() + 1s).error().kind, ErrorKind::timeout);
+  EXPECT_EQ(client->lock("f", bytes(0, 1), Access::exclusive, Clock::now() + 3s).error().kind, ErrorKind::timeout);
   EXPECT_GT(held.valid_until(), Clock::now());
   EXPECT_TRUE(held.unlock());
 }
@@ -305,6 +305,19 @@ TEST(ClientOptions, AreChecked) {
   EXPECT_EQ(parse_servers("unix:@a,tcp:h:1;tcp:i:2").value().size(), 2u);
   EXPECT_FALSE(parse_servers("unix:@a;"));
   EXPECT_FALSE(parse_servers(""));
+}
+
+TEST(ClientThreads, DoNotWaitForAnotherOnesConnectionBeyondTheirDeadline) {
+  const auto mute = fabric::listen(unix_address()).value();
+  const auto client = Client::create(client_options({mute.front().address})).value();
+  std::jthread first([&] { EXPECT_FALSE(client->lock("f", bytes(0, 1), Access::shared, Clock::now() + 6s)); });
+  while (!fabric::wait_for(mute.front().fd.get(), POLLIN, Clock::now() + 20s).value()) {
+  }
+  const auto before = Clock::now();
+  const auto lock = client->lock("f", bytes(0, 1), Access::shared, before + 100ms);
+  ASSERT_FALSE(lock);
+  EXPECT_EQ(lock.error().kind, ErrorKind::timeout);
+  EXPECT_LT(Clock::now() - before, 3s);
 }
 
 TEST(ClientThreads, ShareAConnection) {

@@ -19,10 +19,6 @@
 
 namespace forebay::store {
 
-Fd::~Fd() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 Result<Fd> open_at(int directory, const std::string& name, int flags, const std::string& path, unsigned mode) {
   for (;;) {
     const int fd = ::openat(directory, name.c_str(), flags | O_CLOEXEC, mode);
