@@ -25,7 +25,7 @@ std::unexpected<Error> parents() {
 
 // A connection to a server, once there is one.
 struct Slot {
-  std::mutex mutex;
+  std::timed_mutex mutex;
   std::shared_ptr<Connection> connection;
 };
 
@@ -71,14 +71,21 @@ Clock::time_point Lock::valid_until() const {
   return connection_ ? connection_->valid_until() : Clock::time_point::max();
 }
 
-Result<void> Lock::keep(std::chrono::milliseconds) {
+Result<void> Lock::keep(std::chrono::milliseconds wanted) {
   if (!held_) return fail(ErrorKind::invalid_argument, "the lock is not held");
   if (!connection_) return {};
   if (!connection_->own()) return parents();
   if (connection_->failed()) return std::unexpected(connection_->failure());
   // What is wanted is half of the lease at most, and less than half of it is renewed in any case.
-  if (connection_->valid_until() - Clock::now() >= connection_->lease() / 2) return {};
-  return connection_->renew();
+  const Clock::duration half = connection_->lease() / 2;
+  if (connection_->valid_until() - Clock::now() >= half) return {};
+  const Clock::duration enough = std::min(wanted, std::chrono::duration_cast<std::chrono::milliseconds>(half));
+  const auto give_up = Clock::now() + connection_->lease();
+  // The lease counts from before the question: of an answer that took long, less is left than was wanted.
+  do {
+    FOREBAY_CHECK(connection_->renew(give_up));
+  } while (connection_->valid_until() - Clock::now() < enough);
+  return {};
 }
 
 Result<void> Lock::unlock() {
@@ -124,10 +131,12 @@ Result<Client::Impl::Usable> Client::Impl::connection(std::string_view name, Clo
   FOREBAY_CHECK(check_name(name));
   const size_t server = hash64(as_bytes(name)) % options.servers.size();
   Slot& place = slot(name);
-  const std::lock_guard lock(place.mutex);
+  const auto latest = std::min(deadline, Clock::now() + options.connect_timeout);
+  const std::unique_lock lock(place.mutex, latest);  // another thread may be connecting
+  if (!lock)
+    return fail(ErrorKind::timeout, "no connection in time", fabric::to_string(options.servers[server].front()));
   if (place.connection && !place.connection->failed()) return Usable{place.connection, false};
   place.connection.reset();
-  const auto latest = std::min(deadline, Clock::now() + options.connect_timeout);
   FOREBAY_TRY(place.connection, Connection::open(options.servers[server], options.credentials, options.label, latest));
   return Usable{place.connection, true};
 }

@@ -147,10 +147,13 @@ void Connection::release(uint64_t request) {
   if (auto sent = send(out_); !sent) fail_with(std::move(sent).error());
 }
 
-Result<void> Connection::renew() {
+Result<void> Connection::renew(Clock::time_point deadline) {
   Waiter waiter(next_number_.fetch_add(1));
   FOREBAY_CHECK(send_request(waiter, [&](Bytes& to) { wire::encode(to, wire::Renew{waiter.number}); }));
-  return wait(waiter, Clock::time_point::max());
+  auto waited = wait(waiter, deadline);
+  if (!waited && waited.error().kind == ErrorKind::timeout)
+    return fail(ErrorKind::disconnected, "the lock server is too slow to renew the lease", name_);
+  return waited;
 }
 
 Result<int64_t> Connection::count(wire::CounterAction action, std::string_view counter, int64_t operand) {

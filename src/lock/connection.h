@@ -38,7 +38,8 @@ class Connection {
   Result<std::optional<uint64_t>> lock(std::string_view file, const Region& region, Access access, bool only_try,
                                        Clock::time_point deadline);
   void release(uint64_t request);
-  Result<void> renew();
+  // disconnected if there is no answer by the deadline.
+  Result<void> renew(Clock::time_point deadline = Clock::time_point::max());
   Result<int64_t> count(wire::CounterAction action, std::string_view counter, int64_t operand);
   Result<std::vector<wire::Status>> query(Clock::time_point deadline);
 
