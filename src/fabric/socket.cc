@@ -13,6 +13,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -24,12 +25,16 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kBacklog = 4096;
+constexpr int kPortAttempts = 10;
 
 struct SocketAddress {
   sockaddr_storage storage{};
   socklen_t size = 0;
   sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
   int family() const { return storage.ss_family; }
+  bool operator==(const SocketAddress& other) const {
+    return size == other.size && std::memcmp(&storage, &other.storage, size) == 0;
+  }
 };
 
 SocketAddress unix_address(const std::string& path) {
@@ -59,8 +64,11 @@ Result<std::vector<SocketAddress>> resolve(const Address& address, bool to_liste
   std::vector<SocketAddress> addresses;
   for (const addrinfo* info = found; info != nullptr; info = info->ai_next) {
     if (info->ai_addrlen > sizeof(sockaddr_storage)) continue;
-    std::memcpy(&addresses.emplace_back().storage, info->ai_addr, info->ai_addrlen);
-    addresses.back().size = info->ai_addrlen;
+    SocketAddress one;
+    std::memcpy(&one.storage, info->ai_addr, info->ai_addrlen);
+    one.size = info->ai_addrlen;
+    // A line that is there twice in /etc/hosts is found twice.
+    if (std::ranges::find(addresses, one) == addresses.end()) addresses.push_back(one);
   }
   return addresses;
 }
@@ -79,14 +87,19 @@ void set_port(SocketAddress& address, uint16_t port) {
     reinterpret_cast<sockaddr_in&>(address.storage).sin_port = htons(port);
 }
 
+std::unexpected<Error> fail_listen(int code, const char* call, const Address& address) {
+  if (code == EADDRINUSE) return fail(ErrorKind::exists, "somebody listens there already", to_string(address));
+  return fail_errno(code, call, to_string(address));
+}
+
 Result<Listener> listen_tcp(const Address& address, SocketAddress at) {
   Fd fd = new_socket(at.family());
   if (!fd) return fail_errno(errno, "socket", to_string(address));
   const int on = 1;
   ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (at.family() == AF_INET6) ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
-  if (::bind(fd.get(), at.get(), at.size) != 0) return fail_errno(errno, "bind", to_string(address));
-  if (::listen(fd.get(), kBacklog) != 0) return fail_errno(errno, "listen", to_string(address));
+  if (::bind(fd.get(), at.get(), at.size) != 0) return fail_listen(errno, "bind", address);
+  if (::listen(fd.get(), kBacklog) != 0) return fail_listen(errno, "listen", address);
   at.size = sizeof at.storage;
   if (::getsockname(fd.get(), at.get(), &at.size) != 0) return fail_errno(errno, "getsockname", to_string(address));
   Address bound = address;
@@ -94,8 +107,41 @@ Result<Listener> listen_tcp(const Address& address, SocketAddress at) {
   return Listener{std::move(fd), std::move(bound)};
 }
 
-// The file of a Unix socket outlives its process; whoever cannot be connected to is gone.
-bool nobody_listens(SocketAddress at) {
+Result<std::vector<Listener>> listen_to_all(const Address& address, std::vector<SocketAddress> found) {
+  std::vector<Listener> listeners;
+  Result<Listener> last = fail(ErrorKind::not_found, "the host has no address", to_string(address));
+  for (SocketAddress& at : found) {
+    // One port for all interfaces, so that the server is known by one.
+    if (!listeners.empty()) set_port(at, listeners.front().address.port);
+    last = listen_tcp(address, at);
+    // A kind of address that this host does not have is nothing to be reached by; another server would be.
+    if (!last && last.error().kind == ErrorKind::exists) break;
+    if (last) listeners.push_back(std::move(*last));
+  }
+  if (!last && (listeners.empty() || last.error().kind == ErrorKind::exists))
+    return std::unexpected(std::move(last).error());
+  return listeners;
+}
+
+// Who finds a file that nobody listens to would remove one that another process has just made, or made and not yet
+// listened to: one after the other. Nothing where the directory cannot be locked.
+Result<Fd> lock_directory(const Address& address) {
+  const size_t slash = address.path.rfind('/');
+  const std::string directory = slash == std::string::npos ? "." : address.path.substr(0, slash + 1);
+  Fd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const auto deadline = Clock::now() + std::chrono::seconds(5);
+  while (fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && (errno == EWOULDBLOCK || errno == EINTR)) {
+    if (Clock::now() >= deadline) return fail(ErrorKind::timeout, "others lock the directory", to_string(address));
+    ::poll(nullptr, 0, 1);
+  }
+  return fd;
+}
+
+// The file of a Unix socket outlives its process; whoever cannot be connected to is gone. Neither can a file of any
+// other type, which is somebody's.
+bool nobody_listens(const std::string& path, SocketAddress at) {
+  struct stat status;
+  if (::lstat(path.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode)) return false;
   const Fd probe = new_socket(AF_UNIX);
   return probe && ::connect(probe.get(), at.get(), at.size) != 0 && errno == ECONNREFUSED;
 }
@@ -104,16 +150,14 @@ Result<Listener> listen_unix(const Address& address, SocketAddress at) {
   Fd fd = new_socket(AF_UNIX);
   if (!fd) return fail_errno(errno, "socket", to_string(address));
   const bool abstract = address.path.starts_with('@');
-  if (!abstract) ::fchmod(fd.get(), 0600);  // the mode that bind() gives to the file
-  int bound = ::bind(fd.get(), at.get(), at.size);
-  if (bound != 0 && errno == EADDRINUSE && !abstract && nobody_listens(at)) {
-    ::unlink(address.path.c_str());
-    bound = ::bind(fd.get(), at.get(), at.size);
+  Fd directory;
+  if (!abstract) {
+    ::fchmod(fd.get(), 0600);  // the mode that bind() gives to the file
+    FOREBAY_TRY(directory, lock_directory(address));
+    if (nobody_listens(address.path, at)) ::unlink(address.path.c_str());
   }
-  if (bound != 0 && errno == EADDRINUSE)
-    return fail(ErrorKind::exists, "somebody listens there already", to_string(address));
-  if (bound != 0) return fail_errno(errno, "bind", to_string(address));
-  if (::listen(fd.get(), kBacklog) != 0) return fail_errno(errno, "listen", to_string(address));
+  if (::bind(fd.get(), at.get(), at.size) != 0) return fail_listen(errno, "bind", address);
+  if (::listen(fd.get(), kBacklog) != 0) return fail_listen(errno, "listen", address);
   return Listener{std::move(fd), address};
 }
 
@@ -143,32 +187,39 @@ Result<Fd> connect_one(const Address& address, SocketAddress at, Clock::time_poi
 }  // namespace
 
 Result<std::vector<Listener>> listen(const Address& address) {
-  FOREBAY_TRY(std::vector<SocketAddress> found, resolve(address, true));
-  std::vector<Listener> listeners;
+  FOREBAY_TRY(const std::vector<SocketAddress> found, resolve(address, true));
   if (address.kind == Address::Kind::unix_socket) {
     FOREBAY_TRY(Listener listener, listen_unix(address, found.front()));
+    std::vector<Listener> listeners;
     listeners.push_back(std::move(listener));
     return listeners;
   }
-  Result<Listener> last = fail(ErrorKind::not_found, "the host has no address", to_string(address));
-  for (SocketAddress& at : found) {
-    // One port for all interfaces, so that the server is known by one.
-    if (!listeners.empty()) set_port(at, listeners.front().address.port);
-    last = listen_tcp(address, at);
-    if (last) listeners.push_back(std::move(*last));
+  for (int attempt = 1;; ++attempt) {
+    auto listeners = listen_to_all(address, found);
+    // A port that was free on one interface may be taken on another.
+    const bool again = !listeners && listeners.error().kind == ErrorKind::exists && address.port == 0;
+    if (!again || attempt == kPortAttempts) return listeners;
   }
-  if (listeners.empty()) return std::unexpected(std::move(last).error());
-  return listeners;
+}
+
+// A host that is silent does not take the time of those that come after it.
+static Clock::time_point share_of(Clock::time_point deadline, size_t attempts_left) {
+  if (deadline == Clock::time_point::max()) return deadline;
+  const auto now = Clock::now();
+  return now + (deadline - now) / static_cast<Clock::rep>(attempts_left);
 }
 
 Result<Connected> connect(const std::vector<Address>& addresses, Clock::time_point deadline) {
   Result<Fd> last = fail(ErrorKind::invalid_argument, "the server has no address");
+  size_t later = addresses.size();
   for (const Address& address : addresses) {
+    --later;
     const auto found = resolve(address, false);
     if (!found) last = std::unexpected(found.error());
     if (!found) continue;
+    size_t left = found->size() + later;
     for (const SocketAddress& at : *found) {
-      last = connect_one(address, at, deadline);
+      last = connect_one(address, at, share_of(deadline, left--));
       if (!last) continue;
       set_no_delay(last->get());
       return Connected{std::move(*last), address};

@@ -1,8 +1,13 @@
 #include "fabric/socket.h"
 
+#include <array>
+#include <atomic>
 #include <filesystem>
+#include <fstream>
+#include <thread>
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -65,6 +70,78 @@ TEST(Socket, TakesOverAFileThatNobodyListensTo) {
     EXPECT_EQ(listen(address).error().kind, ErrorKind::exists);
   }
   EXPECT_TRUE(listen(address));
+}
+
+TEST(Socket, LeavesFilesThatAreNoSocketsAlone) {
+  const TemporaryDirectory directory;
+  const auto address = unix_socket(directory.path + "/thesis");
+  std::ofstream(address.path) << "years of work";
+  EXPECT_EQ(listen(address).error().kind, ErrorKind::exists);
+  EXPECT_TRUE(std::filesystem::is_regular_file(address.path));
+  std::filesystem::create_symlink(address.path, directory.path + "/link");
+  EXPECT_EQ(listen(unix_socket(directory.path + "/link")).error().kind, ErrorKind::exists);
+  EXPECT_TRUE(std::filesystem::is_symlink(directory.path + "/link"));
+}
+
+TEST(Socket, GivesAFileToOneOfThoseWhoWantItAtOnce) {
+  const TemporaryDirectory directory;
+  const auto address = unix_socket(directory.path + "/s");
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<int> listening = 0;
+    std::vector<Listener> kept[4];
+    {
+      std::vector<std::jthread> threads;
+      for (auto& mine : kept)
+        threads.emplace_back([&] {
+          auto listeners = listen(address);
+          if (!listeners) return;
+          ++listening;
+          mine = std::move(*listeners);
+        });
+    }
+    EXPECT_EQ(listening, 1);
+  }
+}
+
+TEST(Socket, TakesAPortOnEveryInterfaceOrNotAtAll) {
+  const auto listeners = listen({Address::Kind::tcp, "0.0.0.0", 0, {}});
+  ASSERT_TRUE(listeners);
+  const auto every = listen({Address::Kind::tcp, "*", listeners->front().address.port, {}});
+  ASSERT_FALSE(every);
+  EXPECT_EQ(every.error().kind, ErrorKind::exists) << every.error().message();
+}
+
+// A host that does not answer at all.
+class Silent {
+ public:
+  Silent() : listener_(std::move(listen({Address::Kind::tcp, "127.0.0.1", 0, {}}).value().front())) {
+    ::listen(listener_.fd.get(), 0);
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    at.sin_port = htons(listener_.address.port);
+    for (Fd& one : queue_) {
+      one = Fd(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+      ::connect(one.get(), reinterpret_cast<sockaddr*>(&at), sizeof at);
+    }
+  }
+  const Address& address() const { return listener_.address; }
+
+ private:
+  Listener listener_;
+  std::array<Fd, 8> queue_;
+};
+
+TEST(Socket, LeavesTimeForTheAddressesAfterASilentOne) {
+  const Silent silent;
+  EXPECT_EQ(connect({silent.address()}, std::chrono::steady_clock::now() + 200ms).error().kind, ErrorKind::timeout);
+  const auto listeners = listen({Address::Kind::tcp, "127.0.0.1", 0, {}});
+  ASSERT_TRUE(listeners);
+  const auto deadline = std::chrono::steady_clock::now() + 4s;
+  const auto connected = connect({silent.address(), listeners->front().address}, deadline);
+  ASSERT_TRUE(connected) << connected.error().message();
+  EXPECT_EQ(connected->address, listeners->front().address);
+  EXPECT_LT(std::chrono::steady_clock::now() + 500ms, deadline);
 }
 
 TEST(Socket, TriesOneAddressAfterTheOther) {
