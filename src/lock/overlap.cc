@@ -123,6 +123,7 @@ bool sweep(const Region& a, const Region& b, uint64_t& effort) {
 
 bool overlap(const Region& a, const Region& b, uint64_t& effort) {
   if (a.empty() || b.empty() || apart(a.bounds(), b.bounds())) return false;
+  if (!spend(effort)) return true;
   if (a.ordered() && b.ordered()) return leap(a, b, effort);
   if (a.ordered()) return look_up(a, b, effort);
   if (b.ordered()) return look_up(b, a, effort);

@@ -265,6 +265,24 @@ void play(uint64_t seed) {
   }
 }
 
+TEST(Table, ComparesWithABoundedNumberOfRequests) {
+  Table table(100);
+  const auto add = [&table](size_t count) {
+    Region around;
+    ASSERT_TRUE(around.add(0, 1));
+    ASSERT_TRUE(around.add(5000, 1));
+    for (size_t i = 0; i < count; ++i) ASSERT_TRUE(table.add(around, Access::shared).granted);
+  };
+  Region inside;
+  ASSERT_TRUE(inside.add(1000, 1));
+  add(50);
+  const auto ticket = table.try_add(inside, Access::exclusive);
+  ASSERT_TRUE(ticket);
+  table.remove(*ticket);
+  add(100);
+  EXPECT_FALSE(table.try_add(inside, Access::exclusive)) << "who could not be compared counts as in the way";
+}
+
 TEST(Table, DoesWhatANaiveOneDoes) {
   for (uint64_t seed = 0; seed < 150; ++seed) {
     SCOPED_TRACE(seed);
