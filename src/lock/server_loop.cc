@@ -179,7 +179,12 @@ bool ServerLoop::understand(Connection& connection, Time now) {
     const auto frame = connection.in.next();
     if (frame && !*frame) return true;
     auto understood = frame ? receive(connection, **frame, now) : std::unexpected(frame.error());
-    if (understood) continue;
+    if (understood) {
+      // Answers may be many times as large as what asks for them: they are not gathered beyond what may pile up.
+      deliver();
+      if (connection.out.size() - connection.sent > kMaxOutput && !send_some(connection)) return false;
+      continue;
+    }
     log(Severity::warning, fmt::format("refused {}: {}", connection.peer, understood.error().message()));
     if (!connection.known) {
       const Bytes refusal = fabric::refusal(understood.error().what);

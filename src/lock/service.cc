@@ -153,6 +153,7 @@ void Service::receive(SessionId id, Session& session, const wire::Counter& messa
     const auto found = counters_.find(message.name);
     const int64_t before = found == counters_.end() ? 0 : found->second.value;
     if (found != counters_.end()) counters_.erase(found);
+    if (session.counters.erase(message.name) != 0) session.memory -= kEntryBytes + message.name.size();
     out.push_back({id, wire::Value{message.request, before}});
     return;
   }

@@ -86,6 +86,21 @@ class ServiceTest : public testing::Test {
   std::vector<Outgoing> sent_;
 };
 
+class SmallMemory : public ServiceTest {
+ protected:
+  SmallMemory() : ServiceTest(ServiceOptions{.max_client_memory = 10'000}) {}
+};
+
+TEST_F(SmallMemory, ForgetsCountersOfOneClientAfterTheOther) {
+  join(1);
+  for (uint64_t i = 0; i < 1000; ++i) {
+    const std::string name = "counter " + std::to_string(i);
+    EXPECT_TRUE(say(1, wire::Counter{2 * i, wire::CounterAction::fetch_add, 1, name}));
+    EXPECT_TRUE(say(1, wire::Counter{2 * i + 1, wire::CounterAction::forget, 0, name}));
+    ASSERT_THAT(sent(), ElementsAre("1:value 0", "1:value 1"));
+  }
+}
+
 TEST_F(ServiceTest, GrantsAndQueues) {
   join(1);
   join(2);
