@@ -17,8 +17,12 @@ namespace forebay::lock {
 
 struct Server::Impl {
   ~Impl() {
-    if (thread.joinable()) thread.join();
+    // As long as this server listens, nobody else takes the file.
     for (const std::string& file : files) ::unlink(file.c_str());
+    if (!thread.joinable()) return;
+    const uint64_t one = 1;
+    (void)!::write(stop.get(), &one, sizeof one);
+    thread.join();
   }
   uint64_t generation = fork_generation();
   Fd stop;
@@ -106,12 +110,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
 
 Server::~Server() {
   // The thread is the parent's, and so are the sockets and what would wake it up.
-  if (impl_->generation != fork_generation()) {
-    (void)impl_.release();
-    return;
-  }
-  const uint64_t one = 1;
-  (void)!::write(impl_->stop.get(), &one, sizeof one);
+  if (impl_->generation != fork_generation()) (void)impl_.release();
 }
 
 std::vector<fabric::Address> Server::addresses() const { return impl_->addresses; }
