@@ -1,11 +1,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
 #include <string>
+
+#include <unistd.h>
 
 #include "forebay/forebay_lock.h"
 #include "lock/client.h"
@@ -83,6 +86,27 @@ bool sensible(const forebay_lock_client* client, const char* name, int access, c
 
 lock::Access access_of(int access) {
   return access == FOREBAY_LOCK_EXCLUSIVE ? lock::Access::exclusive : lock::Access::shared;
+}
+
+// A link that leads to nothing yet stands for the file that opening it would make.
+Result<std::string> name_of(std::string path) {
+  using Resolved = std::unique_ptr<char, void (*)(void*)>;
+  constexpr int kMostLinks = 40;
+  for (int links = 0; links < kMostLinks; ++links) {
+    const Resolved whole(::realpath(path.c_str(), nullptr), std::free);
+    if (whole) return whole.get();
+    if (errno != ENOENT) return fail_errno(errno, "realpath", path);
+    const size_t base = path.rfind('/') + 1;  // 0 if there is no slash
+    const Resolved there(::realpath(base == 0 ? "." : path.substr(0, base).c_str(), nullptr), std::free);
+    if (!there) return fail_errno(errno, "realpath", path);
+    const std::string directory = std::strcmp(there.get(), "/") == 0 ? "/" : std::string(there.get()) + "/";
+    const std::string name = directory + path.substr(base);
+    char target[PATH_MAX];
+    const ssize_t size = ::readlink(name.c_str(), target, sizeof target);
+    if (size <= 0) return name;
+    path = (target[0] == '/' ? "" : directory) + std::string(target, static_cast<size_t>(size));
+  }
+  return fail_errno(ELOOP, "realpath", path);
 }
 
 }  // namespace
@@ -173,21 +197,9 @@ int forebay_lock_unlock(forebay_lock* lock) {
 int forebay_lock_name(const char* path, char* name, size_t size) {
   return guarded([&] {
     if (path == nullptr || *path == '\0' || name == nullptr) return failed(FOREBAY_LOCK_ARGUMENT, "no path is given");
-    std::string text = path;
-    using Resolved = std::unique_ptr<char, void (*)(void*)>;
-    Resolved whole(::realpath(path, nullptr), std::free);
-    if (!whole && errno == ENOENT) {
-      const size_t slash = text.rfind('/');
-      const std::string directory = slash == std::string::npos ? "." : text.substr(0, slash + 1);
-      const std::string base = slash == std::string::npos ? text : text.substr(slash + 1);
-      const Resolved there(::realpath(directory.c_str(), nullptr), std::free);
-      if (!there || base.empty()) return failed(fail_errno(errno, "realpath", text).error());
-      text = std::string(there.get()) + (std::strcmp(there.get(), "/") == 0 ? "" : "/") + base;
-    } else if (!whole) {
-      return failed(fail_errno(errno, "realpath", text).error());
-    } else {
-      text = whole.get();
-    }
+    const auto name_or = name_of(path);
+    if (!name_or) return failed(FOREBAY_LOCK_FAILED, name_or.error().message().c_str());
+    const std::string& text = *name_or;
     if (text.size() >= size) return failed(FOREBAY_LOCK_ARGUMENT, "the name does not fit");
     std::memcpy(name, text.c_str(), text.size() + 1);
     return int{FOREBAY_LOCK_OK};

@@ -80,6 +80,14 @@ TEST_F(LockApi, NamesFilesWithoutLinks) {
   char name[4096];
   ASSERT_EQ(forebay_lock_name((directory_ + "/there/./new").c_str(), name, sizeof name), FOREBAY_LOCK_OK);
   EXPECT_EQ(name, directory_ + "/new");
+  ASSERT_EQ(forebay_lock_name((directory_ + "/link").c_str(), name, sizeof name), FOREBAY_LOCK_OK);
+  EXPECT_EQ(name, directory_ + "/target") << "also before it is there";
+  std::filesystem::create_symlink("target", directory_ + "/near");
+  std::filesystem::create_symlink("there/near", directory_ + "/far");
+  ASSERT_EQ(forebay_lock_name((directory_ + "/far").c_str(), name, sizeof name), FOREBAY_LOCK_OK);
+  EXPECT_EQ(name, directory_ + "/target");
+  std::filesystem::create_symlink("circle", directory_ + "/circle");
+  EXPECT_EQ(forebay_lock_name((directory_ + "/circle").c_str(), name, sizeof name), FOREBAY_LOCK_FAILED);
   std::ofstream(directory_ + "/target") << "x";
   ASSERT_EQ(forebay_lock_name((directory_ + "/link").c_str(), name, sizeof name), FOREBAY_LOCK_OK);
   EXPECT_EQ(name, directory_ + "/target");
