@@ -52,8 +52,11 @@ TEST(Settings, AWrongValueIsNamedWithWhatIsAllowed) {
 TEST(Settings, HintsGoOverTheEnvironmentAndUnknownOnesArePassedOver) {
   Settings settings;
   settings.lock = Locking::file;
-  const Settings hinted = with_hints(
-      settings, lookup({{"forebay_atomic", "never"}, {"forebay_nonatomic", "unsafe"}, {"forebay_sieve", "always"}}));
+  const Settings hinted = with_hints(settings, lookup({{"forebay_atomic", "never"},
+                                                       {"forebay_nonatomic", "unsafe"},
+                                                       {"forebay_sieve", "always"},
+                                                       {"forebay_collective", "independent"},
+                                                       {"cb_nodes", "12"}}));
   EXPECT_EQ(hinted.atomic, Atomic::never);
   EXPECT_EQ(hinted.nonatomic, Nonatomic::native);
   EXPECT_EQ(hinted.lock, Locking::file);
