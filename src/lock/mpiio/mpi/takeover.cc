@@ -122,8 +122,13 @@ MpiResult<void> take_over(File& file) {
   const bool appending = (file.amode & MPI_MODE_APPEND) != 0;
   FOREBAY_TRY(const bool with_shared, any(file.library_shared || appending, file.comm));
   auto state = state_of_library(file, with_shared);
+  // Opened now, although it may not be used: later the file may have another name, or none.
+  const auto descriptor = file.descriptor();
   MpiResult<void> own;
-  if (!state) own = std::unexpected(state.error());
+  if (!state)
+    own = std::unexpected(state.error());
+  else if (!descriptor)
+    own = std::unexpected(descriptor.error());
   FOREBAY_CHECK(agree(std::move(own), file.comm));
 
   const std::lock_guard guard(file.mutex);
