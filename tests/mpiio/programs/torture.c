@@ -174,10 +174,35 @@ static void judge(uint64_t seed, int round, int* found, int* last) {
   if (!sound) fprintf(stderr, "  in round %d of seed %llu\n", round, (unsigned long long)seed);
 }
 
-static void one_round(MPI_File file, uint64_t seed, int round) {
+// ROMIO 4.0 flattens some legal types wrongly and refuses them as views, on one rank while the others wait for it. So
+// every rank tries its view on a file of its own first; rounds with views that are refused are left out.
+static int accepted(void) {
+  char suffix[32];
+  snprintf(suffix, sizeof suffix, ".probe.%d", check_rank);
+  const struct plan* plan = &plans[check_rank];
+  MPI_File file;
+  OK(MPI_File_open(MPI_COMM_SELF, check_name(suffix), MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                   MPI_INFO_NULL, &file));
+  int fine =
+      MPI_File_set_view(file, 4 * plan->displacement, MPI_INT, plan->type, "native", MPI_INFO_NULL) == MPI_SUCCESS;
+  OK(MPI_File_close(&file));
+  MPI_Allreduce(MPI_IN_PLACE, &fine, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
+  return fine;
+}
+
+static void free_plans(void) {
+  for (int rank = 0; rank < check_ranks; ++rank) MPI_Type_free(&plans[rank].type);
+}
+
+// Whether the views were accepted.
+static int one_round(MPI_File file, uint64_t seed, int round) {
   static int found[kSteps * kMost], everything[8 * kSteps * kMost], last[kWords];
   int lengths[8], places[8];
   make_plans(seed ^ ((uint64_t)round << 32));
+  if (!accepted()) {
+    free_plans();
+    return 0;
+  }
   OK(MPI_File_set_view(file, 4 * plans[check_rank].displacement, MPI_INT, plans[check_rank].type, "native",
                        MPI_INFO_NULL));
   MPI_Barrier(MPI_COMM_WORLD);
@@ -191,7 +216,8 @@ static void one_round(MPI_File file, uint64_t seed, int round) {
     judge(seed, round, everything, last);
     memcpy(initial, last, sizeof initial);
   }
-  for (int rank = 0; rank < check_ranks; ++rank) MPI_Type_free(&plans[rank].type);
+  free_plans();
+  return 1;
 }
 
 int main(int argc, char** argv) {
@@ -208,13 +234,14 @@ int main(int argc, char** argv) {
   if (atomic) OK(MPI_File_set_atomicity(file, 1));
   if (check_rank == 0) OK(MPI_File_write_at(file, 0, initial, kWords, MPI_INT, MPI_STATUS_IGNORE));
   const double end = MPI_Wtime() + seconds;
-  int round = 0;
+  int round = 0, judged = 0;
   for (int more = 1; more; ++round) {
-    one_round(file, seed, round + 1);
+    judged += one_round(file, seed, round + 1);
     more = MPI_Wtime() < end && check_failures == 0;
     MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
   }
-  if (check_rank == 0) printf("%d rounds\n", round);
+  if (check_rank == 0) printf("%d rounds, %d of them with views that were refused\n", round, round - judged);
+  EXPECT(judged > round / 2, "%d of %d", judged, round);
   OK(MPI_File_close(&file));
   return check_end();
 }
