@@ -67,7 +67,7 @@ Lock::~Lock() {
 }
 
 Clock::time_point Lock::valid_until() const {
-  if (!held_) return Clock::time_point::min();
+  if (!held_ || (connection_ && !connection_->own())) return Clock::time_point::min();
   return connection_ ? connection_->valid_until() : Clock::time_point::max();
 }
 

@@ -39,7 +39,7 @@ class Connection;
 
 // A granted lock. Movable; the destructor unlocks. One thread at a time; different locks may be used at once, and may
 // outlive their client. In a child of fork() the parent's locks are not held: keep() and unlock() return disconnected
-// there, and nothing that a child does ends them.
+// there, valid_until() is over, and nothing that a child does ends them.
 class Lock {
  public:
   Lock() = default;
@@ -53,9 +53,9 @@ class Lock {
   Clock::time_point valid_until() const;
 
   // Makes sure that the lock is valid for `wanted` at least from now, renewing the lease when less than that is left or
-  // less than half of it. `wanted` is cut to half of the lease. timeout or disconnected if the lease cannot be renewed:
-  // then the caller must not touch the file any more. Without need to renew it costs one reading of the clock. Waits no
-  // longer than a lease lasts.
+  // less than half of it. `wanted` is cut to half of the lease. disconnected if the lease cannot be renewed, or so
+  // slowly that less is left: then the caller must not touch the file any more. Without need to renew it costs one
+  // reading of the clock. Waits no longer than a lease lasts.
   Result<void> keep(std::chrono::milliseconds wanted);
 
   // Gives the lock back; it is not held afterwards, whatever this returns. An error tells that the lease ended before
