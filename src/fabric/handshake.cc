@@ -20,6 +20,13 @@ constexpr std::string_view kContext = "forebay handshake";
 std::unexpected<Error> stranger(std::string what) { return fail(ErrorKind::permission, std::move(what)); }
 std::unexpected<Error> broken(std::string what) { return fail(ErrorKind::corrupt, std::move(what)); }
 
+// Whoever sent it has not proved who it is, and errors end up on terminals.
+std::string harmless(std::string_view reason) {
+  std::string text(reason.substr(0, kMaxReasonBytes));
+  std::ranges::replace_if(text, [](char c) { return c < ' ' || c > '~'; }, '?');
+  return text;
+}
+
 void append(Bytes& to, std::span<const std::byte> bytes) { to.insert(to.end(), bytes.begin(), bytes.end()); }
 
 Bytes frame(uint8_t type, std::span<const std::byte> body) {
@@ -109,8 +116,7 @@ Result<Step> ClientHandshake::begin() {
 }
 
 Result<Step> ClientHandshake::receive(const Frame& received) {
-  if (received.type == kRefused)
-    return stranger(fmt::format("the server refuses: {}", as_text(received.body).substr(0, kMaxReasonBytes)));
+  if (received.type == kRefused) return stranger("the server refuses: " + harmless(as_text(received.body)));
   if (wait_ == Wait::challenge && received.type == kChallenge) return prove(received);
   if (wait_ != Wait::accepted || received.type != kAccepted) return broken("a handshake out of order");
   wait_ = Wait::nothing;

@@ -172,6 +172,8 @@ TEST(Handshake, TellsTheClientWhyItIsRefused) {
   EXPECT_EQ(answer.error().kind, ErrorKind::permission);
   EXPECT_NE(answer.error().what.find("because"), std::string::npos);
   EXPECT_LE(refusal(std::string(5000, 'x')).size(), 300u);
+  const auto hostile = client.receive(Parsed(refusal("\033[2J\x9b\n")).frame);
+  EXPECT_NE(hostile.error().what.find("?[2J??"), std::string::npos) << "nothing for a terminal";
 }
 
 }  // namespace
