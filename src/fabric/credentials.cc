@@ -1,32 +1,18 @@
 #include "fabric/credentials.h"
 
 #include <cerrno>
-#include <utility>
 
 #include <fcntl.h>
 #include <sodium.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fd.h"
+
 namespace forebay::fabric {
 namespace {
 
 constexpr size_t kDigits = 2 * kSecretBytes;
-
-class File {
- public:
-  explicit File(int fd) : fd_(fd) {}
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int fd() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
 
 Result<void> check_owner(int fd, const std::string& path) {
   struct stat status;
@@ -58,13 +44,13 @@ Secret new_secret() {
 }
 
 Result<Secret> read_secret(const std::string& path) {
-  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (file.fd() < 0) return fail_errno(errno, "open", path);
-  FOREBAY_CHECK(check_owner(file.fd(), path));
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (file.get() < 0) return fail_errno(errno, "open", path);
+  FOREBAY_CHECK(check_owner(file.get(), path));
   char text[kDigits + 2];
   size_t size = 0;
   while (size < sizeof text) {
-    const ssize_t got = ::read(file.fd(), text + size, sizeof text - size);
+    const ssize_t got = ::read(file.get(), text + size, sizeof text - size);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return fail_errno(errno, "read", path);
     if (got == 0) break;
@@ -84,9 +70,9 @@ Result<void> write_secret(const std::string& path, const Secret& secret) {
   char text[kDigits + 1];
   sodium_bin2hex(text, sizeof text, reinterpret_cast<const unsigned char*>(secret.data()), secret.size());
   text[kDigits] = '\n';
-  File file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (file.fd() < 0) return fail_errno(errno, "open", path);
-  auto written = write_all(file.fd(), text, sizeof text, path);
+  Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (file.get() < 0) return fail_errno(errno, "open", path);
+  auto written = write_all(file.get(), text, sizeof text, path);
   if (written && ::close(file.release()) != 0) written = fail_errno(errno, "close", path);
   if (!written) ::unlink(path.c_str());
   return written;
