@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "cli/json.h"
 #include "cli/text.h"
 #include "cli/units.h"
@@ -31,8 +32,8 @@ constexpr VerbText kText = {
         "forebay/forebay_lock.h. Prints the addresses at which it can be reached, and runs\n"
         "until SIGTERM or SIGINT.\n"
         "\n"
-        "Without --listen it takes the Unix socket @forebay-lockd-UID-PID and, if there is a\n"
-        "secret or MUNGE, a free TCP port of every interface.\n",
+        "Without --listen it takes the Unix socket @forebay-lockd-UID-TOKEN, where TOKEN is\n"
+        "random, and, if there is a secret or MUNGE, a free TCP port of every interface.\n",
     .examples =
         "  forebay lockd --new-secret --secret ~/.forebay-secret --address-file addr &\n"
         "  FOREBAY_LOCK_SERVERS=$(cat addr) FOREBAY_LOCK_SECRET=~/.forebay-secret mpiexec ...\n"
@@ -58,7 +59,8 @@ std::string joined(const std::vector<fabric::Address>& addresses) {
 // The reader sees all of it or nothing.
 Result<void> write_file(const std::string& path, const std::string& text) {
   const std::string temporary = fmt::format("{}.{}", path, ::getpid());
-  std::FILE* file = std::fopen(temporary.c_str(), "we");
+  std::remove(temporary.c_str());
+  std::FILE* file = std::fopen(temporary.c_str(), "wxe");  // never through a link that others have put there
   if (file == nullptr) return fail_errno(errno, "open", temporary);
   const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
   if ((std::fclose(file) != 0) | !written || std::rename(temporary.c_str(), path.c_str()) != 0) {
@@ -175,13 +177,13 @@ class Lockd final : public Verb {
 
  private:
   Result<void> prepare() {
-    if (new_secret_) FOREBAY_CHECK(fabric::write_secret(secret_, fabric::new_secret()));
-    if (!secret_.empty()) {
-      FOREBAY_TRY(options_.credentials.secret, fabric::read_secret(secret_));
-    }
     for (const std::string& text : listen_) {
       FOREBAY_TRY(auto address, fabric::parse_address(text));
       options_.listen.push_back(std::move(address));
+    }
+    if (new_secret_) FOREBAY_CHECK(fabric::write_secret(secret_, fabric::new_secret()));
+    if (!secret_.empty()) {
+      FOREBAY_TRY(options_.credentials.secret, fabric::read_secret(secret_));
     }
     if (restarted_) options_.hold_off = options_.lease + options_.grace;
     return {};
@@ -189,7 +191,9 @@ class Lockd final : public Verb {
 
   void listen_by_default() {
     if (!options_.listen.empty()) return;
-    const std::string name = fmt::format("@forebay-lockd-{}-{}", ::geteuid(), ::getpid());
+    // No other node may have a server of this name: clients there would take that one for this one.
+    const auto token = load_le<uint64_t>(fabric::new_secret().data());
+    const std::string name = fmt::format("@forebay-lockd-{}-{:016x}", ::geteuid(), token);
     options_.listen.push_back({fabric::Address::Kind::unix_socket, {}, 0, name});
     if (options_.credentials.secret || options_.credentials.munge)
       options_.listen.push_back({fabric::Address::Kind::tcp, "*", 0, {}});

@@ -24,7 +24,7 @@ class Lockd(StoreTest):
         server, address = self.start("--new-secret", "--secret", secret, "--address-file", file)
         self.assertEqual(address + "\n", file.read_text())
         self.assertEqual(0o600, secret.stat().st_mode & 0o777)
-        self.assertIn("unix:@", address)
+        self.assertRegex(address, r"unix:@forebay-lockd-\d+-[0-9a-f]{16}\b")
         self.assertIn("tcp:", address)
         answer = forebay("locks", address, "--secret", secret, "--json")
         self.assertEqual(OK, answer.code, answer.err)
