@@ -70,13 +70,15 @@ Result<void> ServerLoop::watch(int fd, uint64_t id) {
 
 // Without memory nothing sensible can be promised: the clients see lost connections.
 void ServerLoop::run() {
+  bool no_memory = false;
   try {
     serve();
   } catch (const std::bad_alloc&) {
-    log(Severity::warning, "no memory left; the server ends");
+    no_memory = true;
   }
   listeners_.clear();
   connections_.clear();
+  if (no_memory) log(Severity::warning, "no memory left; the server has ended");
 }
 
 void ServerLoop::serve() {
