@@ -69,11 +69,10 @@ set(mpiio_programs
   "threads.c|2|strict|mpich,openmpi|mpich,openmpi|"
   "large_counts.c|2||mpich|mpich|"
   "large_counts.c|2|strict|mpich||"
-  "lost_update.c|3||mpich,openmpi|openmpi|FOREBAY_MPIIO_NONATOMIC=safe"
   "torture.c|4|4 1 atomic simple|mpich,openmpi|mpich|"
   "torture.c|4|8 1 atomic|mpich,openmpi||"
   "torture.c|3|4 7 atomic|mpich,openmpi||FOREBAY_MPIIO_SIEVE=always"
   "f77_file.f|3||mpich,openmpi|mpich,openmpi|"
-  "f90_file.f90|3||mpich,openmpi|mpich,openmpi|"
-  "f08_file.f90|3||mpich,openmpi|mpich,openmpi|"
+  "f90_file.F90|3||mpich,openmpi|mpich,openmpi|"
+  "f08_file.F90|3||mpich,openmpi|mpich,openmpi|"
 )

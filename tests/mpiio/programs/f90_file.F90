@@ -1,6 +1,11 @@
-! All functions of MPI-IO from Fortran, by "use mpi_f08": collective, split, nonblocking, shared, ordered, and the rest.
-program f08_file
+! All functions of MPI-IO from Fortran, by "use mpi" (or, in f08_file.F90, by "use mpi_f08"): collective, split,
+! nonblocking, shared, ordered, and the rest.
+program f90_file
+#ifdef USE_MPI_F08
   use mpi_f08
+#else
+  use mpi
+#endif
   implicit none
   integer, parameter :: n = 100, kinds = 6
   integer :: rank, ranks, ierr, failures, i, count, class, code
@@ -12,12 +17,17 @@ program f08_file
   character(len=1024) :: name
   character(len=MPI_MAX_DATAREP_STRING) :: representation
   character(len=8) :: value
+#ifdef USE_MPI_F08
   type(MPI_File) :: fh
   type(MPI_Datatype) :: vector, filetype, etype, found_type
   type(MPI_Request) :: request
   type(MPI_Info) :: info
   type(MPI_Group) :: group
   type(MPI_Status) :: status
+#else
+  integer :: fh, vector, filetype, etype, found_type, request, info, group
+  integer :: status(MPI_STATUS_SIZE)
+#endif
 
   call mpi_init(ierr)
   call mpi_comm_rank(MPI_COMM_WORLD, rank, ierr)
