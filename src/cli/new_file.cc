@@ -13,8 +13,7 @@ namespace forebay::cli {
 
 static Result<void> write_parts(const std::string& path, const std::string& shown,
                                 const std::vector<std::span<const std::byte>>& parts) {
-  FOREBAY_TRY(const Fd fd,
-              store::open_at(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, shown, 0666));
+  FOREBAY_TRY(const Fd fd, store::open_at(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, shown, 0666));
   uint64_t offset = 0;
   for (const auto part : parts) {
     FOREBAY_CHECK(store::write_all(fd.get(), offset, part, shown));

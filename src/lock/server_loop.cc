@@ -41,10 +41,9 @@ struct ServerLoop::Connection {
   size_t sent = 0;  // of out
 };
 
-ServerLoop::ServerLoop(const ServerOptions& options, std::vector<fabric::Listener> listeners, int stop)
+ServerLoop::ServerLoop(const ServerOptions& options, std::vector<fabric::Listener> listeners)
     : options_(options),
       listeners_(std::move(listeners)),
-      stop_(stop),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       service_({options.lease, options.grace, options.hold_off, options.max_terms, options.max_client_memory},
                std::chrono::steady_clock::now()),
@@ -55,7 +54,7 @@ ServerLoop::~ServerLoop() = default;
 
 Result<std::unique_ptr<ServerLoop>> ServerLoop::create(const ServerOptions& options,
                                                        std::vector<fabric::Listener> listeners, int stop) {
-  std::unique_ptr<ServerLoop> loop(new ServerLoop(options, std::move(listeners), stop));
+  std::unique_ptr<ServerLoop> loop(new ServerLoop(options, std::move(listeners)));
   if (!loop->epoll_) return fail_errno(errno, "epoll_create1", {});
   FOREBAY_CHECK(loop->watch(stop, kStopId));
   for (size_t i = 0; i < loop->listeners_.size(); ++i) FOREBAY_CHECK(loop->watch(loop->listeners_[i].fd.get(), i + 1));

@@ -26,7 +26,7 @@ class ServerLoop {
   using Time = Service::Time;
   struct Connection;
 
-  ServerLoop(const ServerOptions& options, std::vector<fabric::Listener> listeners, int stop);
+  ServerLoop(const ServerOptions& options, std::vector<fabric::Listener> listeners);
   Result<void> watch(int fd, uint64_t id);
   void serve();
   void handle(uint64_t id);
@@ -55,7 +55,6 @@ class ServerLoop {
 
   ServerOptions options_;
   std::vector<fabric::Listener> listeners_;
-  int stop_;
   Fd epoll_;
   Service service_;
   fabric::Voucher voucher_;
