@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <mutex>
 
 #include <fmt/format.h>
@@ -23,9 +24,31 @@ std::unexpected<Error> parents() {
   return fail(ErrorKind::disconnected, "the lock belongs to the process that this one was forked from");
 }
 
+// What one thread at a time may have, and others wait for until a moment: for std::unique_lock. (The thread sanitizer
+// of GCC 12 does not know how std::timed_mutex locks.)
+class Turn {
+ public:
+  bool try_lock_until(Clock::time_point deadline) {
+    std::unique_lock lock(mutex_);
+    if (!given_back_.wait_until(lock, deadline, [this] { return !taken_; })) return false;
+    taken_ = true;
+    return true;
+  }
+  void unlock() {
+    const std::lock_guard lock(mutex_);
+    taken_ = false;
+    given_back_.notify_one();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable given_back_;
+  bool taken_ = false;
+};
+
 // A connection to a server, once there is one.
 struct Slot {
-  std::timed_mutex mutex;
+  Turn turn;
   std::shared_ptr<Connection> connection;
 };
 
@@ -132,7 +155,7 @@ Result<Client::Impl::Usable> Client::Impl::connection(std::string_view name, Clo
   const size_t server = hash64(as_bytes(name)) % options.servers.size();
   Slot& place = slot(name);
   const auto latest = std::min(deadline, Clock::now() + options.connect_timeout);
-  const std::unique_lock lock(place.mutex, latest);  // another thread may be connecting
+  const std::unique_lock lock(place.turn, latest);  // another thread may be connecting
   if (!lock)
     return fail(ErrorKind::timeout, "no connection in time", fabric::to_string(options.servers[server].front()));
   if (place.connection && !place.connection->failed()) return Usable{place.connection, false};
