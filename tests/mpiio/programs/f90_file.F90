@@ -1,12 +1,15 @@
-! All functions of MPI-IO from Fortran, by "use mpi" (or, in f08_file.F90, by "use mpi_f08"): collective, split,
-! nonblocking, shared, ordered, and the rest.
+! All functions of MPI-IO from Fortran, by "use mpi" (in f08_file.F90 by "use mpi_f08", in f77_file.F90 by mpif.h):
+! collective, split, nonblocking, shared, ordered, and the rest.
 program f90_file
-#ifdef USE_MPI_F08
+#if defined(USE_MPI_F08)
   use mpi_f08
-#else
+#elif !defined(USE_MPIF_H)
   use mpi
 #endif
   implicit none
+#ifdef USE_MPIF_H
+  include 'mpif.h'
+#endif
   integer, parameter :: n = 100, kinds = 6
   integer :: rank, ranks, ierr, failures, i, count, class, code
   integer :: kind = 0

@@ -72,7 +72,7 @@ set(mpiio_programs
   "torture.c|4|4 1 atomic simple|mpich,openmpi|mpich|"
   "torture.c|4|8 1 atomic|mpich,openmpi||"
   "torture.c|3|4 7 atomic|mpich,openmpi||FOREBAY_MPIIO_SIEVE=always"
-  "f77_file.f|3||mpich,openmpi|mpich,openmpi|"
+  "f77_file.F90|3||mpich,openmpi|mpich,openmpi|"
   "f90_file.F90|3||mpich,openmpi|mpich,openmpi|"
   "f08_file.F90|3||mpich,openmpi|mpich,openmpi|"
 )

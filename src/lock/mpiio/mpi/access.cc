@@ -32,7 +32,7 @@ MpiResult<uint64_t> transfer(File& file, bool writes, const Plan& plan, uint64_t
   FOREBAY_TRY(const Descriptor descriptor, file.descriptor());
   const View& view = plan.view->view;
   const uint64_t end = begin + plan.memory.size();
-  const bool sieves = writes && descriptor.readable && sieving_wanted(file, descriptor.fd, view, begin, end);
+  const bool sieves = writes && descriptor.readable && sieving_wanted(file, view, begin, end);
   FOREBAY_TRY(Guard guard, guard_bytes(file, view, begin, end, writes, sieves ? Touch::blocks : Touch::pieces));
   if (writes) file.wrote = true;
   auto moved =

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "lock/mpiio/file_system.h"
 #include "lock/mpiio/mpi/exchange.h"
 
 namespace forebay::lock::mpiio {
@@ -27,7 +26,6 @@ std::optional<CollectiveAccess> access_of(File& file, bool writes, const Plan* p
   const auto data_begin = data_offset(*plan, begin);
   const auto descriptor = file.descriptor();
   if (!data_begin || !descriptor || (writes && !descriptor->readable)) return std::nullopt;
-  if (is_local(descriptor->fd)) return std::nullopt;  // there messages cost more than calls
   return CollectiveAccess{
       .fd = descriptor->fd, .view = plan->view->view, .data_begin = *data_begin, .memory = plan->memory};
 }
@@ -35,8 +33,10 @@ std::optional<CollectiveAccess> access_of(File& file, bool writes, const Plan* p
 }  // namespace
 
 bool may_exchange(const File& file) {
-  // Without locks the aggregators must not write holes back, and that is what makes two phases fast.
-  return file.locking && file.settings.load().collective == Collective::automatic && size_of_group(file) > 1;
+  // Without locks the aggregators must not write holes back, and that is what makes two phases fast. On a local file
+  // system messages cost more than calls.
+  return file.locking && !file.local && file.settings.load().collective == Collective::automatic &&
+         size_of_group(file) > 1;
 }
 
 MpiResult<std::optional<uint64_t>> move_together(File& file, bool writes, const Plan* plan, int64_t begin) {

@@ -64,6 +64,7 @@ struct File {
   std::string path;  // canonical; the name of its lock
   std::string id;    // of this opening, as no other has it
   std::shared_ptr<Client> client;
+  bool local = false;  // on a file system of this machine (file_system.h), as one of the processes at least sees it
 
   std::atomic<bool> ours = false;            // the layer has the pointers, the view and the data
   std::atomic<bool> locking = false;         // accesses are atomic

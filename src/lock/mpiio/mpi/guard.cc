@@ -1,6 +1,5 @@
 #include "lock/mpiio/mpi/guard.h"
 
-#include "lock/mpiio/file_system.h"
 #include "lock/mpiio/sieve.h"
 
 namespace forebay::lock::mpiio {
@@ -41,7 +40,7 @@ Result<void> Guard::release() {
   return lock_.unlock();
 }
 
-bool sieving_wanted(const File& file, int fd, const View& view, uint64_t data_begin, uint64_t data_end) {
+bool sieving_wanted(const File& file, const View& view, uint64_t data_begin, uint64_t data_end) {
   if (!takes_locks(file)) return false;
   switch (file.settings.load().sieve) {
     case Sieving::always:
@@ -49,7 +48,7 @@ bool sieving_wanted(const File& file, int fd, const View& view, uint64_t data_be
     case Sieving::never:
       return false;
     case Sieving::automatic:
-      return sieving_pays(view, data_begin, data_end, is_local(fd));
+      return sieving_pays(view, data_begin, data_end, file.local);
   }
   return false;
 }

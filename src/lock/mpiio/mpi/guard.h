@@ -30,8 +30,8 @@ enum class Touch : uint8_t {
   blocks,  // also holes between them: a write with Sieve::holes
 };
 
-// Whether a write of these data bytes through `fd` should sieve.
-bool sieving_wanted(const File& file, int fd, const View& view, uint64_t data_begin, uint64_t data_end);
+// Whether a write of these data bytes should sieve.
+bool sieving_wanted(const File& file, const View& view, uint64_t data_begin, uint64_t data_end);
 
 // Waits for the lock of these data bytes and of what else is touched.
 Result<Guard> guard_bytes(File& file, const View& view, uint64_t data_begin, uint64_t data_end, bool exclusive,

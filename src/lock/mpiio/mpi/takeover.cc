@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "lock/mpiio/file_system.h"
 #include "lock/mpiio/mpi/broadcast.h"
 #include "lock/mpiio/mpi/flatten.h"
 #include "lock/mpiio/mpi/job.h"
@@ -130,6 +131,7 @@ MpiResult<void> take_over(File& file) {
   else if (!descriptor)
     own = std::unexpected(descriptor.error());
   FOREBAY_CHECK(agree(std::move(own), file.comm));
+  FOREBAY_TRY(file.local, any(is_local(descriptor->fd), file.comm));
 
   const std::lock_guard guard(file.mutex);
   file.view = std::make_shared<const FileView>(std::move(state->view));

@@ -1,0 +1,2 @@
+#define USE_MPIF_H
+#include "f90_file.F90"
