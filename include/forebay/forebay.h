@@ -1,9 +1,25 @@
-/* Forebay's native C interface.
+/* Forebay's native C interface: checkpoint sets of a running job, drained in the background.
  *
- * Every function is thread-safe and may be called at any time; none prints, exits, aborts or throws. Strings that are
- * returned live as long as the process; do not free them. */
+ * Under `forebay run`, or beside a `forebay agent`, each rank does this:
+ *
+ *     forebay_client* client;
+ *     forebay_connect(NULL, rank, ranks, &client);
+ *     if (forebay_restart(client, set, sizeof set, &step, -1) == FOREBAY_OK)
+ *       read the files that forebay_restart_path() names
+ *     ...
+ *     forebay_begin(client, "dump_0040", 40, -1);
+ *     forebay_path(client, "state.rank0003.h5", path, sizeof path);
+ *     write and close the file at `path`
+ *     forebay_complete(client);            returns at once; the files must not be touched any more
+ *
+ * Functions that can fail return FOREBAY_OK or another code, and forebay_message() tells more. None prints, exits,
+ * aborts, throws or starts a thread. Times are milliseconds; a timeout < 0 waits for ever, as long as the agent lives.
+ * All files stay below the stage, a directory of the node that the agent watches. */
 #ifndef FOREBAY_FOREBAY_H
 #define FOREBAY_FOREBAY_H
+
+#include <stddef.h>
+#include <stdint.h>
 
 #include "forebay/version.h"
 
@@ -23,6 +39,62 @@ FOREBAY_API const char* forebay_version(void);
 /* What the library was built with, for problem reports, in one line for people to read:
  * "forebay 0.1.0, GNU 12.2.0 Release, fpzip ON, lz4 ON, zfp ON, mpi OFF". */
 FOREBAY_API const char* forebay_build_info(void);
+
+enum {
+  FOREBAY_OK = 0,
+  FOREBAY_NONE = 1,     /* there is nothing to restart from */
+  FOREBAY_TIMEOUT = 2,  /* the time is over; the call may be made again */
+  FOREBAY_NO_AGENT = 3, /* there is no agent, or it has ended; the call may be made again */
+  FOREBAY_ARGUMENT = 4, /* the call makes no sense */
+  FOREBAY_SKIPPED = 5,  /* forebay_wait: the set was left out for the sake of a newer one */
+  FOREBAY_LOST = 6,     /* forebay_wait: the set was given up; forebay_message() says why */
+  FOREBAY_FAILED = 7    /* anything else, for instance an error of the system */
+};
+
+/* One rank's connection to the agent of its node. Used by one thread at a time. */
+typedef struct forebay_client forebay_client;
+
+/* `agent` is the path of the agent's stage; NULL stands for $FOREBAY_STAGE. `rank` of `ranks` is this process's in the
+ * whole job. An agent that is started again is found again by later calls. Codes: NO_AGENT (also without
+ * $FOREBAY_STAGE: then the program writes its files as without Forebay), ARGUMENT, FAILED. On success *client is to be
+ * given to forebay_disconnect(). */
+FOREBAY_API int forebay_connect(const char* agent, int rank, int ranks, forebay_client** client);
+
+/* NULL is ignored. What is complete is drained all the same. */
+FOREBAY_API void forebay_disconnect(forebay_client* client);
+
+/* Begins this rank's part of the set `set`: a name of letters, digits and "._-+=@,", at most 128, that does not start
+ * with
+ * '.'. All ranks give the same name and step. A set of this name that was begun before and is not drained is written
+ * anew. `step` tells the order of the sets. May wait where the drain is slower than the checkpoints (`--backlog
+ * block`). Codes: TIMEOUT, NO_AGENT, ARGUMENT, FAILED. */
+FOREBAY_API int forebay_begin(forebay_client* client, const char* set, int64_t step, int64_t timeout_ms);
+
+/* Where to write the file `file` of the set that was begun: a relative name, with '/' where directories are wanted,
+ * that no other rank of the job uses; its directories are made. Codes: ARGUMENT (also if `size` bytes are too few),
+ * FAILED. */
+FOREBAY_API int forebay_path(forebay_client* client, const char* file, char* path, size_t size);
+
+/* The files that were asked for since forebay_begin() are written and closed: this rank's part is complete, and must
+ * not be touched any more before it is durable. Codes: NO_AGENT (it is remembered: an agent that comes drains it),
+ * ARGUMENT (nothing was begun, or a file is not there), FAILED. */
+FOREBAY_API int forebay_complete(forebay_client* client);
+
+/* Waits until the set is durable: all ranks' files are in the store, and will survive a power cut. A timeout of 0 asks.
+ * Codes: TIMEOUT, SKIPPED, LOST, NO_AGENT, ARGUMENT (this rank has not completed it), FAILED. */
+FOREBAY_API int forebay_wait(forebay_client* client, const char* set, int64_t timeout_ms);
+
+/* All ranks of the job call this, and all get the same answer: the newest set that is intact, whose files lie in the
+ * stage now. `set` gets its name, `size` bytes at most, and *step its step, or -1 if it has none. Both may be NULL.
+ * Codes: NONE, TIMEOUT, NO_AGENT, ARGUMENT, FAILED. */
+FOREBAY_API int forebay_restart(forebay_client* client, char* set, size_t size, int64_t* step, int64_t timeout_ms);
+
+/* The path of a file of the set that forebay_restart() found, by the name that forebay_path() was given. Codes:
+ * ARGUMENT (no such file on this node). */
+FOREBAY_API int forebay_restart_path(forebay_client* client, const char* file, char* path, size_t size);
+
+/* What went wrong in the last call of this thread that failed. Valid until the next one. */
+FOREBAY_API const char* forebay_message(void);
 
 #ifdef __cplusplus
 }
