@@ -1,0 +1,20 @@
+// Which road a worker's bytes take (decision 0019, "Bytes by three roads").
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace forebay::job {
+
+enum class FabricChoice : uint8_t {
+  automatic,  // node on the same node; else ucx where it is of use, or stream
+  node,       // on the same node, or not at all
+  stream,
+  ucx,
+};
+
+// "auto", "node", "stream" or "ucx".
+std::optional<FabricChoice> parse_fabric_choice(std::string_view name);
+
+}  // namespace forebay::job
