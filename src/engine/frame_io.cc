@@ -11,19 +11,18 @@
 
 namespace forebay::engine {
 
-Result<RawFrame> gather(const merge::Plan& plan, uint32_t number, SourcePool& sources) {
+Result<RawFrame> gather(const merge::Plan& plan, uint32_t number, Sources& sources) {
   const merge::Frame& frame = plan.frames()[number];
   RawFrame result{.number = number, .slices = plan.slices(frame), .raw = Buffer(frame.raw_bytes)};
-  size_t at = 0;
+  PieceReader reader(sources, result.raw.span());
   for (const merge::Slice& slice : result.slices) {
-    FOREBAY_TRY(const auto source, sources.get(slice.stream.file));
     Result<void> done;
     plan.for_each_extent(slice, [&](uint64_t offset, uint64_t length) {
-      if (done) done = source->read_at(offset, result.raw.span().subspan(at, length));
-      at += length;
+      if (done) done = reader.add(slice.stream.file, offset, length);
     });
     FOREBAY_CHECK(done);
   }
+  FOREBAY_CHECK(reader.finish());
   return result;
 }
 

@@ -8,7 +8,7 @@
 #include "base/buffer.h"
 #include "base/shape.h"
 #include "engine/set.h"
-#include "engine/source_pool.h"
+#include "engine/sources.h"
 #include "merge/plan.h"
 
 namespace forebay::engine {
@@ -21,7 +21,7 @@ struct RawFrame {
 };
 
 // Reads the pieces of frame `number` straight into its buffer: this is the merge. Errors as of the sources.
-Result<RawFrame> gather(const merge::Plan& plan, uint32_t number, SourcePool& sources);
+Result<RawFrame> gather(const merge::Plan& plan, uint32_t number, Sources& sources);
 
 // A frame as it is stored, checked against its container's checksums.
 struct StoredFrame {

@@ -15,7 +15,7 @@ constexpr uint64_t kStreams = 8;
 
 // The first frame of a plan for the group's sample streams alone, encoded.
 Result<uint64_t> encoded_bytes(const Directory& sample, const PlanSpec& spec, const codec::Profile& profile,
-                               SourcePool& sources) {
+                               Sources& sources) {
   FOREBAY_TRY(const merge::Plan plan, merge::Plan::make(sample, spec));
   uint64_t bytes = 0;
   const merge::FrameGroup& group = plan.groups().front();
@@ -58,7 +58,7 @@ Directory sample_of(const Directory& directory, uint32_t key, uint64_t bytes) {
 }  // namespace
 
 Result<std::vector<uint64_t>> choose_interleaving(const Directory& directory, const PlanSpec& spec,
-                                                  const codec::Profile& profile, SourcePool& sources) {
+                                                  const codec::Profile& profile, Sources& sources) {
   std::vector<uint64_t> bytes(directory.keys.size(), 0), blocks(directory.keys.size(), 0);
   std::vector<bool> eligible(directory.keys.size(), true);
   for (const VariableRow& variable : directory.variables) {

@@ -6,7 +6,7 @@
 #include "base/directory.h"
 #include "base/plan_spec.h"
 #include "codec/chooser.h"
-#include "engine/source_pool.h"
+#include "engine/sources.h"
 
 namespace forebay::engine {
 
@@ -15,6 +15,6 @@ namespace forebay::engine {
 // interleaves the groups that come out smaller by a margin. Groups of less than eight frames are concatenated untried:
 // most of their streams share a frame anyway. Reads at most one frame's bytes for each group that it tries.
 Result<std::vector<uint64_t>> choose_interleaving(const Directory& directory, const PlanSpec& spec,
-                                                  const codec::Profile& profile, SourcePool& sources);
+                                                  const codec::Profile& profile, Sources& sources);
 
 }  // namespace forebay::engine

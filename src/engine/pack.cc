@@ -8,8 +8,6 @@
 #include <charconv>
 #include <chrono>
 #include <filesystem>
-#include <map>
-#include <nlohmann/json.hpp>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -17,8 +15,10 @@
 #include "base/checksum.h"
 #include "engine/base_matcher.h"
 #include "engine/choose_base.h"
+#include "engine/group_report.h"
 #include "engine/pack_group.h"
 #include "engine/set_files.h"
+#include "engine/source_pool.h"
 #include "engine/tree.h"
 #include "forebay/version.h"
 #include "store/store.h"
@@ -36,83 +36,11 @@ Result<SchemeChoice> SchemeChoice::parse(std::string_view name) {
               "use auto, agnostic, agnostic-block, aware or aware-block");
 }
 
-void StageSeconds::add(const StageSeconds& other) {
-  fetch += other.fetch;
-  encode += other.encode;
-  write += other.write;
-}
-
 const char* SchemeChoice::name() const { return automatic ? "auto" : to_string(scheme); }
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// What one process has packed, as it travels to the first.
-struct Share {
-  std::map<size_t, GroupReport> groups;  // by the number of the rank group
-};
-
-nlohmann::json to_json(const std::vector<store::BaseEntry>& bases) {
-  nlohmann::json all = nlohmann::json::array();
-  for (const store::BaseEntry& base : bases) all.push_back({base.name, base.frames, base.raw_bytes});
-  return all;
-}
-
-nlohmann::json to_json(const std::vector<LossyOutcome>& outcomes) {
-  nlohmann::json all = nlohmann::json::array();
-  for (const LossyOutcome& o : outcomes) all.push_back({o.matches, o.variables, o.frames, o.error});
-  return all;
-}
-
-std::vector<LossyOutcome> lossy_from_json(const nlohmann::json& all) {
-  std::vector<LossyOutcome> outcomes;
-  for (const auto& o : all) outcomes.push_back({.matches = o[0], .variables = o[1], .frames = o[2], .error = o[3]});
-  return outcomes;
-}
-
-std::vector<store::BaseEntry> bases_from_json(const nlohmann::json& all) {
-  std::vector<store::BaseEntry> bases;
-  for (const auto& base : all) bases.push_back({.name = base[0], .frames = base[1], .raw_bytes = base[2]});
-  return bases;
-}
-
-std::string to_text(const Share& share) {
-  nlohmann::json all = nlohmann::json::array();
-  for (const auto& [number, group] : share.groups)
-    all.push_back({{"number", number},
-                   {"name", group.entry.name},
-                   {"bytes", group.entry.bytes},
-                   {"raw_bytes", group.entry.raw_bytes},
-                   {"files", group.entry.files},
-                   {"tail_hash", group.entry.tail_hash},
-                   {"variables", group.variables},
-                   {"frames", group.frames},
-                   {"payload_bytes", group.payload_bytes},
-                   {"cpu_seconds", {group.cpu_seconds.fetch, group.cpu_seconds.encode, group.cpu_seconds.write}},
-                   {"bases", to_json(group.bases)},
-                   {"lossy", to_json(group.lossy)},
-                   {"remarks", group.remarks}});
-  return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-void add_from_text(const std::string& text, Share& share) {
-  for (const auto& group : nlohmann::json::parse(text))
-    share.groups[group["number"]] = {.entry = {.name = group["name"],
-                                               .bytes = group["bytes"],
-                                               .raw_bytes = group["raw_bytes"],
-                                               .files = group["files"],
-                                               .tail_hash = group["tail_hash"]},
-                                     .variables = group["variables"],
-                                     .frames = group["frames"],
-                                     .payload_bytes = group["payload_bytes"],
-                                     .lossy = lossy_from_json(group["lossy"]),
-                                     .bases = bases_from_json(group["bases"]),
-                                     .cpu_seconds = {.fetch = group["cpu_seconds"][0],
-                                                     .encode = group["cpu_seconds"][1],
-                                                     .write = group["cpu_seconds"][2]},
-                                     .remarks = group["remarks"]};
-}
 
 // The number that ends a name: "DD0010" is step 10.
 std::optional<int64_t> step_of(const std::string& name) {
@@ -209,8 +137,8 @@ class Packer {
       base_ = base_from_text(base);
     before_ = team_.broadcast(before_);
     FOREBAY_CHECK(agree(team_, pack_share(directory, seen)));
-    for (const std::string& text : team_.gather(to_text(share_))) add_from_text(text, share_);
-    FOREBAY_CHECK(agree(team_, team_.rank() == 0 ? commit() : Result<void>()));
+    const std::vector<std::string> shares = team_.gather(engine::to_text(reports_));
+    FOREBAY_CHECK(agree(team_, team_.rank() == 0 ? commit(shares) : Result<void>()));
     PackReport report = make_report();
     report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     return report;
@@ -273,8 +201,11 @@ class Packer {
       const auto files = std::span<const SourceFile>(tree_.files)
                              .subspan(groups[number].first, groups[number].last - groups[number].first);
       const std::string name = container_name(number, groups.size());
-      FOREBAY_TRY(share_.groups[number], pack_group(files, directory, name, options_, resources_,
-                                                    matcher ? &*matcher : nullptr, remembered(name), delivered));
+      SourcePool sources(files);
+      FOREBAY_TRY(
+          reports_[number],
+          pack_group({.files = files, .sources = sources}, {.path = directory + "/" + name, .name = name}, options_,
+                     resources_, matcher ? &*matcher : nullptr, remembered(name), {.delivered = delivered}));
     }
     return {};
   }
@@ -288,33 +219,25 @@ class Packer {
                 "let the writers finish, then run again");
   }
 
-  Result<void> commit() {
+  Result<void> commit(const std::vector<std::string>& shares) {
+    for (const std::string& share : shares) {
+      FOREBAY_TRY(auto reports, parse_group_reports(share));
+      reports_.merge(reports);
+    }
     FOREBAY_CHECK(check_tree_unchanged());
-    lossy_ = add_outcomes();
+    lossy_ = sum_outcomes(reports_, options_.lossy.size());
     FOREBAY_CHECK(check_rules_used());
-    manifest_ = {.name = name_,
+    SetFacts set{.name = name_,
                  .step = options_.step ? options_.step : step_of(name_),
-                 .created_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                   std::chrono::system_clock::now().time_since_epoch())
-                                   .count(),
-                 .software = "forebay " FOREBAY_VERSION,
                  .profile = options_.profile.name(),
                  .scheme = options_.scheme.name(),
                  .ranks = tree_.ranks,
                  .group_size = options_.group_size,
-                 .since_chosen = since_chosen_};
-    for (const auto& [number, group] : share_.groups) manifest_.containers.push_back(group.entry);
-    if (base_) add_bases();
-    for (size_t i = 0; i < lossy_.size(); ++i)
-      if (lossy_[i].frames > 0) manifest_.lossy.push_back(options_.lossy[i].text);
+                 .since_chosen = since_chosen_,
+                 .base = base_ ? &base_->manifest : nullptr};
+    for (const LossyRule& rule : options_.lossy) set.lossy.push_back(rule.text);
+    FOREBAY_TRY(manifest_, make_manifest(set, reports_));
     return staged_->commit(manifest_);
-  }
-
-  std::vector<LossyOutcome> add_outcomes() const {
-    std::vector<LossyOutcome> outcomes(options_.lossy.size());
-    for (const auto& [number, group] : share_.groups)
-      for (size_t i = 0; i < outcomes.size(); ++i) outcomes[i].add(group.lossy[i]);
-    return outcomes;
   }
 
   Result<void> check_rules_used() const {
@@ -326,29 +249,19 @@ class Packer {
     return {};
   }
 
-  void add_bases() {
-    for (const auto& [number, group] : share_.groups)
-      for (const store::BaseEntry& base : group.bases)
-        add_base(manifest_.bases, base.name, base.frames, base.raw_bytes);
-    const auto known = candidates(base_->manifest);
-    for (store::BaseEntry& base : manifest_.bases)
-      base.created_ns = std::ranges::find(known, base.name, &store::BaseEntry::name)->created_ns;
-    if (!manifest_.bases.empty()) manifest_.since_full = base_->manifest.since_full + 1;
-  }
-
   PackReport make_report() const {
     PackReport report{.name = name_,
                       .step = manifest_.step,
                       .ranks = tree_.ranks,
                       .files = tree_.files.size(),
-                      .containers = share_.groups.size(),
+                      .containers = reports_.size(),
                       .raw_bytes = tree_.bytes,
                       .base = base_ ? base_->manifest.name : "",
                       .bases = manifest_.bases,
                       .lossy = lossy_,
                       .remarks = remarks_};
     uint64_t payload_bytes = 0;
-    for (const auto& [number, group] : share_.groups) {
+    for (const auto& [number, group] : reports_) {
       report.variables += group.variables;
       report.frames += group.frames;
       report.stored_bytes += group.entry.bytes;
@@ -372,7 +285,7 @@ class Packer {
   std::string before_;  // the directory of the set whose chains and relations are remembered
   std::vector<LossyOutcome> lossy_;
   std::vector<std::string> remarks_;
-  Share share_;
+  GroupReports reports_;  // of the groups that this process has packed; on the first, of all in the end
   store::Manifest manifest_;
 };
 

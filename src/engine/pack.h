@@ -7,6 +7,7 @@
 
 #include "base/plan_spec.h"
 #include "codec/chooser.h"
+#include "engine/group_report.h"
 #include "engine/lossy.h"
 #include "engine/options.h"
 #include "engine/team.h"
@@ -44,15 +45,6 @@ struct PackOptions {
   merge::Similarity similarity;
   format::FormatOptions format;
   Resources resources;
-};
-
-// Where the processor's time went, in seconds summed over the threads of each stage.
-struct StageSeconds {
-  double fetch = 0;   // reading pieces into frames
-  double encode = 0;  // choosing a chain, encoding, checksums, characteristics
-  double write = 0;   // appending to containers
-
-  void add(const StageSeconds& other);
 };
 
 struct PackReport {

@@ -36,25 +36,53 @@ uint64_t slice_memory(const merge::Plan& plan, uint32_t number) {
   return std::min<uint64_t>(streams, plan.frames()[number].raw_bytes) * 4 * sizeof(merge::Slice);
 }
 
+// Sources that give no more once a stop is requested.
+class StoppableSources final : public Sources {
+ public:
+  StoppableSources(Sources& sources, std::stop_token stop) : sources_(sources), stop_(std::move(stop)) {}
+
+  Result<std::shared_ptr<ByteSource>> get(size_t index) override {
+    FOREBAY_CHECK(check());
+    return sources_.get(index);
+  }
+  Result<void> read(std::span<const SourcePiece> pieces, std::span<std::byte> out) override {
+    FOREBAY_CHECK(check());
+    return sources_.read(pieces, out);
+  }
+  Result<void> check_unchanged() override {
+    FOREBAY_CHECK(check());
+    return sources_.check_unchanged();
+  }
+
+  Result<void> check() const {
+    if (!stop_.stop_requested()) return {};
+    return fail(ErrorKind::cancelled, "packing the rank group was cancelled");
+  }
+
+ private:
+  Sources& sources_;
+  const std::stop_token stop_;
+};
+
 class GroupPacker {
  public:
-  GroupPacker(std::span<const SourceFile> files, const PackOptions& options, const Resources& resources,
-              BaseMatcher* base, const Remembered& remembered)
-      : files_(files),
+  GroupPacker(const GroupInput& input, const GroupOutput& output, const PackOptions& options,
+              const Resources& resources, BaseMatcher* base, const Remembered& remembered, const GroupHooks& hooks)
+      : input_(input),
+        output_(output),
         options_(options),
         resources_(resources),
         base_(base),
         remembered_(remembered),
+        hooks_(hooks),
         memory_bytes_(resources.memory_bytes - (base ? base->memory_bytes() : 0)),
-        sources_(files) {}
+        sources_(input.sources, hooks.stop) {}
 
-  Result<GroupReport> run(const std::string& directory, const std::string& name,
-                          const std::function<void(uint64_t)>& delivered) {
-    FOREBAY_TRY(auto group,
-                read_group(files_, sources_, options_.similarity, options_.format, memory_bytes_, resources_.threads));
+  Result<GroupReport> run() {
+    FOREBAY_TRY(auto group, directory());
     FOREBAY_TRY(const PlanSpec spec, plan_spec(group.directory));
     FOREBAY_TRY(const merge::Plan plan, merge::Plan::make(group.directory, spec));
-    FOREBAY_TRY(auto writer, container::Writer::create(directory + "/" + name, group.directory, spec));
+    FOREBAY_TRY(auto writer, container::Writer::create(output_.path, group.directory, spec));
 
     GroupReport report{.variables = group.directory.variables.size(),
                        .frames = plan.frames().size(),
@@ -65,15 +93,21 @@ class GroupPacker {
       const auto is_exact = [&](uint32_t variable) { return !lossy_->has_rule(variable); };
       FOREBAY_TRY(relations_, find_relations(plan, sources_, is_exact, remembered_.relations));
     }
-    FOREBAY_CHECK(run_pipeline(plan, *writer, facts, report, delivered));
+    FOREBAY_CHECK(run_pipeline(plan, *writer, facts, report));
     report.lossy = lossy_->outcomes();
     FOREBAY_CHECK(sources_.check_unchanged());
     FOREBAY_CHECK(writer->finish(facts.file_crcs(), facts.take_characteristics()));
-    FOREBAY_TRY(report.entry, entry_of(directory, name));
+    FOREBAY_TRY(report.entry, entry());
+    if (output_.limit) output_.limit->charge(report.entry.bytes - limited_bytes_);
     return report;
   }
 
  private:
+  Result<GroupDirectory> directory() {
+    if (input_.directory) return input_.directory(memory_bytes_);
+    return read_group(input_.files, sources_, options_.similarity, options_.format, memory_bytes_, resources_.threads);
+  }
+
   // Small budgets get small frames: a few of them with their working memory fit into half of it. How many threads there
   // are does not matter, for the result must not depend on it.
   uint64_t frame_bytes() const {
@@ -160,7 +194,7 @@ class GroupPacker {
   }
 
   Result<void> run_pipeline(const merge::Plan& plan, container::Writer& writer, RunningFacts& facts,
-                            GroupReport& report, const std::function<void(uint64_t)>& delivered) {
+                            GroupReport& report) {
     const Directory& directory = plan.directory();
     const uint64_t standing = 2 * directory.memory_bytes() + plan.memory_bytes() +
                               directory.variables.size() * sizeof(container::Characteristics);
@@ -184,6 +218,7 @@ class GroupPacker {
         },
         .work = [&](PackJob& job) { return encode(plan, job); },
         .deliver = [&](PackJob& job) -> Result<void> {
+          FOREBAY_CHECK(wait_to_write(job));
           const CpuClock clock;
           FOREBAY_CHECK(writer.append({.number = job.frame.number,
                                        .raw_bytes = job.raw_bytes,
@@ -199,12 +234,21 @@ class GroupPacker {
           report.payload_bytes += job.encoded.payload.size();
           job.cpu_seconds.write = clock.seconds();
           report.cpu_seconds.add(job.cpu_seconds);
-          delivered(job.raw_bytes);
+          if (hooks_.delivered) hooks_.delivered(job.raw_bytes);
           return {};
         }};
     const PipelineThreads threads{.fetch = std::max(1u, resources_.threads / 2), .work = resources_.threads};
     FOREBAY_CHECK(Pipeline<PackJob>::run(plan.frames().size(), memory_bytes_ - standing, threads, stages));
     return {};
+  }
+
+  // Frames wait here, with their memory, for their share of what may be written: so the limit reaches the reads.
+  Result<void> wait_to_write(const PackJob& job) {
+    FOREBAY_CHECK(sources_.check());
+    if (!output_.limit) return {};
+    const uint64_t bytes = job.encoded.payload.size() + job.encoded.recipe.size();
+    limited_bytes_ += bytes;
+    return output_.limit->take(bytes, hooks_.stop);
   }
 
   static std::vector<uint32_t> numbers_of(std::span<const RawFrame> frames) {
@@ -219,32 +263,35 @@ class GroupPacker {
       report.remarks.push_back(job.base.remark);
   }
 
-  Result<store::ContainerEntry> entry_of(const std::string& directory, const std::string& name) const {
-    FOREBAY_TRY(const auto written, FileSource::open(directory + "/" + name));
-    store::ContainerEntry entry{.name = name, .bytes = written->size()};
+  Result<store::ContainerEntry> entry() const {
+    FOREBAY_TRY(const auto written, FileSource::open(output_.path));
+    store::ContainerEntry entry{.name = output_.name, .bytes = written->size()};
     FOREBAY_TRY(entry.tail_hash, store::tail_hash(*written));
-    for (const SourceFile& file : files_) entry.raw_bytes += file.row.size;
-    entry.files = files_.size();
+    for (const SourceFile& file : input_.files) entry.raw_bytes += file.row.size;
+    entry.files = input_.files.size();
     return entry;
   }
 
-  std::span<const SourceFile> files_;
+  const GroupInput& input_;
+  const GroupOutput& output_;
   const PackOptions& options_;
   const Resources& resources_;
   BaseMatcher* const base_;
   const Remembered& remembered_;
+  const GroupHooks& hooks_;
   const uint64_t memory_bytes_;  // what the base leaves
-  SourcePool sources_;
+  StoppableSources sources_;
+  uint64_t limited_bytes_ = 0;  // taken from the rate limit
   std::optional<LossyVariables> lossy_;
   RelationPlan relations_;
 };
 
 }  // namespace
 
-Result<GroupReport> pack_group(std::span<const SourceFile> files, const std::string& directory, const std::string& name,
-                               const PackOptions& options, const Resources& resources, BaseMatcher* base,
-                               const Remembered& remembered, const std::function<void(uint64_t raw_bytes)>& delivered) {
-  return GroupPacker(files, options, resources, base, remembered).run(directory, name, delivered);
+Result<GroupReport> pack_group(const GroupInput& input, const GroupOutput& output, const PackOptions& options,
+                               const Resources& resources, BaseMatcher* base, const Remembered& remembered,
+                               const GroupHooks& hooks) {
+  return GroupPacker(input, output, options, resources, base, remembered, hooks).run();
 }
 
 }  // namespace forebay::engine

@@ -3,34 +3,47 @@
 
 #include <functional>
 #include <span>
+#include <stop_token>
 #include <string>
-#include <vector>
 
+#include "base/rate_limit.h"
 #include "engine/base_matcher.h"
+#include "engine/group_report.h"
 #include "engine/pack.h"
+#include "engine/read_group.h"
 #include "engine/set_before.h"
+#include "engine/sources.h"
 #include "engine/tree.h"
-#include "store/store.h"
 
 namespace forebay::engine {
 
-// What pack() adds up over its rank groups.
-struct GroupReport {
-  store::ContainerEntry entry;
-  uint64_t variables = 0, frames = 0, payload_bytes = 0;
-  std::vector<LossyOutcome> lossy;      // one per rule
-  std::vector<store::BaseEntry> bases;  // in the order of the names, without the times
-  StageSeconds cpu_seconds;
-  std::vector<std::string> remarks;
+struct GroupInput {
+  std::span<const SourceFile> files;  // by rank, then name
+  Sources& sources;                   // of these files
+  // Makes the group's directory in at most `memory_bytes`: empty, or merge_headers() of what the nodes sent. Empty:
+  // read_group(). Called once.
+  std::function<Result<GroupDirectory>(uint64_t memory_bytes)> directory = {};
 };
 
-// Packs `files` into the container `directory`/`name` and makes it durable. Frames that `base` finds are not stored
-// again; it is null without a base. `remembered` is of the same rank group in the set before.
-// `resources` are resolved, their memory is that for buffers alone; `delivered` is
-// called from the calling thread with the raw bytes of each frame that was written. On error the container is left
-// half-written, for the owner of the directory to remove. Errors as of pack().
-Result<GroupReport> pack_group(std::span<const SourceFile> files, const std::string& directory, const std::string& name,
-                               const PackOptions& options, const Resources& resources, BaseMatcher* base,
-                               const Remembered& remembered, const std::function<void(uint64_t raw_bytes)>& delivered);
+struct GroupOutput {
+  std::string path;            // of the file to write, which must not exist
+  std::string name;            // of the container in its set, for the report
+  RateLimit* limit = nullptr;  // what is written is taken from it, frame by frame; null: no limit
+};
+
+struct GroupHooks {
+  std::function<void(uint64_t raw_bytes)> delivered = {};  // of a frame that was written; from the calling thread
+  std::stop_token stop = {};                               // looked at between frames, and between reads
+};
+
+// Packs the files of `input` into a container and makes it durable. Frames that `base` finds are not stored again; it
+// is null without a base. `remembered` is of the same rank group in the set before. Of `options`, what says how to pack
+// counts: similarity and format (if the directory is not given), scheme, profile and lossy. `resources` are resolved,
+// their memory is that for buffers alone. On error the file is left half-written, for the owner of its directory to
+// remove. Errors as of pack() and of the sources; cancelled soon after a stop is requested. Thread-safe for different
+// outputs.
+Result<GroupReport> pack_group(const GroupInput& input, const GroupOutput& output, const PackOptions& options,
+                               const Resources& resources, BaseMatcher* base, const Remembered& remembered,
+                               const GroupHooks& hooks);
 
 }  // namespace forebay::engine

@@ -14,7 +14,7 @@ constexpr uint64_t kLayoutMemory = 4 << 20;
 
 class LayoutReader {
  public:
-  LayoutReader(std::span<const SourceFile> files, SourcePool& sources, const format::FormatOptions& format)
+  LayoutReader(std::span<const SourceFile> files, Sources& sources, const format::FormatOptions& format)
       : files_(files), sources_(sources), format_(format) {
     for (size_t i = 0; i < files.size(); ++i)
       if (files[i].row.name.ends_with(kDescriptionSuffix)) descriptions_[files[i].row.name] = i;
@@ -41,7 +41,7 @@ class LayoutReader {
   }
 
   std::span<const SourceFile> files_;
-  SourcePool& sources_;
+  Sources& sources_;
   const format::FormatOptions& format_;
   std::unordered_map<std::string, size_t> descriptions_;
 };
@@ -54,7 +54,7 @@ struct LayoutJob {
 
 }  // namespace
 
-Result<GroupDirectory> read_group(std::span<const SourceFile> files, SourcePool& sources,
+Result<GroupDirectory> read_group(std::span<const SourceFile> files, Sources& sources,
                                   const merge::Similarity& similarity, const format::FormatOptions& format,
                                   uint64_t memory_bytes, unsigned threads) {
   GroupDirectory group;

@@ -6,7 +6,8 @@
 
 #include "base/directory.h"
 #include "engine/options.h"
-#include "engine/source_pool.h"
+#include "engine/sources.h"
+#include "engine/tree.h"
 #include "format/reader.h"
 #include "merge/similarity.h"
 
@@ -20,7 +21,7 @@ struct GroupDirectory {
 // Reads the layouts of all files of a rank group, several at a time, and classifies their variables. A regular file
 // NAME is described by NAME.forebay.toml, if that is among `files` too (docs/raw-binary.md). limit if the directory
 // does not fit into `memory_bytes`.
-Result<GroupDirectory> read_group(std::span<const SourceFile> files, SourcePool& sources,
+Result<GroupDirectory> read_group(std::span<const SourceFile> files, Sources& sources,
                                   const merge::Similarity& similarity, const format::FormatOptions& format,
                                   uint64_t memory_bytes, unsigned threads);
 

@@ -76,15 +76,56 @@ double to_double(const DataType& type, const std::byte* at) {
 // The elements of one group at some places.
 class Elements {
  public:
-  Elements(const merge::Plan& plan, uint32_t group, SourcePool& sources)
+  Elements(const merge::Plan& plan, uint32_t group, Sources& sources)
       : plan_(plan), group_(plan.groups()[group]), sources_(sources) {}
 
-  // Appends all that the place offers to `sample`.
-  Result<void> append(const Place& place, codec::FieldSample& sample) const {
-    FOREBAY_TRY(const auto row, read(place, 0));
-    FOREBAY_TRY(const auto up, read_before(place, place.up));
-    FOREBAY_TRY(const auto back, read_before(place, place.back));
-    FOREBAY_TRY(const auto both, read_before(place, place.up != 0 && place.back != 0 ? place.up + place.back : 0));
+  // Appends all that the places offer to `sample`. The sources may be far away: everything is read at once.
+  Result<void> append(std::span<const Place> places, codec::FieldSample& sample) const {
+    uint64_t elements = 0;
+    for (const Place& place : places) elements += rows_of(place).size() * place.count;
+    Bytes bytes(elements * group_.type.size);
+    FOREBAY_CHECK(read(places, bytes));
+    std::span<const std::byte> rest = bytes;
+    for (const Place& place : places) append(place, rest, sample);
+    return {};
+  }
+
+ private:
+  // How far before a place's row the rows lie that matter: itself, and those of its neighbours that are there.
+  static std::vector<uint64_t> rows_of(const Place& place) {
+    std::vector<uint64_t> distances = {0};
+    if (place.up != 0) distances.push_back(place.up);
+    if (place.back != 0) distances.push_back(place.back);
+    if (place.up != 0 && place.back != 0) distances.push_back(place.up + place.back);
+    return distances;
+  }
+
+  Result<void> read(std::span<const Place> places, std::span<std::byte> out) const {
+    const uint64_t width = group_.type.size;
+    PieceReader reader(sources_, out);
+    for (const Place& place : places) {
+      for (const uint64_t distance : rows_of(place)) {
+        const merge::Slice slice{group_.streams[place.stream], (place.begin - distance) * width, place.count * width};
+        Result<void> done;
+        plan_.for_each_extent(slice, [&](uint64_t offset, uint64_t length) {
+          if (done) done = reader.add(slice.stream.file, offset, length);
+        });
+        FOREBAY_CHECK(done);
+      }
+    }
+    return reader.finish();
+  }
+
+  // Takes the rows of `place` off the beginning of `rest`.
+  void append(const Place& place, std::span<const std::byte>& rest, codec::FieldSample& sample) const {
+    const auto next_row = [&](bool is_there) {
+      std::vector<double> values(place.count, 0);
+      for (size_t i = 0; is_there && i < values.size(); ++i, rest = rest.subspan(group_.type.size))
+        values[i] = to_double(group_.type, rest.data());
+      return values;
+    };
+    const auto row = next_row(true), up = next_row(place.up != 0), back = next_row(place.back != 0),
+               both = next_row(place.up != 0 && place.back != 0);
     for (size_t i = 1; i < row.size(); ++i)
       for (const bool squared : {false, true}) {
         const auto power = [&](double value) { return squared ? value * value : value; };
@@ -92,36 +133,11 @@ class Elements {
         sample.columns[0][squared].push_back(power(row[i]));
         sample.columns[1][squared].push_back(outer(i) - outer(i - 1));
       }
-    return {};
-  }
-
- private:
-  // The row that lies `distance` before the place's; zeros if there is none.
-  Result<std::vector<double>> read_before(const Place& place, uint64_t distance) const {
-    if (distance == 0) return std::vector<double>(place.count, 0);
-    return read(place, distance);
-  }
-
-  Result<std::vector<double>> read(const Place& place, uint64_t before) const {
-    const uint64_t width = group_.type.size;
-    const merge::Slice slice{group_.streams[place.stream], (place.begin - before) * width, place.count * width};
-    FOREBAY_TRY(const auto source, sources_.get(slice.stream.file));
-    Bytes bytes(slice.length);
-    Result<void> done;
-    size_t at = 0;
-    plan_.for_each_extent(slice, [&](uint64_t offset, uint64_t length) {
-      if (done) done = source->read_at(offset, std::span(bytes).subspan(at, length));
-      at += length;
-    });
-    FOREBAY_CHECK(done);
-    std::vector<double> values;
-    for (size_t i = 0; i < bytes.size(); i += width) values.push_back(to_double(group_.type, bytes.data() + i));
-    return values;
   }
 
   const merge::Plan& plan_;
   const merge::FrameGroup& group_;
-  SourcePool& sources_;
+  Sources& sources_;
 };
 
 // Whether a cell tells something: all values are usable, and one of them changes.
@@ -153,12 +169,11 @@ void keep_telling_cells(std::vector<codec::FieldSample>& fields) {
 }  // namespace
 
 Result<std::vector<codec::FieldSample>> sample_family(const merge::Plan& plan, std::span<const uint32_t> family,
-                                                      SourcePool& sources) {
+                                                      Sources& sources) {
   const std::vector<Place> places = places_of(plan, plan.groups()[family.front()]);
   std::vector<codec::FieldSample> fields(family.size());
   for (size_t f = 0; f < family.size(); ++f) {
-    const Elements elements(plan, family[f], sources);
-    for (const Place& place : places) FOREBAY_CHECK(elements.append(place, fields[f]));
+    FOREBAY_CHECK(Elements(plan, family[f], sources).append(places, fields[f]));
   }
   keep_telling_cells(fields);
   return fields;

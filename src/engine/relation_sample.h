@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "codec/relation_search.h"
-#include "engine/source_pool.h"
+#include "engine/sources.h"
 #include "merge/plan.h"
 
 namespace forebay::engine {
@@ -15,6 +15,6 @@ namespace forebay::engine {
 // cells where nothing changes in any of the groups, or where a value is not finite or is very large. Errors as of the
 // sources.
 Result<std::vector<codec::FieldSample>> sample_family(const merge::Plan& plan, std::span<const uint32_t> family,
-                                                      SourcePool& sources);
+                                                      Sources& sources);
 
 }  // namespace forebay::engine

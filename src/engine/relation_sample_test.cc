@@ -6,6 +6,7 @@
 
 #include "engine/read_group.h"
 #include "engine/relations.h"
+#include "engine/source_pool.h"
 #include "engine/test_gas.h"
 #include "engine/tree.h"
 #include "merge/companions.h"

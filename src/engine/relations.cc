@@ -152,7 +152,7 @@ std::vector<uint32_t> RelationPlan::references(const merge::Plan& plan, uint32_t
 }
 
 Result<std::vector<RawFrame>> RelationPlan::gather_references(const merge::Plan& plan, uint32_t number,
-                                                              SourcePool& sources) const {
+                                                              Sources& sources) const {
   std::vector<RawFrame> frames;
   for (const uint32_t reference : references(plan, number)) {
     FOREBAY_TRY(auto frame, gather(plan, reference, sources));
@@ -168,7 +168,7 @@ codec::Related RelationPlan::related(uint32_t group, std::span<const RawFrame> r
   return related;
 }
 
-Result<RelationPlan> find_relations(const merge::Plan& plan, SourcePool& sources,
+Result<RelationPlan> find_relations(const merge::Plan& plan, Sources& sources,
                                     const std::function<bool(uint32_t)>& is_exact,
                                     std::span<const NamedRelation> remembered) {
   RelationPlan relations;

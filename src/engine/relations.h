@@ -11,7 +11,7 @@
 #include "codec/relation.h"
 #include "engine/frame_io.h"
 #include "engine/set.h"
-#include "engine/source_pool.h"
+#include "engine/sources.h"
 #include "merge/plan.h"
 
 namespace forebay::engine {
@@ -43,7 +43,7 @@ class RelationPlan {
   std::vector<uint32_t> references(const merge::Plan& plan, uint32_t number) const;
 
   // The same, read. Errors as of gather().
-  Result<std::vector<RawFrame>> gather_references(const merge::Plan& plan, uint32_t number, SourcePool& sources) const;
+  Result<std::vector<RawFrame>> gather_references(const merge::Plan& plan, uint32_t number, Sources& sources) const;
 
   // What choosing and encoding a frame of the group take, with what gather_references() returned. Valid as long as
   // that.
@@ -60,7 +60,7 @@ class RelationPlan {
 // now: those that is_exact() confirms. Relations among `remembered` (of the checkpoint
 // before) are fitted again instead of searched for, as long as all of them still tell about as much as they did. Errors
 // as of the sources.
-Result<RelationPlan> find_relations(const merge::Plan& plan, SourcePool& sources,
+Result<RelationPlan> find_relations(const merge::Plan& plan, Sources& sources,
                                     const std::function<bool(uint32_t variable)>& is_exact,
                                     std::span<const NamedRelation> remembered);
 

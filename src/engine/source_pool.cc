@@ -19,7 +19,7 @@ Result<std::shared_ptr<FileSource>> SourcePool::open(size_t index) const {
   return source;
 }
 
-Result<std::shared_ptr<FileSource>> SourcePool::get(size_t index) {
+Result<std::shared_ptr<ByteSource>> SourcePool::get(size_t index) {
   constexpr size_t kMaxOpen = 256;
   const std::lock_guard lock(mutex_);
   Slot& slot = slots_[index];
@@ -32,6 +32,21 @@ Result<std::shared_ptr<FileSource>> SourcePool::get(size_t index) {
     open_.pop_front();
   }
   return slot.source;
+}
+
+Result<void> SourcePool::read(std::span<const SourcePiece> pieces, std::span<std::byte> out) {
+  std::shared_ptr<ByteSource> source;
+  uint32_t opened = 0;
+  size_t at = 0;
+  for (const SourcePiece& piece : pieces) {
+    if (!source || opened != piece.file) {
+      FOREBAY_TRY(source, get(piece.file));
+      opened = piece.file;
+    }
+    FOREBAY_CHECK(source->read_at(piece.offset, out.subspan(at, piece.length)));
+    at += piece.length;
+  }
+  return {};
 }
 
 Result<void> SourcePool::check_unchanged() {

@@ -1,4 +1,4 @@
-// The open source files of one rank group.
+// The source files of one rank group, as files of this machine.
 #pragma once
 
 #include <list>
@@ -9,22 +9,21 @@
 #include <vector>
 
 #include "base/byte_source.h"
+#include "engine/sources.h"
 #include "engine/tree.h"
 
 namespace forebay::engine {
 
 // Opens files when they are needed and keeps a bounded number of them open. Every file must stay as it was when the
 // tree was scanned. Thread-safe.
-class SourcePool {
+class SourcePool final : public Sources {
  public:
   explicit SourcePool(std::span<const SourceFile> files) : files_(files), slots_(files.size()) {}
 
-  // The file number `index`, which must be a regular one. changed if it is not what the scan saw or what an earlier
-  // get() opened; else as FileSource::open().
-  Result<std::shared_ptr<FileSource>> get(size_t index);
-
-  // changed, naming the file, if any file that was opened is no longer what it was.
-  Result<void> check_unchanged();
+  // changed if the file is not what the scan saw or what was opened of it before; else as FileSource::open().
+  Result<std::shared_ptr<ByteSource>> get(size_t index) override;
+  Result<void> read(std::span<const SourcePiece> pieces, std::span<std::byte> out) override;
+  Result<void> check_unchanged() override;
 
  private:
   struct Slot {

@@ -7,6 +7,7 @@
 
 #include "engine/advise.h"
 #include "engine/read_group.h"
+#include "engine/source_pool.h"
 #include "engine/tree.h"
 
 namespace forebay::engine {
