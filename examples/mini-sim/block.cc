@@ -1,12 +1,13 @@
 #include "block.h"
 
+#include <algorithm>
 #include <chrono>
 #include <stdexcept>
 #include <thread>
 
 namespace mini_sim {
 
-Block::Block(int cells, bool periodic) : global_cells_(cells) {
+Block::Block(int cells, bool periodic) : global_cells_(cells), periodic_(periodic) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
   Triple parts{}, place{};
   const Triple wraps{periodic, periodic, periodic};
@@ -39,6 +40,31 @@ Cell Block::cell(const Triple& at) const {
 
 void Block::set_cell(const Triple& at, const Cell& cell) {
   for (int f = 0; f < kFields; ++f) data_[offset(f, at)] = cell[f];
+}
+
+// Calls action(offset of the row in the data, number of the row, length of the row).
+template <class Action>
+void Block::for_each_row(int f, int ghosts, Action action) const {
+  const int before = kGhosts - ghosts;
+  const size_t length = static_cast<size_t>(cells_[0] + 2 * ghosts);
+  size_t row = 0;
+  for (int z = before; z < cells_[2] + kGhosts + ghosts; ++z)
+    for (int y = before; y < cells_[1] + kGhosts + ghosts; ++y) action(offset(f, {before, y, z}), row++, length);
+}
+
+std::vector<double> Block::field(int f, int ghosts) const {
+  size_t size = 1;
+  for (const int cells : cells_) size *= static_cast<size_t>(cells + 2 * ghosts);
+  std::vector<double> values(size);
+  for_each_row(f, ghosts, [&](size_t from, size_t row, size_t length) {
+    std::copy_n(&data_[from], length, &values[row * length]);
+  });
+  return values;
+}
+
+void Block::set_field(int f, int ghosts, const std::vector<double>& values) {
+  for_each_row(f, ghosts,
+               [&](size_t to, size_t row, size_t length) { std::copy_n(&values[row * length], length, &data_[to]); });
 }
 
 std::array<double, 3> Block::place(const Triple& at) const {

@@ -27,12 +27,17 @@ class Block {
   int global_cells() const { return global_cells_; }  // per side
   const Triple& cells() const { return cells_; }      // that this rank owns
   const Triple& first() const { return first_; }      // where they begin in the whole cube
+  bool periodic() const { return periodic_; }
+  MPI_Comm cube() const { return cube_; }
+  // The rank on the low (0) or high (1) side along `axis`; MPI_PROC_NULL beyond a closed cube's border.
+  int neighbour(int side, int axis) const { return neighbours_[side][axis]; }
   Triple cells_with_ghosts() const {
     return {cells_[0] + 2 * kGhosts, cells_[1] + 2 * kGhosts, cells_[2] + 2 * kGhosts};
   }
 
-  // All cells of a field with ghosts, x running fastest.
-  const double* field(int f) const { return &data_[offset(f, {0, 0, 0})]; }
+  // A field's owned cells with so many layers of ghosts around them, x running fastest.
+  std::vector<double> field(int f, int ghosts) const;
+  void set_field(int f, int ghosts, const std::vector<double>& values);
 
   // `at` counts from the first ghost cell.
   double& at(int f, const Triple& at) { return data_[offset(f, at)]; }
@@ -56,11 +61,14 @@ class Block {
 
  private:
   size_t offset(int f, const Triple& at) const;
+  template <class Action>
+  void for_each_row(int f, int ghosts, Action action) const;
   MPI_Datatype layers(int axis, int first_layer) const;
   void copy_outwards(int axis, bool high);
 
   MPI_Comm cube_ = MPI_COMM_NULL;
   int rank_ = 0, ranks_ = 0, global_cells_;
+  bool periodic_;
   Triple cells_{}, first_{};
   std::array<Triple, 2> neighbours_{};  // ranks on the low and the high side of each axis
   std::vector<double> data_;

@@ -15,22 +15,47 @@ double wave(const std::array<double, 3>& place, const Triple& number, double pha
   return std::sin(kTurn * turns);
 }
 
+// The square of the distance from the cube's middle.
+double from_middle(const std::array<double, 3>& place) {
+  double r2 = 0;
+  for (const double x : place) r2 += (x - 0.5) * (x - 0.5);
+  return r2;
+}
+
 }  // namespace
 
 void explode(Block& block) {
   constexpr double kRadius = 0.12, kHot = 10.0, kCold = 1e-2;
   block.for_each_cell([&](const Triple& at) {
     const std::array<double, 3> place = block.place(at);
-    double r2 = 0, waves = 0;
+    double waves = 0;
     for (int axis = 0; axis < 3; ++axis) {
       const double x = place[axis];
-      r2 += (x - 0.5) * (x - 0.5);
       waves += std::sin(kTurn * (axis + 1) * x + axis) + 0.3 * std::sin(kTurn * (7 + axis) * x);
     }
-    const bool hot = r2 < kRadius * kRadius;
+    const bool hot = from_middle(place) < kRadius * kRadius;
     Cell cell{};
     cell[kDensity] = 1 + 0.1 * waves;
     cell[kEnergy] = (hot ? kHot : kCold) / (kGamma - 1);
+    cell[hot ? kEjecta : kAmbient] = cell[kDensity];
+    block.set_cell(at, cell);
+  });
+}
+
+void explode_at_a_point(Block& block) {
+  constexpr double kEnergyOfAll = 1.0, kCold = 1e-5;
+  const double width = 1.0 / block.global_cells(), radius = 2 * width;
+  const auto is_hot = [&](const Triple& at) { return from_middle(block.place(at)) < radius * radius; };
+  int hot_cells = 0;
+  block.for_each_cell([&](const Triple& at) { hot_cells += is_hot(at); });
+  std::vector<MPI_Request> request(1);
+  MPI_Iallreduce(MPI_IN_PLACE, &hot_cells, 1, MPI_INT, MPI_SUM, block.cube(), request.data());
+  wait_all(request);
+  block.for_each_cell([&](const Triple& at) {
+    const bool hot = is_hot(at);
+    Cell cell{};
+    cell[kDensity] = 1;
+    cell[kEnergy] = hot ? kEnergyOfAll / (hot_cells * width * width * width) : kCold / (kGamma - 1);
     cell[hot ? kEjecta : kAmbient] = cell[kDensity];
     block.set_cell(at, cell);
   });

@@ -1,133 +1,152 @@
 // forebay-mini-sim: gas dynamics on all ranks, with a checkpoint every few steps.
-#include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include <hdf5.h>
 #include <mpi.h>
 
 #include "block.h"
 #include "checkpoint.h"
+#include "gas.h"
 #include "initial.h"
+#include "intervals.h"
+#include "options.h"
+#include "particles.h"
+#include "work.h"
 
 namespace {
 
 using namespace mini_sim;
+namespace fs = std::filesystem;
 
-constexpr const char* kUsage =
-    "Usage: mpiexec -n RANKS forebay-mini-sim [OPTION...]\n"
-    "A 3-D gas that writes one HDF5 file per rank and checkpoint: DIR/dump_NNNN/dump_NNNN.rankRRRR.h5\n"
-    "  --out DIR    where the checkpoints go (default: .)\n"
-    "  --cells N    cells per side of the cube (default: 32)\n"
-    "  --steps N    time steps (default: 60)\n"
-    "  --every N    steps between checkpoints (default: 20)\n"
-    "  --stirred    a periodic box of gas in motion everywhere, instead of a blast wave\n"
-    "  --ghosts     write the ghost zones too\n"
-    "  --float      write single precision\n";
-
-struct Options {
-  int cells = 32, steps = 60, every = 20;
-  bool help = false, stirred = false;
-  CheckpointOptions checkpoint{.directory = "."};
+// Thrown on all ranks at once, which therefore end in order. Has its text on the rank that is to print it.
+class CommonError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
 };
 
-int positive(const std::string& option, const char* text) {
-  char* end = nullptr;
-  const long value = text ? std::strtol(text, &end, 10) : 0;
-  if (value < 1 || value > 1'000'000 || *end != '\0') throw std::invalid_argument(option + " needs a positive number");
-  return static_cast<int>(value);
-}
+class Simulation {
+ public:
+  explicit Simulation(const Options& options)
+      : options_(options), block_(options.cells, options.problem == Problem::stirred) {}
 
-Options parse(int argc, char** argv) {
-  Options options;
-  for (int i = 1; i < argc; ++i) {
-    const std::string option = argv[i];
-    if (option == "--help")
-      options.help = true;
-    else if (option == "--stirred")
-      options.stirred = true;
-    else if (option == "--ghosts")
-      options.checkpoint.ghosts = true;
-    else if (option == "--float")
-      options.checkpoint.single_precision = true;
-    else if (option == "--cells")
-      options.cells = positive(option, argv[++i]);
-    else if (option == "--steps")
-      options.steps = positive(option, argv[++i]);
-    else if (option == "--every")
-      options.every = positive(option, argv[++i]);
-    else if (option == "--out" && i + 1 < argc)
-      options.checkpoint.directory = argv[++i];
-    else
-      throw std::invalid_argument("unknown or incomplete option " + option);
-  }
-  return options;
-}
-
-double stable_time_step(const Block& block) {
-  constexpr double kCourant = 0.4;
-  double fastest = 0;
-  block.for_each_cell([&](const Triple& at) { fastest = std::fmax(fastest, fastest_signal(block.cell(at))); });
-  std::vector<MPI_Request> request(1);
-  MPI_Iallreduce(MPI_IN_PLACE, &fastest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD, request.data());
-  wait_all(request);
-  return kCourant / (block.global_cells() * fastest);
-}
-
-void sweep(Block& block, int axis, double dt) {
-  block.exchange(axis);
-  const Triple& n = block.cells();
-  const int second = (axis + 1) % 3, third = (axis + 2) % 3;
-  std::vector<Cell> line(n[axis] + 2 * kGhosts);
-  Triple at{};
-  for (at[third] = kGhosts; at[third] < n[third] + kGhosts; ++at[third])
-    for (at[second] = kGhosts; at[second] < n[second] + kGhosts; ++at[second]) {
-      for (size_t i = 0; i < line.size(); ++i) {
-        at[axis] = static_cast<int>(i);
-        line[i] = block.cell(at);
-      }
-      sweep_line(line, axis, dt * block.global_cells());
-      for (size_t i = kGhosts; i + kGhosts < line.size(); ++i) {
-        at[axis] = static_cast<int>(i);
-        block.set_cell(at, line[i]);
-      }
+  void run() {
+    options_.restart.empty() ? start() : resume(options_.restart / file_name(block_.rank()));
+    const int64_t units = options_.work_seconds > 0 ? units_for(options_.work_seconds) : options_.work_units;
+    if (units > 0) say("work units per interval: %lld\n", static_cast<long long>(units));
+    std::vector<double> intervals;
+    while (moment_.step < options_.steps) {
+      intervals.push_back(compute(units));
+      ++moment_.dump;
+      checkpoint();
     }
-}
-
-void run(const Options& options) {
-  Block block(options.cells, options.stirred);
-  options.stirred ? stir(block) : explode(block);
-  Moment moment;
-  for (int dump = 0;; ++moment.step) {
-    if (moment.step % options.every == 0) {
-      for (int axis = 0; axis < 3; ++axis) block.exchange(axis);
-      write_checkpoint(block, dump++, moment, options.checkpoint);
-      if (block.rank() == 0) std::printf("step %4d  time %.5f  dump %d\n", moment.step, moment.time, dump - 1);
-    }
-    if (moment.step == options.steps) return;
-    const double dt = stable_time_step(block);
-    // The order of the axes turns around every step, which keeps the split scheme of second order (Strang).
-    for (int i = 0; i < 3; ++i) sweep(block, moment.step % 2 == 0 ? i : 2 - i, dt);
-    moment.time += dt;
+    if (!options_.intervals.empty()) write_intervals(intervals, options_.intervals);
   }
-}
+
+ private:
+  template <class... Values>
+  void say(const char* format, Values... values) const {
+    if (block_.rank() != 0) return;
+    std::printf(format, values...);
+    std::fflush(stdout);
+  }
+
+  void start() {
+    switch (options_.problem) {
+      case Problem::blast:
+        explode(block_);
+        break;
+      case Problem::sedov:
+        explode_at_a_point(block_);
+        break;
+      case Problem::stirred:
+        stir(block_);
+        break;
+    }
+    particles_ = scatter(block_, options_.checkpoint.particles);
+    checkpoint();
+  }
+
+  void resume(const fs::path& path) {
+    std::string error;
+    try {
+      moment_ = read_checkpoint(path, block_, particles_, options_.checkpoint);
+    } catch (const std::runtime_error& wrong) {
+      error = wrong.what();
+    }
+    fail_together(error);
+    int steps[] = {moment_.step, -moment_.step};
+    MPI_Allreduce(MPI_IN_PLACE, steps, 2, MPI_INT, MPI_MAX, block_.cube());
+    fail_together(steps[0] == -steps[1] ? "" : "cannot resume: the files of the checkpoint are of different steps");
+    say("resumes from dump %d\n", moment_.dump);
+  }
+
+  // What is wrong on one rank is an error of all; the first of these ranks tells it.
+  void fail_together(const std::string& error) const {
+    int first = error.empty() ? block_.ranks() : block_.rank();
+    MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, block_.cube());
+    if (first < block_.ranks()) throw CommonError(first == block_.rank() ? error : "");
+  }
+
+  // On to the next checkpoint. Returns how long the part that is measured took.
+  double compute(int64_t units) {
+    const double start = MPI_Wtime();
+    do {
+      const double dt = stable_time_step(block_);
+      carry(particles_, block_, dt);
+      advance(block_, moment_.step, dt);
+      moment_.time += dt;
+    } while (++moment_.step < options_.steps && moment_.step % options_.every != 0);
+    const double middle = MPI_Wtime();
+    if (units == 0) return middle - start;
+    work(units);
+    return MPI_Wtime() - middle;
+  }
+
+  void checkpoint() {
+    for (int axis = 0; axis < 3; ++axis) block_.exchange(axis);
+    const fs::path directory = options_.out / set_name(moment_.dump), name = file_name(block_.rank());
+    const fs::path unfinished = directory / ("." + name.string() + ".tmp");
+    fs::create_directories(directory);
+    write_checkpoint(unfinished, block_, particles_, moment_, options_.checkpoint);
+    fs::rename(unfinished, directory / name);
+    say("step %4d  time %.5f  dump %d\n", moment_.step, moment_.time, moment_.dump);
+  }
+
+  const Options& options_;
+  Block block_;
+  Particles particles_;
+  Moment moment_;
+};
+
+void print(const char* error) { std::fprintf(stderr, "forebay-mini-sim: %s\n", error); }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // its errors become exceptions
+  int rank = 0, status = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   try {
     const Options options = parse(argc, argv);
-    if (options.help)
-      std::fputs(kUsage, stdout);
-    else
-      run(options);
+    if (options.help) {
+      if (rank == 0) std::fputs(kUsage, stdout);
+    } else {
+      Simulation(options).run();
+    }
+    status = 0;
+  } catch (const std::invalid_argument& error) {  // of the command line, which all ranks have
+    if (rank == 0) print(error.what());
+  } catch (const CommonError& error) {
+    if (error.what()[0] != '\0') print(error.what());
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "forebay-mini-sim: %s\n", error.what());
+    print(error.what());
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
   MPI_Finalize();
+  return status;
 }
