@@ -1,0 +1,37 @@
+// An aggregator as a process: its worker, the store for the coordinator, and the election that makes one of a job's
+// aggregators its coordinator (decision 0019).
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "fabric/address.h"
+#include "fabric/hub.h"
+#include "job/coordinator.h"
+#include "job/worker.h"
+
+namespace forebay::job {
+
+struct AggregatorOptions {
+  std::string rendezvous;  // made if it is not there
+  std::string store;       // likewise, when the first set is drained
+  bool munge = false;      // instead of the job's secret
+  // Empty: a free TCP port of every interface, and a Unix socket in the abstract space.
+  std::vector<fabric::Address> listen;
+  // group_size, backlog and timeouts; profile, scheme, remembers, lossy and host are set from `worker`.
+  CoordinatorOptions coordinator;
+  // pack, resources, limit and fabric; the rest is set here.
+  WorkerOptions worker;
+  std::function<void(fabric::Severity, const std::string&)> log;       // from several threads, one at a time
+  std::function<void(const std::vector<fabric::Address>&)> listening;  // once, when it can be reached; may be empty
+};
+
+// Works until Stop comes from the coordinator, or `stop` is requested: then sets that are being drained are left to
+// others. Errors: those of Rendezvous::open() and Hub::create(); what goes wrong later is logged, and tried again.
+Result<void> run_aggregator(const AggregatorOptions& options, std::stop_token stop);
+
+}  // namespace forebay::job

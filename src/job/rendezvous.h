@@ -1,0 +1,84 @@
+// The rendezvous directory of a job: where its processes find each other, and the secret by which they know each other
+// (decision 0019; docs/wire.md, "Rendezvous"). All nodes see it, and only its owner. It works on network file systems:
+// files appear whole, by a rename that never replaces, and nothing is locked.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "fabric/credentials.h"
+#include "fabric/link.h"
+
+namespace forebay::job {
+
+// A process of the job.
+struct Place {
+  std::string addresses;  // as fabric::parse_addresses() reads them
+  std::string host;
+  std::string node;  // fabric::node_identity()
+  uint64_t pid = 0;
+  bool operator==(const Place&) const = default;
+};
+
+// The file of a place as text, and back. `text` is hostile: corrupt unless it is what seal_place() makes.
+std::string seal_place(const Place& place);
+Result<Place> parse_place(std::string_view text, const std::string& path);
+
+struct CoordinatorFile {
+  uint64_t generation = 0;
+  Result<Place> place;  // or why it cannot be read: its maker may have died before it was written
+};
+
+// Thread-safe. Every call may wait as long as the file system does.
+class Rendezvous {
+ public:
+  // Opens the directory, made with mode 0700 if it is not there (its parent must be), and the job's secret, made if
+  // there is none. permission if it belongs to another user, or if others can do anything in it.
+  static Result<Rendezvous> open(std::string path);
+  // Opens the one of a job that was started before. not_found if the directory or the secret is not there.
+  static Result<Rendezvous> open_existing(std::string path);
+
+  const std::string& path() const { return path_; }
+  const fabric::Secret& secret() const { return secret_; }
+
+  // The coordinator of the highest generation; nothing if there was none so far.
+  Result<std::optional<CoordinatorFile>> coordinator() const;
+
+  // Makes the file coordinator.<generation>: false if somebody else has made it already. Afterwards files of earlier
+  // generations are removed: they matter to nobody.
+  Result<bool> take(uint64_t generation, const Place& place) const;
+
+  // A file for an aggregator, whoever coordinates. A second one from the same host and process replaces the first.
+  Result<void> join(const Place& place) const;
+  void leave(const Place& place) const;
+  // What has joined and not left, in no order: processes that were killed may be among them. Unreadable files are left
+  // out.
+  Result<std::vector<Place>> aggregators() const;
+
+  // At the end of the job: removes all that this class has made, and the directory if it is empty then.
+  void remove() const;
+
+ private:
+  Rendezvous(std::string path, const fabric::Secret& secret) : path_(std::move(path)), secret_(secret) {}
+
+  std::string path_;
+  fabric::Secret secret_;
+};
+
+// A connection with the coordinator of the highest generation, through the handshake.
+struct Reached {
+  uint64_t generation = 0;
+  fabric::Link link;
+};
+
+// not_found if there is no coordinator; disconnected or timeout if it does not answer within `patience`; the errors of
+// reading its file. Who goes on with it looks whether Welcome has the same generation.
+Result<Reached> reach_coordinator(const Rendezvous& rendezvous, const fabric::Credentials& credentials,
+                                  std::chrono::milliseconds patience);
+
+}  // namespace forebay::job

@@ -1,0 +1,78 @@
+// What a coordinator asks of the store, and what it is answered, as values: a thread of its own does the work
+// (store_worker.h).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/error.h"
+#include "store/store.h"
+
+namespace forebay::job {
+
+// A set that the store has under a name or one of its successors.
+struct StoredSet {
+  std::string name;
+  std::vector<std::string> sources;  // store::Manifest::sources
+};
+
+struct LookUp {
+  uint64_t set = 0;  // the coordinator's number of it
+  std::string name;
+};
+struct LookedUp {
+  uint64_t set = 0;
+  Result<std::vector<StoredSet>> stored;  // NAME, NAME+2, ... without a gap, as far as they can be read
+};
+
+// Stages the set under the first of NAME, NAME+2, ... that is free, and finds the set whose choices are remembered.
+struct Stage {
+  uint64_t set = 0;
+  std::string name;
+  std::string profile;
+  uint64_t ranks = 0, group_size = 0;
+};
+struct StagedPlace {
+  std::string name;       // that it will have in the store
+  std::string directory;  // where the containers go
+  std::string before;     // the directory of the set whose choices are remembered, or empty
+  std::optional<int64_t> since_chosen;
+};
+struct Staged {
+  uint64_t set = 0;
+  Result<StagedPlace> place;
+};
+
+// Gives containers their final names, removes what else lies in the staged directory, and commits.
+struct Commit {
+  uint64_t set = 0;
+  std::vector<std::pair<std::string, std::string>> renames;  // from, to
+  store::Manifest manifest;
+};
+struct Committed {
+  uint64_t set = 0;
+  Result<void> result;
+};
+
+struct Abandon {
+  uint64_t set = 0;
+};
+
+struct ListSets {};
+struct ListedSets {
+  Result<std::vector<store::SetInfo>> sets;  // oldest first
+};
+
+using StoreCommand = std::variant<LookUp, Stage, Commit, Abandon, ListSets>;
+using StoreAnswer = std::variant<LookedUp, Staged, Committed, ListedSets>;  // one to each command but Abandon, in order
+
+// The name of the n-th set that is written under `name`, from 1: NAME, NAME+2, NAME+3, ... And back: what the
+// application called it.
+std::string stored_name(const std::string& name, uint64_t number);
+std::string application_name(const std::string& stored);
+
+}  // namespace forebay::job
