@@ -51,6 +51,8 @@ class FileSource final : public ByteSource {
   };
   const Identity& identity() const { return identity_; }  // when it was opened
 
+  int fd() const { return fd_; }  // for calls that take one, such as sendfile(); stays this object's
+
   // changed if the file's identity is no longer what it was when it was opened, or if the path now names another file
   // or none.
   Result<void> check_unchanged() const;

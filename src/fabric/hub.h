@@ -25,13 +25,15 @@ enum class Severity : uint8_t { info, warning };
 class HubHandler {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  // orderly: the other side has closed the connection, or its process is gone. broken: the path may be lost.
+  // orderly: this side or the other has closed the connection, or its process is gone. broken: the path may be lost.
   enum class Ending : uint8_t { orderly, broken };
 
   virtual ~HubHandler() = default;
   virtual void connected(ConnectionId id, const std::string& peer) = 0;
   // An error closes the connection, with a line in the log; disconnected(broken) follows.
   virtual Result<void> received(ConnectionId id, const Frame& frame) = 0;
+  // Once for each connected(), whoever ended it; never from within send(), send_file() or close(). Not when the hub
+  // itself ends.
   virtual void disconnected(ConnectionId id, Ending ending) = 0;
   // Called at next_tick() or later, after what has arrived was received.
   virtual void tick(Time now) = 0;
@@ -60,7 +62,7 @@ class Hub {
   // loopback, or loopback if there is no other.
   const std::vector<Address>& addresses() const;
 
-  // Serves until stop() is called.
+  // Serves until stop() is called. limit when there is no memory left: everything is closed then.
   Result<void> run(HubHandler& handler);
 
   // From any thread. post() lets run() call `action` soon.
@@ -72,11 +74,13 @@ class Hub {
   // Sends whole frames, after those that wait.
   void send(ConnectionId id, std::span<const std::byte> frames);
 
-  // Sends `header`, the begin of a frame, and then `length` bytes of a file as the rest of its body, without copying
-  // them into this process (sendfile). If the file cannot be read as announced, the connection is closed.
-  void send_file(ConnectionId id, Bytes header, std::shared_ptr<const FileSource> file, uint64_t offset,
-                 uint64_t length);
+  // Sends `before`, with which a frame begins or goes on, and then `length` bytes of a file, which are not copied into
+  // this process (sendfile). Further calls of send_file() and send() in the same turn complete the frame. If the file
+  // cannot be read as announced, the connection is closed.
+  void send_file(ConnectionId id, std::span<const std::byte> before, std::shared_ptr<const FileSource> file,
+                 uint64_t offset, uint64_t length);
 
+  // At the end of the turn, after one attempt to send what waits. Nothing is received any more.
   void close(ConnectionId id);
 
   // From now on the hub serves this connection, which this side has opened; connected() is called before this returns.

@@ -1,0 +1,47 @@
+// What waits to be sent over one socket: bytes, and parts of files that never pass through this process.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+
+#include "base/byte_source.h"
+#include "base/bytes.h"
+#include "base/error.h"
+
+namespace forebay::fabric {
+
+class Output {
+ public:
+  void append(std::span<const std::byte> bytes);
+  void append(std::shared_ptr<const FileSource> file, uint64_t offset, uint64_t length);
+
+  bool empty() const { return sent_ == head_.size() && sections_.empty(); }
+  size_t memory() const { return memory_; }  // bytes that are held, about
+  void clear();
+
+  // Sends until nothing is left, `socket` takes no more, or others have waited long enough for their turn. disconnected
+  // if the socket cannot be written to, changed or io if a file cannot be read as announced. The caller's thread must
+  // block SIGPIPE.
+  Result<void> send(int socket);
+
+ private:
+  // A part of a file, and the bytes that follow it.
+  struct Section {
+    std::shared_ptr<const FileSource> file;
+    uint64_t offset = 0, left = 0;
+    Bytes after;
+  };
+  enum class Progress : uint8_t { done, full };
+  Result<Progress> send_head(int socket);
+  Result<Progress> send_file(int socket, Section& section, uint64_t& turn);
+  void head_is_sent();
+
+  Bytes head_;
+  size_t sent_ = 0;  // of head_
+  std::deque<Section> sections_;
+  size_t memory_ = 0;
+};
+
+}  // namespace forebay::fabric
