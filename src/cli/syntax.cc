@@ -55,6 +55,15 @@ Setter set_threads(unsigned& to) {
   };
 }
 
+Setter set_seconds(std::chrono::milliseconds& to) {
+  return [&to](const std::string& text) -> Result<void> {
+    FOREBAY_TRY(const double seconds, parse_positive(text));
+    if (seconds > 86400) return fail(ErrorKind::invalid_argument, "more than a day");
+    to = std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000 + 0.5));
+    return {};
+  };
+}
+
 Setter set_integer(std::optional<int64_t>& to) {
   return [&to](const std::string& text) -> Result<void> {
     FOREBAY_TRY(to, parse_integer(text));

@@ -1,6 +1,7 @@
 // What a verb takes on its command line: declared once, for parsing and for --help.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -21,6 +22,7 @@ Setter add_text(std::vector<std::string>& to);
 Setter set_bytes(uint64_t& to);  // "64K"; 1 at least
 Setter set_count(uint64_t& to);  // 1 at least
 Setter set_threads(unsigned& to);
+Setter set_seconds(std::chrono::milliseconds& to);  // with up to three decimals; above 0, and a day at most
 Setter set_integer(std::optional<int64_t>& to);
 
 struct OptionText {
