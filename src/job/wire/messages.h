@@ -18,13 +18,13 @@ inline constexpr uint8_t kMessage = 64;              // type of the frames whose
 inline constexpr size_t kMaxBody = 256u << 20;       // an offer of a million files takes about 100 MB
 
 // Appends a frame that holds `body`: a table of messages.fbs in its object form, e.g. OfferT.
+void encode(Bytes& to, const MessageT& message);
 template <class Table>
 void encode(Bytes& to, Table body) {
   MessageT message;
   message.body.Set(std::move(body));
   encode(to, message);
 }
-void encode(Bytes& to, const MessageT& message);
 
 // corrupt if the frame is not such a message, or breaks a rule of messages.fbs: a missing field, an unknown value of an
 // enumeration, a file's name that is not safe (base/directory.h), a set's name that is no single safe path component,

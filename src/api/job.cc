@@ -1,0 +1,160 @@
+// The functions of forebay.h that speak with an agent.
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <new>
+#include <string>
+
+#include "forebay/forebay.h"
+#include "job/client/client.h"
+
+struct forebay_client {
+  std::unique_ptr<forebay::job::Client> client;
+};
+
+namespace {
+
+using namespace forebay;
+using job::Client;
+
+constexpr size_t kMessageBytes = 1024;
+thread_local char last_message[kMessageBytes] = "";
+
+int failed(int code, const char* what) {
+  std::strncpy(last_message, what, kMessageBytes - 1);
+  return code;
+}
+
+int code_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::timeout:
+      return FOREBAY_TIMEOUT;
+    case ErrorKind::disconnected:
+      return FOREBAY_NO_AGENT;
+    case ErrorKind::invalid_argument:
+    case ErrorKind::not_found:
+      return FOREBAY_ARGUMENT;
+    default:
+      return FOREBAY_FAILED;
+  }
+}
+
+int failed(const Error& error) { return failed(code_of(error.kind), error.message().c_str()); }
+
+// Nothing that is thrown leaves the library; little is: memory that is used up.
+template <class Body>
+int guarded(const Body& body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return failed(FOREBAY_FAILED, "no memory left");
+  } catch (...) {
+    return failed(FOREBAY_FAILED, "a defect of Forebay");
+  }
+}
+
+Client::Timeout timeout_of(int64_t timeout_ms) {
+  constexpr int64_t kLongest = int64_t{1000} * 3600 * 24 * 365;
+  return Client::Timeout(timeout_ms < 0 || timeout_ms > kLongest ? -1 : timeout_ms);
+}
+
+int copy(const std::string& text, char* to, size_t size) {
+  if (text.size() >= size) return failed(FOREBAY_ARGUMENT, "the text does not fit into the space that was given");
+  std::memcpy(to, text.c_str(), text.size() + 1);
+  return FOREBAY_OK;
+}
+
+int missing() { return failed(FOREBAY_ARGUMENT, "an argument is missing"); }
+
+// What a state means to forebay_wait().
+int code_of(const Client::News& news) {
+  switch (news.state) {
+    case job::wire::SetState::durable:
+      return FOREBAY_OK;
+    case job::wire::SetState::skipped:
+      return failed(FOREBAY_SKIPPED, news.message.empty() ? "a newer set is drained instead" : news.message.c_str());
+    case job::wire::SetState::failed:
+      return failed(FOREBAY_LOST, news.message.empty() ? "the set was given up" : news.message.c_str());
+    default:
+      return failed(FOREBAY_TIMEOUT, "the set is not durable yet");
+  }
+}
+
+}  // namespace
+
+int forebay_connect(const char* agent, int rank, int ranks, forebay_client** client) {
+  return guarded([&] {
+    if (client == nullptr) return missing();
+    *client = nullptr;
+    if (rank < 0 || rank >= ranks) return failed(FOREBAY_ARGUMENT, "there is no such rank");
+    const char* stage = agent != nullptr ? agent : std::getenv("FOREBAY_STAGE");
+    if (stage == nullptr || *stage == '\0')
+      return failed(FOREBAY_NO_AGENT, "no stage is given, neither as an argument nor as FOREBAY_STAGE");
+    auto place = std::make_unique<forebay_client>();
+    auto made = Client::connect(stage, static_cast<uint32_t>(rank), static_cast<uint32_t>(ranks));
+    if (!made) return failed(made.error());
+    place->client = std::move(*made);
+    *client = place.release();
+    return int{FOREBAY_OK};
+  });
+}
+
+void forebay_disconnect(forebay_client* client) { delete client; }
+
+int forebay_begin(forebay_client* client, const char* set, int64_t step, int64_t timeout_ms) {
+  return guarded([&] {
+    if (client == nullptr || set == nullptr) return missing();
+    const auto begun = client->client->begin(set, step, timeout_of(timeout_ms));
+    return begun ? int{FOREBAY_OK} : failed(begun.error());
+  });
+}
+
+int forebay_path(forebay_client* client, const char* file, char* path, size_t size) {
+  return guarded([&] {
+    if (client == nullptr || file == nullptr || path == nullptr) return missing();
+    const auto found = client->client->path(file);
+    return found ? copy(*found, path, size) : failed(found.error());
+  });
+}
+
+int forebay_complete(forebay_client* client) {
+  return guarded([&] {
+    if (client == nullptr) return missing();
+    const auto completed = client->client->complete();
+    return completed ? int{FOREBAY_OK} : failed(completed.error());
+  });
+}
+
+int forebay_wait(forebay_client* client, const char* set, int64_t timeout_ms) {
+  return guarded([&] {
+    if (client == nullptr || set == nullptr) return missing();
+    const auto news = client->client->wait(set, timeout_of(timeout_ms));
+    return news ? code_of(*news) : failed(news.error());
+  });
+}
+
+int forebay_restart(forebay_client* client, char* set, size_t size, int64_t* step, int64_t timeout_ms) {
+  return guarded([&] {
+    if (client == nullptr) return missing();
+    const auto answer = client->client->restart(timeout_of(timeout_ms));
+    if (!answer) return failed(answer.error());
+    if (!answer->found)
+      return failed(FOREBAY_NONE,
+                    answer->message.empty() ? "there is no set to restart from" : answer->message.c_str());
+    if (step != nullptr) *step = answer->found->step.value_or(-1);
+    return set == nullptr ? int{FOREBAY_OK} : copy(answer->found->set, set, size);
+  });
+}
+
+int forebay_restart_path(forebay_client* client, const char* file, char* path, size_t size) {
+  return guarded([&] {
+    if (client == nullptr || file == nullptr || path == nullptr) return missing();
+    const auto found = client->client->restart_path(file);
+    return found ? copy(*found, path, size) : failed(found.error());
+  });
+}
+
+const char* forebay_message(void) { return last_message; }

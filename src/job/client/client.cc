@@ -1,0 +1,263 @@
+#include "job/client/client.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/directory.h"
+#include "fabric/address.h"
+#include "fabric/credentials.h"
+#include "job/client/marker.h"
+#include "job/client/stage_names.h"
+#include "store/files.h"
+
+namespace forebay::job {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr Client::Timeout kConnectPatience{5'000};  // for the handshake with an agent of the same node
+constexpr Client::Timeout kAnswerSlack{2'000};      // the agent times the calls; this much later it is not there
+
+std::unexpected<Error> no_agent(const std::string& stage, std::string what) {
+  return fail(ErrorKind::disconnected, std::move(what), stage, {}, "is a forebay agent running for this stage?");
+}
+
+// mkdir -p of what `path` has beyond `base`.
+Result<void> make_directories(const std::string& base, const std::string& path) {
+  for (size_t slash = path.find('/', base.size() + 1);; slash = path.find('/', slash + 1)) {
+    const std::string part = path.substr(0, slash);
+    if (::mkdir(part.c_str(), 0777) != 0 && errno != EEXIST) return fail_errno(errno, "mkdir", part);
+    if (slash == std::string::npos) return {};
+  }
+}
+
+Result<MarkedFile> look_at(const std::string& directory, const std::string& name) {
+  const std::string path = directory + "/" + name;
+  struct stat info{};
+  if (::stat(path.c_str(), &info) != 0) {
+    if (errno != ENOENT && errno != ENOTDIR) return fail_errno(errno, "stat", path);
+    return fail(ErrorKind::invalid_argument, "was asked for, but not written", path);
+  }
+  if (!S_ISREG(info.st_mode)) return fail(ErrorKind::invalid_argument, "is not a regular file", path);
+  return MarkedFile{name, static_cast<uint64_t>(info.st_size), info.st_mtim.tv_sec,
+                    static_cast<uint32_t>(info.st_mtim.tv_nsec)};
+}
+
+// By rename, so that nobody ever sees half a marker. It is not synced: its files are not either, and what a power cut
+// leaves of them is told by their sizes.
+Result<void> write_by_rename(const std::string& path, std::string_view text) {
+  const size_t base = path.rfind('/') + 1;
+  const std::string temporary = fmt::format("{}.{}.tmp", path.substr(0, base), path.substr(base));
+  const auto write = [&]() -> Result<void> {
+    FOREBAY_TRY(const Fd fd,
+                store::open_at(AT_FDCWD, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, temporary, 0666));
+    FOREBAY_CHECK(store::write_all(fd.get(), 0, as_bytes(text), path));
+    if (std::rename(temporary.c_str(), path.c_str()) != 0) return fail_errno(errno, "rename", path);
+    return {};
+  };
+  auto written = write();
+  if (!written) ::unlink(temporary.c_str());
+  return written;
+}
+
+// What `message` answers, as a T, or the error that the agent has answered with.
+template <class T>
+Result<T> expect(wire::MessageT& message, T* answer) {
+  if (answer != nullptr) return std::move(*answer);
+  if (const wire::RefusedT* refused = message.body.AsRefused()) {
+    const bool known = refused->error_kind <= static_cast<uint8_t>(ErrorKind::internal);
+    return fail(known ? static_cast<ErrorKind>(refused->error_kind) : ErrorKind::internal, refused->message);
+  }
+  return fail(ErrorKind::internal, "the agent gives an answer to another question");
+}
+
+}  // namespace
+
+Client::Client(std::string stage, uint32_t rank, uint32_t ranks)
+    : stage_(std::move(stage)), rank_(rank), ranks_(ranks), process_(::getpid()) {}
+
+Result<std::unique_ptr<Client>> Client::connect(std::string stage, uint32_t rank, uint32_t ranks) {
+  if (stage.empty()) return fail(ErrorKind::invalid_argument, "no stage is given");
+  if (rank >= ranks) return fail(ErrorKind::invalid_argument, fmt::format("there is no rank {} of {}", rank, ranks));
+  while (stage.size() > 1 && stage.back() == '/') stage.pop_back();
+  std::unique_ptr<Client> client(new Client(std::move(stage), rank, ranks));
+  FOREBAY_CHECK(client->reach());
+  return client;
+}
+
+Result<void> Client::check_process() const {
+  if (::getpid() == process_) return {};
+  return fail(ErrorKind::invalid_argument, "the connection to the agent is that of the parent process");
+}
+
+// Connects, if that is not done or was undone.
+Result<void> Client::reach() {
+  if (link_) return {};
+  fabric::Credentials credentials;
+  auto secret = fabric::read_secret(secret_path(stage_));
+  if (secret) {
+    credentials.secret = *secret;
+  } else if (secret.error().kind != ErrorKind::not_found) {
+    return std::unexpected(std::move(secret).error());
+  }
+  const fabric::Address address{fabric::Address::Kind::unix_socket, "", 0, agent_socket(stage_)};
+  auto link = fabric::Link::open({address}, credentials, wire::kPurpose, kConnectPatience);
+  if (!link && (link.error().kind == ErrorKind::disconnected || link.error().kind == ErrorKind::not_found ||
+                link.error().kind == ErrorKind::timeout))
+    return no_agent(stage_, "no agent answers (" + link.error().what + ")");
+  if (!link) return std::unexpected(std::move(link).error());
+  link_.emplace(std::move(*link));
+  Bytes hello;
+  wire::encode(hello, wire::ClientHelloT{.rank = rank_, .ranks = ranks_, .pid = static_cast<uint64_t>(process_)});
+  return send(hello);
+}
+
+Result<void> Client::send(const Bytes& frames) {
+  auto sent = link_->send(frames, kSilence);
+  if (sent) return {};
+  link_.reset();
+  return no_agent(stage_, "the agent has ended");
+}
+
+// The answer to `frames`. A connection that has ended since the last call is made anew, once.
+Result<wire::MessageT> Client::ask(const Bytes& frames, Timeout timeout) {
+  const bool was_connected = link_.has_value();
+  FOREBAY_CHECK(reach());
+  auto got = send(frames) ? answer(timeout) : no_agent(stage_, "the agent has ended");
+  const bool is_gone = !got && got.error().kind == ErrorKind::disconnected;
+  if (!is_gone || !was_connected) return got;
+  FOREBAY_CHECK(reach());
+  FOREBAY_CHECK(send(frames));
+  return answer(timeout);
+}
+
+// The next message but Ping. After an error the connection is closed: an answer that comes later is to no question.
+Result<wire::MessageT> Client::answer(Timeout timeout) {
+  const bool endless = timeout.count() < 0 || timeout > std::chrono::years(1);
+  const auto deadline = endless ? Clock::time_point::max() : Clock::now() + timeout + kAnswerSlack;
+  for (;;) {
+    const auto now = Clock::now();
+    const auto left = endless ? kSilence : std::chrono::ceil<Timeout>(std::max(deadline - now, Clock::duration{}));
+    auto frame = link_->receive(wire::kMaxBody, std::min(left, kSilence));
+    auto message = frame ? wire::decode(*frame) : std::unexpected(frame.error());
+    if (message && message->body.type == wire::Body::Ping && now < deadline) continue;
+    if (message && message->body.type != wire::Body::Ping) return message;
+    link_.reset();
+    if (message || frame.error().kind == ErrorKind::timeout) return no_agent(stage_, "the agent does not answer");
+    return no_agent(stage_, "the agent has ended");
+  }
+}
+
+// What the agent names as below the stage, as a path.
+Result<std::string> Client::below_stage(const std::string& name) const {
+  if (!is_safe_name(name)) return fail(ErrorKind::internal, "the agent names a file that is not in the stage", stage_);
+  return stage_ + "/" + name;
+}
+
+Result<void> Client::begin(std::string_view set, int64_t step, Timeout timeout) {
+  FOREBAY_CHECK(check_process());
+  if (!is_valid_set(set))
+    return fail(ErrorKind::invalid_argument, fmt::format("'{}' is no name for a set", set), {}, {},
+                "letters, digits and ._-+=@, but no '.' at the beginning; at most 128");
+  begun_.reset();
+  wire::BeginT request;
+  request.set = set;
+  request.step = step;
+  request.timeout_ms = timeout.count();
+  Bytes frames;
+  wire::encode(frames, std::move(request));
+  FOREBAY_TRY(auto message, ask(frames, timeout));
+  FOREBAY_TRY(const auto answer, expect(message, message.body.AsBegun()));
+  Begun begun{.set = std::string(set), .step = step};
+  FOREBAY_TRY(begun.directory, below_stage(answer.directory));
+  FOREBAY_TRY(begun.marker, below_stage(answer.marker));
+  begun_ = std::move(begun);
+  return {};
+}
+
+Result<std::string> Client::path(std::string_view file) {
+  FOREBAY_CHECK(check_process());
+  if (!begun_) return fail(ErrorKind::invalid_argument, "no set was begun");
+  const std::string name(file);
+  if (!is_safe_name(name) || !is_utf8(name))
+    return fail(ErrorKind::invalid_argument, fmt::format("'{}' is no name for a file of a set", name), {}, {},
+                "a relative name in UTF-8, without '.' and '..' as parts of it");
+  std::string path = begun_->directory + "/" + name;
+  if (const size_t slash = name.rfind('/'); slash != std::string::npos)
+    FOREBAY_CHECK(make_directories(begun_->directory, begun_->directory + "/" + name.substr(0, slash)));
+  begun_->files.insert(name);
+  return path;
+}
+
+Result<void> Client::write_marker() const {
+  Marker marker{
+      .rank = rank_, .ranks = ranks_, .pid = static_cast<uint64_t>(process_), .step = begun_->step, .files = {}};
+  for (const std::string& name : begun_->files) {
+    FOREBAY_TRY(MarkedFile file, look_at(begun_->directory, name));
+    marker.files.push_back(std::move(file));
+  }
+  return write_by_rename(begun_->marker, encode_marker(marker));
+}
+
+Result<void> Client::complete() {
+  FOREBAY_CHECK(check_process());
+  if (!begun_) return fail(ErrorKind::invalid_argument, "no set was begun");
+  FOREBAY_CHECK(write_marker());
+  Bytes frames;
+  wire::CompletedT completed;
+  completed.set = begun_->set;
+  wire::encode(frames, std::move(completed));
+  begun_.reset();
+  // The agent sees the marker anyway; this is faster, and tells whether there is an agent.
+  if (link_ && send(frames)) return {};
+  FOREBAY_CHECK(reach());
+  return send(frames);
+}
+
+Result<Client::News> Client::wait(std::string_view set, Timeout timeout) {
+  FOREBAY_CHECK(check_process());
+  if (!is_valid_set(set) || (begun_ && begun_->set == set))
+    return fail(ErrorKind::invalid_argument, fmt::format("no set '{}' was completed", set));
+  wire::WaitT request;
+  request.set = set;
+  request.timeout_ms = timeout.count();
+  Bytes frames;
+  wire::encode(frames, std::move(request));
+  FOREBAY_TRY(auto message, ask(frames, timeout));
+  FOREBAY_TRY(const auto news, expect(message, message.body.AsSetNews()));
+  return News{news.state, news.message};
+}
+
+Result<Client::Restart> Client::restart(Timeout timeout) {
+  FOREBAY_CHECK(check_process());
+  restarted_.clear();
+  Bytes frames;
+  wire::encode(frames, wire::RestartT{.timeout_ms = timeout.count()});
+  FOREBAY_TRY(auto message, ask(frames, timeout));
+  FOREBAY_TRY(const auto answer, expect(message, message.body.AsRestarted()));
+  if (!answer.found) return Restart{std::nullopt, answer.message};
+  FOREBAY_TRY(restarted_, below_stage(answer.directory));
+  return Restart{Found{answer.set, answer.step}, answer.message};
+}
+
+Result<std::string> Client::restart_path(std::string_view file) {
+  FOREBAY_CHECK(check_process());
+  if (restarted_.empty()) return fail(ErrorKind::invalid_argument, "there is no set to restart from");
+  const std::string name(file);
+  if (!is_safe_name(name)) return fail(ErrorKind::invalid_argument, fmt::format("'{}' is no name of a file", name));
+  std::string path = restarted_ + "/" + name;
+  struct stat info{};
+  if (::stat(path.c_str(), &info) != 0)
+    return fail(ErrorKind::invalid_argument, "the set has no such file on this node", path);
+  return path;
+}
+
+}  // namespace forebay::job

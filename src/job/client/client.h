@@ -1,0 +1,82 @@
+// One rank's side of forebay.h: files and a marker in the stage, and a few blocking calls to the node's agent.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "fabric/link.h"
+#include "job/wire/messages.h"
+
+namespace forebay::job {
+
+// Used by one thread at a time, and only by the process that made it: invalid_argument in a child of fork().
+//
+// Errors: disconnected if there is no agent or it has ended, also while a call waits; then the next call looks for one
+// again. timeout when a timeout is over (negative: none). An agent that says nothing for kSilence counts as ended.
+class Client {
+ public:
+  using Timeout = std::chrono::milliseconds;
+  static constexpr Timeout kSilence{30'000};
+
+  static Result<std::unique_ptr<Client>> connect(std::string stage, uint32_t rank, uint32_t ranks);
+
+  // As in forebay.h.
+  Result<void> begin(std::string_view set, int64_t step, Timeout timeout);
+  Result<std::string> path(std::string_view file);
+  Result<void> complete();
+
+  // The set's state, final or when the time was over, with what there is to say about it.
+  struct News {
+    wire::SetState state = wire::SetState::incomplete;
+    std::string message;
+  };
+  Result<News> wait(std::string_view set, Timeout timeout);
+
+  struct Found {
+    std::string set;
+    std::optional<int64_t> step;
+  };
+  // Nothing, and why, if there is nothing to restart from.
+  struct Restart {
+    std::optional<Found> found;
+    std::string message;
+  };
+  Result<Restart> restart(Timeout timeout);
+  Result<std::string> restart_path(std::string_view file);
+
+ private:
+  Client(std::string stage, uint32_t rank, uint32_t ranks);
+
+  // The set that was begun and is not complete.
+  struct Begun {
+    std::string set;
+    int64_t step = 0;
+    std::string directory, marker;  // paths
+    std::set<std::string> files;    // that were asked for
+  };
+
+  Result<void> check_process() const;
+  Result<void> reach();
+  Result<void> send(const Bytes& frames);
+  Result<wire::MessageT> ask(const Bytes& frames, Timeout timeout);
+  Result<wire::MessageT> answer(Timeout timeout);
+  Result<std::string> below_stage(const std::string& name) const;
+  Result<void> write_marker() const;
+
+  std::string stage_;
+  uint32_t rank_, ranks_;
+  pid_t process_;
+  std::optional<fabric::Link> link_;
+  std::optional<Begun> begun_;
+  std::string restarted_;  // the directory of the set that restart() has found; empty: none
+};
+
+}  // namespace forebay::job
