@@ -122,7 +122,8 @@ bool read_containers(const json& body, std::vector<ContainerEntry>& containers) 
   return true;
 }
 
-// Some manifests lack the list: only repairs write "lost_containers", and only sets with loss have "lossy".
+// Some manifests lack the list: only repairs write "lost_containers", and only sets with loss have "lossy", and only
+// those of jobs "sources".
 bool read_texts(const json& body, const char* key, std::vector<std::string>& texts) {
   const auto list = body.find(key);
   if (list == body.end()) return true;
@@ -193,6 +194,7 @@ std::string serialise(const Manifest& manifest) {
   if (manifest.step) body["step"] = *manifest.step;
   if (manifest.since_chosen) body["since_chosen"] = *manifest.since_chosen;
   if (!manifest.lossy.empty()) body["lossy"] = manifest.lossy;
+  if (!manifest.sources.empty()) body["sources"] = manifest.sources;
   if (!manifest.lost_containers.empty()) body["lost_containers"] = manifest.lost_containers;
   if (!manifest.bases.empty()) {
     body["bases"] = json_bases(manifest);
@@ -216,7 +218,8 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string& path) 
   members.read("group_size", manifest.group_size);
   const bool good = read_containers(body, manifest.containers) &&
                     read_texts(body, "lost_containers", manifest.lost_containers) &&
-                    read_texts(body, "lossy", manifest.lossy) && read_bases(body, manifest) && members.all_good();
+                    read_texts(body, "lossy", manifest.lossy) && read_texts(body, "sources", manifest.sources) &&
+                    read_bases(body, manifest) && members.all_good();
   if (!good) return fail(ErrorKind::corrupt, "a member of the manifest is missing or of the wrong type", path);
   if (!names_are_good(manifest)) return fail(ErrorKind::corrupt, "the manifest has a name that is not allowed", path);
   if (!sums_fit(manifest)) return fail(ErrorKind::corrupt, "the manifest has impossible sizes", path);

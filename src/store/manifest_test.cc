@@ -16,6 +16,7 @@ Manifest example() {
   manifest.scheme = "auto";
   manifest.ranks = 64;
   manifest.group_size = 32;
+  manifest.sources = {"0123456789abcdef"};
   manifest.lost_containers = {"g000002.fbc"};
   manifest.containers = {{"g000000.fbc", 1000, 3000, 32, 0xfedcba9876543210}, {"g000001.fbc", 2000, 4000, 31, 7}};
   return manifest;
@@ -30,6 +31,7 @@ TEST(Manifest, ComesBackAsItWas) {
   EXPECT_EQ(back.step, -3);
   EXPECT_EQ(back.containers[0].tail_hash, 0xfedcba9876543210);
   EXPECT_EQ(back.lost_containers, std::vector<std::string>{"g000002.fbc"});
+  EXPECT_EQ(back.sources, std::vector<std::string>{"0123456789abcdef"});
   EXPECT_EQ(back.bytes(), 3000u);
   EXPECT_EQ(back.raw_bytes(), 7000u);
   EXPECT_EQ(back.files(), 63u);
@@ -75,7 +77,7 @@ TEST(Manifest, EveryMemberIsRequiredAndHasItsType) {
   for (const auto& [key, member] : good.items()) {
     nlohmann::json bad = good;
     bad.erase(key);
-    EXPECT_EQ(check_broken(bad), key != "step" && key != "lost_containers") << key;
+    EXPECT_EQ(check_broken(bad), key != "step" && key != "sources" && key != "lost_containers") << key;
     for (const nlohmann::json& wrong : {nlohmann::json(nullptr), nlohmann::json(1.5), nlohmann::json(true),
                                         nlohmann::json::object(), member.is_string() ? nlohmann::json(1) : "text"}) {
       bad[key] = wrong;

@@ -47,6 +47,8 @@ struct Manifest {
   std::optional<int64_t> since_chosen;  // by how many sets the one is ahead whose choices were tried first for this one
   std::vector<ContainerEntry> containers;    // in rank-group order
   std::vector<std::string> lossy;            // the rules by which variables were stored with loss, for `ls`
+  std::vector<std::string> sources;          // of a job's set: a hash for each node's files, by which the same files
+                                             // are known when they are offered again
   std::vector<std::string> lost_containers;  // that the set had before a repair, which could save nothing of them
   std::vector<BaseEntry> bases;              // without which the set cannot be restored
   uint64_t since_full = 0;  // 0 without bases; else by how many sets the last one without is ahead of this one
@@ -77,7 +79,7 @@ class StagedSet {
   // Writes the manifest, makes everything durable and makes the set visible under its name, in one rename. exists if
   // the name was taken meanwhile; invalid_argument if the manifest names another set or is not one that
   // parse_manifest() accepts; corrupt if a container is not there with the size that the manifest gives. After success
-  // the set survives a power cut; after an error nothing is visible. To be called once.
+  // the set survives a power cut; after an error nothing is visible, and it may be called again.
   virtual Result<void> commit(const Manifest& manifest) = 0;
 };
 
