@@ -1,59 +1,34 @@
 #include "lock/server.h"
 
-#include <algorithm>
-#include <cerrno>
 #include <system_error>
 #include <thread>
 
 #include <pthread.h>
 #include <signal.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "lock/fork.h"
-#include "lock/server_loop.h"
+#include "lock/server_handler.h"
 
 namespace forebay::lock {
 
 struct Server::Impl {
   ~Impl() {
-    // As long as this server listens, nobody else takes the file.
-    for (const std::string& file : files) ::unlink(file.c_str());
     if (!thread.joinable()) return;
-    const uint64_t one = 1;
-    (void)!::write(stop.get(), &one, sizeof one);
+    hub->stop();
     thread.join();
   }
+  void run() {
+    const auto ended = hub->run(*handler);
+    if (!ended && log) log(Severity::warning, "the server has ended: " + ended.error().message());
+  }
   uint64_t generation = fork_generation();
-  Fd stop;
-  std::vector<fabric::Address> addresses;
-  std::vector<std::string> files;  // of Unix sockets
-  std::unique_ptr<ServerLoop> loop;
+  std::function<void(Severity, const std::string&)> log;
+  std::unique_ptr<fabric::Hub> hub;
+  std::unique_ptr<ServerHandler> handler;
   std::thread thread;
 };
 
 namespace {
-
-bool every_interface(const fabric::Address& address) {
-  return address.kind == fabric::Address::Kind::tcp &&
-         (address.host == "*" || address.host == "0.0.0.0" || address.host == "::");
-}
-
-// By what names others reach a listener.
-void add_reachable(const fabric::Address& bound, std::vector<fabric::Address>& to) {
-  std::vector<std::string> hosts{bound.host};
-  if (every_interface(bound)) {
-    hosts = fabric::host_addresses();
-    if (bound.host == "0.0.0.0")
-      std::erase_if(hosts, [](const std::string& host) { return host.find(':') != std::string::npos; });
-    if (hosts.empty()) hosts.emplace_back("127.0.0.1");
-  }
-  for (std::string& host : hosts) {
-    fabric::Address address = bound;
-    address.host = std::move(host);
-    if (std::ranges::find(to, address) == to.end()) to.push_back(std::move(address));
-  }
-}
 
 Result<void> check(const ServerOptions& options) {
   constexpr auto kLongest = std::chrono::hours(24);
@@ -70,14 +45,26 @@ Result<void> check(const ServerOptions& options) {
   return {};
 }
 
+fabric::HubOptions hub_options(const ServerOptions& options) {
+  fabric::HubOptions hub;
+  hub.listen = options.listen;
+  hub.credentials = options.credentials;
+  hub.purpose = wire::kPurpose;
+  hub.max_body = wire::kMaxBody;
+  hub.max_connections = options.max_connections;
+  hub.handshake_timeout = options.handshake_timeout;
+  hub.log = options.log;
+  return hub;
+}
+
 // The thread inherits the mask: no signal of the application is ever delivered to it.
-Result<std::thread> start_thread(ServerLoop& loop) {
+Result<std::thread> start_thread(std::function<void()> body) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   Result<std::thread> thread = fail(ErrorKind::limit, "the system starts no further thread");
   try {
-    thread = std::thread([&loop] { loop.run(); });
+    thread = std::thread(std::move(body));
     pthread_setname_np(thread->native_handle(), "forebay-locks");
   } catch (const std::system_error&) {
   }
@@ -92,19 +79,10 @@ Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
   FOREBAY_CHECK(check(options));
   auto impl = std::make_unique<Impl>();
-  impl->stop = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!impl->stop) return fail_errno(errno, "eventfd", {});
-  std::vector<fabric::Listener> listeners;
-  for (const fabric::Address& address : options.listen) {
-    FOREBAY_TRY(auto some, fabric::listen(address));
-    for (fabric::Listener& one : some) {
-      add_reachable(one.address, impl->addresses);
-      if (!one.address.path.empty() && one.address.path[0] != '@') impl->files.push_back(one.address.path);
-      listeners.push_back(std::move(one));
-    }
-  }
-  FOREBAY_TRY(impl->loop, ServerLoop::create(options, std::move(listeners), impl->stop.get()));
-  FOREBAY_TRY(impl->thread, start_thread(*impl->loop));
+  impl->log = options.log;
+  FOREBAY_TRY(impl->hub, fabric::Hub::create(hub_options(options)));
+  impl->handler = std::make_unique<ServerHandler>(*impl->hub, options);
+  FOREBAY_TRY(impl->thread, start_thread([server = impl.get()] { server->run(); }));
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }
 
@@ -113,6 +91,6 @@ Server::~Server() {
   if (impl_->generation != fork_generation()) (void)impl_.release();
 }
 
-std::vector<fabric::Address> Server::addresses() const { return impl_->addresses; }
+std::vector<fabric::Address> Server::addresses() const { return impl_->hub->addresses(); }
 
 }  // namespace forebay::lock

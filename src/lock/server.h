@@ -11,10 +11,11 @@
 #include "base/error.h"
 #include "fabric/address.h"
 #include "fabric/credentials.h"
+#include "fabric/hub.h"
 
 namespace forebay::lock {
 
-enum class Severity : uint8_t { info, warning };
+using fabric::Severity;
 
 struct ServerOptions {
   // Where to listen. TCP port 0 takes any free one; the host "*" or "0.0.0.0" means every interface. A name in the

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "lock/varint.h"
 #include "lock/wire_region.h"
 
 namespace forebay::lock::wire {

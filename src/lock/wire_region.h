@@ -3,10 +3,12 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "fabric/varint.h"
 #include "lock/region.h"
-#include "lock/varint.h"
 
 namespace forebay::lock::wire {
+
+using fabric::put_text, fabric::put_varint, fabric::Reader, fabric::unzigzag, fabric::zigzag;
 
 void put_region(Bytes& to, const Region& region);
 

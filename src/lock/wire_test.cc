@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "lock/varint.h"
 #include "lock/wire_region.h"
 
 namespace forebay::lock::wire {

@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 
-namespace forebay::lock::wire {
+namespace forebay::fabric {
 
 inline void put_varint(Bytes& to, uint64_t value) {
   for (; value >= 0x80; value >>= 7) to.push_back(static_cast<std::byte>(value | 0x80));
@@ -76,4 +76,4 @@ class Reader {
   bool ok_ = true;
 };
 
-}  // namespace forebay::lock::wire
+}  // namespace forebay::fabric
