@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "job/agent_access.h"
 #include "job/delivery.h"
 
 namespace forebay::job {
@@ -15,9 +16,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kCollect = 256 << 10;  // small writes are sent together, about so many bytes
-
-// However often an agent says that it is alive: so long it may take to make one file durable, and no longer.
-constexpr std::chrono::minutes kLongestAnswer{5};
 
 // Answers and kTaken are small; a refusal carries a message.
 constexpr size_t kMaxAnswer = 64 << 10;
@@ -97,8 +95,7 @@ class Conversation {
     FOREBAY_TRY(const wire::MessageT message, wire::decode(frame));
     if (message.body.type == wire::Body::Ping) return false;
     if (message.body.type == wire::Body::TargetDone) return true;
-    if (const auto* refused = message.body.AsRefused())
-      return fail(static_cast<ErrorKind>(refused->error_kind), refused->message, link_.peer());
+    if (const auto* refused = message.body.AsRefused()) return std::unexpected(error_of(*refused));
     return fail(ErrorKind::corrupt, "an answer that was not asked for", link_.peer());
   }
 

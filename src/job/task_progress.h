@@ -1,0 +1,32 @@
+// What a worker tells of the task under way: not too often.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "job/wire/messages.h"
+
+namespace forebay::job {
+
+// Used by the worker's thread alone.
+class TaskProgress {
+ public:
+  // `container`: the file whose size is told as what was stored so far; empty: none.
+  TaskProgress(uint64_t task, std::string container, std::function<void(wire::TaskProgressT)> tell)
+      : task_(task), container_(std::move(container)), tell_(std::move(tell)) {}
+
+  void add(uint64_t raw_bytes) { set(raw_bytes_ + raw_bytes); }
+  void set(uint64_t raw_bytes);
+
+ private:
+  const uint64_t task_;
+  const std::string container_;
+  const std::function<void(wire::TaskProgressT)> tell_;
+  uint64_t raw_bytes_ = 0;
+  std::chrono::steady_clock::time_point next_{};
+};
+
+}  // namespace forebay::job
