@@ -4,12 +4,10 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "base/bytes.h"
-#include "base/directory.h"
 #include "engine/read_group.h"
+#include "engine/read_layouts.h"
 #include "engine/sources.h"
 #include "engine/tree.h"
 #include "format/reader.h"
@@ -17,27 +15,27 @@
 
 namespace forebay::engine {
 
-struct Headers {
-  Directory directory;               // the files, and their variables, all under one key: keys are for the packer
-  std::vector<std::string> remarks;  // one per file, of the format readers; empty where they had nothing to say
-};
+// Layouts whose variables are all under one key: classifying them is for whoever merges.
+struct Headers : Layouts {};
 
-// Reads the layouts of `files`, several at a time. A description NAME.forebay.toml (docs/raw-binary.md) must be among
-// them for NAME to be read with it. limit if they do not fit into `memory_bytes`; else errors as of the sources.
+// Reads the layouts of `files`, as read_layouts() does.
 Result<Headers> read_headers(std::span<const SourceFile> files, Sources& sources, const format::FormatOptions& format,
                              uint64_t memory_bytes, unsigned threads);
 
-// As bytes, compactly. Remarks longer than 1 KiB are cut. limit if they are too many for one message.
+// As bytes: the length of the directory (8 bytes, little-endian); the directory, as a container's head has it
+// (docs/format.md), padded to a multiple of 8; and for each remark the number of its file, the length of its text (4
+// bytes each), and the text, of which what is beyond 1 KiB is left out. limit if the directory is too large for that.
 Result<Bytes> encode_headers(const Headers& headers);
 
-// The inverse. `bytes` are hostile: corrupt if they are not what encode_headers() makes of a valid directory; limit if
-// more than `max_bytes` would be allocated.
+// The inverse. `bytes` are hostile: corrupt if they are not the encoding of a valid directory; limit if more than
+// `max_bytes` would be allocated.
 Result<Headers> decode_headers(std::span<const std::byte> bytes, uint64_t max_bytes);
 
-// What read_group() would have made of `files`, from headers that cover all regular files among them; files that
-// `headers` have beyond those do not matter. changed, naming the file, if one is missing or has another size or time
-// than in `files`; corrupt if two headers have one file, or a layout is impossible; limit as read_group().
+// What read_group() would make of `files`, from headers that cover all regular ones among them; files that the headers
+// have beyond those do not matter. The headers are hostile, too. changed, naming the file, if one is missing or has
+// another size or time than in `files`; corrupt if a file is there twice, or has an impossible layout; limit as
+// read_layouts().
 Result<GroupDirectory> merge_headers(std::span<const Headers> headers, std::span<const SourceFile> files,
-                                     const merge::Similarity& similarity, uint64_t memory_bytes);
+                                     const merge::Similarity& similarity, uint64_t memory_bytes, unsigned threads);
 
 }  // namespace forebay::engine

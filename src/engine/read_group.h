@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/directory.h"
-#include "engine/options.h"
+#include "engine/read_layouts.h"
 #include "engine/sources.h"
 #include "engine/tree.h"
 #include "format/reader.h"
@@ -18,11 +18,13 @@ struct GroupDirectory {
   std::vector<std::string> remarks;  // of the format readers, each with the file's path
 };
 
-// Reads the layouts of all files of a rank group, several at a time, and classifies their variables. A regular file
-// NAME is described by NAME.forebay.toml, if that is among `files` too (docs/raw-binary.md). limit if the directory
-// does not fit into `memory_bytes`.
+// Reads the layouts of all files of a rank group, several at a time, and classifies their variables. Errors as of
+// read_layouts().
 Result<GroupDirectory> read_group(std::span<const SourceFile> files, Sources& sources,
                                   const merge::Similarity& similarity, const format::FormatOptions& format,
                                   uint64_t memory_bytes, unsigned threads);
+
+// The same, from layouts of `files`.
+GroupDirectory group_directory(Layouts layouts, std::span<const SourceFile> files);
 
 }  // namespace forebay::engine
