@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <set>
 #include <span>
 #include <stop_token>
@@ -20,9 +19,8 @@ namespace forebay::engine {
 // The part of one container that is delivered.
 struct Selection {
   const OpenContainer* container = nullptr;
-  std::vector<bool> wanted;                          // per file
-  std::vector<uint32_t> frames;                      // that hold bytes of wanted files
-  std::vector<std::unique_ptr<TargetFile>> targets;  // per file: regular wanted ones, made by deliver()
+  std::vector<bool> wanted;      // per file
+  std::vector<uint32_t> frames;  // that hold bytes of wanted files
 
   bool is_empty() const;  // whether no file is wanted
 };
@@ -40,7 +38,7 @@ struct Delivered {
 // `resources` are resolved, and their memory is for frames alone. Errors: corrupt (naming container and frame or file;
 // two entries have one name, too), limit, those of the target and of reading; cancelled soon after `stop` is requested,
 // unless files have begun to get their names.
-Result<Delivered> deliver(std::span<Selection> selections, Target& target, const Resources& resources,
+Result<Delivered> deliver(std::span<const Selection> selections, Target& target, const Resources& resources,
                           std::stop_token stop = {});
 
 // Opens the container `entry` of `set`, and deliver()s those of its files, directories and links that `ranks` wrote

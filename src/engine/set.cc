@@ -8,6 +8,7 @@
 #include "base/checksum.h"
 #include "engine/base_frames.h"
 #include "engine/decoded_frames.h"
+#include "engine/set_files.h"
 
 namespace forebay::engine {
 
@@ -66,12 +67,24 @@ uint64_t memory_of(const OpenSet& set) {
 
 Result<OpenSet> open_set(const store::SetInfo& info, uint64_t memory_bytes) {
   if (!info.manifest) return std::unexpected(info.manifest.error());
+  return open_containers(info, info.manifest->containers, memory_bytes);
+}
+
+Result<OpenSet> open_containers(const store::SetInfo& info, std::span<const store::ContainerEntry> entries,
+                                uint64_t memory_bytes, std::vector<std::string>* unread) {
+  if (!info.manifest) return std::unexpected(info.manifest.error());
   OpenSet set{.manifest = *info.manifest, .directory = info.directory, .containers = {}, .bases = {}, .decoded = {}};
   set.bases = make_base_frames(info, memory_bytes);
-  for (const store::ContainerEntry& entry : set.manifest.containers) {
-    FOREBAY_TRY(auto opened, open_listed(info.directory, entry, memory_bytes, set.bases));
-    memory_bytes -= std::min(memory_bytes, memory_of(opened));
-    set.containers.push_back(std::move(opened));
+  for (const store::ContainerEntry& entry : entries) {
+    auto opened = open_listed(info.directory, entry, memory_bytes, set.bases);
+    if (opened) {
+      memory_bytes -= std::min(memory_bytes, memory_of(*opened));
+      set.containers.push_back(*std::move(opened));
+    } else if (unread && is_damage(opened.error())) {
+      unread->push_back(opened.error().message());
+    } else {
+      return std::unexpected(std::move(opened).error());
+    }
   }
   set.decoded = share_decoded_frames(set.containers, memory_bytes);
   return set;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,5 +52,10 @@ uint64_t memory_of(const OpenSet& set);
 
 // Opens all containers of a set and checks them against its manifest. `memory_bytes` pays for all of them together.
 Result<OpenSet> open_set(const store::SetInfo& info, uint64_t memory_bytes);
+
+// The same with those containers of the set that `entries` are. Those that are damaged are told in `unread`, each with
+// the reason, and left out; if that is null, they are errors.
+Result<OpenSet> open_containers(const store::SetInfo& info, std::span<const store::ContainerEntry> entries,
+                                uint64_t memory_bytes, std::vector<std::string>* unread = nullptr);
 
 }  // namespace forebay::engine
