@@ -1,6 +1,7 @@
 // forebay-mini-sim: gas dynamics on all ranks, with a checkpoint every few steps.
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "intervals.h"
 #include "options.h"
 #include "particles.h"
+#include "staging.h"
 #include "work.h"
 
 namespace {
@@ -31,10 +33,13 @@ class CommonError : public std::runtime_error {
 class Simulation {
  public:
   explicit Simulation(const Options& options)
-      : options_(options), block_(options.cells, options.problem == Problem::stirred) {}
+      : options_(options),
+        block_(options.cells, options.problem == Problem::stirred),
+        staging_(Staging::connect(block_.rank(), block_.ranks())) {}
 
   void run() {
-    options_.restart.empty() ? start() : resume(options_.restart / file_name(block_.rank()));
+    const fs::path newest = where_to_resume();
+    newest.empty() ? start() : resume(newest);
     const int64_t units = options_.work_seconds > 0 ? units_for(options_.work_seconds) : options_.work_units;
     if (units > 0) say("work units per interval: %lld\n", static_cast<long long>(units));
     std::vector<double> intervals;
@@ -52,6 +57,13 @@ class Simulation {
     if (block_.rank() != 0) return;
     std::printf(format, values...);
     std::fflush(stdout);
+  }
+
+  // This rank's file; empty to begin from the start.
+  fs::path where_to_resume() {
+    const std::string file = file_name(block_.rank());
+    if (!options_.restart.empty()) return options_.restart / file;
+    return staging_ ? staging_->newest(file) : fs::path();
   }
 
   void start() {
@@ -108,16 +120,29 @@ class Simulation {
 
   void checkpoint() {
     for (int axis = 0; axis < 3; ++axis) block_.exchange(axis);
+    staging_ ? stage() : write_out();
+    say("step %4d  time %.5f  dump %d\n", moment_.step, moment_.time, moment_.dump);
+  }
+
+  void stage() {
+    const std::string set = set_name(moment_.dump);
+    write_checkpoint(staging_->begin(set, moment_.step, file_name(block_.rank())), block_, particles_, moment_,
+                     options_.checkpoint);
+    staging_->complete();
+    if (options_.durable) staging_->wait(set);
+  }
+
+  void write_out() {
     const fs::path directory = options_.out / set_name(moment_.dump), name = file_name(block_.rank());
     const fs::path unfinished = directory / ("." + name.string() + ".tmp");
     fs::create_directories(directory);
     write_checkpoint(unfinished, block_, particles_, moment_, options_.checkpoint);
     fs::rename(unfinished, directory / name);
-    say("step %4d  time %.5f  dump %d\n", moment_.step, moment_.time, moment_.dump);
   }
 
   const Options& options_;
   Block block_;
+  std::unique_ptr<Staging> staging_;  // null: checkpoints go to --out
   Particles particles_;
   Moment moment_;
 };

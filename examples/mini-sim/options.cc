@@ -61,6 +61,9 @@ const char* const kUsage =
     "  --particles N      tracer particles in the whole cube (default: 1000)\n"
     "  --restart DIR      resume from the checkpoint in this directory, DIR/rankRRRR.h5\n"
     "\n"
+    "Under Forebay ($FOREBAY_STAGE), checkpoints go to the stage, and the newest one is resumed from:\n"
+    "  --durable          go on only when a checkpoint is in the store\n"
+    "\n"
     "How checkpoints are written:\n"
     "  --ghosts           with the ghost zones\n"
     "  --float            in single precision, from which no run can resume\n"
@@ -80,6 +83,7 @@ Options parse(int argc, char** argv) {
       {"--help", [&] { options.help = true; }},
       {"--sedov", [&] { options.problem = Problem::sedov; }},
       {"--stirred", [&] { options.problem = Problem::stirred; }},
+      {"--durable", [&] { options.durable = true; }},
       {"--ghosts", [&] { options.checkpoint.ghosts = true; }},
       {"--float", [&] { options.checkpoint.single_precision = true; }},
   };

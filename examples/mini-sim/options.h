@@ -11,7 +11,7 @@ namespace mini_sim {
 enum class Problem : unsigned char { blast, sedov, stirred };
 
 struct Options {
-  bool help = false;
+  bool help = false, durable = false;
   int cells = 32, steps = 60, every = 20;
   Problem problem = Problem::blast;
   double work_seconds = 0;  // per interval; 0: none
