@@ -28,7 +28,7 @@ struct Completion {
     settled,  // by having been left alone for a while
   };
   Kind kind = Kind::api;
-  std::string marker;                       // marker: relative to the stage, with one "{set}" in it
+  std::string marker{};                     // marker: relative to the stage, with one "{set}" in it
   uint64_t files = 0;                       // settled: regular files that a set has on this node
   std::chrono::milliseconds quiet{30'000};  // settled: how long no file may have been written to
 };
@@ -61,6 +61,7 @@ struct StagedFile {
 };
 struct Listing {
   std::vector<StagedFile> files;       // by name
+  std::string foreign;                 // a socket, device or FIFO among them, or empty
   std::vector<Marker> markers;         // of forebay.h, by rank
   bool is_begun = false;               // by forebay_begin()
   std::optional<int64_t> step;         // as it was told there
@@ -75,8 +76,9 @@ struct Content {
     uint32_t listed = 0;  // index into Listing::files
     int64_t rank = -1;    // -1: to be told from the name
   };
-  std::vector<File> files;  // regular ones first
-  std::string fingerprint;  // differs when a file was added, removed or written to
+  std::vector<File> files;         // regular ones first
+  std::vector<uint32_t> complete;  // the ranks whose markers are there
+  std::string fingerprint;         // differs when a file was added, removed or written to
 };
 
 struct Verdict {

@@ -1,0 +1,60 @@
+// What an agent writes down below STAGE/.forebay, so that one that comes after it goes on (docs/wire.md, "Stage").
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "job/wire/messages.h"
+
+namespace forebay::job {
+
+// How a set ended.
+struct Outcome {
+  wire::SetState state = wire::SetState::durable;  // a final one
+  std::string stored_as, message;
+  std::string fingerprint;  // of the content (Content::fingerprint) that ended so
+  std::optional<int64_t> step;
+  int64_t ended_ns = 0;  // wall clock
+};
+
+bool is_final(wire::SetState state);
+
+// As sealed text, and back. corrupt or unsupported as of store::unseal().
+std::string encode_outcome(const Outcome& outcome);
+Result<Outcome> decode_outcome(std::string_view text, const std::string& path);
+
+// Makes the stage, if it is not there, and in it what an agent needs, for the owner alone. Removes what is left of
+// removals that were interrupted.
+Result<void> prepare_stage(const std::string& stage);
+
+// STAGE/SET and the directory of its notes, with the note that forebay_begin() was called for it.
+Result<void> note_begin(const std::string& stage, const std::string& set, std::optional<int64_t> step);
+
+struct Begin {
+  std::optional<int64_t> step;
+};
+Result<std::optional<Begin>> read_begin(const std::string& stage, const std::string& set);
+
+Result<void> note_outcome(const std::string& stage, const std::string& set, const Outcome& outcome);
+
+// Nothing if there is none that can be read.
+std::optional<Outcome> read_outcome(const std::string& stage, const std::string& set);
+
+// Takes the files of a set, its markers and its outcome, or `own_marker` (relative to the stage; empty: none), out of
+// sight, in an instant. What comes back is to be removed with empty_bin(), which may take long.
+Result<void> discard_files(const std::string& stage, const std::string& set, const std::string& own_marker);
+Result<void> discard_notes(const std::string& stage, const std::string& set);
+Result<void> empty_bin(const std::string& stage);
+
+// The ranks whose markers are there.
+Result<std::vector<uint32_t>> marked_ranks(const std::string& stage, const std::string& set);
+void remove_marker(const std::string& stage, const std::string& set, uint32_t rank);
+
+// All sets with notes.
+Result<std::vector<std::string>> noted_sets(const std::string& stage);
+
+}  // namespace forebay::job
