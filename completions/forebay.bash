@@ -25,7 +25,7 @@ _forebay() {
     cur=${COMP_WORDS[COMP_CWORD]}
     prev=${COMP_WORDS[COMP_CWORD - 1]}
   fi
-  local verbs='pack restore ls info verify extract advise repair prune diff lockd locks help'
+  local verbs='pack restore ls info verify extract advise repair prune diff lockd locks plan help'
   if ((COMP_CWORD == 1)); then
     mapfile -t COMPREPLY < <(compgen -W "$verbs --help --version" -- "$cur")
     return
@@ -38,7 +38,7 @@ _forebay() {
       mapfile -t COMPREPLY < <(compgen -d -- "$cur")
       return
       ;;
-    -t | --to | --describe | --secret | --address-file | --log)
+    -t | --to | --describe | --secret | --address-file | --log | --measure)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -f -- "$cur")
       return
@@ -59,7 +59,9 @@ _forebay() {
       ;;
     --name | --step | --group-size | --block-size | --lossy | --match | --memory | --threads | --only | -r | --rank | --sample | \
       --min-speed | --as | --keep-last | --keep-every | --full-every | \
-      -l | --listen | --lease | --grace | --max-terms | --client-memory)
+      -l | --listen | --lease | --grace | --max-terms | --client-memory | \
+      --nodes | --bytes | --interval | --network | --node-network | --pfs | --pfs-stream | --codec | --ratio | \
+      --groups | --buffer | --margin)
       return
       ;;
   esac
@@ -84,6 +86,10 @@ _forebay() {
       options+=' --address-file --log --detach'
       ;;
     locks) options+=' --secret --munge --watch' ;;
+    plan)
+      options+=' --nodes --bytes --interval --network --node-network --pfs --pfs-stream --codec --ratio --measure'
+      options+=' --profile --groups --buffer --margin --memory --threads'
+      ;;
     help)
       mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$cur")
       return

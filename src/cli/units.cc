@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <ctime>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -33,25 +34,51 @@ static std::string_view without_suffix(std::string_view text) {
   return text;
 }
 
-Result<uint64_t> parse_bytes(std::string_view text) {
+struct BytesText {
+  std::string_view digits;
+  unsigned shift = 0;  // by which to shift them
+};
+
+static BytesText split_bytes(std::string_view text) {
   constexpr std::string_view kUnits = "KMGT";
-  constexpr const char* kWanted = "a number of bytes, such as 65536, 64K, 128M or 2G";
   std::string_view digits = without_suffix(text);
-  unsigned shift = 0;
-  if (!digits.empty()) {
-    const char last = digits.back() == 'k' ? 'K' : digits.back();
-    if (const size_t unit = kUnits.find(last); unit != kUnits.npos) {
-      shift = 10 * (static_cast<unsigned>(unit) + 1);
-      digits.remove_suffix(1);
-    } else if (text.ends_with("iB")) {
-      digits = {};
-    }
-  }
+  if (digits.empty()) return {};
+  const char last = digits.back() == 'k' ? 'K' : digits.back();
+  if (const size_t unit = kUnits.find(last); unit != kUnits.npos)
+    return {digits.substr(0, digits.size() - 1), 10 * (static_cast<unsigned>(unit) + 1)};
+  if (text.ends_with("iB")) return {};
+  return {digits};
+}
+
+Result<uint64_t> parse_bytes(std::string_view text) {
+  constexpr const char* kWanted = "a number of bytes, such as 65536, 64K, 128M or 2G";
+  const auto [digits, shift] = split_bytes(text);
   const auto value = parse_whole<uint64_t>(digits, kWanted);
   if (!value) return fail(ErrorKind::invalid_argument, fmt::format("'{}' is not {}", text, kWanted));
   if (shift > 0 && *value >> (64 - shift) != 0)
     return fail(ErrorKind::invalid_argument, fmt::format("'{}' is too large", text));
   return *value << shift;
+}
+
+Result<double> parse_amount(std::string_view text) {
+  const auto [digits, shift] = split_bytes(text);
+  const auto value = parse_positive(digits);
+  if (!value) return fail(ErrorKind::invalid_argument, fmt::format("'{}' is not a size above 0, such as 2.4G", text));
+  return *value * static_cast<double>(uint64_t{1} << shift);
+}
+
+Result<double> parse_duration(std::string_view text) {
+  constexpr std::pair<char, double> kUnits[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+  std::string_view digits = text;
+  double factor = 1;
+  for (const auto& [unit, seconds] : kUnits)
+    if (text.ends_with(unit)) {
+      digits.remove_suffix(1);
+      factor = seconds;
+    }
+  const auto value = parse_positive(digits);
+  if (!value) return fail(ErrorKind::invalid_argument, fmt::format("'{}' is not a time above 0, such as 250s", text));
+  return *value * factor;
 }
 
 std::string format_bytes(uint64_t bytes) {

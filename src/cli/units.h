@@ -13,6 +13,12 @@ namespace forebay::cli {
 // if the number does not fit.
 Result<uint64_t> parse_bytes(std::string_view text);
 
+// Bytes, or bytes per second, above 0: as parse_bytes(), and with a fraction: "2.4G".
+Result<double> parse_amount(std::string_view text);
+
+// Seconds above 0: "250", "250s", "4.5m", "6h", "1d".
+Result<double> parse_duration(std::string_view text);
+
 Result<uint64_t> parse_count(std::string_view text);   // decimal, no sign
 Result<int64_t> parse_integer(std::string_view text);  // decimal, '-' allowed
 Result<double> parse_positive(std::string_view text);  // a finite number above 0

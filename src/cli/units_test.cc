@@ -1,5 +1,7 @@
 #include "cli/units.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 namespace forebay::cli {
@@ -23,6 +25,24 @@ TEST(Units, RefusesWhatIsNoSize) {
   for (const char* text : {"", "K", "B", "iB", "-1", "+1", " 1", "1 ", "1.5M", "64Q", "1KK", "12iB", "0x10",
                            "16777216T", "18446744073709551616"})
     EXPECT_FALSE(parse_bytes(text)) << text;
+}
+
+TEST(Units, ReadsAmounts) {
+  EXPECT_EQ(parse_amount("65536").value(), 65536);
+  EXPECT_EQ(parse_amount("1.5K").value(), 1536);
+  EXPECT_EQ(parse_amount("2.5GiB").value(), 2.5 * (1 << 30));
+  EXPECT_EQ(parse_amount("0.5T").value(), 0.5 * std::pow(2, 40));
+  for (const char* text : {"", "K", "-1", "0", "0G", "nan", "infG", "1.5Q", "1 G", "1.5iB"})
+    EXPECT_FALSE(parse_amount(text)) << text;
+}
+
+TEST(Units, ReadsDurations) {
+  EXPECT_EQ(parse_duration("250").value(), 250);
+  EXPECT_EQ(parse_duration("250s").value(), 250);
+  EXPECT_EQ(parse_duration("4.5m").value(), 270);
+  EXPECT_EQ(parse_duration("6h").value(), 21600);
+  EXPECT_EQ(parse_duration("1d").value(), 86400);
+  for (const char* text : {"", "s", "0", "-1s", "1w", "1ms", "1 s", "infs"}) EXPECT_FALSE(parse_duration(text)) << text;
 }
 
 TEST(Units, ReadsNumbers) {

@@ -9,8 +9,9 @@
 
 namespace forebay::cli {
 
-static constexpr VerbFactory kVerbs[] = {make_pack,   make_restore, make_ls,    make_info, make_verify, make_extract,
-                                         make_advise, make_repair,  make_prune, make_diff, make_lockd,  make_locks};
+static constexpr VerbFactory kVerbs[] = {make_pack,    make_restore, make_ls,     make_info,  make_verify,
+                                         make_extract, make_advise,  make_repair, make_prune, make_diff,
+                                         make_lockd,   make_locks,   make_plan};
 
 std::span<const VerbFactory> all_verbs() { return kVerbs; }
 

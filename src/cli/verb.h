@@ -51,6 +51,7 @@ std::unique_ptr<Verb> make_prune();
 std::unique_ptr<Verb> make_diff();
 std::unique_ptr<Verb> make_lockd();
 std::unique_ptr<Verb> make_locks();
+std::unique_ptr<Verb> make_plan();
 
 // All verbs, in the order of `forebay --help`.
 std::span<const VerbFactory> all_verbs();

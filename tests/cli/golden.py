@@ -11,10 +11,17 @@ from pathlib import Path
 from support import forebay
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
-VERBS = ("pack", "restore", "ls", "info", "verify", "extract", "advise", "repair", "prune", "diff", "lockd", "locks")
+VERBS = ("pack", "restore", "ls", "info", "verify", "extract", "advise", "repair", "prune", "diff", "lockd", "locks", "plan")
 
 CASES = {
     "help": [["--help"]],
+    "plan": [
+        "plan --nodes 32 --bytes 2.4G --interval 250s --pfs-stream 605M --buffer 20G".split(),
+        "plan --nodes 64 --bytes 2.4G --interval 250s --pfs-stream 458M --buffer 20G".split(),
+        "plan --nodes 64 --bytes 2.4G --interval 250s --network 3G --pfs 1G --codec 80M --ratio 1.6".split(),
+        "plan --nodes 512 --bytes 48G --interval 10m --network 3G --pfs 20G --codec 800M --ratio 1.6".split(),
+        "plan --nodes 8 --bytes 1G --interval 10m --codec 100M --groups 4 --json".split(),
+    ],
     **{f"help_{verb}": [[verb, "--help"]] for verb in VERBS},
     "usage": [
         ["unpack"],
@@ -48,6 +55,12 @@ CASES = {
         ["lockd", "--lease", "0"],
         ["locks", "nonsense"],
         ["locks", "unix:@a", "unix:@b"],
+        ["plan"],
+        ["plan", "--nodes", "2", "--bytes", "1G"],
+        ["plan", "--nodes", "2", "--bytes", "1G", "--interval", "1w"],
+        ["plan", "--nodes", "2", "--bytes", "1G", "--interval", "1h"],
+        ["plan", "--nodes", "2", "--bytes", "1G", "--interval", "1h", "--pfs", "fast"],
+        ["plan", "--nodes", "2", "--bytes", "1G", "--interval", "1h", "--pfs", "1G", "--margin", "100"],
     ],
 }
 

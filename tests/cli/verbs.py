@@ -355,6 +355,33 @@ class Managing(StoreTest):
                                                         ("improvement_percent", "scheme", "profile")))
 
 
+class Plan(StoreTest):
+    WORDS = "plan --nodes 8 --bytes 1G --interval 1m".split()
+
+    def test_measures_a_sample_and_a_store(self):
+        before = snapshot(self.tree)
+        own = self.work / "tmp"
+        own.mkdir()
+        sample = self.run_ok(*self.WORDS, "--measure", self.tree, "--json", env={"TMPDIR": str(own)}).json
+        self.assertEqual(([], before), (list(own.iterdir()), snapshot(self.tree)))
+        self.assertGreater(sample["codec_bytes_per_second"], 1e5)
+        packed = self.pack("--json").json
+        self.assertAlmostEqual(packed["ratio"], sample["ratio"], delta=0.02 * packed["ratio"])
+        stored = self.run_ok(*self.WORDS, "--measure", self.store, "--pfs", "1G", "--json").json
+        self.assertAlmostEqual(packed["ratio"], stored["ratio"], delta=0.02 * packed["ratio"])
+        self.assertIsNone(stored["codec_bytes_per_second"])
+        self.assertAlmostEqual(8 / stored["ratio"], stored["rows"][0]["drain_seconds"])
+
+    def test_what_is_given_goes_before_what_is_measured(self):
+        plan = self.run_ok(*self.WORDS, "--measure", self.tree, "--ratio", "3", "--codec", "1G", "--json").json
+        self.assertEqual((3, 2**30), (plan["ratio"], plan["codec_bytes_per_second"]))
+
+    def test_nothing_to_measure(self):
+        self.run_error(NOT_FOUND, *self.WORDS, "--measure", self.work / "none")
+        (self.work / "empty").mkdir()
+        self.run_error(USAGE, *self.WORDS, "--measure", self.work / "empty")
+
+
 class Talking(StoreTest):
     def test_version_and_help(self):
         text = self.run_ok("--version").out

@@ -1,0 +1,82 @@
+#include "cli/measure_packing.h"
+
+#include <cerrno>
+#include <filesystem>
+#include <thread>
+
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include "cli/common.h"
+#include "cli/progress.h"
+#include "engine/make_team.h"
+#include "engine/pack.h"
+
+namespace forebay::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+class TemporaryDirectory {
+ public:
+  static Result<TemporaryDirectory> make() {
+    std::error_code error;
+    const fs::path parent = fs::temp_directory_path(error);
+    if (error) return fail(ErrorKind::io, "there is no directory for temporary files", {}, {}, "set TMPDIR");
+    std::string path = parent / "forebay-plan-XXXXXX";
+    if (::mkdtemp(path.data()) == nullptr) return fail_errno(errno, "make a directory in", parent);
+    return TemporaryDirectory(std::move(path));
+  }
+  TemporaryDirectory(TemporaryDirectory&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TemporaryDirectory& operator=(TemporaryDirectory&&) = delete;
+  ~TemporaryDirectory() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit TemporaryDirectory(std::string path) : path_(std::move(path)) {}
+
+  std::string path_;
+};
+
+Result<PackingMeasure> measure_store(const store::Store& store) {
+  FOREBAY_TRY(const auto set, find_set(store, "latest"));
+  const store::Manifest& manifest = *set.manifest;
+  if (manifest.bytes() == 0 || manifest.raw_bytes() == 0)
+    return fail(ErrorKind::invalid_argument, "the newest set of the store is empty", store.path());
+  return PackingMeasure{.ratio = static_cast<double>(manifest.raw_bytes()) / static_cast<double>(manifest.bytes()),
+                        .raw_bytes = manifest.raw_bytes(),
+                        .description = fmt::format("set {} of {}", set.name, store.path())};
+}
+
+Result<PackingMeasure> measure_sample(const std::string& path, const codec::Profile& profile,
+                                      const engine::Resources& resources) {
+  FOREBAY_TRY(const auto directory, TemporaryDirectory::make());
+  FOREBAY_TRY(const auto team, engine::make_team());
+  ProgressLine progress("packing a sample");
+  engine::PackOptions options{.sources = {path}, .store = directory.path(), .name = "sample", .profile = profile};
+  options.resources = resources.resolved();
+  options.resources.progress = progress.callback();
+  FOREBAY_TRY(const auto report, engine::pack(options, *team));
+  if (report.raw_bytes == 0) return fail(ErrorKind::invalid_argument, "there is nothing to pack", path);
+  // A drain overlaps reading and writing with the encoding, whose processor time is what counts.
+  const double encoding = report.cpu_seconds.encode / options.resources.threads;
+  return PackingMeasure{.ratio = static_cast<double>(report.raw_bytes) / static_cast<double>(report.stored_bytes),
+                        .codec = encoding > 0 ? static_cast<double>(report.raw_bytes) / encoding : 0,
+                        .raw_bytes = report.raw_bytes,
+                        .description = fmt::format("a sample, {}", path)};
+}
+
+}  // namespace
+
+Result<PackingMeasure> measure_packing(const std::string& path, const codec::Profile& profile,
+                                       const engine::Resources& resources) {
+  const auto store = store::Store::open(path);
+  if (store) return measure_store(*store);
+  if (store.error().kind != ErrorKind::not_found) return std::unexpected(store.error());
+  return measure_sample(path, profile, resources);
+}
+
+}  // namespace forebay::cli
