@@ -1,0 +1,91 @@
+// Roads that read files themselves: within a process, and within a node.
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "fabric/data_wire.h"
+#include "fabric/open_files.h"
+#include "fabric/remote.h"
+#include "fabric/request_files.h"
+
+namespace forebay::fabric {
+namespace {
+
+constexpr size_t kKeptOpen = 64;
+
+class LocalRoad : public Road {
+ public:
+  Result<void> begin(uint64_t exposure, std::span<const Piece> pieces, std::span<std::byte> out) final {
+    if (data_wire::total(pieces) != out.size())
+      return fail(ErrorKind::invalid_argument, "room for another number of bytes than is asked for");
+    RequestFiles files([&](uint32_t file) { return open(exposure, file); });
+    for (const Piece& piece : pieces) {
+      FOREBAY_TRY(const auto file, files.of(piece));
+      FOREBAY_CHECK(file->read_at(piece.offset, out.first(piece.length)));
+      out = out.subspan(piece.length);
+    }
+    return {};
+  }
+  Result<void> finish() final { return {}; }
+
+ private:
+  virtual Result<std::shared_ptr<FileSource>> open(uint64_t exposure, uint32_t file) = 0;
+};
+
+class ProcessRoad final : public LocalRoad {
+ public:
+  explicit ProcessRoad(Exposures& exposures) : exposures_(exposures) {}
+  const char* name() const override { return "process"; }
+  Result<void> check_unchanged(uint64_t exposure) override { return exposures_.check_unchanged(exposure); }
+
+ private:
+  Result<std::shared_ptr<FileSource>> open(uint64_t exposure, uint32_t file) override {
+    return exposures_.open(exposure, file);
+  }
+  Exposures& exposures_;
+};
+
+class NodeRoad final : public LocalRoad {
+ public:
+  using Lookup = std::function<Result<std::vector<ExposedFile>>(uint64_t)>;
+  explicit NodeRoad(Lookup look_up) : look_up_(std::move(look_up)) {}
+  const char* name() const override { return "node"; }
+
+  Result<void> check_unchanged(uint64_t exposure) override {
+    FOREBAY_CHECK(turn_to(exposure));
+    for (uint32_t i = 0; i < files_.size(); ++i) FOREBAY_CHECK(open_.open(exposure, i, files_[i]));
+    return {};
+  }
+
+ private:
+  Result<std::shared_ptr<FileSource>> open(uint64_t exposure, uint32_t file) override {
+    FOREBAY_CHECK(turn_to(exposure));
+    if (file >= files_.size())
+      return fail(ErrorKind::not_found, fmt::format("file {} of {} is asked for", file, files_.size()));
+    return open_.open(exposure, file, files_[file]);
+  }
+
+  // A worker reads one exposure after the other.
+  Result<void> turn_to(uint64_t exposure) {
+    if (exposure_ == exposure) return {};
+    FOREBAY_TRY(files_, look_up_(exposure));
+    if (exposure_) open_.forget(*exposure_);
+    exposure_ = exposure;
+    return {};
+  }
+
+  Lookup look_up_;
+  std::optional<uint64_t> exposure_;
+  std::vector<ExposedFile> files_;
+  OpenFiles open_{kKeptOpen};
+};
+
+}  // namespace
+
+std::unique_ptr<Road> process_road(Exposures& exposures) { return std::make_unique<ProcessRoad>(exposures); }
+
+std::unique_ptr<Road> node_road(std::function<Result<std::vector<ExposedFile>>(uint64_t exposure)> files) {
+  return std::make_unique<NodeRoad>(std::move(files));
+}
+
+}  // namespace forebay::fabric

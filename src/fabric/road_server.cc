@@ -1,0 +1,98 @@
+#include <utility>
+
+#include "fabric/data_wire.h"
+#include "fabric/hub.h"
+#include "fabric/remote.h"
+#include "fabric/request_files.h"
+
+namespace forebay::fabric {
+
+using data_wire::Type;
+
+// Shorter pieces are copied and sent together: a system call for each would take longer.
+static constexpr uint64_t kWorthASystemCall = 4096;
+
+struct RoadServer::Impl {
+  RequestFiles files_of(uint64_t exposure) {
+    return RequestFiles([this, exposure](uint32_t file) { return exposures.open(exposure, file); });
+  }
+
+  void refuse(uint64_t connection, uint64_t number, Error error) {
+    Bytes frame;
+    data_wire::encode(frame, data_wire::Failed{number, std::move(error)});
+    hub.send(connection, frame);
+  }
+
+  Result<void> read(uint64_t connection, const Frame& frame) {
+    FOREBAY_TRY(const data_wire::Read request, data_wire::decode_read(frame.body));
+    if (auto sent = answer(connection, request); !sent) refuse(connection, request.number, std::move(sent).error());
+    return {};
+  }
+
+  // All that can fail comes before the first byte of the answer.
+  Result<void> answer(uint64_t connection, const data_wire::Read& request) {
+    RequestFiles files = files_of(request.exposure);
+    FOREBAY_TRY(const Bytes copied, copy_short_pieces(request.pieces, files));
+    std::span<const std::byte> rest = copied;
+    Bytes before = data_wire::data_header(request.number, data_wire::total(request.pieces));
+    for (const Piece& piece : request.pieces) {
+      if (piece.length < kWorthASystemCall) {
+        before.insert(before.end(), rest.begin(), rest.begin() + static_cast<ptrdiff_t>(piece.length));
+        rest = rest.subspan(piece.length);
+      } else {
+        FOREBAY_TRY(auto file, files.of(piece));
+        hub.send_file(connection, before, std::move(file), piece.offset, piece.length);
+        before.clear();
+      }
+    }
+    hub.send(connection, before);
+    return {};
+  }
+
+  static Result<Bytes> copy_short_pieces(std::span<const Piece> pieces, RequestFiles& files) {
+    Bytes copied;
+    for (const Piece& piece : pieces) {
+      FOREBAY_TRY(const auto file, files.of(piece));
+      if (piece.length >= kWorthASystemCall) continue;
+      const size_t at = copied.size();
+      copied.resize(at + piece.length);
+      FOREBAY_CHECK(file->read_at(piece.offset, std::span(copied).subspan(at)));
+    }
+    return copied;
+  }
+
+  Result<void> check(uint64_t connection, const Frame& frame) {
+    FOREBAY_TRY(const data_wire::Check request, data_wire::decode_check(frame.body));
+    if (auto same = exposures.check_unchanged(request.exposure); !same) {
+      refuse(connection, request.number, std::move(same).error());
+      return {};
+    }
+    Bytes answer;
+    data_wire::encode_number(answer, Type::unchanged, request.number);
+    hub.send(connection, answer);
+    return {};
+  }
+
+  Exposures& exposures;
+  Hub& hub;
+};
+
+RoadServer::RoadServer(Exposures& exposures, Hub& hub, bool) : impl_(new Impl{exposures, hub}) {}
+RoadServer::~RoadServer() = default;
+
+bool RoadServer::handles(uint8_t type) { return type >= data_wire::kFirstType && type <= data_wire::kLastType; }
+
+Result<void> RoadServer::received(uint64_t connection, const Frame& frame) {
+  switch (static_cast<Type>(frame.type)) {
+    case Type::read:
+      return impl_->read(connection, frame);
+    case Type::check:
+      return impl_->check(connection, frame);
+    default:
+      return fail(ErrorKind::corrupt, "a message that an agent does not understand");
+  }
+}
+
+void RoadServer::disconnected(uint64_t) {}
+
+}  // namespace forebay::fabric
