@@ -92,8 +92,9 @@ class Coordinator {
   // Whether the job is over: Stop was sent to everybody.
   bool stopped() const;
 
+  struct Impl;  // coordinator_impl.h
+
  private:
-  struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -21,7 +21,7 @@ struct StoredSet {
 };
 
 struct LookUp {
-  uint64_t set = 0;  // the coordinator's number of it
+  uint64_t set = 0;  // only comes back
   std::string name;
 };
 struct LookedUp {
@@ -31,7 +31,7 @@ struct LookedUp {
 
 // Stages the set under the first of NAME, NAME+2, ... that is free, and finds the set whose choices are remembered.
 struct Stage {
-  uint64_t set = 0;
+  uint64_t set = 0;  // a number that was never used before: Commit and Abandon name it
   std::string name;
   std::string profile;
   uint64_t ranks = 0, group_size = 0;

@@ -1,0 +1,175 @@
+#include "job/store_worker.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/files.h"
+#include "store/store.h"
+
+namespace forebay::job {
+namespace {
+
+constexpr uint64_t kMaxNumber = 10'000;  // of sets of one name
+constexpr std::string_view kNumberMark = "+";
+
+// Of sets of the same profile with as many ranks in as large groups, the newest. From time to time all is chosen anew:
+// see engine/pack.cc.
+void remember_set_before(const std::vector<store::SetInfo>& sets, const Stage& wanted, StagedPlace& place) {
+  constexpr int64_t kChooseEvery = 8;
+  for (const store::SetInfo& set : sets) {
+    if (!set.manifest || set.manifest->profile != wanted.profile || set.manifest->ranks != wanted.ranks ||
+        set.manifest->group_size != wanted.group_size)
+      continue;
+    place.before = set.directory;
+    place.since_chosen = set.manifest->since_chosen.value_or(0) + 1;
+  }
+  if (place.since_chosen.value_or(0) < kChooseEvery) return;
+  place.before.clear();
+  place.since_chosen.reset();
+}
+
+// A commit that is tried again has renamed some before.
+Result<void> rename_containers(const std::string& directory, const Commit& commit) {
+  std::set<std::string> kept;
+  for (const auto& [from, to] : commit.renames) {
+    kept.insert(to);
+    const std::string old_path = directory + "/" + from, new_path = directory + "/" + to;
+    struct stat info{};
+    if (::rename(old_path.c_str(), new_path.c_str()) == 0) continue;
+    const int error = errno;
+    if (error != ENOENT || ::lstat(new_path.c_str(), &info) != 0) return fail_errno(error, "rename", old_path);
+  }
+  FOREBAY_TRY(const auto names, store::names_in(directory));
+  for (const std::string& name : names)
+    if (!kept.contains(name)) FOREBAY_CHECK(store::remove_tree(AT_FDCWD, directory + "/" + name, directory));
+  return {};
+}
+
+}  // namespace
+
+std::string stored_name(const std::string& name, uint64_t number) {
+  return number <= 1 ? name : fmt::format("{}{}{}", name, kNumberMark, number);
+}
+
+std::string application_name(const std::string& stored) {
+  const size_t mark = stored.rfind(kNumberMark);
+  if (mark == std::string::npos || mark == 0) return stored;
+  const std::string_view digits = std::string_view(stored).substr(mark + 1);
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc{} || end != digits.data() + digits.size() || digits.front() == '0' || number < 2)
+    return stored;
+  return stored.substr(0, mark);
+}
+
+struct StoreWorker::Impl {
+  Impl(std::string path, std::function<void(StoreAnswer)> to)
+      : path_(std::move(path)), answer_(std::move(to)), thread_([this](std::stop_token stop) { work(stop); }) {}
+
+  void work(const std::stop_token& stop) {
+    while (true) {
+      std::unique_lock lock(mutex_);
+      if (!wake_.wait(lock, stop, [this] { return !commands_.empty(); }) || stop.stop_requested()) return;
+      const StoreCommand command = std::move(commands_.front());
+      commands_.pop_front();
+      lock.unlock();
+      if (const auto* abandon = std::get_if<Abandon>(&command))
+        staged_.erase(abandon->set);
+      else
+        std::visit([this](const auto& one) { perform(one); }, command);
+    }
+  }
+
+  Result<const store::Store*> opened() {
+    if (!store_) {
+      FOREBAY_TRY(auto store, store::Store::open_for_writing(path_));
+      store_.emplace(std::move(store));
+    }
+    return &*store_;
+  }
+
+  void perform(const LookUp& command) { answer_(LookedUp{command.set, look_up(command.name)}); }
+  void perform(const Stage& command) { answer_(Staged{command.set, stage(command)}); }
+  void perform(const Commit& command) { answer_(Committed{command.set, commit(command)}); }
+  void perform(const Abandon&) {}
+  void perform(const ListSets&) { answer_(ListedSets{list()}); }
+
+  Result<std::vector<StoredSet>> look_up(const std::string& name) {
+    FOREBAY_TRY(const store::Store* store, opened());
+    std::vector<StoredSet> sets;
+    for (uint64_t number = 1; number <= kMaxNumber; ++number) {
+      const auto set = store->find(stored_name(name, number));
+      if (!set && set.error().kind == ErrorKind::not_found) break;
+      FOREBAY_CHECK(set);
+      if (set->manifest) sets.push_back({set->name, set->manifest->sources});
+    }
+    return sets;
+  }
+
+  Result<StagedPlace> stage(const Stage& command) {
+    FOREBAY_TRY(const store::Store* store, opened());
+    StagedPlace place;
+    for (uint64_t number = 1; number <= kMaxNumber; ++number) {
+      place.name = stored_name(command.name, number);
+      auto staged = store->stage(place.name);
+      if (!staged && staged.error().kind == ErrorKind::exists && number < kMaxNumber) continue;
+      if (!staged) return std::unexpected(staged.error());
+      place.directory = (*staged)->directory();
+      staged_[command.set] = *std::move(staged);
+      break;
+    }
+    if (command.profile.empty()) return place;
+    FOREBAY_TRY(const auto sets, store->list());
+    remember_set_before(sets, command, place);
+    return place;
+  }
+
+  Result<void> commit(const Commit& command) {
+    const auto found = staged_.find(command.set);
+    if (found == staged_.end()) return fail(ErrorKind::internal, "a set is to be committed that is not staged");
+    FOREBAY_CHECK(rename_containers(found->second->directory(), command));
+    FOREBAY_CHECK(found->second->commit(command.manifest));
+    staged_.erase(found);
+    return {};
+  }
+
+  Result<std::vector<store::SetInfo>> list() {
+    FOREBAY_TRY(const store::Store* store, opened());
+    return store->list();
+  }
+
+  const std::string path_;
+  const std::function<void(StoreAnswer)> answer_;
+  std::optional<store::Store> store_;
+  std::map<uint64_t, std::unique_ptr<store::StagedSet>> staged_;  // of the thread alone, as is the store
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::deque<StoreCommand> commands_;
+  std::jthread thread_;  // last: it ends before the rest goes
+};
+
+StoreWorker::StoreWorker(std::string store, std::function<void(StoreAnswer)> answer)
+    : impl_(std::make_unique<Impl>(std::move(store), std::move(answer))) {}
+
+StoreWorker::~StoreWorker() = default;
+
+void StoreWorker::submit(StoreCommand command) {
+  const std::scoped_lock lock(impl_->mutex_);
+  impl_->commands_.push_back(std::move(command));
+  impl_->wake_.notify_one();
+}
+
+}  // namespace forebay::job
