@@ -48,7 +48,7 @@ Result<void> DeliverySession::dispatch(const wire::BodyUnion& message) {
                                       attributes(asked->mode | kOwnerMayAll, asked->mtime_s, asked->mtime_ns));
   if (const auto* asked = message.AsTargetSymlink())
     return directory_->make_symlink(asked->name, asked->target, attributes(0, asked->mtime_s, asked->mtime_ns), true);
-  return directory_->finish();
+  return finish();
 }
 
 Result<void> DeliverySession::open(const wire::TargetOpenT& message) {
@@ -70,6 +70,14 @@ Result<void> DeliverySession::commit(const wire::TargetCommitT& message) {
   FOREBAY_TRY(store::TargetFile* const file, find(message.number));
   FOREBAY_CHECK(file->commit(attributes(message.mode, message.mtime_s, message.mtime_ns)));
   files_.erase(message.number);
+  return {};
+}
+
+// With the directory what it works with goes, too: the set may be published as soon as this was answered.
+Result<void> DeliverySession::finish() {
+  FOREBAY_CHECK(directory_->finish());
+  files_.clear();
+  directory_.reset();
   return {};
 }
 

@@ -33,6 +33,7 @@ class DeliverySession {
   Result<void> open(const wire::TargetOpenT& message);
   Result<void> create(const wire::TargetFileT& message);
   Result<void> commit(const wire::TargetCommitT& message);
+  Result<void> finish();
   Result<store::TargetFile*> find(uint32_t number);
 
   const std::string stage_;

@@ -241,8 +241,10 @@ TEST_F(DeliveryTest, SeveralDeliveriesFillOneSet) {
   ASSERT_TRUE((*file)->write_at(0, as_bytes("abc")));
   ASSERT_TRUE((*file)->commit());
   ASSERT_TRUE((*other)->finish());
+  // The connections are still there.
   ASSERT_TRUE(publish_delivered(stage_, "set"));
   EXPECT_EQ(read_text(stage_ + "/set/shared/late"), "abc");
+  EXPECT_THAT(names_in(stage_ + "/set"), testing::UnorderedElementsAre("shared", "shared/late"));
 }
 
 TEST_F(DeliveryTest, PublishingReplacesWhatWasThere) {
