@@ -1,0 +1,162 @@
+"""Carries out the measurements of bench/overhead."""
+import csv
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+from kit import overhead_plan as plan, workspace
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests/bad_days"))
+from job import Job, wait_until  # noqa: E402
+from nodes import Nodes, Unavailable  # noqa: E402
+
+CELLS = 16  # of the gas: its steps between two checkpoints take next to nothing
+MOST_SECONDS = 600
+
+
+def on_cores(cores):
+    return ("taskset", "-c", ",".join(map(str, cores)))
+
+
+def children_cpu():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def cpu_until_end(daemon):
+    """Ends a daemon of the job and returns the processor time of its whole life."""
+    before = children_cpu()
+    daemon.end()
+    return children_cpu() - before
+
+
+class Copier:
+    """Copies each checkpoint when all its files are there, on the ranks' cores."""
+
+    def __init__(self, source, target, ranks, cores, sets):
+        self._source, self._target, self._ranks, self._cores, self._sets = source, target, ranks, cores, sets
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self):
+        for number in range(self._sets):
+            name = f"dump_{number:04}"
+            wait_until(name, lambda: len(list((self._source / name).glob("rank*.h5"))) == self._ranks, MOST_SECONDS)
+            (self._target / name).mkdir(parents=True)
+            for path in sorted((self._source / name).glob("rank*.h5")):
+                command = ["dd", f"if={path}", f"of={self._target / name / path.name}", "bs=1M", "conv=fsync", "status=none"]
+                subprocess.run([*on_cores(self._cores), *command], check=True)
+
+    def finish(self):
+        self._thread.join(MOST_SECONDS)
+        if workspace.bytes_below(self._target) != workspace.bytes_below(self._source):
+            raise SystemExit("the checkpoints were not copied")
+
+
+class Runner:
+    """Stages are below `work`, in memory; what is drained goes below `pfs`."""
+
+    def __init__(self, programs, pfs, work, load, log):
+        self._programs, self._pfs, self._work, self._load, self._log = programs, Path(pfs), work, load, log
+        self._mpiexec = shutil.which("mpiexec.mpich") or "mpiexec"
+        try:
+            self._nodes = Nodes(2)
+        except Unavailable as reason:
+            print(f"no arm with another node: {reason}", file=sys.stderr)
+            self._nodes = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self._nodes:
+            self._nodes.remove()
+
+    def can(self, arm):
+        return self._nodes is not None or not arm.remote
+
+    def run(self, case, arm):
+        units = self._units(case)
+        target = self._pfs / f"overhead-{os.getpid()}"
+        try:
+            run = self._through_forebay if arm.forebay else self._without
+            record = run(case, arm, units, target)
+        finally:
+            workspace.remove(target)
+        self._log.add(plan.key_of(case, arm, self._load), units=units, **record)
+
+    def _units(self, case):
+        """The same amount of work for all arms and rounds: what once took the seconds that were asked for."""
+        key = plan.calibration_key(case, self._load)
+        if not self._log.select(**key):
+            out = self._work / "calibration"
+            said, _ = self._simulate(case, out, ["--work", self._load.seconds, "--steps", 1])
+            workspace.remove(out)
+            self._log.add(key, units=int(said.split("work units per interval: ")[1].split()[0]))
+        return self._log.select(**key)[-1]["units"]
+
+    def _simulate(self, case, out, words, environment=(), prefix=()):
+        """What the simulation says, and how long it took on the clock."""
+        ranks = len(case.rank_cores)
+        bind = ["-bind-to", "user:" + ",".join(map(str, case.rank_cores))]
+        command = [*prefix, self._mpiexec, *bind, "-n", ranks, self._programs / "forebay-mini-sim", "--cells", CELLS, "--every", 1,
+                   "--out", out, *words]
+        began = time.perf_counter()
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=MOST_SECONDS,
+                              env={**os.environ, **dict(environment)}, stdin=subprocess.DEVNULL)
+        if done.returncode != 0:
+            raise SystemExit(f"{' '.join(map(str, command))}: exit code {done.returncode}\n{done.stderr[-2000:]}")
+        return done.stdout, time.perf_counter() - began
+
+    def _measure(self, case, out, units, words=(), environment=(), prefix=()):
+        """The compute intervals of each rank, and the seconds of the whole run."""
+        table = self._work / "intervals.csv"
+        load = ["--steps", self._load.intervals, "--work-units", units, "--ballast", f"{self._load.megabytes * 1000000}"]
+        _, wall = self._simulate(case, out, [*load, "--intervals", table, *words], environment, prefix)
+        rows = {}
+        with table.open() as file:
+            for row in csv.DictReader(file):
+                rows.setdefault(int(row["rank"]), []).append(float(row["seconds"]))
+        return {"intervals": [rows[rank] for rank in sorted(rows)], "wall": wall}
+
+    def _without(self, case, arm, units, target):
+        stage = self._work / "stage"
+        try:
+            if arm == plan.DIRECT:
+                return self._measure(case, target, units)
+            if arm == plan.NO_DRAIN:
+                return self._measure(case, stage, units)
+            copier = Copier(stage, target, len(case.rank_cores), case.rank_cores, self._load.intervals + 1)
+            record = self._measure(case, stage, units)
+            copier.finish()
+            return record
+        finally:
+            workspace.remove(stage)
+
+    def _through_forebay(self, case, arm, units, target):
+        ranks, last = len(case.rank_cores), f"dump_{self._load.intervals:04}"
+        prefixes = [on_cores(case.rank_cores), on_cores(case.transfer_cores)]
+        node = ()
+        if arm.remote:
+            node = self._nodes.prefix(0)
+            prefixes = [(*self._nodes.prefix(i), *prefixes[i]) for i in (0, 1)]
+        words = ("--memory", "2G", "--threads", len(case.transfer_cores))
+        with Job(self._programs / "forebay", None, ranks=ranks, store=target, prefixes=prefixes, defaults=words) as job:
+            job.start()
+            durable = ["--durable"] if arm.durable else []
+            record = self._measure(case, "unused", units, durable, {"FOREBAY_STAGE": str(job.stages[0])}, node)
+            wait_until(f"{last} is durable", lambda: last in job.stored_sets(), MOST_SECONDS)
+            record |= {"agent_cpu": cpu_until_end(job.agents[0]), "aggregator_cpu": cpu_until_end(job.aggregators[0])}
+            return record | self._stored(target)
+
+    def _stored(self, store):
+        said = subprocess.run([self._programs / "forebay", "ls", "--store", store, "--json"], capture_output=True, check=True)
+        sets = json.loads(said.stdout)["sets"]
+        return {"sets": len(sets), "raw": sum(one["raw_bytes"] for one in sets),
+                "stored": sum(one["stored_bytes"] for one in sets)}
