@@ -1,0 +1,69 @@
+#include "job/run/errands.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+
+#include <fmt/format.h>
+
+namespace forebay::job {
+
+constexpr size_t kMostOutput = 64u << 20;  // what is beyond is not kept
+
+void Errands::clear() {
+  for (const One& one : all_)
+    if (one.process.pid != 0) ::kill(one.process.pid, SIGKILL);
+  all_.clear();
+}
+
+Result<void> Errands::start(const std::string& name, const std::vector<std::string>& words) {
+  FOREBAY_TRY(auto process, spawn({.words = words, .death_signal = SIGKILL, .own_session = true, .piped = true}));
+  all_.push_back({name, std::move(process), {}, {}});
+  return {};
+}
+
+std::vector<int> Errands::pipes() const {
+  std::vector<int> fds;
+  for (const One& one : all_)
+    if (one.process.out) fds.push_back(one.process.out.get());
+  return fds;
+}
+
+void Errands::readable(int fd) {
+  for (One& one : all_) {
+    if (one.process.out.get() != fd) continue;
+    char buffer[16384];
+    const ssize_t got = ::read(fd, buffer, sizeof buffer);
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) one.process.out = Fd();
+    if (got > 0 && one.output.size() < kMostOutput) one.output.append(buffer, static_cast<size_t>(got));
+    return;
+  }
+}
+
+bool Errands::ended(const Ended& process) {
+  const auto found = std::ranges::find(all_, process.pid, [](const One& one) { return one.process.pid; });
+  if (found == all_.end()) return false;
+  found->process.pid = 0;
+  found->ending = process.ending;
+  return true;
+}
+
+bool Errands::owns(pid_t pid) const {
+  return std::ranges::any_of(all_, [&](const One& one) { return one.process.pid == pid; });
+}
+
+bool Errands::done() const {
+  return std::ranges::all_of(all_, [](const One& one) { return one.process.pid == 0 && !one.process.out; });
+}
+
+Result<std::vector<std::string>> Errands::outputs() const {
+  std::vector<std::string> outputs;
+  for (const One& one : all_) {
+    if (!one.ending.good())
+      return fail(ErrorKind::disconnected, fmt::format("{} ended with {}", one.name, one.ending.text()));
+    outputs.push_back(one.output);
+  }
+  return outputs;
+}
+
+}  // namespace forebay::job

@@ -1,0 +1,42 @@
+// Several processes at once that are waited for and whose output counts.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "job/run/processes.h"
+
+namespace forebay::job {
+
+class Errands {
+ public:
+  Errands() = default;
+  ~Errands() { clear(); }
+  Errands(const Errands&) = delete;
+  Errands& operator=(const Errands&) = delete;
+
+  void clear();  // forgets all, and kills those that are left
+
+  Result<void> start(const std::string& name, const std::vector<std::string>& words);
+
+  std::vector<int> pipes() const;
+  void readable(int fd);
+  bool ended(const Ended& process);  // true if it was one of these
+  bool owns(pid_t pid) const;
+
+  bool done() const;  // all have ended, and their output was read
+  // Of all, in the order of their starts. disconnected, naming the first one that did not end well.
+  Result<std::vector<std::string>> outputs() const;
+
+ private:
+  struct One {
+    std::string name;
+    Process process;  // pid 0: has ended
+    std::string output;
+    Ending ending;
+  };
+  std::vector<One> all_;
+};
+
+}  // namespace forebay::job

@@ -1,0 +1,220 @@
+#include "job/run/run_job.h"
+
+#include <algorithm>
+#include <csignal>
+
+#include <fmt/format.h>
+
+#include "job/run/errands.h"
+#include "job/run/events.h"
+
+namespace forebay::job {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+using Time = Clock::time_point;
+
+constexpr auto kTidyTime = 25s;   // for daemons to put things in order when they may end
+constexpr auto kLeaveTime = 2s;   // likewise, when nothing is waited for
+constexpr auto kOrphanTime = 3s;  // for what the application left behind to end when told to
+constexpr auto kLook = 50ms;      // between looks at orphans, whose deaths come one after another
+
+class Run {
+ public:
+  Run(const RunPlan& plan, const Say& say, Events events)
+      : plan_(plan), say_(say), events_(std::move(events)), daemons_(plan.daemons, say) {}
+
+  Result<RunReport> run() {
+    auto done = start_daemons();
+    if (done && !ending()) done = run_application();
+    if (done && report_.launches > 0 && !report_.left) drain();
+    end_all();
+    report_.daemon_deaths = daemons_.deaths();
+    if (!done) return std::unexpected(std::move(done).error());
+    return report_;
+  }
+
+ private:
+  bool ending() const { return report_.told_to_end != 0; }
+
+  // Handles what happens until `is_done`, the time `until`, or a second signal. Whether it is done.
+  template <class Condition>
+  bool pump(const Condition& is_done, Time until) {
+    while (!is_done()) {
+      if (report_.left || Clock::now() >= until) return false;
+      handle(std::min(until, daemons_.next_tick()));
+    }
+    return true;
+  }
+
+  void handle(Time until) {
+    auto pipes = daemons_.pipes();
+    for (const int fd : errands_.pipes()) pipes.push_back(fd);
+    const auto seen = events_.wait(pipes, until);
+    for (const int fd : seen.readable) {
+      daemons_.readable(fd);
+      errands_.readable(fd);
+    }
+    const Time now = Clock::now();
+    for (const Ended& one : seen.ended) {
+      if (one.pid == application_) {
+        application_ = 0;
+        report_.ending = one.ending;
+      } else if (!daemons_.ended(one, now)) {
+        errands_.ended(one);
+      }
+    }
+    for (const Events::Signal& signal : seen.signals) received(signal);
+    daemons_.tick(now);
+  }
+
+  void received(const Events::Signal& signal) {
+    if (ending()) {
+      report_.left = true;
+      return;
+    }
+    report_.told_to_end = signal.number;
+    if (application_ == 0) return;
+    say_("told to end: waits for the application, then drains; a second signal leaves at once");
+    if (!signal.from_terminal) ::kill(application_, signal.number);
+  }
+
+  Result<void> start_daemons() {
+    FOREBAY_CHECK(daemons_.start());
+    const auto settled = [&] {
+      const auto ready = daemons_.ready();
+      return !ready || *ready || ending();
+    };
+    const bool in_time = pump(settled, Clock::now() + plan_.start_timeout);
+    FOREBAY_TRY(const bool ready, daemons_.ready());
+    if (!ready && !in_time && !ending())
+      return fail(ErrorKind::timeout,
+                  fmt::format("not ready after {} s: {}", plan_.start_timeout / 1s, daemons_.not_ready()));
+    return {};
+  }
+
+  Result<void> run_application() {
+    for (;;) {
+      FOREBAY_TRY(auto more, restore());
+      if (ending()) return {};
+      FOREBAY_CHECK(launch(std::move(more)));
+      wait_for_application();
+      end_orphans();
+      if (!should_relaunch(report_.ending, ending(), report_.launches - 1, plan_.relaunches)) return {};
+      say_(fmt::format("the application ended with {}; it is started again ({} of {})", report_.ending.text(),
+                       report_.launches, plan_.relaunches));
+    }
+  }
+
+  // The application's further words.
+  Result<std::vector<std::string>> restore() {
+    if (plan_.look.words.empty()) return std::vector<std::string>{};
+    FOREBAY_TRY(const auto found, go({plan_.look}, plan_.restart_timeout));
+    if (ending()) return std::vector<std::string>{};
+    FOREBAY_TRY(const auto errands, plan_.restores(found[0]));
+    FOREBAY_TRY(const auto outputs, go(errands, plan_.restart_timeout));
+    if (ending()) return std::vector<std::string>{};
+    return plan_.restart_words(outputs);
+  }
+
+  // Runs errands to their end, side by side.
+  Result<std::vector<std::string>> go(const std::vector<Errand>& errands, std::chrono::milliseconds patience,
+                                      bool even_when_ending = false) {
+    errands_.clear();
+    for (const Errand& errand : errands) FOREBAY_CHECK(errands_.start(errand.name, errand.words));
+    const bool done = pump([&] { return errands_.done() || (ending() && !even_when_ending); }, Clock::now() + patience);
+    if (done && !errands_.done()) return std::vector<std::string>(errands.size());
+    if (!done)
+      return fail(ErrorKind::timeout,
+                  report_.left ? "interrupted" : fmt::format("{} took more than {} s", errands[0].name, patience / 1s));
+    return errands_.outputs();
+  }
+
+  Result<void> launch(std::vector<std::string> more) {
+    auto words = plan_.application;
+    for (std::string& word : more) words.push_back(std::move(word));
+    FOREBAY_TRY(const auto process,
+                spawn({.words = std::move(words), .environment = plan_.environment, .death_signal = SIGTERM}));
+    application_ = process.pid;
+    ++report_.launches;
+    return {};
+  }
+
+  void wait_for_application() {
+    const auto gone = [&] { return application_ == 0; };
+    pump([&] { return gone() || ending(); }, Time::max());
+    if (!gone() && !pump(gone, Clock::now() + plan_.grace)) {
+      if (!report_.left) say_(fmt::format("the application did not end within {} s: it is killed", plan_.grace / 1s));
+      ::kill(application_, SIGKILL);
+      // A second signal must not leave the process unreaped: its ending is what is returned.
+      for (const Time until = Clock::now() + kLeaveTime; !gone() && Clock::now() < until;) handle(until);
+    }
+  }
+
+  // What the application started, if it did not end with it.
+  std::vector<pid_t> orphans() const {
+    auto all = children();
+    std::erase_if(all, [&](pid_t pid) { return daemons_.owns(pid) || errands_.owns(pid) || pid == application_; });
+    return all;
+  }
+
+  void end_orphans() {
+    const Time soft = Clock::now() + kOrphanTime, hard = soft + kOrphanTime;
+    bool told = false;
+    for (auto left = orphans(); !left.empty() && Clock::now() < hard; left = orphans()) {
+      const bool kills = report_.left || Clock::now() >= soft;
+      if (!told || kills)
+        for (const pid_t pid : left) ::kill(pid, kills ? SIGKILL : SIGTERM);
+      told = true;
+      handle(Clock::now() + kLook);
+    }
+  }
+
+  void drain() {
+    const Time begin = Clock::now();
+    if (!daemons_.stopped_by_others()) {
+      auto output = go({plan_.drain}, plan_.drain_timeout, true);
+      if (output)
+        report_.drain = std::move(output->front());
+      else
+        say_("not everything is drained: " + output.error().message());
+    }
+    report_.drain_time = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin);
+  }
+
+  // Whatever happened before: no process is left.
+  void end_all() {
+    errands_.clear();
+    if (application_ != 0) ::kill(application_, SIGKILL);
+    daemons_.let_go();
+    const auto gone = [&] { return daemons_.all_gone(); };
+    const auto wait = [&](Time until) {
+      while (!gone() && Clock::now() < until) handle(until);
+    };
+    if (!report_.left && report_.launches > 0) pump(gone, Clock::now() + kTidyTime);
+    daemons_.kill(SIGTERM);
+    wait(Clock::now() + kLeaveTime);
+    daemons_.kill(SIGKILL);
+    wait(Clock::now() + kLeaveTime);
+    end_orphans();
+  }
+
+  const RunPlan& plan_;
+  const Say& say_;
+  Events events_;
+  Daemons daemons_;
+  Errands errands_;
+  pid_t application_ = 0;
+  RunReport report_;
+};
+
+}  // namespace
+
+Result<RunReport> run_job(const RunPlan& plan, const Say& say) {
+  FOREBAY_TRY(auto events, Events::open());
+  adopt_orphans();
+  return Run(plan, say, std::move(events)).run();
+}
+
+}  // namespace forebay::job

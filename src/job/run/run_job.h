@@ -1,0 +1,61 @@
+// `forebay run`: starts the daemons of a job, restores, runs the application, again if it crashes, drains, and leaves
+// no process behind.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "job/run/daemons.h"
+#include "job/run/relaunch.h"
+
+namespace forebay::job {
+
+// What one node is asked to do, with what it prints.
+struct Errand {
+  std::string name;  // "the restart on node7"
+  std::vector<std::string> words;
+};
+
+struct RunPlan {
+  std::vector<DaemonSpec> daemons;
+  std::vector<std::string> application;
+  std::vector<std::pair<std::string, std::string>> environment;  // of the application
+  uint64_t relaunches = 0;
+
+  // Before each start: a first errand, whose output says which others are to be done, and what is to be appended to the
+  // application's words when these are done. Empty words: nothing is restored.
+  Errand look;
+  std::function<Result<std::vector<Errand>>(const std::string& output)> restores;
+  std::function<Result<std::vector<std::string>>(const std::vector<std::string>& outputs)> restart_words;
+
+  Errand drain;  // ends the daemons when everything is drained; its output is passed on
+
+  std::chrono::milliseconds start_timeout{60'000};     // for the daemons to be ready
+  std::chrono::milliseconds restart_timeout{600'000};  // for an errand of a restart
+  std::chrono::milliseconds drain_timeout{3'600'000};  // for all of the drain after the application's end
+  std::chrono::milliseconds grace{30'000};             // for the application to end when it was told to
+};
+
+struct RunReport {
+  Ending ending;                     // of the application's last start
+  uint64_t launches = 0;             // 0: it was never started
+  std::optional<std::string> drain;  // what the errand has printed, if it succeeded
+  std::chrono::milliseconds drain_time{0};
+  size_t daemon_deaths = 0;
+  int told_to_end = 0;  // the signal, or 0
+  bool left = false;    // a second signal: nothing was waited for
+};
+
+// Signals: the first SIGINT, SIGTERM or SIGHUP is passed to the application, which has `grace` to end; then what is
+// complete is drained. A second one ends everything at once. Every process that was started, and every process that
+// these left behind, is gone when this returns. Errors: those of starting the daemons, the application or an errand;
+// the rest is told by `say`. The calling thread must be the only one, and must live on until then.
+Result<RunReport> run_job(const RunPlan& plan, const Say& say);
+
+}  // namespace forebay::job

@@ -1,0 +1,199 @@
+#include "job/run/run_job.h"
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+namespace forebay::job {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+// Shell scripts stand for daemons, errands and applications. Each job runs in a process of its own, for it takes over
+// signals and children.
+class RunJob : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "forebay-run-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    dir_ = name;
+    plan_.daemons = {{"the agent", {"sh", "-c", "echo $$ >> daemons; echo ready; cat; echo tidy >> daemons"}, log()}};
+    plan_.application = {"sh", "-c", "echo run >> application"};
+    plan_.drain = {"the drain", {"sh", "-c", "echo drained"}};
+    plan_.start_timeout = 10s;
+  }
+  void TearDown() override { fs::remove_all(dir_); }
+
+  std::string log() const { return (dir_ / "log").string(); }
+  std::string read(const char* file) const {
+    std::ifstream in(dir_ / file);
+    std::stringstream text;
+    text << in.rdbuf();
+    return text.str();
+  }
+
+  // What is said, and how it ends, as lines of the file "report".
+  int run(const std::function<void(pid_t)>& meanwhile = {}) {
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      fs::current_path(dir_);
+      std::ofstream out("report");
+      const auto report = run_job(plan_, [&](const std::string& line) { out << line << std::endl; });
+      if (!report) out << "error: " << report.error().message() << std::endl;
+      if (report)
+        out << fmt::format("launches {} deaths {} drain {} left {}\n", report->launches, report->daemon_deaths,
+                           report->drain.value_or("none"), report->left);
+      for (const pid_t child : children()) out << "child " << child << std::endl;
+      out.close();
+      ::_exit(report ? report->ending.as_exit_code() : 99);
+    }
+    if (meanwhile) meanwhile(pid);
+    int status = 0;
+    EXPECT_EQ(::waitpid(pid, &status, 0), pid);
+    return Ending::of(status).as_exit_code();
+  }
+
+  void wait_for_file(const char* file) const {
+    for (int i = 0; i < 400 && !fs::exists(dir_ / file); ++i) std::this_thread::sleep_for(25ms);
+    ASSERT_TRUE(fs::exists(dir_ / file)) << file;
+  }
+
+  fs::path dir_;
+  RunPlan plan_;
+};
+
+TEST_F(RunJob, RunsDrainsAndLeavesNothing) {
+  EXPECT_EQ(run(), 0);
+  EXPECT_EQ(read("application"), "run\n");
+  EXPECT_THAT(read("report"), HasSubstr("launches 1 deaths 0 drain drained"));
+  EXPECT_THAT(read("report"), Not(HasSubstr("child")));
+  EXPECT_THAT(read("daemons"), HasSubstr("tidy"));
+}
+
+TEST_F(RunJob, PassesTheExitCodeOn) {
+  plan_.application = {"sh", "-c", "exit 7"};
+  EXPECT_EQ(run(), 7);
+  plan_.application = {"sh", "-c", "kill -9 $$"};
+  EXPECT_EQ(run(), 137);
+}
+
+TEST_F(RunJob, StartsACrashedApplicationAgainFromWhatWasRestored) {
+  plan_.relaunches = 2;
+  plan_.application = {"sh", "-c", "echo \"run $*\" >> application; [ $(wc -l < application) = 3 ] || kill -9 $$",
+                       "app"};
+  plan_.look = {"the look", {"sh", "-c", "echo found"}};
+  plan_.restores = [](const std::string& output) -> Result<std::vector<Errand>> {
+    return std::vector<Errand>{{"a", {"echo", "a", output}}, {"b", {"echo", "b"}}};
+  };
+  plan_.restart_words = [](const std::vector<std::string>& outputs) -> Result<std::vector<std::string>> {
+    return std::vector<std::string>{"--restart", fmt::format("{}{}", outputs[0][0], outputs[1][0])};
+  };
+  EXPECT_EQ(run(), 0);
+  EXPECT_EQ(read("application"), "run --restart ab\nrun --restart ab\nrun --restart ab\n");
+  EXPECT_THAT(read("report"), HasSubstr("signal 9 (Killed); it is started again (2 of 2)"));
+}
+
+TEST_F(RunJob, DaemonsThatDieAreStartedAgain) {
+  plan_.application = {"sh", "-c", "kill -9 $(head -n 1 daemons); sleep 0.7; exit 5"};
+  EXPECT_EQ(run(), 5);
+  EXPECT_THAT(read("report"),
+              HasSubstr("the agent ended with signal 9 (Killed): its log is empty; it is started again"));
+  EXPECT_THAT(read("report"), HasSubstr("deaths 1"));
+}
+
+TEST_F(RunJob, SaysWhyADaemonCannotStart) {
+  plan_.daemons.push_back({"the aggregator", {"sh", "-c", "echo 'the store is gone' >&2; exit 3"}, log()});
+  EXPECT_EQ(run(), 99);
+  EXPECT_THAT(read("report"),
+              HasSubstr("the aggregator ended with exit code 3 before it was ready: the store is gone"));
+  EXPECT_EQ(read("application"), "");
+}
+
+TEST_F(RunJob, WaitsForDaemonsNotWithoutEnd) {
+  plan_.start_timeout = 200ms;
+  plan_.daemons[0].words = {"sleep", "100"};
+  EXPECT_EQ(run(), 99);
+  EXPECT_THAT(read("report"), HasSubstr("not ready after 0 s: the agent"));
+  EXPECT_THAT(read("report"), Not(HasSubstr("child")));
+}
+
+TEST_F(RunJob, DrainsAfterASignal) {
+  plan_.relaunches = 3;
+  plan_.application = {"sh", "-c", "trap 'exit 9' TERM; touch started; while :; do sleep 0.05; done"};
+  const int code = run([&](pid_t pid) {
+    wait_for_file("started");
+    ::kill(pid, SIGTERM);
+  });
+  EXPECT_EQ(code, 9);
+  EXPECT_THAT(read("report"), HasSubstr("launches 1 deaths 0 drain drained"));
+}
+
+TEST_F(RunJob, KillsAnApplicationThatDoesNotHear) {
+  plan_.grace = 200ms;
+  plan_.application = {"sh", "-c", "trap '' TERM; touch started; while :; do sleep 0.05; done"};
+  const int code = run([&](pid_t pid) {
+    wait_for_file("started");
+    ::kill(pid, SIGTERM);
+  });
+  EXPECT_EQ(code, 137);
+  EXPECT_THAT(read("report"), HasSubstr("drain drained"));
+}
+
+TEST_F(RunJob, LeavesAtOnceAfterASecondSignal) {
+  plan_.application = {"sh", "-c", "trap '' TERM; touch started; while :; do sleep 0.05; done"};
+  plan_.daemons[0].words = {"sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.05; done"};
+  const auto begin = std::chrono::steady_clock::now();
+  const int code = run([&](pid_t pid) {
+    wait_for_file("started");
+    ::kill(pid, SIGTERM);
+    std::this_thread::sleep_for(100ms);
+    ::kill(pid, SIGTERM);
+  });
+  EXPECT_EQ(code, 137);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
+  EXPECT_THAT(read("report"), HasSubstr("drain none left true"));
+  EXPECT_THAT(read("report"), Not(HasSubstr("child")));
+}
+
+TEST_F(RunJob, ADrainThatHangsIsGivenUp) {
+  plan_.drain_timeout = 200ms;
+  plan_.drain.words = {"sleep", "100"};
+  EXPECT_EQ(run(), 0);
+  EXPECT_THAT(read("report"), HasSubstr("not everything is drained: the drain took more than 0 s"));
+}
+
+TEST_F(RunJob, EndsWhatTheApplicationLeftBehind) {
+  plan_.application = {"sh", "-c", "sleep 100 & echo $! > orphan"};
+  EXPECT_EQ(run(), 0);
+  EXPECT_NE(::kill(std::atoi(read("orphan").c_str()), 0), 0);
+}
+
+TEST_F(RunJob, NothingSurvivesItsDeath) {
+  plan_.application = {"sh", "-c", "echo $$ > app; touch started; sleep 100"};
+  run([&](pid_t pid) {
+    wait_for_file("started");
+    ::kill(pid, SIGKILL);
+  });
+  std::istringstream daemon(read("daemons"));
+  pid_t agent = 0;
+  daemon >> agent;
+  const pid_t application = std::atoi(read("app").c_str());
+  for (int i = 0; i < 200 && (::kill(agent, 0) == 0 || ::kill(application, 0) == 0); ++i)
+    std::this_thread::sleep_for(25ms);
+  EXPECT_NE(::kill(agent, 0), 0);
+  EXPECT_NE(::kill(application, 0), 0);
+}
+
+}  // namespace
+}  // namespace forebay::job
