@@ -182,6 +182,14 @@ void remove_marker(const std::string& stage, const std::string& set, uint32_t ra
   ::unlink(marker_path(stage, set, rank).c_str());
 }
 
+Result<bool> has_set(const std::string& stage, const std::string& set) {
+  struct stat info{};
+  const std::string path = stage + "/" + set;
+  if (::lstat(path.c_str(), &info) == 0) return S_ISDIR(info.st_mode);
+  if (errno == ENOENT) return false;
+  return fail_errno(errno, "stat", path);
+}
+
 Result<std::vector<std::string>> noted_sets(const std::string& stage) {
   FOREBAY_TRY(auto names, store::names_in(own_path(stage, "sets")));
   std::erase_if(names, [](const std::string& name) { return !is_set_name(name); });

@@ -54,6 +54,9 @@ Result<void> empty_bin(const std::string& stage);
 Result<std::vector<uint32_t>> marked_ranks(const std::string& stage, const std::string& set);
 void remove_marker(const std::string& stage, const std::string& set, uint32_t rank);
 
+// Whether STAGE/SET is there.
+Result<bool> has_set(const std::string& stage, const std::string& set);
+
 // All sets with notes.
 Result<std::vector<std::string>> noted_sets(const std::string& stage);
 
