@@ -22,7 +22,8 @@ Error error_of(const wire::RefusedT& refused) {
 }
 
 void PeerFaults::note(uint32_t peer, const Error& error) {
-  constexpr size_t kKept = 64;  // one for each thread that reads, and some
+  if (error.kind == ErrorKind::limit) return;  // of this process's memory
+  constexpr size_t kKept = 64;                 // one for each thread that reads, and some
   const std::lock_guard lock(mutex_);
   if (faults_.size() < kKept) faults_.emplace_back(peer, error);
 }
@@ -30,7 +31,7 @@ void PeerFaults::note(uint32_t peer, const Error& error) {
 std::optional<uint32_t> PeerFaults::find(const Error& error) const {
   const std::lock_guard lock(mutex_);
   for (const auto& [peer, fault] : faults_)
-    if (fault.kind == error.kind && fault.what == error.what) return peer;
+    if (fault.kind == error.kind && fault.what == error.what && fault.path == error.path) return peer;
   return std::nullopt;
 }
 

@@ -2,9 +2,10 @@
 // agent of another node.
 //
 // A connection opens one target (TargetOpen), then makes files, directories and links in it, each answered in order by
-// TargetDone or Refused. Bytes come in frames of type kWrite, which have no answer of their own: what goes wrong with
-// them is the answer to the next message. The agent tells with kTaken how much of them it has dealt with, and the
-// worker has never more than kWindow bytes of bodies under way. After a refusal nothing more is written.
+// TargetDone or Refused; TargetFinish is the last. Bytes come in frames of type kWrite, which have no answer of their
+// own: what goes wrong with them is the answer to the next message. The agent tells with kTaken how much of them it has
+// dealt with, and the worker has never more than kWindow bytes of bodies under way. After a refusal nothing more is
+// written.
 //
 // What is delivered lies below delivered_path() first, where nobody looks for sets. Several workers may deliver into
 // one set at once. When all have done, publish_delivered() makes the set visible in one rename.

@@ -1,4 +1,5 @@
 // How RemoteSources come to the directory of their group.
+#include <algorithm>
 #include <utility>
 
 #include "engine/source_pool.h"
@@ -13,26 +14,46 @@ Result<engine::GroupDirectory> RemoteSources::directory(const LayoutOptions& opt
     FOREBAY_TRY(auto link, faults_.of(number, ask_for_headers(peers_[number])));
     asked.emplace_back(number, std::move(link));
   }
-
-  std::vector<engine::Headers> headers;
-  uint64_t left = memory_bytes / 2;
-  const auto add = [&](engine::Headers more) {
-    left -= std::min(left, more.directory.memory_bytes());
-    headers.push_back(std::move(more));
-    options.moved();
-  };
+  Gathered gathered{.bytes_left = memory_bytes / 2};
   for (uint32_t number = 0; number < peers_.size(); ++number) {
     if (!peers_[number].roads->is_here()) continue;
-    FOREBAY_TRY(auto own, faults_.of(number, headers_here(peers_[number], options, left)));
-    add(std::move(own));
+    FOREBAY_TRY(auto own, faults_.of(number, headers_here(peers_[number], options, gathered.bytes_left)));
+    gathered.add(number, std::move(own));
   }
   for (auto& [number, link] : asked) {
     if (options.stop.stop_requested()) return fail(ErrorKind::cancelled, "packing the rank group was cancelled");
-    FOREBAY_TRY(auto received, faults_.of(number, receive_headers(link, left)));
-    add(std::move(received));
+    FOREBAY_TRY(auto received, faults_.of(number, receive_headers(link, gathered.bytes_left)));
+    gathered.add(number, std::move(received));
     FOREBAY_CHECK(faults_.of(number, peers_[number].roads->add(std::move(link))));
+    options.moved();
   }
-  return engine::merge_headers(headers, files_, options.similarity, memory_bytes - memory_bytes / 2, options.threads);
+  return merge(gathered, options, memory_bytes - memory_bytes / 2);
+}
+
+void RemoteSources::Gathered::add(uint32_t peer, engine::Headers more) {
+  bytes_left -= std::min(bytes_left, more.directory.memory_bytes());
+  headers.push_back(std::move(more));
+  senders.push_back(peer);
+}
+
+Result<engine::GroupDirectory> RemoteSources::merge(const Gathered& gathered, const LayoutOptions& options,
+                                                    uint64_t memory_bytes) {
+  const auto merged = [&](std::span<const engine::Headers> headers, std::span<const engine::SourceFile> files) {
+    return engine::merge_headers(headers, files, options.similarity, memory_bytes, options.threads);
+  };
+  auto all = merged(gathered.headers, files_);
+  // Whose headers cannot be merged even alone is at fault.
+  for (size_t i = 0; !all && i < gathered.headers.size(); ++i) {
+    const uint32_t sender = gathered.senders[i];
+    static_cast<void>(faults_.of(sender, merged({&gathered.headers[i], 1}, files_of(peers_[sender]))));
+  }
+  return all;
+}
+
+std::vector<engine::SourceFile> RemoteSources::files_of(const Peer& peer) const {
+  std::vector<engine::SourceFile> files;
+  for (const uint32_t file : peer.files) files.push_back(files_[file]);
+  return files;
 }
 
 Result<fabric::Link> RemoteSources::ask_for_headers(const Peer& peer) const {
@@ -48,8 +69,7 @@ Result<fabric::Link> RemoteSources::ask_for_headers(const Peer& peer) const {
 
 Result<engine::Headers> RemoteSources::headers_here(const Peer& peer, const LayoutOptions& options,
                                                     uint64_t memory_bytes) const {
-  std::vector<engine::SourceFile> files;
-  for (const uint32_t file : peer.files) files.push_back(files_[file]);
+  const std::vector<engine::SourceFile> files = files_of(peer);
   engine::SourcePool pool(files);
   return engine::read_headers(files, pool, options.format, memory_bytes, options.threads);
 }

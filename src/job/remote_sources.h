@@ -62,6 +62,14 @@ class RemoteSources final : public engine::Sources {
     std::unique_ptr<RoadPool> roads;
     std::vector<uint32_t> files;  // indices into files_, regular ones
   };
+  // The headers that have come, and whose they are.
+  struct Gathered {
+    uint64_t bytes_left;  // for more of them
+    std::vector<engine::Headers> headers = {};
+    std::vector<uint32_t> senders = {};
+
+    void add(uint32_t peer, engine::Headers more);
+  };
   class Reading;
 
   explicit RemoteSources(const AgentAccess& access) : access_(access) {}
@@ -70,8 +78,10 @@ class RemoteSources final : public engine::Sources {
   void add_peer(const wire::PeerT& peer, const std::string& set, std::vector<uint32_t> files);
   std::vector<fabric::ExposedFile> find_here(const std::string& directory, std::span<const uint32_t> files) const;
 
+  std::vector<engine::SourceFile> files_of(const Peer& peer) const;
   Result<fabric::Link> ask_for_headers(const Peer& peer) const;
   Result<engine::Headers> headers_here(const Peer& peer, const LayoutOptions& options, uint64_t memory_bytes) const;
+  Result<engine::GroupDirectory> merge(const Gathered& gathered, const LayoutOptions& options, uint64_t memory_bytes);
   Result<engine::Headers> receive_headers(fabric::Link& link, uint64_t memory_bytes) const;
 
   const AgentAccess& access_;

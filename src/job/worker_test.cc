@@ -219,6 +219,19 @@ TEST_F(WorkerTest, SaysWhichSourceChanged) {
   }
 }
 
+TEST_F(WorkerTest, AnOfferThatIsNotWhatTheAgentHasIsItsFault) {
+  write_ranks(4, 1000);
+  stage_ranks();
+  start_agents("here", "elsewhere");
+  wire::TaskT task = pack_task();
+  add_agents(task);
+  for (auto& file : task.files)
+    if (file->peer == 1 && file->index == 1) file->file->mtime_s += 1;
+  const wire::TaskDoneT done = TestWorker(options_).run(task);
+  expect_source_failed(done, ErrorKind::changed, 1);
+  EXPECT_THAT(done.error, HasSubstr("rank103/state.npy"));
+}
+
 TEST_F(WorkerTest, NoticesAChangeWhileItPacks) {
   write_ranks(4, 1'000'000);
   stage_ranks();
