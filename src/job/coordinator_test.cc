@@ -1,0 +1,710 @@
+#include "job/coordinator.h"
+
+#include <nlohmann/json.hpp>
+
+#include <gmock/gmock.h>
+
+#include "job/test_coordinator.h"
+
+namespace forebay::job {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using wire::SetState;
+
+CoordinatorOptions options(uint64_t group_size = 2) {
+  CoordinatorOptions with;
+  with.group_size = group_size;
+  with.profile = "balanced";
+  with.scheme = "auto";
+  return with;
+}
+
+// Two nodes with two ranks each, and a worker on each.
+class CoordinatorTest : public testing::Test {
+ protected:
+  void offer_all(const std::string& set, std::optional<int64_t> step = {}, int64_t mtime = 7) {
+    offer(a, set, {0, 1}, step, mtime);
+    offer(b, set, {2, 3}, step, mtime);
+  }
+  void offer(SessionId agent, const std::string& set, std::vector<uint32_t> ranks, std::optional<int64_t> step = {},
+             int64_t mtime = 7) {
+    wire::OfferT offered = offer_of(set, std::move(ranks), 4, ++exposure, mtime);
+    if (step) offered.step = *step;
+    s.send(agent, std::move(offered));
+  }
+  // Everything that workers have to do is done.
+  void work() {
+    s.serve_store();
+    for (bool some = true; some;) {
+      some = false;
+      for (const SessionId worker : {wa, wb})
+        while (!s.inbox[worker].tasks.empty()) {
+          const wire::TaskT task = s.inbox[worker].tasks.front();
+          s.inbox[worker].tasks.pop_front();
+          s.send(worker, success(task));
+          some = true;
+        }
+      s.serve_store();
+    }
+  }
+  wire::TaskT take_task(SessionId worker) {
+    if (s.inbox[worker].tasks.empty()) throw std::runtime_error("no task");
+    wire::TaskT task = s.inbox[worker].tasks.front();
+    s.inbox[worker].tasks.pop_front();
+    return task;
+  }
+  std::vector<SetState> states(SessionId agent) {
+    std::vector<SetState> all;
+    for (const wire::SetNewsT& news : s.inbox[agent].news) all.push_back(news.state);
+    return all;
+  }
+  std::vector<SessionId> all() const { return {a, b, wa, wb}; }
+
+  Stand s{options()};
+  SessionId a = s.agent("na"), b = s.agent("nb"), wa = s.worker("na"), wb = s.worker("nb");
+  uint64_t exposure = 0;
+};
+
+TEST_F(CoordinatorTest, ASetIsDrainedWhenAllRanksAreThere) {
+  EXPECT_TRUE(s.inbox[a].welcome);
+  offer(a, "s1", {0, 1}, 5);
+  s.serve_store();
+  EXPECT_TRUE(s.inbox[wa].tasks.empty());
+  offer(b, "s1", {2, 3}, 5);
+  s.serve_store();
+  const wire::TaskT of_a = take_task(wa), of_b = take_task(wb);
+  EXPECT_EQ(of_a.peers[0]->node, "na");
+  EXPECT_EQ(of_b.peers[0]->node, "nb");
+  EXPECT_EQ(of_b.first_rank, 2u);
+  EXPECT_EQ(of_a.directory, "/store/staging/s1");
+  EXPECT_THAT(of_a.container, testing::StartsWith("00000-of-00002.fbc."));
+  s.send(wb, success(of_b, 30));
+  EXPECT_TRUE(s.inbox[a].news.empty());
+  s.send(wa, success(of_a, 20));
+  EXPECT_TRUE(s.inbox[a].news.empty()) << "before the commit";
+  s.serve_store();
+  for (const SessionId agent : {a, b}) {
+    ASSERT_EQ(s.inbox[agent].news.size(), 1u);
+    EXPECT_EQ(s.inbox[agent].news[0].state, SetState::durable);
+    EXPECT_EQ(s.inbox[agent].news[0].stored_as, "s1");
+  }
+  const store::Manifest& manifest = s.stored.at("s1");
+  EXPECT_EQ(manifest.step, 5);
+  EXPECT_EQ(manifest.ranks, 4u);
+  EXPECT_EQ(manifest.bytes(), 50u);
+  EXPECT_EQ(manifest.containers[1].name, "00001-of-00002.fbc");
+  EXPECT_EQ(manifest.sources.size(), 2u);
+  EXPECT_EQ(s.commits[0].renames.size(), 2u);
+}
+
+TEST_F(CoordinatorTest, OfUnknownRanksTheNumberOfAgentsTells) {
+  CoordinatorOptions with = options();
+  with.agents = 2;
+  Stand t(with);
+  const SessionId one = t.agent("n1"), two = t.agent("n2"), worker = t.worker("n1");
+  wire::OfferT offered = offer_of("s", {}, 0, 1);
+  offered.files.push_back(offered_file("cpu0001", -1));
+  t.send(one, std::move(offered));
+  t.serve_store();
+  EXPECT_TRUE(t.inbox[worker].tasks.empty());
+  wire::OfferT second = offer_of("s", {}, 0, 1);
+  second.files.push_back(offered_file("cpu0000", -1));
+  t.send(two, std::move(second));
+  t.serve_store();
+  ASSERT_EQ(t.inbox[worker].tasks.size(), 1u);
+  const wire::TaskT task = t.inbox[worker].tasks.front();
+  EXPECT_EQ(task.files[0]->file->name, "cpu0000");
+  EXPECT_EQ(task.files[1]->file->rank, 1);
+}
+
+TEST_F(CoordinatorTest, WithoutRanksAndAgentsTheSetIsGivenUp) {
+  wire::OfferT offered = offer_of("s", {}, 0, 1);
+  offered.files.push_back(offered_file("x", -1));
+  s.send(a, std::move(offered));
+  s.serve_store();
+  EXPECT_THAT(states(a), ElementsAre(SetState::failed));
+}
+
+TEST_F(CoordinatorTest, MissingRanksAreNamedWhenTheTimeIsOver) {
+  offer(a, "s", {0, 1});
+  s.serve_store();
+  s.pass(599s, all());
+  EXPECT_TRUE(s.inbox[a].news.empty());
+  s.pass(2s, all());
+  ASSERT_EQ(s.inbox[a].news.size(), 1u);
+  EXPECT_EQ(s.inbox[a].news[0].state, SetState::failed);
+  EXPECT_THAT(s.inbox[a].news[0].message, testing::AllOf(HasSubstr("ranks 2-3 of 4"), HasSubstr("nb")));
+  EXPECT_TRUE(s.commits.empty());
+}
+
+TEST_F(CoordinatorTest, ATaskOfALostWorkerGoesToAnotherUnderAnotherName) {
+  offer_all("s");
+  s.serve_store();
+  const wire::TaskT first = take_task(wa);
+  s.leave(wa);
+  EXPECT_TRUE(s.inbox[wb].cancels.empty());
+  s.send(wb, success(take_task(wb)));
+  const wire::TaskT again = take_task(wb);
+  EXPECT_NE(again.container, first.container);
+  EXPECT_EQ(again.first_rank, first.first_rank);
+  s.send(wb, success(again));
+  s.serve_store();
+  EXPECT_THAT(states(a), ElementsAre(SetState::durable));
+}
+
+TEST_F(CoordinatorTest, AStalledTaskIsGivenToAnotherWorker) {
+  offer_all("s");
+  s.serve_store();
+  const wire::TaskT slow = take_task(wa);
+  s.send(wb, success(take_task(wb)));
+  for (int i = 0; i < 3; ++i) {
+    s.pass(100s, all());
+    wire::TaskProgressT progress;
+    progress.id = slow.id;
+    progress.raw_bytes = static_cast<uint64_t>(i) + 1;
+    s.send(wa, std::move(progress));
+  }
+  EXPECT_TRUE(s.inbox[wb].tasks.empty());
+  s.pass(121s, all());
+  EXPECT_THAT(s.inbox[wa].cancels, ElementsAre(slow.id));
+  s.send(wb, success(take_task(wb)));
+  s.serve_store();
+  EXPECT_THAT(states(b), ElementsAre(SetState::durable));
+}
+
+TEST_F(CoordinatorTest, ASilentWorkerIsLostAndItsTaskGoesOn) {
+  offer_all("s");
+  s.serve_store();
+  s.pass(11s, {a, b, wb});
+  EXPECT_TRUE(s.inbox[wa].closed);
+  s.send(wb, success(take_task(wb)));
+  EXPECT_EQ(s.inbox[wb].tasks.size(), 1u);
+}
+
+TEST_F(CoordinatorTest, AProcessThatWasStoppedTakesNobodyForLost) {
+  s.now += 1h;
+  s.coordinator.tick(s.now);
+  s.collect();
+  for (const SessionId id : all()) EXPECT_FALSE(s.inbox[id].closed);
+}
+
+TEST_F(CoordinatorTest, AnAgentThatComesBackOffersAgain) {
+  offer_all("s");
+  s.serve_store();
+  const wire::TaskT first = take_task(wa);
+  s.leave(a);
+  s.send(wa, failure(first, wire::FaultSide::source, ErrorKind::disconnected));
+  s.send(wb, success(take_task(wb)));
+  s.pass(60s, all());
+  EXPECT_TRUE(s.inbox[wa].tasks.empty() && s.inbox[wb].tasks.empty()) << "the agent is away";
+  const SessionId back = s.agent("na");
+  offer(back, "s", {1, 0});
+  s.pass(1s, all());
+  const wire::TaskT again = take_task(wa);
+  EXPECT_EQ(again.peers[0]->exposure, exposure);
+  EXPECT_EQ(again.files[0]->index, 1u);
+  s.send(wa, success(again));
+  s.serve_store();
+  EXPECT_THAT(states(back), ElementsAre(SetState::durable));
+}
+
+TEST_F(CoordinatorTest, AnAgentThatDoesNotComeBackEndsTheSet) {
+  offer_all("s");
+  s.serve_store();
+  s.leave(a);
+  s.send(wa, failure(take_task(wa), wire::FaultSide::source, ErrorKind::disconnected));
+  s.send(wb, success(take_task(wb)));
+  s.pass(602s, {b, wa, wb});
+  ASSERT_THAT(states(b), ElementsAre(SetState::failed));
+  EXPECT_THAT(s.inbox[b].news[0].message, HasSubstr("na"));
+  s.serve_store();
+  EXPECT_EQ(s.abandoned.size(), 1u);
+}
+
+TEST_F(CoordinatorTest, ASecondAgentOfAStageTakesThePlaceOfTheFirst) {
+  const SessionId again = s.agent("na");
+  EXPECT_TRUE(s.inbox[a].closed);
+  offer(again, "s", {0, 1});
+  offer(b, "s", {2, 3});
+  work();
+  EXPECT_THAT(states(again), ElementsAre(SetState::durable));
+}
+
+TEST_F(CoordinatorTest, ChangedFilesEndTheSetAndAreNamed) {
+  offer_all("s");
+  s.serve_store();
+  s.send(wa, failure(take_task(wa), wire::FaultSide::source, ErrorKind::changed, "/stage/s/rank1: was changed"));
+  ASSERT_THAT(states(b), ElementsAre(SetState::failed));
+  EXPECT_THAT(s.inbox[b].news[0].message, HasSubstr("rank1"));
+  EXPECT_EQ(s.inbox[wb].cancels.size(), 1u);
+  s.serve_store();
+  EXPECT_TRUE(s.stored.empty());
+  EXPECT_EQ(s.abandoned.size(), 1u);
+}
+
+TEST_F(CoordinatorTest, AWithdrawnSetIsGivenUpWhileItIsDrained) {
+  offer_all("s");
+  s.serve_store();
+  wire::WithdrawnT withdrawn;
+  withdrawn.set = "s";
+  withdrawn.exposure = exposure;
+  withdrawn.reason = "/stage/s/rank3 was removed";
+  s.send(b, std::move(withdrawn));
+  ASSERT_THAT(states(a), ElementsAre(SetState::failed));
+  EXPECT_THAT(s.inbox[a].news[0].message, HasSubstr("rank3"));
+}
+
+TEST_F(CoordinatorTest, AWithdrawnPartOfAnIncompleteSetCanBeOfferedAgain) {
+  offer(a, "s", {0, 1});
+  wire::WithdrawnT withdrawn;
+  withdrawn.set = "s";
+  withdrawn.exposure = exposure;
+  s.send(a, std::move(withdrawn));
+  offer(b, "s", {2, 3});
+  s.serve_store();
+  EXPECT_TRUE(s.inbox[wa].tasks.empty());
+  offer(a, "s", {0, 1});
+  work();
+  EXPECT_THAT(states(a), ElementsAre(SetState::durable));
+}
+
+TEST_F(CoordinatorTest, ASetThatChangesWhileItIsDrainedIsDrainedAnew) {
+  offer_all("s");
+  s.serve_store();
+  const wire::TaskT old = take_task(wa);
+  offer(a, "s", {0, 1}, {}, 8);
+  EXPECT_THAT(s.inbox[wa].cancels, ElementsAre(old.id));
+  s.send(wa, failure(old, wire::FaultSide::other, ErrorKind::cancelled));
+  s.inbox[wb].tasks.clear();
+  s.send(wb, [&] {
+    wire::TaskDoneT done;
+    done.id = s.inbox[wb].cancels.front();
+    done.failed = true;
+    return done;
+  }());
+  work();
+  EXPECT_THAT(states(b), ElementsAre(SetState::durable));
+  EXPECT_EQ(s.commits.size(), 1u);
+  EXPECT_EQ(s.inbox[a].news[0].exposure, exposure);
+}
+
+TEST_F(CoordinatorTest, AnOfferDuringTheCommitIsAnotherSet) {
+  offer_all("s");
+  s.serve_store();
+  s.send(wa, success(take_task(wa)));
+  s.send(wb, success(take_task(wb)));
+  const auto commit = s.take_command<Commit>();
+  offer(a, "s", {0, 1}, {}, 9);
+  s.stored["s"] = commit.manifest;
+  s.answer(Committed{commit.set, {}});
+  ASSERT_EQ(s.inbox[a].news.size(), 1u);
+  EXPECT_EQ(s.inbox[a].news[0].exposure, exposure - 2);
+  offer(b, "s", {2, 3}, {}, 9);
+  work();
+  EXPECT_EQ(s.inbox[a].news[1].stored_as, "s+2");
+  EXPECT_EQ(s.inbox[a].news[1].exposure, exposure - 1);
+}
+
+TEST_F(CoordinatorTest, StoreErrorsAreTriedAgainWithGrowingPauses) {
+  offer_all("s");
+  s.answer(LookedUp{s.take_command<LookUp>().set, std::vector<StoredSet>{}});
+  for (const auto pause : {1s, 2s, 4s}) {
+    s.answer(Staged{s.take_command<Stage>().set, fail(ErrorKind::no_space, "full", "/store")});
+    s.pass(pause - 500ms, all());
+    EXPECT_TRUE(s.commands.empty()) << pause.count();
+    s.pass(1s, all());
+  }
+  s.serve_store();
+  s.send(wa, success(take_task(wa)));
+  s.send(wb, failure(take_task(wb), wire::FaultSide::store, ErrorKind::no_space));
+  s.pass(2s, all());
+  s.send(s.inbox[wa].tasks.empty() ? wb : wa, success(take_task(s.inbox[wa].tasks.empty() ? wb : wa)));
+  s.answer(Committed{s.take_command<Commit>().set, fail(ErrorKind::io, "EIO", "/store")});
+  EXPECT_TRUE(s.inbox[a].news.empty());
+  s.pass(2s, all());
+  s.serve_store();
+  EXPECT_THAT(states(a), ElementsAre(SetState::durable));
+}
+
+TEST_F(CoordinatorTest, AStoreThatStaysFullEndsTheSet) {
+  offer_all("s");
+  s.answer(LookedUp{s.take_command<LookUp>().set, std::vector<StoredSet>{}});
+  for (int i = 0; i < 100 && s.inbox[a].news.empty(); ++i) {
+    if (!s.commands.empty()) s.answer(Staged{s.take_command<Stage>().set, fail(ErrorKind::no_space, "full", "/store")});
+    s.pass(30s, all());
+  }
+  ASSERT_THAT(states(a), ElementsAre(SetState::failed));
+  EXPECT_THAT(s.inbox[a].news[0].message, HasSubstr("full"));
+}
+
+TEST_F(CoordinatorTest, AWorkersOwnErrorsAreFewBeforeTheSetIsGivenUp) {
+  offer_all("s");
+  s.serve_store();
+  int tries = 0;
+  for (; tries < 10 && s.inbox[a].news.empty(); ++tries) {
+    const SessionId worker = s.inbox[wa].tasks.empty() ? wb : wa;
+    s.send(worker, failure(take_task(worker), wire::FaultSide::other, ErrorKind::limit, "too little memory"));
+    if (tries % 2 == 1) s.pass(5s, all());
+  }
+  EXPECT_LE(tries, 6);
+  EXPECT_THAT(states(a), ElementsAre(SetState::failed));
+}
+
+TEST_F(CoordinatorTest, ATaskThatEndsItsWorkersIsGivenUp) {
+  offer_all("s");
+  s.serve_store();
+  s.leave(wa);
+  s.send(wb, success(take_task(wb)));
+  int lost = 0;
+  for (SessionId worker = wb; s.inbox[a].news.empty() && lost < 20; ++lost) {
+    s.leave(worker);
+    worker = s.worker("nc");
+  }
+  EXPECT_EQ(lost, 7);
+  EXPECT_THAT(states(a), ElementsAre(SetState::failed));
+}
+
+TEST_F(CoordinatorTest, WhatTheStoreHasAlreadyIsNotStoredTwice) {
+  offer_all("s");
+  work();
+  const store::Manifest committed = s.stored.at("s");
+  Stand t(options(), 2);  // the next coordinator
+  t.stored["s"] = committed;
+  const SessionId one = t.agent("na"), two = t.agent("nb");
+  t.send(one, offer_of("s", {0, 1}, 4, 11));
+  t.serve_store();
+  EXPECT_TRUE(t.inbox[one].news.empty());
+  t.send(two, offer_of("s", {2, 3}, 4, 12));
+  t.serve_store();
+  for (const SessionId id : {one, two}) {
+    ASSERT_EQ(t.inbox[id].news.size(), 1u);
+    EXPECT_EQ(t.inbox[id].news[0].state, SetState::durable);
+    EXPECT_EQ(t.inbox[id].news[0].stored_as, "s");
+  }
+  EXPECT_TRUE(t.commits.empty());
+}
+
+TEST_F(CoordinatorTest, ALonelyPartOfAStoredSetIsKnownAfterAWhile) {
+  offer_all("s");
+  work();
+  Stand t(options(), 2);
+  t.stored["s"] = s.stored.at("s");
+  const SessionId one = t.agent("na");
+  t.send(one, offer_of("s", {0, 1}, 4, 11));
+  t.serve_store();
+  t.pass(25s, {one});
+  ASSERT_EQ(t.inbox[one].news.size(), 1u);
+  EXPECT_EQ(t.inbox[one].news[0].state, SetState::durable);
+}
+
+TEST_F(CoordinatorTest, ASetWrittenAgainGetsAnotherName) {
+  offer_all("s");
+  work();
+  offer_all("s", {}, 8);
+  work();
+  EXPECT_EQ(s.inbox[a].news[1].stored_as, "s+2");
+  offer_all("s", {}, 9);
+  work();
+  EXPECT_EQ(s.inbox[a].news[2].stored_as, "s+3");
+  offer_all("s", {}, 8);  // agents that were killed, say
+  EXPECT_EQ(s.inbox[a].news[3].stored_as, "s+2");
+  EXPECT_EQ(s.inbox[a].news[3].state, SetState::durable);
+}
+
+TEST_F(CoordinatorTest, ANameThatIsTakenAtTheCommitIsLookedAtAgain) {
+  offer_all("s");
+  s.serve_store();
+  s.send(wa, success(take_task(wa)));
+  s.send(wb, success(take_task(wb)));
+  const auto commit = s.take_command<Commit>();
+  s.stored["s"] = commit.manifest;  // an earlier coordinator has woken up
+  s.answer(Committed{commit.set, fail(ErrorKind::exists, "taken")});
+  s.serve_store();
+  EXPECT_THAT(states(a), ElementsAre(SetState::durable));
+  EXPECT_EQ(s.stored.size(), 1u);
+}
+
+TEST_F(CoordinatorTest, NewestSkipsWhatIsOlder) {
+  for (int64_t step = 1; step <= 4; ++step) offer_all("s" + std::to_string(step), step);
+  work();
+  EXPECT_THAT(states(a), ElementsAre(SetState::durable, SetState::skipped, SetState::skipped, SetState::durable));
+  EXPECT_TRUE(s.stored.contains("s1") && s.stored.contains("s4"));
+}
+
+TEST_F(CoordinatorTest, NewestGoesByTheStepNotByTheOffer) {
+  s.pass(1s, all());
+  offer_all("s1", 1);
+  offer_all("s9", 9);
+  offer_all("s8", 8);
+  work();
+  EXPECT_TRUE(s.stored.contains("s9"));
+  EXPECT_FALSE(s.stored.contains("s8"));
+}
+
+class BacklogTest : public CoordinatorTest {
+ protected:
+  void use(Backlog backlog) {
+    CoordinatorOptions with = options();
+    with.backlog = backlog;
+    with.backlog_sets = 3;
+    t = std::make_unique<Stand>(with);
+    one = t->agent("na");
+    worker = t->worker("na");
+    for (int64_t step = 1; step <= 3; ++step) {
+      wire::OfferT offered = offer_of("s" + std::to_string(step), {0, 1}, 2, static_cast<uint64_t>(step));
+      offered.step = step;
+      t->send(one, std::move(offered));
+      t->serve_store();
+    }
+    while (!t->inbox[worker].tasks.empty()) {
+      order.push_back(t->inbox[worker].tasks.front().set);
+      t->send(worker, success(t->inbox[worker].tasks.front()));
+      t->inbox[worker].tasks.pop_front();
+      t->serve_store();
+    }
+  }
+  std::unique_ptr<Stand> t;
+  SessionId one = 0, worker = 0;
+  std::vector<std::string> order;
+};
+
+TEST_F(BacklogTest, SkipSkipsWhatComesWhileOneIsDrained) {
+  use(Backlog::skip);
+  EXPECT_THAT(order, ElementsAre("s1"));
+  EXPECT_EQ(t->inbox[one].news[0].state, SetState::skipped);
+}
+
+TEST_F(BacklogTest, BlockDrainsAllInOrder) {
+  use(Backlog::block);
+  EXPECT_THAT(order, ElementsAre("s1", "s2", "s3"));
+}
+
+TEST_F(CoordinatorTest, ARestartDeliversTheNewestSetToAllRanks) {
+  offer_all("s1", 1);
+  work();
+  offer_all("s2", 2);
+  work();
+  wire::RestartRequestT request;
+  request.total = 4;
+  request.ranks = {0, 1};
+  s.send(a, wire::RestartRequestT(request));
+  s.serve_store();
+  EXPECT_TRUE(s.inbox[wa].tasks.empty());
+  request.ranks = {3};
+  s.send(b, wire::RestartRequestT(request));
+  request.ranks = {2};
+  s.send(b, wire::RestartRequestT(request));
+  s.serve_store();
+  const wire::TaskT task = take_task(wb);
+  EXPECT_EQ(task.kind, wire::TaskKind::deliver);
+  EXPECT_EQ(task.set, "s2");
+  EXPECT_EQ(task.container, "00001-of-00002.fbc");
+  EXPECT_EQ(task.first_rank, 2u);
+  EXPECT_THAT(task.peer_of_rank, ElementsAre(0, 0));
+  EXPECT_EQ(task.peers[0]->stage, "/stage");
+  EXPECT_EQ(task.stage_as, "s2");
+  s.send(wb, success(task));
+  EXPECT_TRUE(s.inbox[a].ready.empty());
+  s.send(wa, success(take_task(wa)));
+  for (const SessionId agent : {a, b}) {
+    ASSERT_EQ(s.inbox[agent].ready.size(), 1u);
+    EXPECT_TRUE(s.inbox[agent].ready[0].found);
+    EXPECT_EQ(s.inbox[agent].ready[0].set, "s2");
+    EXPECT_EQ(s.inbox[agent].ready[0].step, 2);
+  }
+}
+
+class RestartTest : public CoordinatorTest {
+ protected:
+  void SetUp() override {
+    for (int64_t step = 1; step <= 3; ++step) {
+      offer_all("s" + std::to_string(step), step);
+      work();
+    }
+  }
+  void ask(SessionId agent, std::vector<uint32_t> ranks, uint32_t total = 4) {
+    wire::RestartRequestT request;
+    request.total = total;
+    request.ranks = std::move(ranks);
+    s.send(agent, std::move(request));
+    s.serve_store();
+  }
+  void ask_all() {
+    ask(a, {0, 1});
+    ask(b, {2, 3});
+  }
+};
+
+TEST_F(RestartTest, ADamagedSetIsPassedOverForAll) {
+  ask_all();
+  s.send(wa, success(take_task(wa)));
+  s.send(wb, failure(take_task(wb), wire::FaultSide::store, ErrorKind::corrupt, "frame 7 is damaged"));
+  EXPECT_EQ(take_task(wa).set, "s2");
+  s.inbox[wa].tasks.clear();
+  s.send(wb, success(take_task(wb)));
+  EXPECT_TRUE(s.inbox[a].ready.empty());
+}
+
+TEST_F(RestartTest, TheMessageSaysWhatWasPassedOver) {
+  s.stored.at("s2").lost_containers = {"00001-of-00002.fbc"};
+  ask_all();
+  s.send(wb, failure(take_task(wb), wire::FaultSide::store, ErrorKind::corrupt, "frame 7 is damaged"));
+  ASSERT_EQ(s.inbox[wa].cancels.size(), 1u);
+  s.send(wa, failure(take_task(wa), wire::FaultSide::other, ErrorKind::cancelled));
+  s.send(wa, success(take_task(wa)));
+  s.send(wb, success(take_task(wb)));
+  ASSERT_EQ(s.inbox[b].ready.size(), 1u);
+  EXPECT_EQ(s.inbox[b].ready[0].set, "s1");
+  EXPECT_THAT(s.inbox[b].ready[0].message, testing::AllOf(HasSubstr("s3"), HasSubstr("frame 7"), HasSubstr("s2")));
+}
+
+TEST_F(RestartTest, SetsOfAnotherNumberOfRanksAreOfNoUse) {
+  ask(a, {0, 1, 2}, 3);
+  ASSERT_EQ(s.inbox[a].ready.size(), 1u);
+  EXPECT_FALSE(s.inbox[a].ready[0].found);
+  EXPECT_THAT(s.inbox[a].ready[0].message, HasSubstr("4 ranks"));
+}
+
+TEST_F(RestartTest, WaitsForASetThatIsBeingDrained) {
+  offer_all("s4", 4);
+  s.serve_store();
+  ask_all();
+  s.send(wa, success(take_task(wa)));
+  s.send(wb, success(take_task(wb)));
+  s.serve_store();
+  EXPECT_EQ(take_task(wa).set, "s4");
+}
+
+TEST_F(RestartTest, AnAgentThatIsLostMustAskAgain) {
+  ask_all();
+  s.leave(b);
+  EXPECT_EQ(s.inbox[wa].cancels.size(), 1u);
+  s.send(wa, failure(take_task(wa), wire::FaultSide::other, ErrorKind::cancelled));
+  s.send(wb, failure(take_task(wb), wire::FaultSide::other, ErrorKind::cancelled));
+  const SessionId back = s.agent("nb");
+  ask(back, {2, 3});
+  s.send(wa, success(take_task(wa)));
+  s.send(wb, success(take_task(wb)));
+  EXPECT_EQ(s.inbox[a].ready.size(), 1u);
+  EXPECT_EQ(s.inbox[back].ready.size(), 1u);
+}
+
+TEST_F(RestartTest, RanksThatDoNotAskAreNamed) {
+  ask(a, {0, 1});
+  s.pass(601s, all());
+  ASSERT_EQ(s.inbox[a].refused.size(), 1u);
+  EXPECT_THAT(s.inbox[a].refused[0].message, HasSubstr("2-3"));
+  ask_all();
+  EXPECT_FALSE(s.inbox[wa].tasks.empty()) << "the next round is another one";
+}
+
+TEST_F(RestartTest, WhatCannotBeIsRefused) {
+  ask(a, {4});
+  ask(a, {});
+  ask(a, {0}, 0);
+  EXPECT_EQ(s.inbox[a].refused.size(), 3u);
+  ask(a, {0});
+  ask(b, {1}, 5);
+  EXPECT_EQ(s.inbox[b].refused.size(), 1u);
+}
+
+TEST_F(CoordinatorTest, AnEmptyStoreIsNothingToRestartFrom) {
+  wire::RestartRequestT request;
+  request.total = 2;
+  request.ranks = {0, 1};
+  s.send(a, std::move(request));
+  s.serve_store();
+  ASSERT_EQ(s.inbox[a].ready.size(), 1u);
+  EXPECT_FALSE(s.inbox[a].ready[0].found);
+}
+
+TEST_F(CoordinatorTest, TheEndWithDrainComesWhenAllIsDone) {
+  offer_all("s");
+  s.serve_store();
+  const SessionId asker = s.join();
+  wire::StopRequestT stop;
+  stop.drain = true;
+  s.send(asker, std::move(stop));
+  s.pass(5s, all());
+  EXPECT_TRUE(s.inbox[asker].stops.empty());
+  work();
+  s.pass(2s, all());
+  for (const SessionId id : {a, b, wa, wb, asker}) EXPECT_EQ(s.inbox[id].stops.size(), 1u);
+  EXPECT_TRUE(s.coordinator.stopped());
+  EXPECT_THAT(s.inbox[asker].stops[0], HasSubstr("1 sets are durable"));
+}
+
+TEST_F(CoordinatorTest, TheEndWithoutDrainComesAtOnce) {
+  offer_all("s");
+  s.serve_store();
+  s.send(wa, wire::StopRequestT());
+  EXPECT_EQ(s.inbox[a].stops.size(), 1u);
+  EXPECT_TRUE(s.coordinator.stopped());
+}
+
+TEST_F(CoordinatorTest, TheStatusTellsWhatGoesOn) {
+  offer_all("s1", 1);
+  work();
+  offer_all("s2", 2);
+  offer(a, "s3", {0, 1}, 3);
+  s.serve_store();
+  wire::TaskProgressT progress;
+  progress.id = s.inbox[wa].tasks.front().id;
+  progress.raw_bytes = 77;
+  s.send(wa, std::move(progress));
+  const SessionId asker = s.join();
+  s.send(asker, wire::StatusRequestT());
+  ASSERT_EQ(s.inbox[asker].status.size(), 1u);
+  const auto json = nlohmann::json::parse(s.inbox[asker].status[0]);
+  EXPECT_EQ(json["sets"][0]["state"], "packing");
+  EXPECT_EQ(json["sets"][0]["raw_bytes"], 77);
+  EXPECT_EQ(json["sets"][1]["state"], "incomplete");
+  EXPECT_THAT(json["sets"][1]["missing"], HasSubstr("2-3"));
+  EXPECT_EQ(json["past_sets"][0]["name"], "s1");
+  EXPECT_EQ(json["workers"][0]["task"]["set"], "s2");
+  EXPECT_EQ(json["totals"]["durable"], 1);
+  EXPECT_EQ(json["agents"].size(), 2u);
+}
+
+TEST_F(CoordinatorTest, WhoBreaksTheProtocolIsRefused) {
+  const auto kind_of = [&](SessionId id, auto body) {
+    wire::MessageT message;
+    message.body.Set(std::move(body));
+    return error(s.coordinator.received(id, std::move(message), s.now)).kind;
+  };
+  EXPECT_EQ(kind_of(a, wire::AgentHelloT()), ErrorKind::corrupt);
+  EXPECT_EQ(kind_of(wa, offer_of("s", {0}, 1, 1)), ErrorKind::corrupt);
+  EXPECT_EQ(kind_of(a, wire::TaskDoneT()), ErrorKind::corrupt);
+  EXPECT_EQ(kind_of(s.join(), wire::WithdrawnT()), ErrorKind::corrupt);
+  EXPECT_EQ(kind_of(a, wire::WelcomeT()), ErrorKind::corrupt);
+}
+
+TEST_F(CoordinatorTest, AnAgentCannotFillTheMemory) {
+  for (int i = 0; i < 300; ++i) offer(a, "s" + std::to_string(i), {0});
+  EXPECT_EQ(s.inbox[a].news.size(), 300u - 256);
+  EXPECT_EQ(s.inbox[a].news[0].state, SetState::failed);
+  offer(a, ".hidden", {0});
+  EXPECT_EQ(s.inbox[a].news.back().state, SetState::failed);
+}
+
+TEST_F(CoordinatorTest, AReportThatLiesIsNotBelieved) {
+  offer_all("s");
+  s.serve_store();
+  wire::TaskDoneT done = success(take_task(wa));
+  done.report = "{";
+  s.send(wa, std::move(done));
+  s.pass(2s, all());
+  wire::TaskT task = take_task(wa);
+  task.container = "../../etc/passwd";
+  s.send(wa, success(task));
+  s.pass(3s, all());
+  s.send(wa, success(take_task(wa)));
+  s.send(wb, success(take_task(wb)));
+  s.serve_store();
+  EXPECT_THAT(states(a), ElementsAre(SetState::durable));
+}
+
+}  // namespace
+}  // namespace forebay::job
