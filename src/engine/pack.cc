@@ -17,6 +17,7 @@
 #include "engine/choose_base.h"
 #include "engine/group_report.h"
 #include "engine/pack_group.h"
+#include "engine/set_before.h"
 #include "engine/set_files.h"
 #include "engine/source_pool.h"
 #include "engine/tree.h"
@@ -135,7 +136,7 @@ class Packer {
     const std::string seen = team_.broadcast(fingerprint(tree_));
     if (const std::string base = team_.broadcast(base_ ? engine::to_text(*base_) : ""); !base.empty())
       base_ = base_from_text(base);
-    before_ = team_.broadcast(before_);
+    before_.directory = team_.broadcast(before_.directory);
     FOREBAY_CHECK(agree(team_, pack_share(directory, seen)));
     const std::vector<std::string> shares = team_.gather(engine::to_text(reports_));
     FOREBAY_CHECK(agree(team_, team_.rank() == 0 ? commit(shares) : Result<void>()));
@@ -157,32 +158,16 @@ class Packer {
     FOREBAY_TRY(staged_, store.stage(name_));
     FOREBAY_TRY(base_, choose_base(store, options_, resources_.memory_bytes, remarks_));
     if (base_) FOREBAY_CHECK(staged_->announce(candidates(base_->manifest)));
-    return find_set_before(store);
-  }
-
-  // The newest set of this profile and as many ranks in as large groups: what was good for its frames may be for these.
-  // From time to time all is chosen anew, lest what gets a little worse from set to set is never noticed.
-  Result<void> find_set_before(const store::Store& store) {
-    constexpr int64_t kChooseEvery = 8;
     if (!options_.profile.remembers()) return {};
     FOREBAY_TRY(const auto sets, store.list());
-    for (const store::SetInfo& set : sets) {
-      if (!set.manifest || set.manifest->profile != options_.profile.name() || set.manifest->ranks != tree_.ranks ||
-          set.manifest->group_size != options_.group_size)
-        continue;
-      before_ = set.directory;
-      since_chosen_ = set.manifest->since_chosen.value_or(0) + 1;
-    }
-    if (since_chosen_.value_or(0) < kChooseEvery) return {};
-    before_.clear();
-    since_chosen_.reset();
+    before_ = find_set_before(sets, options_.profile.name(), tree_.ranks, options_.group_size);
     return {};
   }
 
   Remembered remembered(const std::string& container) const {
     constexpr uint64_t kShare = 8;
-    if (before_.empty()) return {};
-    return remember(before_ + "/" + container, resources_.memory_bytes / kShare);
+    if (before_.directory.empty()) return {};
+    return remember(before_.directory + "/" + container, resources_.memory_bytes / kShare);
   }
 
   Result<void> pack_share(const std::string& directory, const std::string& seen) {
@@ -233,7 +218,7 @@ class Packer {
                  .scheme = options_.scheme.name(),
                  .ranks = tree_.ranks,
                  .group_size = options_.group_size,
-                 .since_chosen = since_chosen_,
+                 .since_chosen = before_.since_chosen,
                  .base = base_ ? &base_->manifest : nullptr};
     for (const LossyRule& rule : options_.lossy) set.lossy.push_back(rule.text);
     FOREBAY_TRY(manifest_, make_manifest(set, reports_));
@@ -281,8 +266,7 @@ class Packer {
   SourceTree tree_;
   std::unique_ptr<store::StagedSet> staged_;  // on the first process
   std::optional<Base> base_;
-  std::optional<int64_t> since_chosen_;
-  std::string before_;  // the directory of the set whose chains and relations are remembered
+  SetBefore before_;  // whose chains and relations are remembered
   std::vector<LossyOutcome> lossy_;
   std::vector<std::string> remarks_;
   GroupReports reports_;  // of the groups that this process has packed; on the first, of all in the end

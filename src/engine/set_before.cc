@@ -30,6 +30,20 @@ const RememberedFrame* Remembered::find(const merge::Plan& plan, uint32_t number
   return frame.chain.empty() ? nullptr : &frame;
 }
 
+SetBefore find_set_before(std::span<const store::SetInfo> sets, std::string_view profile, uint64_t ranks,
+                          uint64_t group_size) {
+  constexpr int64_t kChooseEvery = 8;
+  SetBefore before;
+  for (const store::SetInfo& set : sets) {
+    if (!set.manifest || set.manifest->profile != profile || set.manifest->ranks != ranks ||
+        set.manifest->group_size != group_size)
+      continue;
+    before = {.directory = set.directory, .since_chosen = set.manifest->since_chosen.value_or(0) + 1};
+  }
+  if (before.since_chosen.value_or(0) >= kChooseEvery) return {};
+  return before;
+}
+
 Remembered remember(const std::string& path, uint64_t memory_bytes) {
   Remembered remembered;
   const auto container = open_container(path, memory_bytes);

@@ -1,12 +1,17 @@
 // What the set before tells of how to pack the next one: data change little from step to step.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "codec/chain.h"
 #include "engine/relations.h"
+#include "store/store.h"
 
 namespace forebay::engine {
 
@@ -26,6 +31,18 @@ struct Remembered {
   // What is remembered of frame `number` of `plan`; null if nothing, or if the group has another number of frames now.
   const RememberedFrame* find(const merge::Plan& plan, uint32_t number) const;
 };
+
+// The set that is remembered when the next one is packed.
+struct SetBefore {
+  std::string directory;                // empty: nothing is remembered
+  std::optional<int64_t> since_chosen;  // of the next set's manifest
+};
+
+// The newest of `sets` (in the order of Store::list()) that is of this profile, and of as many ranks in as large
+// groups: what was good for its frames may be for the next one's. From time to time there is none, and all is chosen
+// anew, lest what gets a little worse from set to set is never noticed. Pure.
+SetBefore find_set_before(std::span<const store::SetInfo> sets, std::string_view profile, uint64_t ranks,
+                          uint64_t group_size);
 
 // Reads it from the container at `path`. Empty if that is not there, or cannot be opened within `memory_bytes`.
 Remembered remember(const std::string& path, uint64_t memory_bytes);

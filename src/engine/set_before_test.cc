@@ -105,5 +105,35 @@ TEST_F(SetBeforeTest, ADamagedSetBeforeDoesNoHarm) {
   expect_restores("third");
 }
 
+store::SetInfo set_of(const std::string& name, const std::string& profile, uint64_t ranks,
+                      std::optional<int64_t> since_chosen = {}) {
+  return {.name = name,
+          .directory = "/store/" + name,
+          .manifest = store::Manifest{
+              .name = name, .profile = profile, .ranks = ranks, .group_size = 4, .since_chosen = since_chosen}};
+}
+
+TEST(FindSetBefore, IsTheNewestOfItsKind) {
+  const std::vector<store::SetInfo> sets = {
+      set_of("a", "max", 8),
+      set_of("b", "max", 8, 2),
+      set_of("c", "fast", 8),
+      set_of("d", "max", 9),
+      {.name = "e", .directory = "/store/e", .manifest = fail(ErrorKind::corrupt, "not to be read")}};
+  const SetBefore before = find_set_before(sets, "max", 8, 4);
+  EXPECT_EQ(before.directory, "/store/b");
+  EXPECT_EQ(before.since_chosen, 3);
+  EXPECT_EQ(find_set_before(sets, "fast", 8, 4).since_chosen, 1);
+  EXPECT_EQ(find_set_before(sets, "max", 8, 5).directory, "");
+  EXPECT_EQ(find_set_before({}, "max", 8, 4).since_chosen, std::nullopt);
+}
+
+TEST(FindSetBefore, EveryEighthIsChosenAnew) {
+  const std::vector<store::SetInfo> sixth = {set_of("a", "max", 8, 6)}, seventh = {set_of("a", "max", 8, 7)};
+  EXPECT_EQ(find_set_before(sixth, "max", 8, 4).since_chosen, 7);
+  EXPECT_EQ(find_set_before(seventh, "max", 8, 4).since_chosen, std::nullopt);
+  EXPECT_EQ(find_set_before(seventh, "max", 8, 4).directory, "");
+}
+
 }  // namespace
 }  // namespace forebay::engine
