@@ -1,0 +1,200 @@
+#include "job/aggregator.h"
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "fabric/remote.h"
+#include "job/coordinator_host.h"
+#include "job/election.h"
+#include "job/rendezvous.h"
+#include "job/worker_session.h"
+#include "store/files.h"
+
+namespace forebay::job {
+namespace {
+
+using Time = std::chrono::steady_clock::time_point;
+using Log = std::function<void(fabric::Severity, const std::string&)>;
+
+constexpr size_t kMaxOutput = size_t{512} << 20;     // a task of very many files is large
+constexpr std::chrono::milliseconds kFarewell{300};  // for Stop to reach everybody
+
+std::string this_host() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown";
+  return name.data();
+}
+
+std::vector<fabric::Address> default_addresses() {
+  return {{.kind = fabric::Address::Kind::unix_socket,
+           .path = fmt::format("@forebay-aggregator-{}-{}", ::getuid(), store::random_token())},
+          {.kind = fabric::Address::Kind::tcp, .host = "*"}};
+}
+
+std::string joined(const std::vector<fabric::Address>& addresses) {
+  std::string text;
+  for (const fabric::Address& address : addresses) text += (text.empty() ? "" : ",") + fabric::to_string(address);
+  return text;
+}
+
+CoordinatorOptions coordinator_options(const AggregatorOptions& options) {
+  CoordinatorOptions with = options.coordinator;
+  with.profile = options.worker.pack.profile.name();
+  with.scheme = options.worker.pack.scheme.name();
+  with.remembers = options.worker.pack.profile.remembers();
+  with.lossy.clear();
+  for (const engine::LossyRule& rule : options.worker.pack.lossy) with.lossy.push_back(rule.text);
+  with.host = this_host();
+  return with;
+}
+
+// What the hub's thread does: the worker's connection, and the coordinator while this aggregator is the one.
+class Aggregator final : public fabric::HubHandler {
+ public:
+  Aggregator(fabric::Hub& hub, const AggregatorOptions& options, WorkerOptions worker, Log log)
+      : hub_(hub),
+        options_(coordinator_options(options)),
+        store_(options.store),
+        log_(std::move(log)),
+        session_(hub, std::move(worker), options_.host, log_) {}
+
+  void set_look(std::function<void()> look) { look_ = std::move(look); }
+
+  void elected(uint64_t generation) {
+    step_down();
+    log_(fabric::Severity::info, fmt::format("this is coordinator {}", generation));
+    host_ = std::make_unique<CoordinatorHost>(hub_, options_, store_, generation, log_);
+  }
+
+  void superseded(uint64_t generation) {
+    if (!host_) return;
+    log_(fabric::Severity::warning, fmt::format("this coordinator steps down: there is coordinator {}", generation));
+    step_down();
+  }
+
+  void reached(Reached reached) {
+    const uint64_t generation = reached.generation;
+    joining_ = true;
+    const fabric::ConnectionId id = hub_.adopt(std::move(reached.link));
+    joining_ = false;
+    session_.began(id, generation);
+  }
+
+  bool job_is_over() const { return session_.stopped() || (host_ && host_->stopped()); }
+  bool coordinates() const { return host_ != nullptr; }
+
+  void connected(fabric::ConnectionId id, const std::string& peer) override {
+    if (joining_) return;
+    if (!host_) return hub_.close(id);
+    clients_.push_back(id);
+    host_->connected(id, peer);
+  }
+
+  Result<void> received(fabric::ConnectionId id, const fabric::Frame& frame) override {
+    if (session_.is_connection(id)) return session_.received(frame);
+    return host_ ? host_->received(id, frame) : Result<void>();
+  }
+
+  void disconnected(fabric::ConnectionId id, Ending) override {
+    if (session_.is_connection(id)) {
+      session_.ended();
+      look_();
+      return;
+    }
+    std::erase(clients_, id);
+    if (host_) host_->disconnected(id);
+  }
+
+  void tick(Time now) override {
+    session_.tick(now);
+    if (host_) host_->tick(now);
+    if (!job_is_over()) return;
+    if (!farewell_) farewell_ = now + kFarewell;
+    if (now >= *farewell_) hub_.stop();
+  }
+
+  Time next_tick() const override {
+    Time next = session_.next_tick();
+    if (host_) next = std::min(next, host_->next_tick());
+    if (farewell_) return std::min(next, *farewell_);
+    return job_is_over() ? Time{} : next;
+  }
+
+  void step_down() {
+    if (!host_) return;
+    // Its store's thread may hang in the file system.
+    retired_.emplace_back([store = host_->release_store()]() mutable { store.reset(); });
+    host_.reset();
+    for (const fabric::ConnectionId id : std::exchange(clients_, {})) hub_.close(id);
+  }
+
+ private:
+  fabric::Hub& hub_;
+  const CoordinatorOptions options_;
+  const std::string store_;
+  const Log log_;
+  std::function<void()> look_;
+  bool joining_ = false;
+  std::vector<fabric::ConnectionId> clients_;
+  std::optional<Time> farewell_;
+  std::vector<std::jthread> retired_;
+  std::unique_ptr<CoordinatorHost> host_;
+  WorkerSession session_;
+};
+
+}  // namespace
+
+Result<void> run_aggregator(const AggregatorOptions& options, std::stop_token stop) {
+  FOREBAY_TRY(const Rendezvous rendezvous, Rendezvous::open(options.rendezvous));
+  FOREBAY_TRY(const std::string node, fabric::node_identity());
+  std::mutex log_mutex;
+  const Log log = [&](fabric::Severity severity, const std::string& text) {
+    const std::scoped_lock lock(log_mutex);
+    if (options.log) options.log(severity, text);
+  };
+  const fabric::Credentials credentials{.secret = rendezvous.secret(), .munge = options.munge};
+  FOREBAY_TRY(const auto hub,
+              fabric::Hub::create({.listen = options.listen.empty() ? default_addresses() : options.listen,
+                                   .credentials = credentials,
+                                   .purpose = std::string(wire::kPurpose),
+                                   .max_body = wire::kMaxBody,
+                                   .max_output = kMaxOutput,
+                                   .log = log}));
+  const Place place{.addresses = joined(hub->addresses()),
+                    .host = this_host(),
+                    .node = node,
+                    .pid = static_cast<uint64_t>(::getpid())};
+  FOREBAY_CHECK(rendezvous.join(place));
+  if (options.listening) options.listening(hub->addresses());
+
+  WorkerOptions worker = options.worker;
+  worker.credentials = credentials;
+  worker.node = node;
+  Aggregator aggregator(*hub, options, std::move(worker), log);
+  Election election(rendezvous,
+                    {.credentials = credentials, .place = place, .patience = options.coordinator.peer_timeout / 2},
+                    {.elected = [&](uint64_t n) { hub->post([&aggregator, n] { aggregator.elected(n); }); },
+                     .superseded = [&](uint64_t n) { hub->post([&aggregator, n] { aggregator.superseded(n); }); },
+                     .reached =
+                         [&](Reached reached) {
+                           auto held = std::make_shared<Reached>(std::move(reached));
+                           hub->post([&aggregator, held] { aggregator.reached(std::move(*held)); });
+                         },
+                     .log = [&](const std::string& text) { log(fabric::Severity::warning, text); }});
+  aggregator.set_look([&] { election.look(); });
+  election.look();
+  const std::stop_callback end(stop, [&] { hub->stop(); });
+  const auto result = hub->run(aggregator);
+  rendezvous.leave(place);
+  if (aggregator.coordinates() && aggregator.job_is_over()) rendezvous.remove();
+  aggregator.step_down();
+  return result;
+}
+
+}  // namespace forebay::job
