@@ -9,7 +9,7 @@
 namespace mini_sim {
 namespace {
 
-constexpr int kForEver = -1;
+constexpr int64_t kAnHour = 3'600'000;  // longer than anything should take that is waited for
 
 [[noreturn]] void fail() { throw std::runtime_error(forebay_message()); }
 
@@ -34,7 +34,7 @@ std::unique_ptr<Staging> Staging::connect(int rank, int ranks) {
 }
 
 std::filesystem::path Staging::newest(const std::string& file) {
-  const int code = patiently([&] { return forebay_restart(client_, nullptr, 0, nullptr, kForEver); });
+  const int code = patiently([&] { return forebay_restart(client_, nullptr, 0, nullptr, kAnHour); });
   if (code == FOREBAY_NONE) return {};
   std::array<char, 4096> path;
   if (code != FOREBAY_OK || forebay_restart_path(client_, file.c_str(), path.data(), path.size()) != FOREBAY_OK) fail();
@@ -43,7 +43,7 @@ std::filesystem::path Staging::newest(const std::string& file) {
 
 std::filesystem::path Staging::begin(const std::string& set, int step, const std::string& file) {
   std::array<char, 4096> path;
-  if (patiently([&] { return forebay_begin(client_, set.c_str(), step, kForEver); }) != FOREBAY_OK) fail();
+  if (patiently([&] { return forebay_begin(client_, set.c_str(), step, kAnHour); }) != FOREBAY_OK) fail();
   if (forebay_path(client_, file.c_str(), path.data(), path.size()) != FOREBAY_OK) fail();
   return path.data();
 }
@@ -55,7 +55,7 @@ void Staging::complete() {
 }
 
 void Staging::wait(const std::string& set) {
-  const int code = patiently([&] { return forebay_wait(client_, set.c_str(), kForEver); });
+  const int code = patiently([&] { return forebay_wait(client_, set.c_str(), kAnHour); });
   if (code != FOREBAY_OK && code != FOREBAY_SKIPPED) fail();
 }
 
