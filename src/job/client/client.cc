@@ -84,6 +84,8 @@ Result<T> expect(wire::MessageT& message, T* answer) {
 Client::Client(std::string stage, uint32_t rank, uint32_t ranks)
     : stage_(std::move(stage)), rank_(rank), ranks_(ranks), process_(::getpid()) {}
 
+Client::~Client() = default;
+
 Result<std::unique_ptr<Client>> Client::connect(std::string stage, uint32_t rank, uint32_t ranks) {
   if (stage.empty()) return fail(ErrorKind::invalid_argument, "no stage is given");
   if (rank >= ranks) return fail(ErrorKind::invalid_argument, fmt::format("there is no rank {} of {}", rank, ranks));

@@ -28,6 +28,10 @@ class Client {
 
   static Result<std::unique_ptr<Client>> connect(std::string stage, uint32_t rank, uint32_t ranks);
 
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
   // As in forebay.h.
   Result<void> begin(std::string_view set, int64_t step, Timeout timeout);
   Result<std::string> path(std::string_view file);
