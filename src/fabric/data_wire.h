@@ -25,7 +25,8 @@ enum class Type : uint8_t {
   unchanged = 25,
   failed = 26,
   ucx_opened = 27,
-  ucx_sent = 28,
+  ucx_ready = 28,
+  ucx_sent = 29,
 };
 inline constexpr uint8_t kFirstType = 16, kLastType = 31;
 
@@ -80,7 +81,7 @@ struct Failed {
   uint64_t number = 0;
   Error error;
 };
-inline constexpr size_t kMaxFailedBody = 8192;
+inline constexpr size_t kMaxAnswerBody = 8192;  // of all but data
 void encode(Bytes& to, const Failed& failed);
 Result<Failed> decode_failed(std::span<const std::byte> body);
 

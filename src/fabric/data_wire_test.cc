@@ -70,7 +70,7 @@ TEST(DataWire, KeepsErrors) {
 
   frame.clear();
   encode(frame, Failed{9, {ErrorKind::internal, std::string(100'000, 'x'), std::string(100'000, 'y'), {}, {}}});
-  EXPECT_LE(body_of(frame).size(), kMaxFailedBody);
+  EXPECT_LE(body_of(frame).size(), kMaxAnswerBody);
   EXPECT_EQ(decode_failed(body_of(frame))->error.kind, ErrorKind::io);
 }
 

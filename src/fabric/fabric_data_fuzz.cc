@@ -35,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (const auto failed = decode_failed(body)) {
     Bytes frame;
     encode(frame, *failed);
-    require(body_of(frame).size() <= kMaxFailedBody && decode_failed(body_of(frame)).has_value());
+    require(body_of(frame).size() <= kMaxAnswerBody && decode_failed(body_of(frame)).has_value());
   }
   return 0;
 }

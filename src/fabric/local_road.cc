@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "fabric/data_wire.h"
 #include "fabric/open_files.h"
 #include "fabric/remote.h"
 #include "fabric/request_files.h"
+#include "fabric/road_link.h"
 
 namespace forebay::fabric {
 namespace {
@@ -16,8 +16,7 @@ constexpr size_t kKeptOpen = 64;
 class LocalRoad : public Road {
  public:
   Result<void> begin(uint64_t exposure, std::span<const Piece> pieces, std::span<std::byte> out) final {
-    if (data_wire::total(pieces) != out.size())
-      return fail(ErrorKind::invalid_argument, "room for another number of bytes than is asked for");
+    FOREBAY_CHECK(check_room(pieces, out));
     RequestFiles files([&](uint32_t file) { return open(exposure, file); });
     for (const Piece& piece : pieces) {
       FOREBAY_TRY(const auto file, files.of(piece));

@@ -314,6 +314,10 @@ std::string name_of(const testing::TestParamInfo<Kind>& info) {
 INSTANTIATE_TEST_SUITE_P(Roads, RoadTest,
                          testing::Values(Kind::process, Kind::node, Kind::stream_unix, Kind::stream_tcp), name_of);
 INSTANTIATE_TEST_SUITE_P(Roads, RoadToAProcess, testing::Values(Kind::stream_unix, Kind::stream_tcp), name_of);
+#ifdef FOREBAY_WITH_UCX
+INSTANTIATE_TEST_SUITE_P(Ucx, RoadTest, testing::Values(Kind::ucx), name_of);
+INSTANTIATE_TEST_SUITE_P(Ucx, RoadToAProcess, testing::Values(Kind::ucx), name_of);
+#endif
 
 // What no road would send.
 TEST(RoadServer, RefusesHostileRequests) {

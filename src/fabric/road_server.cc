@@ -4,6 +4,7 @@
 #include "fabric/hub.h"
 #include "fabric/remote.h"
 #include "fabric/request_files.h"
+#include "fabric/ucx_server.h"
 
 namespace forebay::fabric {
 
@@ -73,11 +74,37 @@ struct RoadServer::Impl {
     return {};
   }
 
+  // UCX is not looked for before somebody wants it.
+  Result<void> open_ucx(uint64_t connection, const Frame& frame) {
+    FOREBAY_TRY(const Bytes address, data_wire::decode_address(frame.body));
+    if (auto opened = try_open_ucx(connection, address); !opened) refuse(connection, 0, std::move(opened).error());
+    return {};
+  }
+
+  Result<void> try_open_ucx(uint64_t connection, const Bytes& address) {
+    if (!allow_ucx) return fail(ErrorKind::unsupported, "the agent does not offer UCX");
+    if (!ucx) {
+      FOREBAY_TRY(ucx, UcxServer::create(exposures, hub));
+    }
+    return ucx->open(connection, address);
+  }
+
+  Result<void> read_by_ucx(uint64_t connection, const Frame& frame) {
+    FOREBAY_TRY(data_wire::UcxRead request, data_wire::decode_ucx_read(frame.body));
+    if (!ucx) return fail(ErrorKind::corrupt, "a request by UCX before there is a road");
+    const uint64_t number = request.read.number;
+    if (auto begun = ucx->read(connection, std::move(request)); !begun)
+      refuse(connection, number, std::move(begun).error());
+    return {};
+  }
+
   Exposures& exposures;
   Hub& hub;
+  const bool allow_ucx;
+  std::shared_ptr<UcxServer> ucx;
 };
 
-RoadServer::RoadServer(Exposures& exposures, Hub& hub, bool) : impl_(new Impl{exposures, hub}) {}
+RoadServer::RoadServer(Exposures& exposures, Hub& hub, bool ucx) : impl_(new Impl{exposures, hub, ucx, {}}) {}
 RoadServer::~RoadServer() = default;
 
 bool RoadServer::handles(uint8_t type) { return type >= data_wire::kFirstType && type <= data_wire::kLastType; }
@@ -88,11 +115,17 @@ Result<void> RoadServer::received(uint64_t connection, const Frame& frame) {
       return impl_->read(connection, frame);
     case Type::check:
       return impl_->check(connection, frame);
+    case Type::ucx_open:
+      return impl_->open_ucx(connection, frame);
+    case Type::ucx_read:
+      return impl_->read_by_ucx(connection, frame);
     default:
       return fail(ErrorKind::corrupt, "a message that an agent does not understand");
   }
 }
 
-void RoadServer::disconnected(uint64_t) {}
+void RoadServer::disconnected(uint64_t connection) {
+  if (impl_->ucx) impl_->ucx->disconnected(connection);
+}
 
 }  // namespace forebay::fabric

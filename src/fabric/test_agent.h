@@ -1,4 +1,4 @@
-// Agents that offer files, for the tests of this room: in this process, and in a child.
+// Agents that offer files, as processes of their own, for the tests of this room.
 #pragma once
 
 #include "fabric/remote.h"
@@ -12,35 +12,10 @@ inline std::vector<ExposedFile> expose(const std::vector<std::string>& paths) {
   return files;
 }
 
-// Passes on what belongs to roads, as an agent does.
-class AgentHandler : public HubHandler {
- public:
-  AgentHandler(Exposures& exposures, Hub& hub, bool ucx) : server_(exposures, hub, ucx) {}
-  void connected(ConnectionId, const std::string&) override {}
-  Result<void> received(ConnectionId id, const Frame& frame) override {
-    if (RoadServer::handles(frame.type)) return server_.received(id, frame);
-    return fail(ErrorKind::corrupt, "not for roads");
-  }
-  void disconnected(ConnectionId id, Ending) override { server_.disconnected(id); }
-  void tick(Time) override {}
-  Time next_tick() const override { return Time::max(); }
-
- private:
-  RoadServer server_;
-};
-
-// In a process of its own.
 class AgentProcess {
  public:
   AgentProcess(const Address& listen, const std::vector<std::string>& paths, bool ucx)
-      : child_([&](const ChildServer::Announce& announce) {
-          Exposures exposures;
-          const uint64_t exposure = exposures.add(expose(paths));
-          auto hub = Hub::create(hub_options(listen)).value();
-          AgentHandler handler(exposures, *hub, ucx);
-          announce(std::to_string(exposure) + " " + to_string(hub->addresses().front()));
-          (void)hub->run(handler);
-        }) {
+      : child_(execute(listen, paths, ucx)) {
     exposure_ = std::stoull(child_.said());
     address_ = parse_address(child_.said().substr(child_.said().find(' ') + 1)).value();
   }
@@ -49,6 +24,21 @@ class AgentProcess {
   void signal(int number) const { child_.signal(number); }
 
  private:
+  std::function<void(const ChildServer::Announce&)> execute(const Address& listen,
+                                                            const std::vector<std::string>& paths, bool ucx) {
+    const std::string secret_file = directory_ / "secret";
+    EXPECT_TRUE(write_secret(secret_file, secret));
+    std::vector<std::string> args{FOREBAY_TEST_AGENT, secret_file, kPurpose, to_string(listen), ucx ? "ucx" : "stream"};
+    args.insert(args.end(), paths.begin(), paths.end());
+    return [args](const ChildServer::Announce&) {
+      std::vector<char*> pointers;
+      for (const std::string& arg : args) pointers.push_back(const_cast<char*>(arg.c_str()));
+      pointers.push_back(nullptr);
+      ::execv(pointers[0], pointers.data());
+    };
+  }
+
+  TemporaryDirectory directory_;
   ChildServer child_;
   uint64_t exposure_ = 0;
   Address address_;

@@ -146,7 +146,8 @@ bool eventually(const Condition& condition) {
   return condition();
 }
 
-// A process that serves until it is killed: `serve` is called in it with a function that tells the addresses.
+// A process that serves until it is killed. `serve` is called in it, with a function that tells the addresses; or it
+// executes a program that prints them, and closes its output.
 class ChildServer {
  public:
   using Announce = std::function<void(const std::string&)>;
@@ -156,8 +157,13 @@ class ChildServer {
     pid_ = ::fork();
     if (pid_ == 0) {
       ::close(ends[0]);
+      ::dup2(ends[1], STDOUT_FILENO);
+      ::close(ends[1]);
       ::alarm(120);
-      serve([&](const std::string& text) { (void)!::write(ends[1], text.data(), text.size()), ::close(ends[1]); });
+      serve([](const std::string& text) {
+        (void)!::write(STDOUT_FILENO, text.data(), text.size());
+        ::close(STDOUT_FILENO);
+      });
       ::_exit(0);
     }
     ::close(ends[1]);

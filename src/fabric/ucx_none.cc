@@ -2,12 +2,17 @@
 #ifndef FOREBAY_WITH_UCX
 
 #include "fabric/remote.h"
+#include "fabric/ucx_server.h"
 
 namespace forebay::fabric {
 
-Result<std::unique_ptr<Road>> ucx_road(Link, Link::Patience) {
+static std::unexpected<Error> left_out() {
   return fail(ErrorKind::unsupported, "UCX is asked for, but this build leaves it out");
 }
+
+Result<std::unique_ptr<Road>> ucx_road(Link, Link::Patience) { return left_out(); }
+
+Result<std::shared_ptr<UcxServer>> UcxServer::create(Exposures&, Hub&) { return left_out(); }
 
 }  // namespace forebay::fabric
 

@@ -1,0 +1,113 @@
+#ifdef FOREBAY_WITH_UCX
+
+#include "fabric/ucx_library.h"
+
+#include <array>
+#include <cstdlib>
+#include <string>
+
+#include <dlfcn.h>
+#include <signal.h>
+
+#include "fabric/no_signals.h"
+
+namespace forebay::fabric {
+namespace {
+
+// Not over shared memory: within a node there is a better road, and UCX notices no dead peer there.
+constexpr const char* kTransports = "ib,tcp,self";
+
+// What libucs does to signals when it is loaded is undone, and its threads get none.
+class SignalsUntouched {
+ public:
+  SignalsUntouched() {
+    for (size_t i = 1; i < actions_.size(); ++i)
+      known_[i] = ::sigaction(static_cast<int>(i), nullptr, &actions_[i]) == 0;
+  }
+  ~SignalsUntouched() {
+    for (size_t i = 1; i < actions_.size(); ++i)
+      if (known_[i]) ::sigaction(static_cast<int>(i), &actions_[i], nullptr);
+  }
+  SignalsUntouched(const SignalsUntouched&) = delete;
+  SignalsUntouched& operator=(const SignalsUntouched&) = delete;
+
+ private:
+  NoSignals blocked_;
+  std::array<struct sigaction, 65> actions_{};
+  std::array<bool, 65> known_{};
+};
+
+template <class Function>
+bool look_up(void* handle, const char* name, Function& to) {
+  to = reinterpret_cast<Function>(::dlsym(handle, name));
+  return to != nullptr;
+}
+
+bool look_up_all(void* ucp, void* ucs, UcxLibrary& to) {
+  return look_up(ucp, "ucp_init_version", to.init_version) && look_up(ucp, "ucp_config_read", to.config_read) &&
+         look_up(ucp, "ucp_config_modify", to.config_modify) && look_up(ucp, "ucp_config_release", to.config_release) &&
+         look_up(ucp, "ucp_worker_create", to.worker_create) && look_up(ucp, "ucp_worker_destroy", to.worker_destroy) &&
+         look_up(ucp, "ucp_worker_query", to.worker_query) &&
+         look_up(ucp, "ucp_worker_release_address", to.worker_release_address) &&
+         look_up(ucp, "ucp_worker_get_efd", to.worker_get_efd) && look_up(ucp, "ucp_worker_arm", to.worker_arm) &&
+         look_up(ucp, "ucp_worker_progress", to.worker_progress) &&
+         look_up(ucp, "ucp_worker_set_am_recv_handler", to.worker_set_am_recv_handler) &&
+         look_up(ucp, "ucp_ep_create", to.ep_create) && look_up(ucp, "ucp_ep_close_nbx", to.ep_close_nbx) &&
+         look_up(ucp, "ucp_am_send_nbx", to.am_send_nbx) && look_up(ucp, "ucp_am_recv_data_nbx", to.am_recv_data_nbx) &&
+         look_up(ucp, "ucp_request_free", to.request_free) && look_up(ucs, "ucs_status_string", to.status_string);
+}
+
+// It must neither print nor handle the process's signals.
+void silence(void* ucs) {
+  using SetOption = ucs_status_t (*)(const char*, const char*);
+  SetOption set = nullptr;
+  if (!look_up(ucs, "ucs_global_opts_set_value", set)) return;
+  set("LOG_LEVEL", "fatal");
+  set("HANDLE_ERRORS", "none");
+  set("ERROR_SIGNALS", "");
+}
+
+Result<ucp_context_h> new_context(const Ucx& ucx) {
+  ucp_config_t* config = nullptr;
+  // FOREBAY_UCX_*: variables UCX_* are often meant for the MPI of the same job.
+  if (const auto status = ucx.call.config_read("FOREBAY", nullptr, &config); status != UCS_OK)
+    return fail_ucx(ucx, status, "ucp_config_read");
+  if (std::getenv("FOREBAY_UCX_TLS") == nullptr) ucx.call.config_modify(config, "TLS", kTransports);
+  ucp_params_t params{};
+  params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED;
+  params.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
+  params.mt_workers_shared = 1;
+  ucp_context_h context = nullptr;
+  const auto status = ucx.call.init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &context);
+  ucx.call.config_release(config);
+  if (status != UCS_OK) return fail_ucx(ucx, status, "ucp_init");
+  return context;
+}
+
+Result<Ucx> load() {
+  const SignalsUntouched guard;
+  Ucx ucx;
+  void* ucs = ::dlopen("libucs.so.0", RTLD_NOW | RTLD_LOCAL);
+  if (ucs != nullptr) silence(ucs);
+  void* ucp = ucs == nullptr ? nullptr : ::dlopen("libucp.so.0", RTLD_NOW | RTLD_LOCAL);
+  if (ucp == nullptr || !look_up_all(ucp, ucs, ucx.call))
+    return fail(ErrorKind::unsupported, "UCX is asked for, but libucp.so.0 is not installed");
+  FOREBAY_TRY(ucx.context, new_context(ucx));
+  return ucx;
+}
+
+}  // namespace
+
+Result<const Ucx*> ucx() {
+  static const Result<Ucx> loaded = load();  // stays for as long as the process lives
+  if (!loaded) return std::unexpected(loaded.error());
+  return &*loaded;
+}
+
+std::unexpected<Error> fail_ucx(const Ucx& ucx, ucs_status_t status, const char* call) {
+  return fail(ErrorKind::unsupported, std::string(call) + ": " + ucx.call.status_string(status));
+}
+
+}  // namespace forebay::fabric
+
+#endif
