@@ -100,7 +100,7 @@ class HubThread final : public fabric::HubHandler {
   Handle handle_;
   Gone gone_;
   std::function<void()> tick_;
-  Time next_ = Time::min();
+  Time next_{};
   std::thread thread_;
 };
 
