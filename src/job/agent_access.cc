@@ -5,7 +5,7 @@
 namespace forebay::job {
 
 bool AgentAccess::may_be_here(const wire::PeerT& peer) const {
-  return (fabric == FabricChoice::automatic || fabric == FabricChoice::node) && peer.node == node;
+  return (fabric == FabricChoice::automatic || fabric == FabricChoice::node) && !node.empty() && peer.node == node;
 }
 
 Result<fabric::Link> AgentAccess::connect(const wire::PeerT& peer) const {
