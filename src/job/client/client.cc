@@ -133,16 +133,19 @@ Result<void> Client::send(const Bytes& frames) {
 Result<wire::MessageT> Client::ask(const Bytes& frames, Timeout timeout) {
   const bool was_connected = link_.has_value();
   FOREBAY_CHECK(reach());
-  auto got = send(frames) ? answer(timeout) : no_agent(stage_, "the agent has ended");
-  const bool is_gone = !got && got.error().kind == ErrorKind::disconnected;
-  if (!is_gone || !was_connected) return got;
-  FOREBAY_CHECK(reach());
-  FOREBAY_CHECK(send(frames));
-  return answer(timeout);
+  auto got = exchange(frames, timeout);
+  if (!got && got.error().kind == ErrorKind::disconnected && was_connected) {
+    FOREBAY_CHECK(reach());
+    got = exchange(frames, timeout);
+  }
+  if (!got) got.error().kind = ErrorKind::disconnected;
+  return got;
 }
 
 // The next message but Ping. After an error the connection is closed: an answer that comes later is to no question.
-Result<wire::MessageT> Client::answer(Timeout timeout) {
+// timeout: the agent is there, but says nothing.
+Result<wire::MessageT> Client::exchange(const Bytes& frames, Timeout timeout) {
+  FOREBAY_CHECK(send(frames));
   const bool endless = timeout.count() < 0 || timeout > std::chrono::years(1);
   const auto deadline = endless ? Clock::time_point::max() : Clock::now() + timeout + kAnswerSlack;
   for (;;) {
@@ -150,11 +153,12 @@ Result<wire::MessageT> Client::answer(Timeout timeout) {
     const auto left = endless ? kSilence : std::chrono::ceil<Timeout>(std::max(deadline - now, Clock::duration{}));
     auto frame = link_->receive(wire::kMaxBody, std::min(left, kSilence));
     auto message = frame ? wire::decode(*frame) : std::unexpected(frame.error());
-    if (message && message->body.type == wire::Body::Ping && now < deadline) continue;
-    if (message && message->body.type != wire::Body::Ping) return message;
+    const bool is_ping = message && message->body.type == wire::Body::Ping;
+    if (is_ping && now < deadline) continue;
+    if (message && !is_ping) return message;
     link_.reset();
-    if (message || frame.error().kind == ErrorKind::timeout) return no_agent(stage_, "the agent does not answer");
-    return no_agent(stage_, "the agent has ended");
+    if (!is_ping && message.error().kind != ErrorKind::timeout) return no_agent(stage_, "the agent has ended");
+    return fail(ErrorKind::timeout, "the agent does not answer", stage_);
   }
 }
 

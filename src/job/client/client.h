@@ -71,7 +71,7 @@ class Client {
   Result<void> reach();
   Result<void> send(const Bytes& frames);
   Result<wire::MessageT> ask(const Bytes& frames, Timeout timeout);
-  Result<wire::MessageT> answer(Timeout timeout);
+  Result<wire::MessageT> exchange(const Bytes& frames, Timeout timeout);
   Result<std::string> below_stage(const std::string& name) const;
   Result<void> write_marker() const;
 
