@@ -1,6 +1,6 @@
 #include "job/wire/messages.h"
 
-#include "base/directory.h"
+#include "job/wire/check.h"
 
 namespace forebay::job::wire {
 
@@ -14,10 +14,19 @@ void encode(Bytes& to, const MessageT& message) {
 }
 
 Result<MessageT> decode(const fabric::Frame& frame) {
+  constexpr size_t kAlignment = alignof(uint64_t);
+  constexpr flatbuffers::uoffset_t kMaxDepth = 8, kMaxTables = 4'000'000;
   if (frame.type != kMessage) return fail(ErrorKind::corrupt, "a frame of an unknown type");
-  const auto* bytes = reinterpret_cast<const uint8_t*>(frame.body.data());
-  flatbuffers::Verifier verifier(bytes, frame.body.size(), 8, 4'000'000);
+  Bytes aligned;
+  auto body = frame.body;
+  if (reinterpret_cast<uintptr_t>(body.data()) % kAlignment != 0) {
+    aligned.assign(body.begin(), body.end());
+    body = aligned;
+  }
+  const auto* bytes = reinterpret_cast<const uint8_t*>(body.data());
+  flatbuffers::Verifier verifier(bytes, body.size(), kMaxDepth, kMaxTables);
   if (!VerifyMessageBuffer(verifier)) return fail(ErrorKind::corrupt, "a message that breaks its schema");
+  FOREBAY_CHECK(check(*GetMessage(bytes), body.size()));
   MessageT message;
   GetMessage(bytes)->UnPackTo(&message);
   return message;
