@@ -169,11 +169,18 @@ Result<Failed> decode_failed(std::span<const std::byte> body) {
   return failed;
 }
 
-void encode_address(Bytes& to, Type type, std::span<const std::byte> address) { Writer(to, type).bytes(address); }
+void encode(Bytes& to, Type type, const UcxAddress& address) {
+  Writer(to, type).number(address.version).text(as_text(address.bytes));
+}
 
-Result<Bytes> decode_address(std::span<const std::byte> body) {
-  if (body.size() > kMaxUcxAddress) return broken("an address that is too long");
-  return Bytes(body.begin(), body.end());
+Result<UcxAddress> decode_address(std::span<const std::byte> body) {
+  Reader from(body);
+  UcxAddress address;
+  address.version = from.varint();
+  const auto bytes = as_bytes(from.text(kMaxUcxAddress));
+  if (!from.at_end()) return broken("a malformed address");
+  address.bytes.assign(bytes.begin(), bytes.end());
+  return address;
 }
 
 }  // namespace forebay::fabric::data_wire

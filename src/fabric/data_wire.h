@@ -85,9 +85,14 @@ inline constexpr size_t kMaxAnswerBody = 8192;  // of all but data
 void encode(Bytes& to, const Failed& failed);
 Result<Failed> decode_failed(std::span<const std::byte> body);
 
-// The address of a UCX worker; empty from an agent that has no UCX.
+// Where a UCX worker can be reached. UCX ends a process that gives it an address which it does not understand, so only
+// those of the same version are given to it.
+struct UcxAddress {
+  uint64_t version = 0;
+  Bytes bytes;
+};
 inline constexpr size_t kMaxUcxAddress = 4096;
-void encode_address(Bytes& to, Type type, std::span<const std::byte> address);
-Result<Bytes> decode_address(std::span<const std::byte> body);
+void encode(Bytes& to, Type type, const UcxAddress& address);
+Result<UcxAddress> decode_address(std::span<const std::byte> body);
 
 }  // namespace forebay::fabric::data_wire

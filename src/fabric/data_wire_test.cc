@@ -74,6 +74,19 @@ TEST(DataWire, KeepsErrors) {
   EXPECT_EQ(decode_failed(body_of(frame))->error.kind, ErrorKind::io);
 }
 
+TEST(DataWire, KeepsAddresses) {
+  Bytes frame;
+  encode(frame, Type::ucx_open, {11301, Bytes(100, std::byte{7})});
+  const auto address = decode_address(body_of(frame));
+  ASSERT_TRUE(address);
+  EXPECT_EQ(address->version, 11301u);
+  EXPECT_EQ(address->bytes, Bytes(100, std::byte{7}));
+  EXPECT_FALSE(decode_address(body_of(frame).first(50)));
+  frame.clear();
+  encode(frame, Type::ucx_open, {1, Bytes(kMaxUcxAddress + 1)});
+  EXPECT_FALSE(decode_address(body_of(frame)));
+}
+
 TEST(DataWire, CutsListsIntoRequestsThatKeepTheBounds) {
   std::vector<Piece> pieces;
   for (uint32_t i = 0; i < 3000; ++i) pieces.push_back({i % 700, i, i % 5});

@@ -1,5 +1,6 @@
 // What every road promises, whichever way its bytes take.
 #include <filesystem>
+#include <list>
 #include <random>
 
 #include <gmock/gmock.h>
@@ -278,6 +279,45 @@ TEST_P(RoadToAProcess, EndsWhenTheAgentIsKilledInTheMiddle) {
   const auto finished = one->finish();
   ASSERT_FALSE(finished);
   EXPECT_EQ(finished.error().kind, ErrorKind::disconnected) << finished.error().message();
+}
+
+TEST_P(RoadToAProcess, LeavesTheAgentWellWhenItIsGivenUp) {
+  add_file(kLarge);
+  offer();
+  for (int i = 0; i < 5; ++i) {
+    Bytes out(kLarge);
+    const auto one = road();
+    for (int k = 0; k < 3; ++k) ASSERT_TRUE(one->begin(exposure_, std::vector<Piece>{{3, 0, kLarge}}, out));
+  }
+  expect_bytes(*road(), std::vector<Piece>{{2, 0, 5'000'000}});
+}
+
+TEST_P(RoadToAProcess, LeavesTheAgentWellWhenTheWorkerIsKilled) {
+  paths_.clear();
+  contents_.clear();
+  add_file(10'000'000);
+  offer();
+  for (int i = 0; i < 5; ++i) {
+    const PeerProcess worker("worker", agent_->address(), {std::to_string(exposure_)}, GetParam() == Kind::ucx);
+    EXPECT_EQ(worker.said(), "reading");
+  }
+  expect_bytes(*road(), std::vector<Piece>{{0, 0, 10'000'000}});
+}
+
+TEST_P(RoadToAProcess, GoesOnWhileOtherWorkersAreStopped) {
+  paths_.clear();
+  contents_.clear();
+  add_file(10'000'000);
+  offer();
+  std::list<PeerProcess> workers;
+  for (int i = 0; i < 3; ++i) {
+    const auto& worker = workers.emplace_back("worker", agent_->address(), std::vector{std::to_string(exposure_)},
+                                              GetParam() == Kind::ucx);
+    EXPECT_EQ(worker.said(), "reading");
+    worker.signal(SIGSTOP);
+  }
+  const auto one = road();
+  for (int i = 0; i < 3; ++i) expect_bytes(*one, std::vector<Piece>{{0, 0, 10'000'000}});
 }
 
 TEST_P(RoadToAProcess, EndsWhenTheAgentIsStopped) {

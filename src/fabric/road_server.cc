@@ -76,12 +76,12 @@ struct RoadServer::Impl {
 
   // UCX is not looked for before somebody wants it.
   Result<void> open_ucx(uint64_t connection, const Frame& frame) {
-    FOREBAY_TRY(const Bytes address, data_wire::decode_address(frame.body));
+    FOREBAY_TRY(const auto address, data_wire::decode_address(frame.body));
     if (auto opened = try_open_ucx(connection, address); !opened) refuse(connection, 0, std::move(opened).error());
     return {};
   }
 
-  Result<void> try_open_ucx(uint64_t connection, const Bytes& address) {
+  Result<void> try_open_ucx(uint64_t connection, const data_wire::UcxAddress& address) {
     if (!allow_ucx) return fail(ErrorKind::unsupported, "the agent does not offer UCX");
     if (!ucx) {
       FOREBAY_TRY(ucx, UcxServer::create(exposures, hub));

@@ -12,24 +12,22 @@ inline std::vector<ExposedFile> expose(const std::vector<std::string>& paths) {
   return files;
 }
 
-class AgentProcess {
+// A process of testing/peer.cc.
+class PeerProcess {
  public:
-  AgentProcess(const Address& listen, const std::vector<std::string>& paths, bool ucx)
-      : child_(execute(listen, paths, ucx)) {
-    exposure_ = std::stoull(child_.said());
-    address_ = parse_address(child_.said().substr(child_.said().find(' ') + 1)).value();
-  }
-  uint64_t exposure() const { return exposure_; }
-  Link link() const { return open_link({address_}).value(); }
+  PeerProcess(const char* role, const Address& address, std::vector<std::string> args, bool ucx)
+      : child_(execute(role, address, std::move(args), ucx)) {}
   void signal(int number) const { child_.signal(number); }
+  const std::string& said() const { return child_.said(); }
 
  private:
-  std::function<void(const ChildServer::Announce&)> execute(const Address& listen,
-                                                            const std::vector<std::string>& paths, bool ucx) {
+  std::function<void(const ChildServer::Announce&)> execute(const char* role, const Address& address,
+                                                            std::vector<std::string> more, bool ucx) {
     const std::string secret_file = directory_ / "secret";
     EXPECT_TRUE(write_secret(secret_file, secret));
-    std::vector<std::string> args{FOREBAY_TEST_AGENT, secret_file, kPurpose, to_string(listen), ucx ? "ucx" : "stream"};
-    args.insert(args.end(), paths.begin(), paths.end());
+    std::vector<std::string> args{FOREBAY_TEST_PEER, role,     ucx ? "ucx" : "stream",
+                                  secret_file,       kPurpose, to_string(address)};
+    args.insert(args.end(), more.begin(), more.end());
     return [args](const ChildServer::Announce&) {
       std::vector<char*> pointers;
       for (const std::string& arg : args) pointers.push_back(const_cast<char*>(arg.c_str()));
@@ -40,6 +38,22 @@ class AgentProcess {
 
   TemporaryDirectory directory_;
   ChildServer child_;
+};
+
+class AgentProcess {
+ public:
+  AgentProcess(const Address& listen, const std::vector<std::string>& paths, bool ucx)
+      : process_("agent", listen, paths, ucx) {
+    exposure_ = std::stoull(process_.said());
+    address_ = parse_address(process_.said().substr(process_.said().find(' ') + 1)).value();
+  }
+  uint64_t exposure() const { return exposure_; }
+  const Address& address() const { return address_; }
+  Link link() const { return open_link({address_}).value(); }
+  void signal(int number) const { process_.signal(number); }
+
+ private:
+  PeerProcess process_;
   uint64_t exposure_ = 0;
   Address address_;
 };

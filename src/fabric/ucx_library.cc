@@ -44,10 +44,10 @@ bool look_up(void* handle, const char* name, Function& to) {
 }
 
 bool look_up_all(void* ucp, void* ucs, UcxLibrary& to) {
-  return look_up(ucp, "ucp_init_version", to.init_version) && look_up(ucp, "ucp_config_read", to.config_read) &&
-         look_up(ucp, "ucp_config_modify", to.config_modify) && look_up(ucp, "ucp_config_release", to.config_release) &&
-         look_up(ucp, "ucp_worker_create", to.worker_create) && look_up(ucp, "ucp_worker_destroy", to.worker_destroy) &&
-         look_up(ucp, "ucp_worker_query", to.worker_query) &&
+  return look_up(ucp, "ucp_get_version", to.get_version) && look_up(ucp, "ucp_init_version", to.init_version) &&
+         look_up(ucp, "ucp_config_read", to.config_read) && look_up(ucp, "ucp_config_modify", to.config_modify) &&
+         look_up(ucp, "ucp_config_release", to.config_release) && look_up(ucp, "ucp_worker_create", to.worker_create) &&
+         look_up(ucp, "ucp_worker_destroy", to.worker_destroy) && look_up(ucp, "ucp_worker_query", to.worker_query) &&
          look_up(ucp, "ucp_worker_release_address", to.worker_release_address) &&
          look_up(ucp, "ucp_worker_get_efd", to.worker_get_efd) && look_up(ucp, "ucp_worker_arm", to.worker_arm) &&
          look_up(ucp, "ucp_worker_progress", to.worker_progress) &&
@@ -92,6 +92,9 @@ Result<Ucx> load() {
   void* ucp = ucs == nullptr ? nullptr : ::dlopen("libucp.so.0", RTLD_NOW | RTLD_LOCAL);
   if (ucp == nullptr || !look_up_all(ucp, ucs, ucx.call))
     return fail(ErrorKind::unsupported, "UCX is asked for, but libucp.so.0 is not installed");
+  unsigned major = 0, minor = 0, release = 0;
+  ucx.call.get_version(&major, &minor, &release);
+  ucx.version = major * 10'000 + minor * 100 + release;
   FOREBAY_TRY(ucx.context, new_context(ucx));
   return ucx;
 }

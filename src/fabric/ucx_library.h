@@ -9,6 +9,7 @@
 namespace forebay::fabric {
 
 struct UcxLibrary {
+  decltype(&ucp_get_version) get_version = nullptr;
   decltype(&ucp_init_version) init_version = nullptr;
   decltype(&ucp_config_read) config_read = nullptr;
   decltype(&ucp_config_modify) config_modify = nullptr;
@@ -34,6 +35,7 @@ struct UcxLibrary {
 struct Ucx {
   UcxLibrary call;
   ucp_context_h context = nullptr;
+  uint64_t version = 0;  // 11301 is 1.13.1
 };
 Result<const Ucx*> ucx();
 

@@ -33,9 +33,9 @@ class UcxRoad final : public Road {
   Result<void> open() {
     FOREBAY_CHECK(worker_->on(ActiveMessage::greeting, &UcxRoad::on_greeting, this));
     FOREBAY_CHECK(worker_->on(ActiveMessage::data, &UcxRoad::on_data, this));
-    FOREBAY_TRY(const Bytes mine, worker_->address());
+    FOREBAY_TRY(const auto mine, worker_->address());
     Bytes frame;
-    data_wire::encode_address(frame, Type::ucx_open, mine);
+    data_wire::encode(frame, Type::ucx_open, mine);
     FOREBAY_CHECK(link_.send(frame));
     FOREBAY_TRY(const Link::Header header, link_.next(data_wire::kMaxAnswerBody));
     if (header.type != static_cast<uint8_t>(Type::ucx_opened)) {
@@ -43,7 +43,7 @@ class UcxRoad final : public Road {
       return std::unexpected(std::move(error));
     }
     FOREBAY_TRY(const Bytes body, link_.read_body(header));
-    FOREBAY_TRY(const Bytes theirs, data_wire::decode_address(body));
+    FOREBAY_TRY(const auto theirs, data_wire::decode_address(body));
     FOREBAY_TRY(endpoint_, UcxEndpoint::create(*worker_, theirs));
     FOREBAY_CHECK(wait_until([this] { return greeting_.has_value(); }));
     endpoint_->send(ActiveMessage::answer, *greeting_, {}, [](bool) {});

@@ -21,9 +21,10 @@ namespace {
 using data_wire::Token;
 using data_wire::Type;
 
-// The agent's memory for all roads by UCX. Files are read into it, never mapped: one that shrinks is an error then, not
-// a signal.
-constexpr size_t kChunk = 1u << 20, kChunks = 16;
+// The agent's memory for roads by UCX is this number of buffers, and of each road that many of them, so that workers
+// which are stopped do not keep all. Files are read into them, never mapped: one that shrinks is an error then, not a
+// signal.
+constexpr size_t kChunk = 1u << 20, kMaxChunks = 64, kMaxChunksOfOne = 4;
 constexpr size_t kMaxUnwired = 64;    // endpoints whose other side has gone before they were of use
 constexpr int kRoundsInATurn = 1000;  // of progress, before others have theirs
 
@@ -86,14 +87,13 @@ struct Peer {
   std::unique_ptr<UcxEndpoint> endpoint;
   Token greeting;
   std::deque<std::shared_ptr<Transfer>> transfers;  // that are not all handed over
+  size_t chunks = 0;                                // under way
 };
 
 class Server final : public UcxServer, public std::enable_shared_from_this<Server> {
  public:
   Server(Exposures& exposures, Hub& hub, std::unique_ptr<UcxWorker> worker)
-      : exposures_(exposures), hub_(hub), worker_(std::move(worker)) {
-    for (size_t i = 0; i < kChunks; ++i) free_.push_back(std::make_unique<Chunk>());
-  }
+      : exposures_(exposures), hub_(hub), worker_(std::move(worker)) {}
 
   Result<void> start() {
     FOREBAY_TRY(address_, worker_->address());
@@ -108,7 +108,7 @@ class Server final : public UcxServer, public std::enable_shared_from_this<Serve
     for (auto& [connection, peer] : peers_) unwired_.push_back(std::move(peer));
     peers_.clear();
     reap();
-    for (int i = 0; i < kRoundsInATurn && (worker_->progress() > 0 || free_.size() < kChunks); ++i) {
+    for (int i = 0; i < kRoundsInATurn && (worker_->progress() > 0 || free_.size() < chunks_); ++i) {
     }
     // Neither can be ended before the other side answers.
     if (!unwired_.empty()) {
@@ -117,14 +117,14 @@ class Server final : public UcxServer, public std::enable_shared_from_this<Serve
     }
   }
 
-  Result<void> open(ConnectionId connection, std::span<const std::byte> address) override {
+  Result<void> open(ConnectionId connection, const data_wire::UcxAddress& address) override {
     if (peers_.contains(connection)) return fail(ErrorKind::invalid_argument, "a road by UCX is there already");
     if (unwired_.size() >= kMaxUnwired) return fail(ErrorKind::limit, "too many endpoints of UCX that nobody answers");
     Peer peer;
     FOREBAY_TRY(peer.endpoint, UcxEndpoint::create(*worker_, address));
     randombytes_buf(peer.greeting.data(), peer.greeting.size());
     Bytes frame;
-    data_wire::encode_address(frame, Type::ucx_opened, address_);
+    data_wire::encode(frame, Type::ucx_opened, address_);
     hub_.send(connection, frame);
     const auto token = std::make_shared<Token>(peer.greeting);
     peer.endpoint->send(ActiveMessage::greeting, *token, {}, [this, connection, token](bool sent) {
@@ -203,33 +203,43 @@ class Server final : public UcxServer, public std::enable_shared_from_this<Serve
 
   // One for each connection in turn.
   void send_chunks() {
-    while (!free_.empty() && !turns_.empty()) {
+    for (size_t passed = 0; passed < turns_.size() && (!free_.empty() || chunks_ < kMaxChunks);) {
       const ConnectionId connection = turns_.front();
       turns_.pop_front();
       const auto peer = peers_.find(connection);
       if (peer == peers_.end()) continue;
-      send_chunk(connection, peer->second);
+      const bool has_its_share = peer->second.chunks == kMaxChunksOfOne;
+      passed = has_its_share ? passed + 1 : 0;
+      if (!has_its_share) send_chunk(connection, peer->second);
       if (!peer->second.transfers.empty()) turns_.push_back(connection);
     }
   }
 
+  std::shared_ptr<Chunk> take_chunk() {
+    if (free_.empty()) return ++chunks_, std::make_shared<Chunk>();
+    auto chunk = std::move(free_.back());
+    free_.pop_back();
+    return chunk;
+  }
+
   void send_chunk(ConnectionId connection, Peer& peer) {
     const std::shared_ptr<Transfer> transfer = peer.transfers.front();
-    Chunk* chunk = free_.back().get();
-    if (auto filled = transfer->fill(*chunk); !filled) {
+    const std::shared_ptr<Chunk> chunk = take_chunk();
+    const auto filled = transfer->fill(*chunk);
+    if (!filled || transfer->at_end()) peer.transfers.pop_front();
+    if (!filled) {
+      free_.push_back(chunk);
       transfer->given_up = true;
-      peer.transfers.pop_front();
       Bytes frame;
-      data_wire::encode(frame, data_wire::Failed{transfer->number(), std::move(filled).error()});
+      data_wire::encode(frame, data_wire::Failed{transfer->number(), filled.error()});
       return hub_.send(connection, frame);
     }
-    (void)free_.back().release();
-    free_.pop_back();
-    if (transfer->at_end()) peer.transfers.pop_front();
     ++transfer->under_way;
+    ++peer.chunks;
     peer.endpoint->send(ActiveMessage::data, chunk->header, chunk->bytes, [=, this](bool sent) {
-      free_.emplace_back(chunk);
+      free_.push_back(chunk);
       --transfer->under_way;
+      if (const auto found = peers_.find(connection); found != peers_.end()) --found->second.chunks;
       if (!sent) hub_.close(connection);
       if (sent && !transfer->given_up && transfer->at_end() && transfer->under_way == 0)
         finished(connection, *transfer);
@@ -245,11 +255,12 @@ class Server final : public UcxServer, public std::enable_shared_from_this<Serve
   Exposures& exposures_;
   Hub& hub_;
   std::unique_ptr<UcxWorker> worker_;
-  Bytes address_;
+  data_wire::UcxAddress address_;
   std::unordered_map<ConnectionId, Peer> peers_;
   std::vector<Peer> unwired_;       // whose connection is gone; kept for as long as they must not be closed
   std::deque<ConnectionId> turns_;  // with transfers
-  std::vector<std::unique_ptr<Chunk>> free_;
+  std::vector<std::shared_ptr<Chunk>> free_;
+  size_t chunks_ = 0;  // free or under way
 };
 
 }  // namespace

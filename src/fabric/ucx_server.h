@@ -15,8 +15,8 @@ class UcxServer {
   static Result<std::shared_ptr<UcxServer>> create(Exposures& exposures, Hub& hub);
   virtual ~UcxServer() = default;
 
-  // Connects with the worker at `address`, and answers.
-  virtual Result<void> open(ConnectionId connection, std::span<const std::byte> address) = 0;
+  // Connects with the UCX worker at `address`, and answers.
+  virtual Result<void> open(ConnectionId connection, const data_wire::UcxAddress& address) = 0;
 
   // Sends the bytes, and an answer when the other side has them. An error is the request's, who may make another one.
   virtual Result<void> read(ConnectionId connection, data_wire::UcxRead request) = 0;

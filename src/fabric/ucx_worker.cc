@@ -5,6 +5,8 @@
 #include <mutex>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "fabric/no_signals.h"
 
 namespace forebay::fabric {
@@ -33,16 +35,16 @@ UcxWorker::~UcxWorker() {
   ucx_.call.worker_destroy(worker_);
 }
 
-Result<Bytes> UcxWorker::address() const {
+Result<data_wire::UcxAddress> UcxWorker::address() const {
   ucp_worker_attr_t attributes{};
   attributes.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS | UCP_WORKER_ATTR_FIELD_ADDRESS_FLAGS;
   attributes.address_flags = UCP_WORKER_ADDRESS_FLAG_NET_ONLY;
   if (const auto status = ucx_.call.worker_query(worker_, &attributes); status != UCS_OK)
     return fail_ucx(ucx_, status, "ucp_worker_query");
   const auto* begin = reinterpret_cast<const std::byte*>(attributes.address);
-  const Bytes address(begin, begin + attributes.address_length);
+  data_wire::UcxAddress address{ucx_.version, Bytes(begin, begin + attributes.address_length)};
   ucx_.call.worker_release_address(worker_, attributes.address);
-  if (address.size() > data_wire::kMaxUcxAddress)
+  if (address.bytes.size() > data_wire::kMaxUcxAddress)
     return fail(ErrorKind::unsupported, "UCX has an address that is too long");
   return address;
 }
@@ -58,12 +60,15 @@ Result<void> UcxWorker::on(ActiveMessage message, Handler handler, void* arg) {
   return {};
 }
 
-Result<std::unique_ptr<UcxEndpoint>> UcxEndpoint::create(UcxWorker& worker, std::span<const std::byte> address) {
+Result<std::unique_ptr<UcxEndpoint>> UcxEndpoint::create(UcxWorker& worker, const data_wire::UcxAddress& address) {
+  if (address.version != worker.ucx().version)
+    return fail(ErrorKind::unsupported,
+                fmt::format("UCX {} here, {} on the other side", worker.ucx().version, address.version));
   std::unique_ptr<UcxEndpoint> endpoint(new UcxEndpoint(worker));
   ucp_ep_params_t params{};
   params.field_mask =
       UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
-  params.address = reinterpret_cast<const ucp_address_t*>(address.data());
+  params.address = reinterpret_cast<const ucp_address_t*>(address.bytes.data());
   params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
   params.err_handler.cb = [](void* self, ucp_ep_h, ucs_status_t) { static_cast<UcxEndpoint*>(self)->failed_ = true; };
   params.err_handler.arg = endpoint.get();

@@ -28,7 +28,7 @@ class UcxWorker {
   UcxWorker(const UcxWorker&) = delete;
   UcxWorker& operator=(const UcxWorker&) = delete;
 
-  Result<Bytes> address() const;
+  Result<data_wire::UcxAddress> address() const;
   Result<void> on(ActiveMessage message, Handler handler, void* arg);
   const Ucx& ucx() const { return ucx_; }
   ucp_worker_h get() const { return worker_; }
@@ -49,7 +49,8 @@ class UcxWorker {
 // A connection with one other worker.
 class UcxEndpoint {
  public:
-  static Result<std::unique_ptr<UcxEndpoint>> create(UcxWorker& worker, std::span<const std::byte> address);
+  // unsupported if the other side has another version of UCX.
+  static Result<std::unique_ptr<UcxEndpoint>> create(UcxWorker& worker, const data_wire::UcxAddress& address);
 
   // Ends it by force; what is being sent ends with an error, in later calls of the worker's progress(). An endpoint
   // that neither is_wired() nor has_failed() must not be closed: UCX would end the process.
