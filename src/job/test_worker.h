@@ -28,7 +28,7 @@ namespace forebay::job::testing_support {
 class TestAgent {
  public:
   explicit TestAgent(const std::string& stage)
-      : stage_(stage), roads_(exposures_, hub_.hub(), false), deliveries_(stage, hub_.hub()) {}
+      : stage_(stage), roads_(exposures_, hub_.hub(), true), deliveries_(stage, hub_.hub()) {}
   ~TestAgent() { hub_.stop(); }
   TestAgent(const TestAgent&) = delete;
   TestAgent& operator=(const TestAgent&) = delete;
