@@ -6,7 +6,7 @@ set(forebay_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/forebay)
 
 install(TARGETS libforebay EXPORT forebay LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/forebay ${PROJECT_BINARY_DIR}/include/forebay DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.f90")
 
 install(EXPORT forebay NAMESPACE forebay:: FILE forebay-targets.cmake DESTINATION ${forebay_package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/forebay-config-version.cmake COMPATIBILITY SameMinorVersion)

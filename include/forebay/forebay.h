@@ -14,7 +14,9 @@
  *
  * Functions that can fail return FOREBAY_OK or another code, and forebay_message() tells more. None prints, exits,
  * aborts, throws or starts a thread. Times are milliseconds; a timeout < 0 waits for ever, as long as the agent lives.
- * All files stay below the stage, a directory of the node that the agent watches. */
+ * An agent that is there but says nothing holds a call no longer than its timeout and 2 seconds, or 30 seconds. All
+ * files stay below the stage, a directory of the node that the agent watches. A Fortran module is beside this file:
+ * forebay.f90. */
 #ifndef FOREBAY_FOREBAY_H
 #define FOREBAY_FOREBAY_H
 
@@ -51,49 +53,55 @@ enum {
   FOREBAY_FAILED = 7    /* anything else, for instance an error of the system */
 };
 
-/* One rank's connection to the agent of its node. Used by one thread at a time. */
+/* One rank's connection to the agent of its node. Used by one thread at a time, and only by the process that made it:
+ * in a child of fork() all calls but forebay_disconnect() give ARGUMENT. */
 typedef struct forebay_client forebay_client;
 
 /* `agent` is the path of the agent's stage; NULL stands for $FOREBAY_STAGE. `rank` of `ranks` is this process's in the
  * whole job. An agent that is started again is found again by later calls. Codes: NO_AGENT (also without
  * $FOREBAY_STAGE: then the program writes its files as without Forebay), ARGUMENT, FAILED. On success *client is to be
- * given to forebay_disconnect(). */
+ * given to forebay_disconnect(); after an error it is NULL. */
 FOREBAY_API int forebay_connect(const char* agent, int rank, int ranks, forebay_client** client);
 
 /* NULL is ignored. What is complete is drained all the same. */
 FOREBAY_API void forebay_disconnect(forebay_client* client);
 
 /* Begins this rank's part of the set `set`: a name of letters, digits and "._-+=@,", at most 128, that does not start
- * with
- * '.'. All ranks give the same name and step. A set of this name that was begun before and is not drained is written
- * anew. `step` tells the order of the sets. May wait where the drain is slower than the checkpoints (`--backlog
- * block`). Codes: TIMEOUT, NO_AGENT, ARGUMENT, FAILED. */
+ * with '.' nor end with ".tmp", ".temp" or ".part". All ranks give the same name and step. A part that was begun and
+ * not completed is given up. A set of this name that all ranks of the node had completed is written anew: what the
+ * stage has of it is removed, so a set that forebay_restart() has found must have been read before. `step` tells the
+ * order of the sets. May wait where the drain is slower than the checkpoints (`--backlog block`). Codes: TIMEOUT,
+ * NO_AGENT, ARGUMENT, FAILED. */
 FOREBAY_API int forebay_begin(forebay_client* client, const char* set, int64_t step, int64_t timeout_ms);
 
-/* Where to write the file `file` of the set that was begun: a relative name, with '/' where directories are wanted,
- * that no other rank of the job uses; its directories are made. Codes: ARGUMENT (also if `size` bytes are too few),
- * FAILED. */
+/* Where to write the file `file` of the set that was begun: a relative name in UTF-8, with '/' where directories are
+ * wanted, that no other rank of the job uses; its directories are made. Needs no agent. Codes: ARGUMENT (also if `size`
+ * bytes are too few), FAILED. */
 FOREBAY_API int forebay_path(forebay_client* client, const char* file, char* path, size_t size);
 
 /* The files that were asked for since forebay_begin() are written and closed: this rank's part is complete, and must
- * not be touched any more before it is durable. Codes: NO_AGENT (it is remembered: an agent that comes drains it),
- * ARGUMENT (nothing was begun, or a file is not there), FAILED. */
+ * not be touched any more before it is durable. All ranks call it, also those without files. Codes: NO_AGENT (it is
+ * remembered: an agent that comes drains it), ARGUMENT (nothing was begun, or a file is not there), FAILED. After the
+ * latter two the call may be made again. */
 FOREBAY_API int forebay_complete(forebay_client* client);
 
 /* Waits until the set is durable: all ranks' files are in the store, and will survive a power cut. A timeout of 0 asks.
- * Codes: TIMEOUT, SKIPPED, LOST, NO_AGENT, ARGUMENT (this rank has not completed it), FAILED. */
+ * Codes: TIMEOUT, SKIPPED, LOST (also if its files were changed or removed before), NO_AGENT, ARGUMENT (this rank has
+ * begun and not completed it, or no set of this name is known; the last 256 sets are, and all that are in the stage),
+ * FAILED. */
 FOREBAY_API int forebay_wait(forebay_client* client, const char* set, int64_t timeout_ms);
 
 /* All ranks of the job call this, and all get the same answer: the newest set that is intact, whose files lie in the
  * stage now. `set` gets its name, `size` bytes at most, and *step its step, or -1 if it has none. Both may be NULL.
- * Codes: NONE, TIMEOUT, NO_AGENT, ARGUMENT, FAILED. */
+ * Whatever was begun before is given up. A rank whose call was over in time may call again, and gets the answer that
+ * the others have got. Codes: NONE, TIMEOUT, NO_AGENT, ARGUMENT (also if `size` bytes are too few), FAILED. */
 FOREBAY_API int forebay_restart(forebay_client* client, char* set, size_t size, int64_t* step, int64_t timeout_ms);
 
-/* The path of a file of the set that forebay_restart() found, by the name that forebay_path() was given. Codes:
- * ARGUMENT (no such file on this node). */
+/* The path of a file of the set that forebay_restart() found, by the name that forebay_path() was given. Needs no
+ * agent. Codes: ARGUMENT (nothing was found, or no such file on this node). */
 FOREBAY_API int forebay_restart_path(forebay_client* client, const char* file, char* path, size_t size);
 
-/* What went wrong in the last call of this thread that failed. Valid until the next one. */
+/* What went wrong in the last call of this thread that failed; empty if none has. Valid until the next one. */
 FOREBAY_API const char* forebay_message(void);
 
 #ifdef __cplusplus

@@ -94,11 +94,10 @@ bool AgentCore::settle(ConnectionId id, const Question& question) {
 
 bool AgentCore::settle_begin(ConnectionId id, const Question& question) {
   const std::string& set = question.set;
-  const auto* before = sets_.find(set);
-  const bool is_open = before != nullptr && before->is_begun;  // by another rank: all or none
-  if (!is_open && block_at_ > 0 && sets_.undrained() >= block_at_) return false;
   const uint32_t rank = clients_.at(id).rank;
-  const auto begun = sets_.begin(set);
+  const bool is_open = sets_.is_open_for(set, rank);  // then this rank has to begin it, too: all or none
+  if (!is_open && block_at_ > 0 && sets_.undrained() >= block_at_) return false;
+  const auto begun = sets_.begin(set, rank);
   follow(set, begun.decision);
   if (begun.is_new) {
     watcher_.forget(set);

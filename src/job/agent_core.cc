@@ -38,7 +38,7 @@ Result<void> AgentCore::begin() {
       FOREBAY_TRY(const bool has_files, has_set(stage_, set));
       sets_.ended(set, *outcome, has_files, false);
     } else if (const auto begun = read_begin(stage_, set); begun && *begun) {
-      sets_.begin(set);
+      sets_.resume(set);
     }
   }
   tidy();

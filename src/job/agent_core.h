@@ -97,6 +97,7 @@ class AgentCore final : public fabric::HubHandler {
   void follow(const std::string& set, const AgentSets::Decision& decision);
   void check_then_offer(const std::string& set, Listing listing, Content content);
   void offer(const std::string& set, const Listing& listing, const Content& content);
+  void unexpose(uint64_t exposure);
   void withdraw(const std::string& set, uint64_t exposure, const std::string& reason);
   void finish(const std::string& set);
   void discard(const std::string& set);

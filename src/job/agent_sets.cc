@@ -26,7 +26,7 @@ AgentSets::Decision AgentSets::observed(const std::string& set, const std::optio
   Entry& entry = found == entries_.end() ? entries_[set] : found->second;
   entry.has_files = true;
   if (entry.fingerprint == content->fingerprint && (entry.is_offered() || entry.is_final())) return decision;
-  if (entry.is_offered()) decision = {.withdraw = std::exchange(entry.exposure, 0), .reason = "there is more of it"};
+  if (entry.is_offered()) decision.withdraw = std::exchange(entry.exposure, 0);
   decision.offer = true;
   return decision;
 }
@@ -50,18 +50,26 @@ bool AgentSets::heard(const wire::SetNewsT& news, int64_t now_ns) {
   return true;
 }
 
-AgentSets::Begun AgentSets::begin(const std::string& set) {
+// What is offered was begun, too: by ranks that were done before this one had come.
+bool AgentSets::is_open_for(std::string_view set, uint32_t rank) const {
+  const Entry* entry = find(set);
+  if (entry == nullptr || entry->is_final()) return false;
+  return entry->is_offered() ? !entry->complete.contains(rank) : entry->is_begun;
+}
+
+AgentSets::Begun AgentSets::begin(const std::string& set, uint32_t rank) {
+  if (is_open_for(set, rank)) return {};
   Entry& entry = entries_[set];
-  Begun begun;
-  begun.is_new = entry.is_offered() || entry.is_final();
+  Begun begun{.is_new = entry.is_offered() || entry.is_final()};
   if (entry.is_offered()) {
     begun.decision.withdraw = entry.exposure;
     begun.decision.reason = "it is written anew";
   }
-  if (begun.is_new) entry = {};
-  entry.is_begun = entry.has_files = true;
+  entry = {.is_begun = true, .has_files = true};
   return begun;
 }
+
+void AgentSets::resume(const std::string& set) { entries_[set] = {.is_begun = true, .has_files = true}; }
 
 void AgentSets::ended(const std::string& set, const Outcome& outcome, bool has_files, bool is_restored) {
   entries_[set] = {.state = outcome.state,

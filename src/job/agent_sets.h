@@ -35,7 +35,7 @@ class AgentSets {
 
   // What is to be done after a change.
   struct Decision {
-    uint64_t withdraw = 0;  // this exposure is over, and the coordinator is to be told; 0: none
+    uint64_t withdraw = 0;  // this exposure is over, and the coordinator is to be told, unless there is another offer
     std::string reason;     // why
     bool offer = false;     // what was seen is to be exposed and offered: offered() follows
     bool is_lost = false;   // nobody will get what waited for it: the entry says why
@@ -48,12 +48,17 @@ class AgentSets {
   // The coordinator says so: true if this is how the set has ended. News of another exposure are old.
   bool heard(const wire::SetNewsT& news, int64_t now_ns);
 
-  // forebay_begin(). True: what is there of the set is of another time, and is to be removed.
+  // Whether `rank` would begin its part of what others of the node have begun, too.
+  bool is_open_for(std::string_view set, uint32_t rank) const;
+
+  // forebay_begin(). is_new: what is there of the set is of another time, and is to be removed.
   struct Begun {
     bool is_new = false;
     Decision decision;
   };
-  Begun begin(const std::string& set);
+  Begun begin(const std::string& set, uint32_t rank);
+  // It was begun, as the notes say.
+  void resume(const std::string& set);
 
   // From the notes of an agent before this one, or from a restart.
   void ended(const std::string& set, const Outcome& outcome, bool has_files, bool is_restored);

@@ -71,18 +71,30 @@ TEST(AgentSets, HearsOfTheCurrentExposureOnly) {
 
 TEST(AgentSets, BeginsAnewWhatWasOfferedOrHasEnded) {
   AgentSets sets;
-  EXPECT_FALSE(sets.begin("a").is_new);
-  EXPECT_FALSE(sets.begin("a").is_new) << "another rank";
+  EXPECT_FALSE(sets.begin("a", 0).is_new);
+  EXPECT_FALSE(sets.begin("a", 1).is_new) << "another rank";
   EXPECT_EQ(sets.unfinished(), std::vector<std::string>{"a"});
   sets.offered("a", content("f"), 7);
   EXPECT_TRUE(sets.unfinished().empty());
-  const auto begun = sets.begin("a");
+  const auto begun = sets.begin("a", 0);
   EXPECT_TRUE(begun.is_new);
   EXPECT_EQ(begun.decision.withdraw, 7u);
   sets.offered("a", content("f"), 8);
   EXPECT_TRUE(sets.heard(news("a", 8, SetState::durable), 1));
-  EXPECT_TRUE(sets.begin("a").is_new);
+  EXPECT_TRUE(sets.begin("a", 0).is_new);
   EXPECT_EQ(sets.find("a")->state, SetState::incomplete);
+}
+
+TEST(AgentSets, ARankThatComesLateTakesNothingFromTheOthers) {
+  AgentSets sets;
+  sets.begin("a", 0);
+  sets.offered("a", content("f"), 7);  // rank 0 was known only, and is complete
+  EXPECT_TRUE(sets.is_open_for("a", 1));
+  const auto begun = sets.begin("a", 1);
+  EXPECT_FALSE(begun.is_new);
+  EXPECT_EQ(begun.decision.withdraw, 0u);
+  EXPECT_TRUE(sets.find("a")->is_offered());
+  EXPECT_FALSE(sets.is_open_for("a", 0)) << "rank 0 would write it anew";
 }
 
 TEST(AgentSets, KeepsTheNewestDurableSets) {

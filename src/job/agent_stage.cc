@@ -90,7 +90,8 @@ void AgentCore::look(const std::string& set) {
 }
 
 void AgentCore::follow(const std::string& set, const AgentSets::Decision& decision) {
-  if (decision.withdraw != 0) withdraw(set, decision.withdraw, decision.reason);
+  if (decision.withdraw != 0 && decision.offer) unexpose(decision.withdraw);  // the next offer tells
+  if (decision.withdraw != 0 && !decision.offer) withdraw(set, decision.withdraw, decision.reason);
   if (!decision.is_lost) return;
   warn_once(set, fmt::format("was changed or removed before it was durable: {}", decision.reason));
   watcher_.forget(set);
@@ -142,9 +143,13 @@ void AgentCore::offer(const std::string& set, const Listing& listing, const Cont
   exposed_[offer.exposure] = std::move(exposed);
 }
 
-void AgentCore::withdraw(const std::string& set, uint64_t exposure, const std::string& reason) {
+void AgentCore::unexpose(uint64_t exposure) {
   exposures_.remove(exposure);
   exposed_.erase(exposure);
+}
+
+void AgentCore::withdraw(const std::string& set, uint64_t exposure, const std::string& reason) {
+  unexpose(exposure);
   if (!coordinator_ || !coordinator_->is_welcome) return;
   wire::WithdrawnT withdrawn;
   withdrawn.set = set;

@@ -100,8 +100,7 @@ Result<void> AgentCore::hear_coordinator(wire::MessageT message) {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     const uint64_t exposure = news->exposure;
     if (!sets_.heard(*news, std::chrono::nanoseconds(now).count())) return {};
-    exposures_.remove(exposure);
-    exposed_.erase(exposure);
+    unexpose(exposure);
     finish(news->set);
   } else if (auto* ready = message.body.AsRestartReady()) {
     restart_ready(std::move(*ready));
