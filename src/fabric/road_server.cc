@@ -1,4 +1,5 @@
 #include <utility>
+#include <vector>
 
 #include "fabric/data_wire.h"
 #include "fabric/hub.h"
@@ -14,9 +15,11 @@ using data_wire::Type;
 static constexpr uint64_t kWorthASystemCall = 4096;
 
 struct RoadServer::Impl {
-  RequestFiles files_of(uint64_t exposure) {
-    return RequestFiles([this, exposure](uint32_t file) { return exposures.open(exposure, file); });
-  }
+  struct FilePart {
+    size_t at = 0;  // in `copied`
+    std::shared_ptr<const FileSource> file;
+    uint64_t offset = 0, length = 0;
+  };
 
   void refuse(uint64_t connection, uint64_t number, Error error) {
     Bytes frame;
@@ -30,36 +33,36 @@ struct RoadServer::Impl {
     return {};
   }
 
-  // All that can fail comes before the first byte of the answer.
   Result<void> answer(uint64_t connection, const data_wire::Read& request) {
-    RequestFiles files = files_of(request.exposure);
-    FOREBAY_TRY(const Bytes copied, copy_short_pieces(request.pieces, files));
-    std::span<const std::byte> rest = copied;
-    Bytes before = data_wire::data_header(request.number, data_wire::total(request.pieces));
-    for (const Piece& piece : request.pieces) {
-      if (piece.length < kWorthASystemCall) {
-        before.insert(before.end(), rest.begin(), rest.begin() + static_cast<ptrdiff_t>(piece.length));
-        rest = rest.subspan(piece.length);
-      } else {
-        FOREBAY_TRY(auto file, files.of(piece));
-        hub.send_file(connection, before, std::move(file), piece.offset, piece.length);
-        before.clear();
-      }
+    FOREBAY_TRY(const auto parts, prepare(request));
+    size_t sent = 0;
+    for (const FilePart& part : parts) {
+      const auto before = std::span(copied).subspan(sent, part.at - sent);
+      hub.send_file(connection, before, part.file, part.offset, part.length);
+      sent = part.at;
     }
-    hub.send(connection, before);
+    hub.send(connection, std::span(copied).subspan(sent));
     return {};
   }
 
-  static Result<Bytes> copy_short_pieces(std::span<const Piece> pieces, RequestFiles& files) {
-    Bytes copied;
-    for (const Piece& piece : pieces) {
-      FOREBAY_TRY(const auto file, files.of(piece));
-      if (piece.length >= kWorthASystemCall) continue;
+  // All that can fail, before the first byte of the answer is sent. The answer is `copied`, with the parts where they
+  // belong.
+  Result<std::vector<FilePart>> prepare(const data_wire::Read& request) {
+    RequestFiles files([&](uint32_t file) { return exposures.open(request.exposure, file); });
+    const Bytes header = data_wire::data_header(request.number, data_wire::total(request.pieces));
+    copied.assign(header.begin(), header.end());
+    std::vector<FilePart> parts;
+    for (const Piece& piece : request.pieces) {
+      FOREBAY_TRY(auto file, files.of(piece));
       const size_t at = copied.size();
-      copied.resize(at + piece.length);
-      FOREBAY_CHECK(file->read_at(piece.offset, std::span(copied).subspan(at)));
+      if (piece.length >= kWorthASystemCall) {
+        parts.push_back({at, std::move(file), piece.offset, piece.length});
+      } else {
+        copied.resize(at + piece.length);
+        FOREBAY_CHECK(file->read_at(piece.offset, std::span(copied).subspan(at)));
+      }
     }
-    return copied;
+    return parts;
   }
 
   Result<void> check(uint64_t connection, const Frame& frame) {
@@ -101,10 +104,11 @@ struct RoadServer::Impl {
   Exposures& exposures;
   Hub& hub;
   const bool allow_ucx;
+  Bytes copied;  // kept: at most the header and the short pieces of one request
   std::shared_ptr<UcxServer> ucx;
 };
 
-RoadServer::RoadServer(Exposures& exposures, Hub& hub, bool ucx) : impl_(new Impl{exposures, hub, ucx, {}}) {}
+RoadServer::RoadServer(Exposures& exposures, Hub& hub, bool ucx) : impl_(new Impl{exposures, hub, ucx, {}, {}}) {}
 RoadServer::~RoadServer() = default;
 
 bool RoadServer::handles(uint8_t type) { return type >= data_wire::kFirstType && type <= data_wire::kLastType; }
