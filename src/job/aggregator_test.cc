@@ -1,0 +1,221 @@
+#include "job/aggregator.h"
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include <gmock/gmock.h>
+
+#include "job/agent.h"
+#include "job/client/client.h"
+#include "job/rendezvous.h"
+#include "job/test_job.h"
+#include "store/store.h"
+
+namespace forebay::job {
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+template <class Condition>
+bool wait_for(Condition condition, std::chrono::seconds time = 20s) {
+  for (const auto end = std::chrono::steady_clock::now() + time; std::chrono::steady_clock::now() < end;) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(20ms);
+  }
+  return false;
+}
+
+class AggregatorTest : public TempTest {
+ protected:
+  std::jthread aggregator() {
+    return std::jthread([this](std::stop_token stop) {
+      AggregatorOptions options;
+      options.rendezvous = path("r");
+      options.store = path("store");
+      options.listen = {{.kind = fabric::Address::Kind::tcp, .host = "127.0.0.1"}};
+      options.coordinator.peer_timeout = 2s;
+      options.coordinator.quiet = 200ms;
+      options.worker.resources.memory_bytes = 128 << 20;
+      options.worker.resources.threads = 1;
+      options.log = [this](fabric::Severity, const std::string& text) {
+        const std::scoped_lock lock(mutex_);
+        log_ += text + "\n";
+      };
+      const auto result = run_aggregator(options, stop);
+      EXPECT_TRUE(result) << result.error().message();
+    });
+  }
+
+  std::jthread agent(const std::string& stage) {
+    const auto rendezvous = value(Rendezvous::open(path("r")));
+    return std::jthread([this, stage, secret = rendezvous.secret()](std::stop_token stop) {
+      AgentOptions options;
+      options.stage = path(stage);
+      options.rendezvous = path("r");
+      options.credentials.secret = secret;
+      options.priority = Priority::normal;
+      options.ready = [this](const auto&) { agent_ready_ = true; };
+      const auto result = run_agent(options, stop);
+      EXPECT_TRUE(result) << result.error().message();
+    });
+  }
+
+  // One request to the coordinator, and its answer of that type.
+  template <class Request>
+  std::optional<wire::MessageT> ask(Request request, wire::Body answer) {
+    const auto rendezvous = Rendezvous::open_existing(path("r"));
+    if (!rendezvous) return {};
+    auto reached = reach_coordinator(*rendezvous, {.secret = rendezvous->secret()}, 1s);
+    if (!reached) return {};
+    Bytes bytes;
+    wire::encode(bytes, std::move(request));
+    if (!reached->link.send(bytes, 1s)) return {};
+    while (true) {
+      const auto frame = reached->link.receive(wire::kMaxBody, 5s);
+      if (!frame) return {};
+      auto message = wire::decode(*frame);
+      if (!message) return {};
+      if (message->body.type == answer) return *std::move(message);
+    }
+  }
+  nlohmann::json status() {
+    const auto answer = ask(wire::StatusRequestT{}, wire::Body::Status);
+    return answer ? nlohmann::json::parse(answer->body.AsStatus()->json) : nlohmann::json::object();
+  }
+  bool has_workers(size_t count, uint64_t generation) {
+    return wait_for([&] {
+      const auto now = status();
+      return now.value("worker_count", 0u) == count && now.value("generation", 0u) == generation;
+    });
+  }
+
+  std::string log() {
+    const std::scoped_lock lock(mutex_);
+    return log_;
+  }
+
+  std::atomic<bool> agent_ready_ = false;
+
+ private:
+  std::mutex mutex_;
+  std::string log_;
+};
+
+TEST_F(AggregatorTest, OneOfThemIsTheCoordinator) {
+  std::vector<std::jthread> all;
+  for (int i = 0; i < 3; ++i) all.push_back(aggregator());
+  ASSERT_TRUE(has_workers(3, 1)) << log();
+  EXPECT_EQ(status()["host"], value(Rendezvous::open_existing(path("r"))).aggregators().value()[0].host);
+}
+
+TEST_F(AggregatorTest, AnotherOneTakesThePlaceOfOneThatIsGone) {
+  std::jthread first = aggregator();
+  ASSERT_TRUE(has_workers(1, 1)) << log();
+  std::jthread second = aggregator(), third = aggregator();
+  ASSERT_TRUE(has_workers(3, 1)) << log();
+  first.request_stop();
+  first.join();
+  EXPECT_TRUE(has_workers(2, 2)) << log();
+}
+
+TEST_F(AggregatorTest, FollowsAHigherGeneration) {
+  const std::jthread only = aggregator();
+  ASSERT_TRUE(has_workers(1, 1)) << log();
+  // Somebody took it, and died before it could answer.
+  const auto rendezvous = value(Rendezvous::open_existing(path("r")));
+  EXPECT_TRUE(value(rendezvous.take(2, {.addresses = "tcp:127.0.0.1:1", .host = "h", .node = "n", .pid = 1})));
+  EXPECT_TRUE(has_workers(1, 3)) << log();
+}
+
+TEST_F(AggregatorTest, TheEndIsForAll) {
+  std::jthread first = aggregator(), second = aggregator();
+  ASSERT_TRUE(has_workers(2, 1)) << log();
+  wire::StopRequestT stop;
+  stop.drain = true;
+  EXPECT_TRUE(ask(std::move(stop), wire::Body::Stop));
+  first.join();
+  second.join();
+  EXPECT_FALSE(fs::exists(path("r")));
+}
+
+// Two ranks on one node write a set, and wait until it is durable.
+class JobTest : public AggregatorTest {
+ protected:
+  void SetUp() override {
+    first_ = aggregator();
+    ASSERT_TRUE(has_workers(1, 1)) << log();
+    second_ = aggregator();
+    ASSERT_TRUE(has_workers(2, 1)) << log();
+    agent_ = agent("stage");
+    ASSERT_TRUE(wait_for([&] { return agent_ready_.load(); }));
+  }
+
+  static std::string content_of(uint32_t rank, int64_t step) {
+    return std::string(100'000, static_cast<char>('a' + rank)) + std::to_string(step);
+  }
+
+  Client::News dump(int64_t step) {
+    const std::string set = "s" + std::to_string(step);
+    std::vector<std::unique_ptr<Client>> ranks;
+    for (uint32_t rank = 0; rank < 2; ++rank) {
+      ranks.push_back(value(Client::connect(path("stage"), rank, 2)));
+      check(ranks.back()->begin(set, step, 5s));
+    }
+    for (uint32_t rank = 0; rank < 2; ++rank) {
+      std::ofstream(value(ranks[rank]->path("rank" + std::to_string(rank)))) << content_of(rank, step);
+      check(ranks[rank]->complete());
+    }
+    return value(ranks[0]->wait(set, 20s));
+  }
+
+  // What each rank finds; nothing if there is nothing.
+  std::vector<std::optional<std::string>> restart() {
+    std::vector<std::optional<std::string>> contents(2);
+    std::vector<std::jthread> ranks;
+    for (uint32_t rank = 0; rank < 2; ++rank)
+      ranks.emplace_back([this, rank, &contents] {
+        const auto client = value(Client::connect(path("stage"), rank, 2));
+        const auto found = client->restart(20s);
+        EXPECT_TRUE(found) << found.error().message();
+        if (!found || !found->found) return;
+        std::ifstream in(value(client->restart_path("rank" + std::to_string(rank))));
+        contents[rank] = std::string(std::istreambuf_iterator<char>(in), {});
+      });
+    ranks.clear();
+    return contents;
+  }
+
+  std::jthread first_, second_, agent_;
+};
+
+TEST_F(JobTest, SetsAreDrainedAcrossTheDeathOfACoordinator) {
+  EXPECT_EQ(dump(1).state, wire::SetState::durable) << log();
+  first_.request_stop();
+  first_.join();
+  EXPECT_EQ(dump(2).state, wire::SetState::durable) << log();
+  EXPECT_EQ(status()["generation"], 2);
+  const auto store = value(store::Store::open(path("store")));
+  const auto sets = value(store.list());
+  ASSERT_EQ(sets.size(), 2u);
+  for (const store::SetInfo& set : sets) {
+    EXPECT_EQ(value(set.manifest).ranks, 2u);
+    EXPECT_EQ(value(set.manifest).files(), 2u);
+  }
+}
+
+TEST_F(JobTest, ARestartBringsTheNewestSetThatIsNotDamaged) {
+  EXPECT_EQ(restart(), std::vector<std::optional<std::string>>(2));
+  for (const int64_t step : {1, 2}) EXPECT_EQ(dump(step).state, wire::SetState::durable) << log();
+  for (const char* set : {"s1", "s2"}) fs::remove_all(path("stage") + "/" + set);
+  EXPECT_EQ(restart(), (std::vector<std::optional<std::string>>{content_of(0, 2), content_of(1, 2)})) << log();
+  fs::resize_file(path("store/sets/s2/00000-of-00001.fbc"), 100);
+  EXPECT_EQ(restart(), (std::vector<std::optional<std::string>>{content_of(0, 1), content_of(1, 1)})) << log();
+}
+
+}  // namespace
+}  // namespace forebay::job
