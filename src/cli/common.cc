@@ -10,10 +10,12 @@
 
 namespace forebay::cli {
 
-std::string store_of_environment() {
-  const char* value = std::getenv("FOREBAY_STORE");
+std::string of_environment(const char* name) {
+  const char* value = std::getenv(name);
   return value ? value : "";
 }
+
+std::string store_of_environment() { return of_environment("FOREBAY_STORE"); }
 
 static bool is_store(const std::string& path) {
   const auto opened = store::Store::open(path);

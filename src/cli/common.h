@@ -30,8 +30,9 @@ void declare_store(Syntax& syntax, std::string& store);
 void declare_memory(Syntax& syntax, engine::Resources& resources);
 void declare_threads(Syntax& syntax, engine::Resources& resources);
 
-// $FOREBAY_STORE, or empty.
-std::string store_of_environment();
+// A variable of the environment, or empty.
+std::string of_environment(const char* name);
+std::string store_of_environment();  // $FOREBAY_STORE
 
 // The set `name`, where "latest" is the newest whose manifest can be read. not_found otherwise.
 Result<store::SetInfo> find_set(const store::Store& store, const std::string& name);

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <optional>
+#include <thread>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -219,6 +220,23 @@ Result<ExitCode> run_daemon(std::string_view name, const DaemonOptions& options,
   if (starter && !done)
     starter->answer(exit_code_of(done.error().kind), fmt::format("forebay: {}\n", printable(done.error().message())));
   return done;
+}
+
+Result<void> serve(Daemon& daemon, const std::vector<std::function<Result<void>(std::stop_token)>>& works,
+                   unsigned tidy_seconds) {
+  std::vector<Result<void>> results(works.size());
+  {
+    std::vector<std::jthread> threads;
+    for (size_t i = 0; i < works.size(); ++i)
+      threads.emplace_back([&, i](std::stop_token stop) {
+        results[i] = works[i](stop);
+        if (!stop.stop_requested()) daemon.end(results[i] ? "the job is over" : results[i].error().message());
+      });
+    daemon.wait(tidy_seconds);
+    for (std::jthread& thread : threads) thread.request_stop();
+  }
+  for (Result<void>& result : results) FOREBAY_CHECK(std::move(result));
+  return {};
 }
 
 Result<void> write_new(const std::string& path, const std::string& text) {

@@ -3,8 +3,10 @@
 
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "cli/exit_code.h"
@@ -55,6 +57,11 @@ using DaemonBody = std::function<Result<ExitCode>(Daemon& daemon)>;
 // before.
 Result<ExitCode> run_daemon(std::string_view name, const DaemonOptions& options, const Console& console,
                             const DaemonBody& body);
+
+// Does each of `works` in a thread of its own until one returns or the daemon is told to end; then all are asked to
+// stop, and waited for. The first error, in the order of `works`.
+Result<void> serve(Daemon& daemon, const std::vector<std::function<Result<void>(std::stop_token)>>& works,
+                   unsigned tidy_seconds);
 
 // Writes a file that readers see whole or not at all.
 Result<void> write_new(const std::string& path, const std::string& text);

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "cli/daemon.h"
+#include "cli/job_options.h"
 #include "cli/json.h"
 #include "cli/units.h"
 #include "cli/verb.h"
@@ -33,12 +34,6 @@ constexpr VerbText kText = {
 };
 
 constexpr unsigned kTidySeconds = 20;
-
-std::string joined(const std::vector<fabric::Address>& addresses) {
-  std::string text;
-  for (const fabric::Address& address : addresses) text += (text.empty() ? "" : ",") + fabric::to_string(address);
-  return text;
-}
 
 class Lockd final : public Verb {
  public:

@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <thread>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "cli/common.h"
 #include "cli/json.h"
 #include "cli/table.h"
 #include "cli/text.h"
@@ -33,11 +33,6 @@ constexpr VerbText kText = {
 };
 
 constexpr std::chrono::seconds kPeriod{1};
-
-std::string of_environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
 
 std::string client_name(const lock::wire::StatusClient* client, uint64_t session) {
   if (client == nullptr) return fmt::format("session {}", session);

@@ -114,14 +114,7 @@ class Pack final : public Verb {
                   set_integer(options_.step));
     syntax.option("--group-size", "COUNT", fmt::format("Ranks per container. Default: {}.", options_.group_size),
                   set_count(options_.group_size));
-    syntax.option(
-        "--scheme", "SCHEME",
-        "How files are merged: auto, agnostic, agnostic-block, aware or aware-block. Default: auto, which tries "
-        "aware and aware-block on samples of each variable group.",
-        set_text(scheme_));
-    syntax.option("--block-size", "SIZE", "Block of the block schemes. Default: 64K.", set_bytes(block_bytes_));
-    syntax.option("--profile", "PROFILE", "One of those below, or a chain of codecs. Default: balanced.",
-                  set_text(profile_));
+    declare_compression(syntax, compression_);
     syntax.option("--base", "NAME|latest",
                   "Refer to frames that the set NAME has already, instead of storing them again. Restoring the new set "
                   "then needs that one, too; prune keeps it.",
@@ -130,23 +123,9 @@ class Pack final : public Verb {
         "--full-every", "COUNT",
         fmt::format("With --base: of so many sets in a row, one is stored in full. Default: {}.", options_.full_every),
         set_count(options_.full_every));
-    syntax.option("--lossy", "GLOB=KIND:E",
-                  "Variables whose path matches the shell pattern GLOB need not come back byte for byte: f4 and f8 "
-                  "numbers may be off by E (abs:E), by E of their own magnitude (rel:E), or by E of the range of "
-                  "values that are stored together (range:E). Every value is checked. May be repeated: the first that "
-                  "matches wins. Default: nothing is lossy.",
-                  [this](const std::string& text) -> Result<void> {
-                    FOREBAY_TRY(auto rule, engine::LossyRule::parse(text));
-                    options_.lossy.push_back(std::move(rule));
-                    return {};
-                  });
     declare_description(syntax, description_);
     declare_memory(syntax, options_.resources);
     declare_threads(syntax, options_.resources);
-    std::vector<std::pair<std::string, std::string>> profiles;
-    for (const auto& profile : codec::profiles()) profiles.emplace_back(profile.name, profile.description);
-    profiles.emplace_back("CODEC[:LEVEL],...", "An explicit chain, as 'shuffle,zstd:3'.");
-    syntax.section("Profiles", std::move(profiles));
   }
 
   Result<ExitCode> run(const Console& console) override {
@@ -175,9 +154,7 @@ class Pack final : public Verb {
     if (options_.store.empty()) options_.store = store_of_environment();
     if (options_.store.empty())
       return fail(ErrorKind::invalid_argument, "no store is given", {}, {}, "use --store STORE, or set FOREBAY_STORE");
-    FOREBAY_TRY(options_.scheme, engine::SchemeChoice::parse(scheme_));
-    if (block_bytes_ > 0) options_.scheme.block_bytes = block_bytes_;
-    FOREBAY_TRY(options_.profile, codec::Profile::parse(profile_));
+    FOREBAY_CHECK(complete(compression_, options_));
     FOREBAY_CHECK(complete(description_));
     options_.similarity = description_.similarity;
     options_.format = description_.format;
@@ -185,8 +162,7 @@ class Pack final : public Verb {
   }
 
   engine::PackOptions options_;
-  std::string scheme_ = "auto", profile_ = "balanced";
-  uint64_t block_bytes_ = 0;
+  Compression compression_;
   Description description_;
 };
 

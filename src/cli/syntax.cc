@@ -45,6 +45,13 @@ Setter set_count(uint64_t& to) {
   };
 }
 
+Setter set_zero_count(uint64_t& to) {
+  return [&to](const std::string& text) -> Result<void> {
+    FOREBAY_TRY(to, parse_count(text));
+    return {};
+  };
+}
+
 Setter set_threads(unsigned& to) {
   static constexpr uint64_t kMost = 1024;
   return [&to](const std::string& text) -> Result<void> {
@@ -72,11 +79,11 @@ Setter set_integer(std::optional<int64_t>& to) {
 }
 
 void Syntax::flag(std::string names, bool& to, std::string help) {
-  options_.push_back({{std::move(names), "", std::move(help)}, {}, &to});
+  options_.push_back({{std::move(names), "", std::move(help)}, {}, &to, recorders_});
 }
 
 void Syntax::option(std::string names, std::string value, std::string help, Setter setter) {
-  options_.push_back({{std::move(names), std::move(value), std::move(help)}, std::move(setter)});
+  options_.push_back({{std::move(names), std::move(value), std::move(help)}, std::move(setter), nullptr, recorders_});
 }
 
 void Syntax::section(std::string title, std::vector<std::pair<std::string, std::string>> rows) {
@@ -93,7 +100,16 @@ static Error usage_error(const std::string& verb, const CLI::ParseError& error) 
   return {ErrorKind::invalid_argument, what, {}, {}, fmt::format("see 'forebay {} --help'", verb)};
 }
 
+// "--store" of "-s,--store,-o".
+static std::string long_name(const std::string& names) {
+  const size_t begin = names.find("--");
+  return names.substr(begin, names.find(',', begin) - begin);
+}
+
 Result<void> Syntax::apply(const Option& option, const std::vector<std::string>& values) {
+  for (auto* words : option.recorders)
+    for (const std::string& value : values)
+      words->push_back(option.flag ? long_name(option.text.names) : long_name(option.text.names) + "=" + value);
   if (!option.flag) {
     for (const std::string& value : values) FOREBAY_CHECK(option.setter(value));
     return {};

@@ -21,6 +21,7 @@ Setter set_text(std::string& to);
 Setter add_text(std::vector<std::string>& to);
 Setter set_bytes(uint64_t& to);  // "64K"; 1 at least
 Setter set_count(uint64_t& to);  // 1 at least
+Setter set_zero_count(uint64_t& to);
 Setter set_threads(unsigned& to);
 Setter set_seconds(std::chrono::milliseconds& to);  // with up to three decimals; above 0, and a day at most
 Setter set_integer(std::optional<int64_t>& to);
@@ -41,6 +42,10 @@ class Syntax {
   // May be given several times: the setter is called for each, in order.
   void option(std::string names, std::string value, std::string help, Setter setter);
 
+  // What is given of the options that are declared from now on is also appended to each of `to`, as words that another
+  // command line takes.
+  void record(std::vector<std::vector<std::string>*> to) { recorders_ = std::move(to); }
+
   // A table of words and their meaning, for --help.
   void section(std::string title, std::vector<std::pair<std::string, std::string>> rows);
 
@@ -56,6 +61,7 @@ class Syntax {
     OptionText text;
     Setter setter;         // of an option
     bool* flag = nullptr;  // of a flag
+    std::vector<std::vector<std::string>*> recorders;
   };
   struct Section {
     std::string title;
@@ -67,6 +73,7 @@ class Syntax {
   std::vector<std::string>* operands_ = nullptr;
   std::deque<Option> options_;
   std::vector<Section> sections_;
+  std::vector<std::vector<std::string>*> recorders_;
 };
 
 }  // namespace forebay::cli

@@ -103,6 +103,23 @@ TEST(Syntax, HelpStaysWithinTheColumns) {
   for (size_t end; (end = text.find('\n')) != text.npos; text.erase(0, end + 1)) EXPECT_LE(end, 86u) << text;
 }
 
+TEST(Syntax, RecordsWordsForAnotherCommandLine) {
+  Words one, both;
+  std::string store, name;
+  bool flag = false, other = false;
+  Syntax syntax;
+  syntax.option("--name", "NAME", "", set_text(name));
+  syntax.record({&both});
+  syntax.option("-s,--store,-o", "STORE", "", set_text(store));
+  syntax.record({&one, &both});
+  syntax.flag("-f,--flag", flag, "");
+  syntax.flag("--other", other, "");
+  ASSERT_TRUE(syntax.parse("verb", {"-s", "a b", "--name", "n", "-f"}));
+  EXPECT_EQ(both, (Words{"--store=a b", "--flag"}));
+  EXPECT_EQ(one, (Words{"--flag"}));
+  EXPECT_EQ(store, "a b");
+}
+
 TEST(Table, AlignsColumns) {
   Table table({{"A"}, {"N", Align::right}, {"B"}});
   table.add({"µµ", "1", "x"});

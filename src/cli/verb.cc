@@ -9,9 +9,10 @@
 
 namespace forebay::cli {
 
-static constexpr VerbFactory kVerbs[] = {make_pack,    make_restore, make_ls,     make_info,  make_verify,
-                                         make_extract, make_advise,  make_repair, make_prune, make_diff,
-                                         make_lockd,   make_locks,   make_plan};
+static constexpr VerbFactory kVerbs[] = {make_pack,    make_restore, make_ls,         make_info,  make_verify,
+                                         make_extract, make_advise,  make_repair,     make_prune, make_diff,
+                                         make_lockd,   make_locks,   make_run,        make_watch, make_status,
+                                         make_stop,    make_agent,   make_aggregator, make_fetch, make_plan};
 
 std::span<const VerbFactory> all_verbs() { return kVerbs; }
 
@@ -31,7 +32,7 @@ std::string command_help() {
       "Verbs:\n";
   for (const VerbFactory make : kVerbs) {
     const auto verb = make();
-    text += fmt::format("  {:<9} {}\n", verb->text().name, verb->text().summary);
+    text += fmt::format("  {:<10} {}\n", verb->text().name, verb->text().summary);
   }
   text +=
       "\n"

@@ -51,6 +51,13 @@ std::unique_ptr<Verb> make_prune();
 std::unique_ptr<Verb> make_diff();
 std::unique_ptr<Verb> make_lockd();
 std::unique_ptr<Verb> make_locks();
+std::unique_ptr<Verb> make_run();
+std::unique_ptr<Verb> make_watch();
+std::unique_ptr<Verb> make_status();
+std::unique_ptr<Verb> make_stop();
+std::unique_ptr<Verb> make_agent();
+std::unique_ptr<Verb> make_aggregator();
+std::unique_ptr<Verb> make_fetch();
 std::unique_ptr<Verb> make_plan();
 
 // All verbs, in the order of `forebay --help`.

@@ -10,6 +10,13 @@ namespace forebay::job {
 
 constexpr size_t kMostOutput = 64u << 20;  // what is beyond is not kept
 
+// What a process had to say about its failure, for a message.
+static std::string said(std::string output) {
+  constexpr size_t kMost = 500;
+  while (output.ends_with('\n')) output.pop_back();
+  return output.empty() ? "" : ": " + output.substr(0, kMost);
+}
+
 void Errands::clear() {
   for (const One& one : all_)
     if (one.process.pid != 0) ::kill(one.process.pid, SIGKILL);
@@ -60,7 +67,8 @@ Result<std::vector<std::string>> Errands::outputs() const {
   std::vector<std::string> outputs;
   for (const One& one : all_) {
     if (!one.ending.good())
-      return fail(ErrorKind::disconnected, fmt::format("{} ended with {}", one.name, one.ending.text()));
+      return fail(ErrorKind::disconnected,
+                  fmt::format("{} ended with {}{}", one.name, one.ending.text(), said(one.output)));
     outputs.push_back(one.output);
   }
   return outputs;

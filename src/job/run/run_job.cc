@@ -173,7 +173,7 @@ class Run {
 
   void drain() {
     const Time begin = Clock::now();
-    if (!daemons_.stopped_by_others()) {
+    if (!(daemons_.stopped_by_others() && daemons_.all_gone())) {
       auto output = go({plan_.drain}, plan_.drain_timeout, true);
       if (output)
         report_.drain = std::move(output->front());

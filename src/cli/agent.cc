@@ -1,0 +1,76 @@
+// forebay agent: what a compute node does for the drain of a running job.
+#include <unistd.h>
+
+#include "cli/daemon.h"
+#include "cli/job_options.h"
+#include "cli/json.h"
+#include "cli/verb.h"
+#include "job/rendezvous.h"
+
+namespace forebay::cli {
+namespace {
+
+constexpr VerbText kText = {
+    .name = "agent",
+    .summary = "offer a node's checkpoint sets to the aggregators of a running job",
+    .usage = "--stage DIR --rendezvous DIR [OPTIONS]",
+    .description =
+        "Runs once on each compute node of a job. It notices when the application has\n"
+        "completed a checkpoint set below the stage, offers it to the aggregators, lets\n"
+        "them read the files, and removes them from the stage when they are durable in the\n"
+        "store. At a restart it takes the files that aggregators bring. An agent that was\n"
+        "killed can be started again: all that it knows lies in the stage.\n"
+        "Ends on SIGTERM, SIGINT, and when the job is stopped ('forebay stop').\n",
+    .examples =
+        "  srun --ntasks-per-node=1 forebay agent --stage /dev/shm/ck --rendezvous $PWD/rv &\n"
+        "  forebay agent --stage /local/ck --rendezvous rv --complete 'marker:{set}/DONE' \\\n"
+        "                --detach --log agent.log --pid-file agent.pid\n",
+};
+
+constexpr unsigned kTidySeconds = 20;
+
+class Agent final : public Verb {
+ public:
+  const VerbText& text() const override { return kText; }
+
+  void declare(Syntax& syntax) override {
+    job_.declare_stage(syntax);
+    job_.declare_rendezvous(syntax);
+    job_.declare_agent(syntax);
+    job_.declare_shared(syntax);
+    job_.declare_listen(syntax);
+    declare_daemon(syntax, daemon_);
+    declare_daemon_of_job(syntax, daemon_);
+  }
+
+  Result<ExitCode> run(const Console& console) override {
+    FOREBAY_CHECK(job_.complete_agent());
+    return run_daemon("agent", daemon_, console, [this](Daemon& daemon) { return work(daemon); });
+  }
+
+ private:
+  Result<ExitCode> work(Daemon& daemon) {
+    job::AgentOptions& options = job_.agent;
+    FOREBAY_TRY(const auto rendezvous, job::Rendezvous::open(options.rendezvous));
+    if (!options.credentials.munge) options.credentials.secret = rendezvous.secret();
+    options.log = log_to(daemon);
+    Result<void> told;
+    options.ready = [&](const std::vector<fabric::Address>& addresses) {
+      const std::string text = joined(addresses);
+      told = daemon.ready(text, {{"addresses", json_text(text)}, {"pid", ::getpid()}});
+      if (!told) daemon.end(told.error().message());
+    };
+    FOREBAY_CHECK(serve(daemon, {[&](std::stop_token stop) { return job::run_agent(options, stop); }}, kTidySeconds));
+    FOREBAY_CHECK(std::move(told));
+    return ExitCode::ok;
+  }
+
+  JobOptions job_;
+  DaemonOptions daemon_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_agent() { return std::make_unique<Agent>(); }
+
+}  // namespace forebay::cli

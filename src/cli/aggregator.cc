@@ -1,0 +1,77 @@
+// forebay aggregator: what packs a running job's checkpoint sets into the store.
+#include <unistd.h>
+
+#include "cli/common.h"
+#include "cli/daemon.h"
+#include "cli/job_options.h"
+#include "cli/json.h"
+#include "cli/verb.h"
+
+namespace forebay::cli {
+namespace {
+
+constexpr VerbText kText = {
+    .name = "aggregator",
+    .summary = "drain the checkpoint sets of a running job into a store",
+    .usage = "--store STORE --rendezvous DIR [OPTIONS]",
+    .description =
+        "Any number of aggregators, anywhere, drain the sets that the agents of a job\n"
+        "offer: they pull the files of a group of ranks, merge and compress them, and write\n"
+        "one container for each group. One of them coordinates; when it dies, another one\n"
+        "takes over, and what was not committed is drained again. They also deliver the\n"
+        "files of a restart.\n"
+        "Ends on SIGTERM, SIGINT, and when the job is stopped ('forebay stop').\n",
+    .examples =
+        "  forebay aggregator --store /scratch/store --rendezvous rv --memory 4G &\n"
+        "  srun -n 2 forebay aggregator --store st --rendezvous rv --pfs-limit 200M &\n"
+        "  forebay aggregator --store st --rendezvous rv --detach --log aggregator.log\n",
+};
+
+constexpr unsigned kTidySeconds = 20;
+
+class Aggregator final : public Verb {
+ public:
+  const VerbText& text() const override { return kText; }
+
+  void declare(Syntax& syntax) override {
+    declare_store(syntax, job_.store);
+    job_.declare_rendezvous(syntax);
+    job_.declare_aggregator(syntax);
+    job_.declare_shared(syntax);
+    job_.declare_agents(syntax);
+    job_.declare_listen(syntax);
+    declare_daemon(syntax, daemon_);
+    declare_daemon_of_job(syntax, daemon_);
+  }
+
+  Result<ExitCode> run(const Console& console) override {
+    FOREBAY_CHECK(job_.complete_aggregator());
+    return run_daemon("aggregator", daemon_, console, [this](Daemon& daemon) { return work(daemon); });
+  }
+
+ private:
+  Result<ExitCode> work(Daemon& daemon) {
+    job::AggregatorOptions& options = job_.aggregator;
+    FOREBAY_CHECK(set_priority(job_.agent.priority));
+    options.log = log_to(daemon);
+    Result<void> told;
+    options.listening = [&](const std::vector<fabric::Address>& addresses) {
+      const std::string text = joined(addresses);
+      told = daemon.ready(text, {{"addresses", json_text(text)}, {"pid", ::getpid()}});
+      if (!told) daemon.end(told.error().message());
+    };
+    FOREBAY_CHECK(
+        serve(daemon, {[&](std::stop_token stop) { return job::run_aggregator(options, stop); }}, kTidySeconds));
+    FOREBAY_CHECK(std::move(told));
+    return ExitCode::ok;
+  }
+
+  JobOptions job_;
+  DaemonOptions daemon_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_aggregator() { return std::make_unique<Aggregator>(); }
+
+}  // namespace forebay::cli

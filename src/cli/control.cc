@@ -1,0 +1,130 @@
+#include "cli/control.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <thread>
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include "cli/common.h"
+#include "fabric/socket.h"
+#include "job/rendezvous.h"
+#include "job/wire/messages.h"
+
+namespace forebay::cli {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+namespace wire = job::wire;
+
+constexpr auto kPatience = 10s;  // with a coordinator that says nothing
+constexpr auto kPause = 200ms;   // between questions
+
+// Not what a connection that has ended leaves behind: another coordinator may answer soon.
+bool is_worth_another_try(ErrorKind kind) {
+  return kind == ErrorKind::not_found || kind == ErrorKind::disconnected || kind == ErrorKind::timeout ||
+         kind == ErrorKind::io;
+}
+
+Result<Json> parse_status(const std::string& text) {
+  Json document = Json::parse(text, nullptr, false);
+  if (!document.is_object()) return fail(ErrorKind::corrupt, "the coordinator's status makes no sense");
+  return document;
+}
+
+}  // namespace
+
+void declare_job(Syntax& syntax, JobName& name) {
+  syntax.option("--rendezvous", "DIR", "The job's rendezvous directory. Default: $FOREBAY_RENDEZVOUS.",
+                set_text(name.rendezvous));
+  declare_store(syntax, name.store);
+  syntax.option("--job", "ID",
+                "Of the jobs that 'forebay run' started with the store: this one. Default: the only one.",
+                set_text(name.job));
+  syntax.flag("--munge", name.munge, "Let MUNGE vouch for the user, instead of the job's secret.");
+}
+
+std::string jobs_directory(const std::string& store) { return store + "/jobs"; }
+
+Result<std::string> find_job(const JobName& name) {
+  if (!name.rendezvous.empty()) return name.rendezvous;
+  if (name.job.empty() && name.store.empty())
+    if (auto given = of_environment("FOREBAY_RENDEZVOUS"); !given.empty()) return given;
+  const std::string store = name.store.empty() ? store_of_environment() : name.store;
+  if (store.empty())
+    return fail(ErrorKind::invalid_argument, "no job is given", {}, {}, "use --rendezvous DIR, or --store STORE");
+  const std::string jobs = jobs_directory(store);
+  if (!name.job.empty()) return fmt::format("{}/{}", jobs, name.job);
+  std::vector<std::string> found;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(jobs, error), end; !error && entry != end; entry.increment(error))
+    if (entry->is_directory(error)) found.push_back(entry->path().string());
+  if (found.empty()) return fail(ErrorKind::not_found, "no job of 'forebay run' is there", jobs);
+  if (found.size() > 1)
+    return fail(ErrorKind::not_found, fmt::format("there are {} jobs", found.size()), jobs, {},
+                "choose one with --job ID");
+  return found[0];
+}
+
+Result<Control> Control::reach(const std::string& path, bool munge, Time until) {
+  FOREBAY_TRY(const auto rendezvous, job::Rendezvous::open_existing(path));
+  fabric::Credentials credentials{.munge = munge};
+  if (!munge) credentials.secret = rendezvous.secret();
+  for (;;) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
+    const auto patience = std::clamp<std::chrono::milliseconds>(left, 100ms, kPatience);
+    auto reached = job::reach_coordinator(rendezvous, credentials, patience);
+    if (reached) return Control(std::move(reached->link));
+    if (Clock::now() + kPause >= until || !is_worth_another_try(reached.error().kind))
+      return std::unexpected(std::move(reached).error());
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+Result<Json> Control::status() {
+  Bytes request;
+  wire::encode(request, wire::StatusRequestT{});
+  FOREBAY_CHECK(link_.send(request, kPatience));
+  for (;;) {
+    FOREBAY_TRY(const auto frame, link_.receive(wire::kMaxBody, kPatience));
+    FOREBAY_TRY(auto message, wire::decode(frame));
+    if (message.body.type == wire::Body::Status) return parse_status(message.body.AsStatus()->json);
+    if (message.body.type != wire::Body::Ping) return fail(ErrorKind::disconnected, "the job is ending", link_.peer());
+  }
+}
+
+Result<void> Control::stop(bool drain, Time until, Json& last) {
+  if (auto now = status()) last = std::move(*now);
+  Bytes request;
+  wire::StopRequestT stop;
+  stop.drain = drain;
+  wire::encode(request, stop);
+  FOREBAY_CHECK(link_.send(request, kPatience));
+  return wait_for_stop(until, last);
+}
+
+// Asks again and again, so that the last answer tells what has become of everything.
+Result<void> Control::wait_for_stop(Time until, Json& last) {
+  Bytes request;
+  wire::encode(request, wire::StatusRequestT{});
+  Time next = Clock::now();
+  for (;;) {
+    const Time now = Clock::now();
+    if (now >= until) return fail(ErrorKind::timeout, "the time for the drain is over; it goes on");
+    if (now >= next) {
+      FOREBAY_CHECK(link_.send(request, kPatience));
+      next = now + kPause;
+    }
+    FOREBAY_TRY(const bool readable, fabric::wait_for(link_.fd(), POLLIN, std::min(next, until)));
+    if (!readable) continue;
+    FOREBAY_TRY(const auto frame, link_.receive(wire::kMaxBody, kPatience));
+    FOREBAY_TRY(auto message, wire::decode(frame));
+    if (message.body.type == wire::Body::Stop) return {};
+    if (message.body.type != wire::Body::Status) continue;
+    FOREBAY_TRY(last, parse_status(message.body.AsStatus()->json));
+  }
+}
+
+}  // namespace forebay::cli

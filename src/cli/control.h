@@ -1,0 +1,51 @@
+// A connection with the coordinator of a running job, to ask and to tell.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "base/error.h"
+#include "cli/json.h"
+#include "cli/syntax.h"
+#include "fabric/link.h"
+
+namespace forebay::cli {
+
+// Which job is meant.
+struct JobName {
+  std::string rendezvous;  // --rendezvous, or $FOREBAY_RENDEZVOUS
+  std::string store, job;  // else --store and --job: STORE/jobs/JOB; without --job the only one there is
+  bool munge = false;
+};
+void declare_job(Syntax& syntax, JobName& name);
+
+// The job's rendezvous directory. invalid_argument if nothing is said; not_found if there is no job, or if there are
+// several.
+Result<std::string> find_job(const JobName& name);
+
+// The directory of rendezvous directories that `forebay run` makes.
+std::string jobs_directory(const std::string& store);
+
+class Control {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  // Tries until a coordinator answers or the time is over: then not_found, disconnected or timeout.
+  static Result<Control> reach(const std::string& rendezvous, bool munge, Time until);
+
+  // What the coordinator says of itself (docs/man/forebay.1, "status").
+  Result<Json> status();
+
+  // Asks for the end of the job's daemons. With `drain` they end when all that was offered is durable or given up, and
+  // this waits for it; timeout if that takes too long, disconnected if the coordinator is lost meanwhile. Then, as
+  // otherwise, `last` is the newest status that was seen.
+  Result<void> stop(bool drain, Time until, Json& last);
+
+ private:
+  explicit Control(fabric::Link link) : link_(std::move(link)) {}
+  Result<void> wait_for_stop(Time until, Json& last);
+
+  fabric::Link link_;
+};
+
+}  // namespace forebay::cli

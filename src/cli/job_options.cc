@@ -1,0 +1,183 @@
+#include "cli/job_options.h"
+
+#include <cerrno>
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/resource.h>
+
+#include "cli/common.h"
+#include "cli/units.h"
+#include "job/rendezvous.h"
+
+namespace forebay::cli {
+namespace {
+
+template <class T>
+Setter set_small_count(T& to, uint64_t least) {
+  return [&to, least](const std::string& text) -> Result<void> {
+    FOREBAY_TRY(const uint64_t count, parse_count(text));
+    if (count < least || count > 1'000'000)
+      return fail(ErrorKind::invalid_argument, fmt::format("must be between {} and 1000000", least));
+    to = static_cast<T>(count);
+    return {};
+  };
+}
+
+}  // namespace
+
+void JobOptions::declare_stage(Syntax& syntax) {
+  syntax.option("--stage", "DIR", "The directory of each node that the application writes its sets to. Needed.",
+                set_text(stage));
+}
+
+void JobOptions::declare_rendezvous(Syntax& syntax) {
+  syntax.option("--rendezvous", "DIR",
+                "Where the job's processes find each other: a directory that all nodes see. Default: "
+                "$FOREBAY_RENDEZVOUS.",
+                set_text(rendezvous));
+}
+
+void JobOptions::declare_listen(Syntax& syntax) {
+  syntax.option("-l,--listen", "ADDRESS",
+                "tcp:HOST:PORT or unix:PATH; port 0 is any, host * every interface. Default: tcp:*:0.",
+                [this](const std::string& text) -> Result<void> {
+                  FOREBAY_TRY(auto address, fabric::parse_address(text));
+                  listen_.push_back(std::move(address));
+                  return {};
+                });
+}
+
+void JobOptions::declare_agents(Syntax& syntax) {
+  syntax.option("--agents", "COUNT",
+                "Nodes whose parts make a set complete, where the agents do not know the number of ranks.",
+                set_small_count(aggregator.coordinator.agents, 1));
+}
+
+void JobOptions::declare_agent(Syntax& syntax) {
+  syntax.record({&agent_words});
+  syntax.option("--complete", "RULE",
+                "When a set is complete whose writer does not say so: api (never), marker:PATTERN, rename, or "
+                "settled:FILES[:SECONDS]. Default: api.",
+                [this](const std::string& text) -> Result<void> {
+                  FOREBAY_TRY(agent.completion, job::parse_completion(text));
+                  return {};
+                });
+  syntax.option("--keep", "COUNT", fmt::format("Newest durable sets that stay in the stage. Default: {}.", agent.keep),
+                set_small_count(agent.keep, 0));
+  syntax.record({});
+}
+
+void JobOptions::declare_aggregator(Syntax& syntax) {
+  syntax.record({&aggregator_words});
+  auto& options = aggregator.coordinator;
+  declare_memory(syntax, resources_);
+  declare_threads(syntax, resources_);
+  syntax.option("--pfs-limit", "SIZE", "Write so many bytes a second to the store at most. Default: no limit.",
+                set_bytes(pfs_limit));
+  syntax.option("--group-size", "COUNT", fmt::format("Ranks per container. Default: {}.", options.group_size),
+                set_count(options.group_size));
+  declare_compression(syntax, compression_);
+  syntax.option("--backlog", "POLICY",
+                "When sets are complete faster than they are drained: newest (older ones that wait are skipped), skip "
+                "(those that come meanwhile), or block (the application waits). Default: newest.",
+                [&options](const std::string& text) -> Result<void> {
+                  const auto backlog = job::parse_backlog(text);
+                  if (!backlog) return fail(ErrorKind::invalid_argument, "is newest, skip or block");
+                  options.backlog = *backlog;
+                  return {};
+                });
+  syntax.option("--backlog-sets", "COUNT",
+                fmt::format("With block: so many sets may wait or be drained. Default: {}.", options.backlog_sets),
+                set_small_count(options.backlog_sets, 1));
+  syntax.option("--set-timeout", "SECONDS", "So long after the first rank a set waits for all others. Default: 600.",
+                set_seconds(options.set_timeout));
+  syntax.option("--stall-timeout", "SECONDS",
+                "A rank group that does not move for so long is given to another aggregator. Default: 120.",
+                set_seconds(options.stall_timeout));
+  syntax.option("--peer-timeout", "SECONDS", "Who is silent for so long is taken for lost. Default: 10.",
+                set_seconds(options.peer_timeout));
+  syntax.record({});
+}
+
+void JobOptions::declare_shared(Syntax& syntax) {
+  syntax.record({&agent_words, &aggregator_words});
+  syntax.option("--fabric", "ROAD", "How bytes go: auto, node (within a node only), stream or ucx. Default: auto.",
+                set_text(fabric_));
+  syntax.option("--priority", "CLASS", "Of its threads: normal, nice or idle. Default: nice.",
+                [this](const std::string& text) -> Result<void> {
+                  FOREBAY_TRY(agent.priority, job::parse_priority(text));
+                  return {};
+                });
+  syntax.flag("--munge", munge_, "Let MUNGE vouch for the user, instead of the job's secret.");
+  declare_description(syntax, description_);
+  syntax.record({});
+}
+
+Result<void> JobOptions::complete_shared() {
+  if (is_complete_) return {};
+  is_complete_ = true;
+  if (rendezvous.empty()) rendezvous = of_environment("FOREBAY_RENDEZVOUS");
+  if (rendezvous.empty())
+    return fail(ErrorKind::invalid_argument, "no rendezvous directory is given", {}, {}, "use --rendezvous DIR");
+  const auto choice = job::parse_fabric_choice(fabric_);
+  if (!choice) return fail(ErrorKind::invalid_argument, "--fabric is auto, node, stream or ucx");
+  aggregator.worker.fabric = *choice;
+  agent.ucx = *choice == job::FabricChoice::ucx;
+  return complete(description_);
+}
+
+Result<void> JobOptions::complete_agent() {
+  FOREBAY_CHECK(complete_shared());
+  if (stage.empty()) return fail(ErrorKind::invalid_argument, "no stage is given", {}, {}, "use --stage DIR");
+  agent.stage = stage;
+  agent.rendezvous = rendezvous;
+  agent.format = description_.format;
+  if (!listen_.empty()) agent.listen = listen_;
+  agent.credentials.munge = munge_;
+  return {};
+}
+
+Result<void> JobOptions::complete_aggregator() {
+  FOREBAY_CHECK(complete_shared());
+  if (store.empty()) store = store_of_environment();
+  if (store.empty())
+    return fail(ErrorKind::invalid_argument, "no store is given", {}, {}, "use --store STORE, or set FOREBAY_STORE");
+  aggregator.store = store;
+  aggregator.rendezvous = rendezvous;
+  aggregator.munge = munge_;
+  aggregator.listen = listen_;
+  FOREBAY_CHECK(complete(compression_, aggregator.worker.pack));
+  aggregator.worker.pack.similarity = description_.similarity;
+  aggregator.worker.pack.format = description_.format;
+  aggregator.worker.resources = resources_.resolved();
+  if (pfs_limit > 0) {
+    limit_ = std::make_unique<RateLimit>(pfs_limit);
+    aggregator.worker.limit = limit_.get();
+  }
+  return {};
+}
+
+std::function<void(fabric::Severity, const std::string&)> log_to(Daemon& daemon) {
+  return [&daemon](fabric::Severity severity, const std::string& text) {
+    daemon.log(severity == fabric::Severity::warning ? LogLevel::warning : LogLevel::info, text);
+  };
+}
+
+std::string joined(const std::vector<fabric::Address>& addresses) {
+  std::string text;
+  for (const fabric::Address& address : addresses) text += (text.empty() ? "" : ",") + fabric::to_string(address);
+  return text;
+}
+
+Result<void> set_priority(job::Priority priority) {
+  constexpr int kNicest = 19;
+  const sched_param none{};
+  if (priority == job::Priority::nice && ::setpriority(PRIO_PROCESS, 0, kNicest) != 0)
+    return fail_errno(errno, "setpriority", {});
+  if (priority == job::Priority::idle && ::sched_setscheduler(0, SCHED_IDLE, &none) != 0)
+    return fail_errno(errno, "sched_setscheduler", {});
+  return {};
+}
+
+}  // namespace forebay::cli

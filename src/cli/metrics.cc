@@ -1,0 +1,129 @@
+#include "cli/metrics.h"
+
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace forebay::cli {
+namespace {
+
+using Labels = std::vector<std::pair<std::string_view, std::string>>;
+
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '\\' || c == '"') result += '\\';
+    if (c == '\n')
+      result += "\\n";
+    else
+      result += c;
+  }
+  return result;
+}
+
+std::string labels_text(const Labels& labels) {
+  std::string text;
+  for (const auto& [name, value] : labels)
+    text += fmt::format("{}{}=\"{}\"", text.empty() ? "" : ",", name, escaped(value));
+  return text.empty() ? "" : "{" + text + "}";
+}
+
+// One metric family at a time, each with all its samples, as the format wants it.
+class Text {
+ public:
+  void family(std::string_view name, std::string_view type, std::string_view unit, std::string_view help) {
+    name_ = name;
+    suffix_ = type == "counter" ? "_total" : type == "info" ? "_info" : "";
+    text_ += fmt::format("# TYPE {} {}\n", name, type);
+    if (!unit.empty()) text_ += fmt::format("# UNIT {} {}\n", name, unit);
+    text_ += fmt::format("# HELP {} {}\n", name, help);
+  }
+  void sample(const Json& value, const Labels& labels = {}) {
+    if (value.is_number()) text_ += fmt::format("{}{}{} {}\n", name_, suffix_, labels_text(labels), value.dump());
+  }
+  std::string finish() { return std::move(text_) + "# EOF\n"; }
+
+ private:
+  std::string text_;
+  std::string_view name_, suffix_;
+};
+
+const Json& at(const Json& object, const char* key) {
+  static const Json kNothing;
+  const auto found = object.is_object() ? object.find(key) : object.end();
+  return object.is_object() && found != object.end() ? *found : kNothing;
+}
+
+std::string word(const Json& object, const char* key) {
+  const Json& value = at(object, key);
+  return value.is_string() ? value.get<std::string>() : "";
+}
+
+void totals(Text& text, const Json& all) {
+  text.family("forebay_sets", "counter", "", "Checkpoint sets that are over, by what became of them.");
+  for (const char* state : {"durable", "skipped", "failed"}) text.sample(at(all, state), {{"state", state}});
+  text.family("forebay_drained_bytes", "counter", "bytes", "Bytes of files in durable sets.");
+  text.sample(at(all, "raw_bytes"));
+  text.family("forebay_stored_bytes", "counter", "bytes", "Bytes of containers of durable sets.");
+  text.sample(at(all, "stored_bytes"));
+  text.family("forebay_restarts", "counter", "", "Restarts that were served.");
+  text.sample(at(all, "restarts"));
+  text.family("forebay_tasks", "counter", "", "Rank groups that were given to aggregators.");
+  text.sample(at(all, "tasks"));
+  text.family("forebay_tasks_again", "counter", "", "Those of them that had to be given to another one.");
+  text.sample(at(all, "tasks_again"));
+}
+
+void sets_in_flight(Text& text, const Json& sets) {
+  std::map<std::string, uint64_t> counts;
+  for (const char* state : {"incomplete", "waiting", "staging", "packing", "committing"}) counts[state] = 0;
+  for (const Json& set : sets) ++counts[word(set, "state")];
+  text.family("forebay_sets_in_flight", "gauge", "", "Checkpoint sets that are not over, by state.");
+  for (const auto& [state, count] : counts) text.sample(count, {{"state", state}});
+  text.family("forebay_drain_rate_bytes_per_second", "gauge", "", "Bytes of files a second, of sets being drained.");
+  for (const Json& set : sets) text.sample(at(set, "bytes_per_second"), {{"set", word(set, "name")}});
+  text.family("forebay_drain_progress_bytes", "gauge", "bytes",
+              "Bytes of files that are packed, of sets being drained.");
+  for (const Json& set : sets) text.sample(at(set, "raw_bytes"), {{"set", word(set, "name")}});
+  text.family("forebay_drain_size_bytes", "gauge", "bytes", "Bytes of all files of sets being drained.");
+  for (const Json& set : sets) text.sample(at(set, "total_bytes"), {{"set", word(set, "name")}});
+}
+
+void aggregators(Text& text, const Json& workers) {
+  const auto labels = [](const Json& worker) {
+    return Labels{{"host", word(worker, "host")}, {"pid", at(worker, "pid").dump()}};
+  };
+  text.family("forebay_aggregator_memory_bytes", "gauge", "bytes", "The memory budget of an aggregator.");
+  for (const Json& worker : workers) text.sample(at(worker, "memory_bytes"), labels(worker));
+  text.family("forebay_aggregator_busy", "gauge", "", "1 if an aggregator has a rank group, else 0.");
+  for (const Json& worker : workers) text.sample(at(worker, "task").is_object() ? 1 : 0, labels(worker));
+  text.family("forebay_aggregator_silent_seconds", "gauge", "seconds", "Since when an aggregator was not heard of.");
+  for (const Json& worker : workers) text.sample(at(worker, "silent_seconds"), labels(worker));
+}
+
+}  // namespace
+
+std::string open_metrics(const Json& status) {
+  Text text;
+  text.family("forebay_job", "info", "", "How the job is drained.");
+  text.sample(1, {{"host", word(status, "host")},
+                  {"profile", word(status, "profile")},
+                  {"scheme", word(status, "scheme")},
+                  {"backlog", word(status, "backlog")}});
+  text.family("forebay_coordinator_generation", "gauge", "", "How many coordinators the job has had.");
+  text.sample(at(status, "generation"));
+  text.family("forebay_coordinator_uptime_seconds", "gauge", "seconds", "Since when this one coordinates.");
+  text.sample(at(status, "seconds"));
+  text.family("forebay_agents", "gauge", "", "Agents that are connected.");
+  text.sample(at(status, "agent_count"));
+  text.family("forebay_aggregators", "gauge", "", "Aggregators that are connected.");
+  text.sample(at(status, "worker_count"));
+  totals(text, at(status, "totals"));
+  sets_in_flight(text, at(status, "sets"));
+  aggregators(text, at(status, "workers"));
+  return text.finish();
+}
+
+}  // namespace forebay::cli

@@ -1,0 +1,44 @@
+#include "cli/metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace forebay::cli {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Metrics, HaveTypesUnitsAndAnEnd) {
+  const Json status = {
+      {"generation", 2},
+      {"host", "n\"1\\"},
+      {"agent_count", 3},
+      {"totals", {{"durable", 4}, {"skipped", 1}, {"failed", 0}, {"raw_bytes", 1000}, {"stored_bytes", 10}}},
+      {"sets", {{{"name", "dump_1"}, {"state", "packing"}, {"bytes_per_second", 2.5}, {"total_bytes", 7}}}},
+      {"workers", {{{"host", "a"}, {"pid", 5}, {"memory_bytes", 64}, {"task", {{"set", "dump_1"}}}}}}};
+  const std::string text = open_metrics(status);
+  EXPECT_THAT(text, HasSubstr("# TYPE forebay_sets counter\n# HELP forebay_sets "));
+  EXPECT_THAT(text, HasSubstr("\nforebay_sets_total{state=\"durable\"} 4\n"));
+  EXPECT_THAT(text, HasSubstr("\nforebay_drained_bytes_total 1000\n"));
+  EXPECT_THAT(text, HasSubstr("# UNIT forebay_drained_bytes bytes\n"));
+  EXPECT_THAT(text, HasSubstr("forebay_job_info{host=\"n\\\"1\\\\\","));
+  EXPECT_THAT(text, HasSubstr("\nforebay_sets_in_flight{state=\"packing\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("\nforebay_sets_in_flight{state=\"waiting\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("\nforebay_drain_rate_bytes_per_second{set=\"dump_1\"} 2.5\n"));
+  EXPECT_THAT(text, HasSubstr("\nforebay_aggregator_busy{host=\"a\",pid=\"5\"} 1\n"));
+  EXPECT_THAT(text, EndsWith("\n# EOF\n"));
+}
+
+TEST(Metrics, LeaveOutWhatIsNotKnown) {
+  for (const Json& status :
+       {Json::object(), Json(), Json(3), Json({{"sets", 7}, {"workers", "x"}, {"totals", nullptr}})}) {
+    const std::string text = open_metrics(status);
+    EXPECT_THAT(text, Not(HasSubstr("null")));
+    EXPECT_THAT(text, EndsWith("# EOF\n"));
+  }
+}
+
+}  // namespace
+}  // namespace forebay::cli

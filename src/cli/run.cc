@@ -1,0 +1,193 @@
+// forebay run: an application with everything around it that drains its checkpoints.
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/common.h"
+#include "cli/job_options.h"
+#include "cli/json.h"
+#include "cli/run_plan.h"
+#include "cli/summary.h"
+#include "cli/text.h"
+#include "cli/units.h"
+#include "cli/verb.h"
+#include "job/rendezvous.h"
+#include "job/run/run_job.h"
+#include "store/files.h"
+
+namespace forebay::cli {
+namespace {
+
+constexpr VerbText kText = {
+    .name = "run",
+    .summary = "run an application and drain its checkpoint sets meanwhile",
+    .usage = "--store STORE --stage DIR [OPTIONS] -- COMMAND...",
+    .description =
+        "Starts an agent on each node and the aggregators, runs COMMAND, drains the\n"
+        "checkpoint sets that it writes below the stage, lets the drain finish, and ends\n"
+        "with the exit code of COMMAND. COMMAND finds the stage in $FOREBAY_STAGE. Daemons\n"
+        "that die are started again; no process is left behind, whatever happens.\n"
+        "\n"
+        "With --relaunch a COMMAND that crashes is started again. Applications that call\n"
+        "forebay_restart() get the newest set that is intact; for others --restart-args\n"
+        "brings it into the stage first and tells where it is.\n"
+        "\n"
+        "SIGINT and SIGTERM are passed to COMMAND, and what is complete is drained before\n"
+        "this ends; a second one ends everything at once. Without --complete only sets of\n"
+        "applications that call forebay.h are drained.\n",
+    .examples =
+        "  forebay run --store /scratch/store --stage /dev/shm/ck --relaunch 3 -- \\\n"
+        "      mpiexec -n 8 ./app\n"
+        "  forebay run --store st --stage /tmp/ck --complete rename \\\n"
+        "      --restart-args '--restart {}' --relaunch 1 -- mpiexec -n 8 ./app --out /tmp/ck\n"
+        "  forebay run --nodes-file hosts --aggregators 2 --aggregator-nodes io1,io2 \\\n"
+        "      --store st --stage /local/ck -- mpiexec -f hosts ./app\n",
+};
+
+class RunVerb final : public Verb {
+ public:
+  const VerbText& text() const override { return kText; }
+
+  void declare(Syntax& syntax) override {
+    syntax.operands(options_.command);
+    declare_store(syntax, job_.store);
+    job_.declare_stage(syntax);
+    syntax.option("--nodes-file", "FILE",
+                  "The nodes of the application, a line for each: HOST, HOST:SLOTS or HOST slots=SLOTS. Default: this "
+                  "node.",
+                  set_text(nodes_file_));
+    syntax.option("--aggregators", "COUNT", "How many are started. Default: 1.", set_count(aggregators_));
+    syntax.option("--aggregator-nodes", "HOST,...", "Where they are started, in turn. Default: this node.",
+                  set_text(aggregator_nodes_));
+    syntax.option("--launcher", "COMMAND", "What starts a command on another node. Default: 'ssh -o BatchMode=yes'.",
+                  set_text(launcher_));
+    syntax.option("--rendezvous", "DIR",
+                  "Where the job's processes find each other: a directory that all nodes see. Default: "
+                  "STORE/jobs/ID, where ID is that of the batch system, or made of host, process and time.",
+                  set_text(rendezvous_));
+    syntax.option("--relaunch", "COUNT", "Start a COMMAND that crashed again, so often at most. Default: 0.",
+                  set_zero_count(options_.relaunches));
+    syntax.option("--restart-args", "WORDS",
+                  "Bring the newest set into the stage before each start and, if there is one, append these words to "
+                  "COMMAND; {} stands for its directory.",
+                  set_text(options_.restart_args));
+    syntax.option("--grace", "SECONDS", "So long COMMAND has to end after a signal. Default: 30.",
+                  set_seconds(options_.grace));
+    syntax.option("--restart-timeout", "SECONDS", "For a restart to bring the files. Default: 600.",
+                  set_seconds(options_.restart_timeout));
+    syntax.option("--drain-timeout", "SECONDS", "For the drain after the end of COMMAND. Default: 3600.",
+                  set_seconds(options_.drain_timeout));
+    job_.declare_agent(syntax);
+    job_.declare_aggregator(syntax);
+    job_.declare_shared(syntax);
+  }
+
+  Result<ExitCode> run(const Console& console) override {
+    FOREBAY_CHECK(prepare());
+    const auto say = [](const std::string& line) { fmt::print(stderr, "forebay: {}\n", printable(line)); };
+    const auto report = job::run_job(make_plan(options_), say);
+    const bool clean = report && report->daemon_deaths == 0 && report->drain;
+    tidy(clean);
+    if (!clean) say("the logs of the daemons are in " + options_.logs);
+    if (!report) return std::unexpected(report.error());
+    return tell(console, *report);
+  }
+
+ private:
+  // Everything that can be wrong on the command line is found before anything is made.
+  Result<void> prepare() {
+    if (options_.command.empty())
+      return fail(ErrorKind::invalid_argument, "no command to run is given", {}, {}, "put it after '--'");
+    job_.rendezvous = "-";  // is chosen below
+    FOREBAY_CHECK(job_.complete_agent());
+    FOREBAY_CHECK(job_.complete_aggregator());
+    FOREBAY_CHECK(read_nodes());
+    FOREBAY_TRY(options_.launcher, job::split_words(launcher_));
+    if (options_.launcher.empty()) return fail(ErrorKind::invalid_argument, "--launcher is empty");
+    FOREBAY_CHECK(job::split_words(options_.restart_args));
+    options_.munge = job_.agent.credentials.munge;
+    options_.agent_words = job_.agent_words;
+    options_.aggregator_words = job_.aggregator_words;
+    // The limit is of the file system, and the aggregators share it.
+    if (job_.pfs_limit > 0)
+      options_.aggregator_words.push_back(
+          fmt::format("--pfs-limit={}", std::max<uint64_t>(job_.pfs_limit / aggregators_, 1)));
+    options_.stage = std::filesystem::absolute(job_.stage).lexically_normal();
+    options_.store = std::filesystem::absolute(job_.store).lexically_normal();
+    return make_directories();
+  }
+
+  Result<void> read_nodes() {
+    constexpr uint64_t kMostBytes = 16 << 20;
+    options_.nodes = job::one_node("localhost");
+    if (!nodes_file_.empty()) {
+      FOREBAY_TRY(const auto text, store::read_text(nodes_file_, kMostBytes));
+      FOREBAY_TRY(options_.nodes, job::parse_nodes(text, nodes_file_));
+    }
+    if (aggregators_ > 4096) return fail(ErrorKind::invalid_argument, "--aggregators is 4096 at most");
+    std::string hosts = aggregator_nodes_;
+    std::ranges::replace(hosts, ',', '\n');
+    job::Nodes nodes = job::one_node("localhost");
+    if (!hosts.empty()) {
+      FOREBAY_TRY(nodes, job::parse_nodes(hosts, "--aggregator-nodes"));
+    }
+    for (uint64_t i = 0; i < aggregators_; ++i)
+      options_.aggregator_hosts.push_back(nodes.hosts[i % nodes.hosts.size()]);
+    return {};
+  }
+
+  // The store first: only then may there be something else below its directory.
+  Result<void> make_directories() {
+    FOREBAY_CHECK(store::Store::open_for_writing(options_.store));
+    if (rendezvous_.empty()) {
+      FOREBAY_TRY(options_.rendezvous, make_job_directory(options_.store));
+    } else {
+      options_.rendezvous = std::filesystem::absolute(rendezvous_).lexically_normal();
+    }
+    FOREBAY_CHECK(job::Rendezvous::open(options_.rendezvous));
+    options_.logs = options_.rendezvous + "/log";
+    std::error_code error;
+    std::filesystem::create_directory(options_.logs, error);
+    if (error) return fail_errno(error.value(), "mkdir", options_.logs);
+    return {};
+  }
+
+  void tidy(bool clean) const {
+    std::error_code ignored;
+    if (clean) std::filesystem::remove_all(options_.logs, ignored);
+    if (const auto rendezvous = job::Rendezvous::open_existing(options_.rendezvous)) rendezvous->remove();
+    if (clean) ::rmdir(options_.rendezvous.c_str());
+  }
+
+  ExitCode tell(const Console& console, const job::RunReport& report) const {
+    Json answer = report.drain ? Json::parse(*report.drain, nullptr, false) : Json();
+    Json status = answer.is_object() ? answer.value("status", Json()) : Json();
+    for (const std::string& line : failures(status)) warn(line);
+    const double seconds = static_cast<double>(report.drain_time.count()) / 1000;
+    if (console.json)
+      print_json({{"exit_code", report.ending.as_exit_code()},
+                  {"launches", report.launches},
+                  {"daemon_deaths", report.daemon_deaths},
+                  {"drained", report.drain.has_value()},
+                  {"drain_seconds", seconds},
+                  {"status", status}});
+    else if (report.drain)
+      fmt::print(stderr, "forebay: {}; waited {} for the drain\n", summary_text(status), format_duration(seconds));
+    if (report.launches == 0) return static_cast<ExitCode>(128 + report.told_to_end);
+    if (!report.ending.good()) return static_cast<ExitCode>(report.ending.as_exit_code());
+    return report.drain || report.left ? ExitCode::ok : ExitCode::failed;
+  }
+
+  JobOptions job_;
+  RunOptions options_;
+  std::string nodes_file_, aggregator_nodes_, rendezvous_, launcher_ = "ssh -o BatchMode=yes";
+  uint64_t aggregators_ = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_run() { return std::make_unique<RunVerb>(); }
+
+}  // namespace forebay::cli

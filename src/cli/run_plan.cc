@@ -1,0 +1,185 @@
+#include "cli/run_plan.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <filesystem>
+#include <set>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/common.h"
+#include "cli/control.h"
+#include "cli/json.h"
+#include "fabric/socket.h"
+
+namespace forebay::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::string host_name() {
+  char name[256]{};
+  return ::gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' ? name : "localhost";
+}
+
+// The names of this node, by which a file of nodes may call it.
+std::set<std::string> own_names() {
+  const std::string name = host_name();
+  std::set<std::string> names = {"localhost", "127.0.0.1", name, name.substr(0, name.find('.'))};
+  for (const std::string& address : fabric::host_addresses()) names.insert(address);
+  return names;
+}
+
+// Command lines of this program, on this node or another.
+class Commands {
+ public:
+  explicit Commands(const RunOptions& options) : options_(options), own_names_(own_names()) {
+    std::error_code error;
+    self_ = std::filesystem::read_symlink("/proc/self/exe", error).string();
+    if (error) self_ = "forebay";
+    directory_ = std::filesystem::current_path(error).string();
+  }
+
+  Words here(Words words) const {
+    words.insert(words.begin(), self_);
+    return words;
+  }
+
+  // In the directory that this process is in, for the sake of relative paths.
+  Words on(const std::string& host, Words words) const {
+    if (own_names_.contains(host)) return here(std::move(words));
+    Words all = options_.launcher;
+    all.push_back(host);
+    for (const std::string& word : {std::string("env"), std::string("-C"), directory_, self_})
+      all.push_back(job::shell_word(word));
+    for (const std::string& word : words) all.push_back(job::shell_word(word));
+    return all;
+  }
+
+ private:
+  const RunOptions& options_;
+  std::set<std::string> own_names_;
+  std::string self_, directory_;
+};
+
+Words joined(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+std::vector<job::DaemonSpec> daemons(const RunOptions& options, const Commands& commands) {
+  std::vector<job::DaemonSpec> all;
+  for (size_t i = 0; i < options.aggregator_hosts.size(); ++i) {
+    const Words words = {"aggregator",
+                         "--store",
+                         options.store,
+                         "--rendezvous",
+                         options.rendezvous,
+                         "--until-eof",
+                         fmt::format("--agents={}", options.nodes.hosts.size())};
+    all.push_back({fmt::format("aggregator {} on {}", i + 1, options.aggregator_hosts[i]),
+                   commands.on(options.aggregator_hosts[i], joined(words, options.aggregator_words)),
+                   fmt::format("{}/aggregator-{}", options.logs, i + 1)});
+  }
+  for (const std::string& host : options.nodes.hosts) {
+    const Words words = {"agent", "--stage", options.stage, "--rendezvous", options.rendezvous, "--until-eof"};
+    all.push_back({"the agent on " + host, commands.on(host, joined(words, options.agent_words)),
+                   fmt::format("{}/agent-{}", options.logs, host)});
+  }
+  return all;
+}
+
+// The ranks of the newest set that can be read, from what `forebay ls --json` says; 0: there is no set.
+Result<uint32_t> ranks_of_newest(const std::string& text) {
+  const Json document = Json::parse(text, nullptr, false);
+  if (!document.is_object() || !document.contains("sets"))
+    return fail(ErrorKind::internal, "'forebay ls' makes no sense");
+  uint32_t ranks = 0;
+  for (const Json& set : document["sets"])
+    if (set.contains("ranks") && set["ranks"].is_number_unsigned()) ranks = set["ranks"].get<uint32_t>();
+  return ranks;
+}
+
+Result<std::vector<job::Errand>> restores(const RunOptions& options, const Commands& commands,
+                                          const std::string& text) {
+  FOREBAY_TRY(const uint32_t ranks, ranks_of_newest(text));
+  std::vector<job::Errand> errands;
+  const auto placed = job::place_ranks(options.nodes, ranks);
+  for (size_t i = 0; i < placed.size(); ++i) {
+    if (placed[i].empty()) continue;
+    const Words words = {"fetch",
+                         "--json",
+                         "--stage",
+                         options.stage,
+                         "--ranks",
+                         job::ranks_text(placed[i]),
+                         fmt::format("--of={}", ranks),
+                         fmt::format("--timeout={}", static_cast<double>(options.restart_timeout.count()) / 1000)};
+    errands.push_back({"the restart on " + options.nodes.hosts[i], commands.on(options.nodes.hosts[i], words)});
+  }
+  return errands;
+}
+
+Result<Words> restart_words(const std::string& arguments, const std::vector<std::string>& outputs) {
+  if (outputs.empty()) return Words{};
+  const Json answer = Json::parse(outputs[0], nullptr, false);
+  if (!answer.is_object()) return fail(ErrorKind::internal, "'forebay fetch' makes no sense");
+  if (!answer.value("found", false)) return Words{};
+  const Json directory = answer.value("directory", Json());
+  if (!directory.is_string()) return fail(ErrorKind::unsupported, "the set's name is no text");
+  FOREBAY_TRY(auto words, job::split_words(arguments));
+  for (std::string& word : words)
+    for (size_t at = 0; (at = word.find("{}", at)) != word.npos; at += directory.get<std::string>().size())
+      word.replace(at, 2, directory.get<std::string>());
+  return words;
+}
+
+}  // namespace
+
+job::RunPlan make_plan(const RunOptions& options) {
+  using std::chrono::milliseconds;
+  const Commands commands(options);
+  job::RunPlan plan;
+  plan.daemons = daemons(options, commands);
+  plan.application = options.command;
+  plan.environment = {
+      {"FOREBAY_STAGE", options.stage}, {"FOREBAY_RENDEZVOUS", options.rendezvous}, {"FOREBAY_STORE", options.store}};
+  plan.relaunches = options.relaunches;
+  plan.grace = options.grace;
+  constexpr milliseconds kSlack{10'000};  // for a process to say itself that its time is over
+  plan.restart_timeout = options.restart_timeout + kSlack;
+  plan.drain_timeout = options.drain_timeout + kSlack;
+  if (!options.restart_args.empty()) plan.look = {"'forebay ls'", commands.here({"ls", options.store, "--json"})};
+  plan.restores = [options, commands](const std::string& text) { return restores(options, commands, text); };
+  plan.restart_words = [arguments = options.restart_args](const std::vector<std::string>& outputs) {
+    return restart_words(arguments, outputs);
+  };
+  Words drain = {"stop",
+                 "--drain",
+                 "--json",
+                 "--rendezvous",
+                 options.rendezvous,
+                 fmt::format("--timeout={}", static_cast<double>(options.drain_timeout.count()) / 1000)};
+  if (options.munge) drain.push_back("--munge");
+  plan.drain = {"the drain", commands.here(drain)};
+  return plan;
+}
+
+Result<std::string> make_job_directory(const std::string& store) {
+  const std::string jobs = jobs_directory(store);
+  if (::mkdir(jobs.c_str(), 0777) != 0 && errno != EEXIST) return fail_errno(errno, "mkdir", jobs);
+  std::string id;
+  for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"})
+    if (id.empty()) id = of_environment(name);
+  if (!store::is_set_name(id)) id = fmt::format("{}-{}-{}", host_name(), ::getpid(), std::time(nullptr));
+  for (int number = 1;; ++number) {
+    const std::string path = fmt::format("{}/{}{}", jobs, id, number == 1 ? "" : fmt::format(".{}", number));
+    if (::mkdir(path.c_str(), 0700) == 0) return path;
+    if (errno != EEXIST || number == 1000) return fail_errno(errno, "mkdir", path);
+  }
+}
+
+}  // namespace forebay::cli

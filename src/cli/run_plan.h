@@ -1,0 +1,34 @@
+// What `forebay run` starts where: command lines of the same program.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "job/run/nodes_file.h"
+#include "job/run/run_job.h"
+
+namespace forebay::cli {
+
+struct RunOptions {
+  std::vector<std::string> command;
+  std::string store, stage, rendezvous, logs;  // absolute
+  job::Nodes nodes;                            // of the application
+  std::vector<std::string> aggregator_hosts;   // one for each aggregator
+  std::vector<std::string> launcher;
+  std::vector<std::string> agent_words, aggregator_words;
+  std::string restart_args;  // empty: the application restarts by itself, or not at all
+  uint64_t relaunches = 0;
+  bool munge = false;
+  std::chrono::milliseconds grace{30'000}, restart_timeout{600'000}, drain_timeout{3'600'000};
+};
+
+job::RunPlan make_plan(const RunOptions& options);
+
+// A new directory below STORE/jobs for the rendezvous of a job: named after the batch system's job, or after host,
+// process and time. Errors of the system.
+Result<std::string> make_job_directory(const std::string& store);
+
+}  // namespace forebay::cli

@@ -1,0 +1,161 @@
+// forebay status: what a running job's coordinator says of the drain.
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/control.h"
+#include "cli/json.h"
+#include "cli/metrics.h"
+#include "cli/table.h"
+#include "cli/text.h"
+#include "cli/units.h"
+#include "cli/verb.h"
+
+namespace forebay::cli {
+namespace {
+
+constexpr VerbText kText = {
+    .name = "status",
+    .summary = "show how the checkpoint sets of a running job are drained",
+    .usage = "(--rendezvous DIR | --store STORE [--job ID]) [OPTIONS]",
+    .description =
+        "Asks the job's coordinator for the sets in flight, the rates, what each aggregator\n"
+        "does and what has become of earlier sets.\n",
+    .examples =
+        "  forebay status --rendezvous rv --watch\n"
+        "  forebay status --store /scratch/store --job 4711 --json\n"
+        "  forebay status --rendezvous rv --metrics > node_exporter/forebay.prom\n",
+};
+
+constexpr std::chrono::seconds kPeriod{1};
+constexpr std::chrono::seconds kElection{3};  // for a new coordinator, where the last one has just died
+
+double number(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+std::string word(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? printable(found->get<std::string>()) : "";
+}
+
+const Json& rows(const Json& object, const char* key) {
+  static const Json kNone = Json::array();
+  const auto found = object.find(key);
+  return found != object.end() && found->is_array() ? *found : kNone;
+}
+
+std::string size_text(const Json& object, const char* key) {
+  return object.contains(key) ? format_bytes(static_cast<uint64_t>(number(object, key))) : "";
+}
+
+void print_table(const Table& table) {
+  table.for_each_line([](const std::string& line) { fmt::print("{}\n", line); });
+}
+
+void print_sets(const Json& status) {
+  Table table({{"SET"},
+               {"STATE"},
+               {"RANKS", Align::right},
+               {"DONE", Align::right},
+               {"OF", Align::right},
+               {"STORED", Align::right},
+               {"RATE", Align::right},
+               {"TIME", Align::right},
+               {"REMARK"}});
+  for (const Json& set : rows(status, "past_sets"))
+    table.add({word(set, "name"), word(set, "state"), "", size_text(set, "raw_bytes"), size_text(set, "raw_bytes"),
+               size_text(set, "stored_bytes"),
+               format_rate(static_cast<uint64_t>(number(set, "raw_bytes")), number(set, "seconds")),
+               format_duration(number(set, "seconds")), word(set, "message")});
+  for (const Json& set : rows(status, "sets"))
+    table.add({word(set, "name"), word(set, "state"),
+               fmt::format("{:.0f}/{:.0f}", number(set, "ranks_offered"), number(set, "ranks")),
+               size_text(set, "raw_bytes"), size_text(set, "total_bytes"), size_text(set, "stored_bytes"),
+               format_rate(static_cast<uint64_t>(number(set, "raw_bytes")), number(set, "seconds")),
+               format_duration(number(set, "seconds_since_offer")), word(set, "missing")});
+  print_table(table);
+}
+
+void print_aggregators(const Json& status) {
+  Table table({{"AGGREGATOR"}, {"PROCESS", Align::right}, {"MEMORY", Align::right}, {"PROFILE"}, {"DOES"}});
+  for (const Json& worker : rows(status, "workers")) {
+    std::string does = "waits";
+    if (const auto task = worker.find("task"); task != worker.end() && task->is_object())
+      does = fmt::format("{} {} of {}, {}", word(*task, "kind"), number(*task, "container"), word(*task, "set"),
+                         size_text(*task, "raw_bytes"));
+    table.add({word(worker, "host"), fmt::format("{:.0f}", number(worker, "pid")), size_text(worker, "memory_bytes"),
+               word(worker, "profile"), does});
+  }
+  print_table(table);
+}
+
+void print_status(const Json& status) {
+  const auto totals = status.value("totals", Json::object());
+  fmt::print("{} and {}; coordinator {} on {}, for {}{}\n",
+             plural(static_cast<uint64_t>(number(status, "agent_count")), "agent"),
+             plural(static_cast<uint64_t>(number(status, "worker_count")), "aggregator"), number(status, "generation"),
+             word(status, "host"), format_duration(number(status, "seconds")),
+             status.value("ending", false) ? "; ends when all is drained" : "");
+  fmt::print("{} durable, {:.0f} skipped, {:.0f} failed; {} -> {}\n\n",
+             plural(static_cast<uint64_t>(number(totals, "durable")), "set"), number(totals, "skipped"),
+             number(totals, "failed"), size_text(totals, "raw_bytes"), size_text(totals, "stored_bytes"));
+  if (const auto restart = status.find("restart"); restart != status.end())
+    fmt::print("restart from {}: {:.0f} of {:.0f} ranks have asked, {:.0f} of {:.0f} containers delivered\n\n",
+               word(*restart, "set"), number(*restart, "ranks_asked"), number(*restart, "ranks"),
+               number(*restart, "containers_done"), number(*restart, "containers"));
+  print_sets(status);
+  fmt::print("\n");
+  print_aggregators(status);
+  for (const Json& error : rows(status, "errors"))
+    if (error.is_string()) fmt::print("error: {}\n", printable(error.get<std::string>()));
+}
+
+class Status final : public Verb {
+ public:
+  const VerbText& text() const override { return kText; }
+
+  void declare(Syntax& syntax) override {
+    declare_job(syntax, job_);
+    syntax.flag("-w,--watch", watch_, "Show it anew every second, until the job ends.");
+    syntax.flag("--metrics", metrics_, "Print OpenMetrics text, for Prometheus.");
+  }
+
+  Result<ExitCode> run(const Console& console) override {
+    if (metrics_ && (console.json || watch_))
+      return fail(ErrorKind::invalid_argument, "--metrics goes with neither --json nor --watch");
+    FOREBAY_TRY(const auto path, find_job(job_));
+    for (;;) {
+      FOREBAY_TRY(auto control, Control::reach(path, job_.munge, std::chrono::steady_clock::now() + kElection));
+      FOREBAY_TRY(const auto status, control.status());
+      if (watch_ && !console.json && ::isatty(STDOUT_FILENO)) fmt::print("\033[H\033[2J");
+      print(console, status);
+      std::fflush(stdout);
+      if (!watch_ || std::ferror(stdout)) return ExitCode::ok;
+      std::this_thread::sleep_for(kPeriod);
+    }
+  }
+
+ private:
+  void print(const Console& console, const Json& status) const {
+    if (metrics_)
+      fmt::print("{}", open_metrics(status));
+    else if (console.json)
+      print_json(status);
+    else
+      print_status(status);
+  }
+
+  JobName job_;
+  bool watch_ = false, metrics_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_status() { return std::make_unique<Status>(); }
+
+}  // namespace forebay::cli

@@ -1,0 +1,71 @@
+// forebay stop: ends the daemons of a running job.
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "cli/control.h"
+#include "cli/json.h"
+#include "cli/summary.h"
+#include "cli/verb.h"
+
+namespace forebay::cli {
+namespace {
+
+constexpr VerbText kText = {
+    .name = "stop",
+    .summary = "end the agents and aggregators of a job, after draining if told to",
+    .usage = "(--rendezvous DIR | --store STORE [--job ID]) [--drain] [--timeout SECONDS]",
+    .description =
+        "Tells the coordinator of a job to end all its agents and aggregators. Without\n"
+        "--drain they end at once; what is not durable stays in the stages, where the next\n"
+        "agents find it. With --drain they end when every set that is complete is durable\n"
+        "or given up, and this waits for it.\n",
+    .examples =
+        "  forebay stop --drain --timeout 100 --rendezvous rv\n"
+        "  forebay stop --store /scratch/store --job 4711\n",
+};
+
+class Stop final : public Verb {
+ public:
+  const VerbText& text() const override { return kText; }
+
+  void declare(Syntax& syntax) override {
+    declare_job(syntax, job_);
+    syntax.flag("--drain", drain_, "Let everything that is complete become durable first.");
+    syntax.option("--timeout", "SECONDS", "Wait for so long at most. Default: 3600.", set_seconds(timeout_));
+  }
+
+  Result<ExitCode> run(const Console& console) override {
+    FOREBAY_TRY(const auto path, find_job(job_));
+    const auto begin = std::chrono::steady_clock::now();
+    Json status;
+    FOREBAY_CHECK(stop(path, begin + timeout_, status));
+    if (console.json)
+      print_json({{"stopped", true}, {"drained", drain_}, {"status", status}});
+    else
+      fmt::print("stopped{}\n", drain_ ? ": " + summary_text(status) : "");
+    return ExitCode::ok;
+  }
+
+ private:
+  // Once more where the coordinator dies meanwhile: the next one has not been told.
+  Result<void> stop(const std::string& path, Control::Time until, Json& status) const {
+    constexpr std::chrono::seconds kElection{30};
+    for (;;) {
+      const auto patience = std::min(until, std::chrono::steady_clock::now() + kElection);
+      FOREBAY_TRY(auto control, Control::reach(path, job_.munge, patience));
+      const auto done = control.stop(drain_, until, status);
+      if (done || done.error().kind == ErrorKind::timeout || std::chrono::steady_clock::now() >= until) return done;
+    }
+  }
+
+  JobName job_;
+  bool drain_ = false;
+  std::chrono::milliseconds timeout_{3'600'000};
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_stop() { return std::make_unique<Stop>(); }
+
+}  // namespace forebay::cli

@@ -1,0 +1,17 @@
+// What became of the sets of a job, in one clause.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/json.h"
+
+namespace forebay::cli {
+
+// "3 sets durable, 1 skipped, 0 failed; 1.0 GiB -> 102.1 MiB (ratio 10.03)". `status` is a coordinator's.
+std::string summary_text(const Json& status);
+
+// Why sets failed: one line for each that the coordinator remembers.
+std::vector<std::string> failures(const Json& status);
+
+}  // namespace forebay::cli

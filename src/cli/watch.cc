@@ -1,0 +1,176 @@
+// forebay watch: agent and aggregator in one process, for one node and programs that know nothing of Forebay.
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/common.h"
+#include "cli/control.h"
+#include "cli/daemon.h"
+#include "cli/job_options.h"
+#include "cli/json.h"
+#include "cli/summary.h"
+#include "cli/verb.h"
+#include "job/rendezvous.h"
+
+namespace forebay::cli {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr VerbText kText = {
+    .name = "watch",
+    .summary = "drain the checkpoint sets that appear below a directory of this node",
+    .usage = "DIR --store STORE --complete RULE [OPTIONS]",
+    .description =
+        "Agent and aggregator in one process, for a program on one node that is not\n"
+        "changed: each directory that appears below DIR is a set, and is drained into the\n"
+        "store when it is complete by the RULE. Durable sets are removed from DIR, but for\n"
+        "the newest ones (--keep). Runs until SIGTERM or SIGINT, or with --once until all\n"
+        "that is complete now is durable.\n",
+    .examples =
+        "  forebay watch /dev/shm/ck --store /scratch/store --complete rename\n"
+        "      sets are directories that are renamed into place when they are complete\n"
+        "  forebay watch run --store st --complete 'marker:{set}/DONE' --detach --log watch.log\n"
+        "  forebay watch run --store st --complete settled:16:30 --once\n"
+        "      sets of 16 files that were left alone for half a minute\n",
+};
+
+constexpr unsigned kTidySeconds = 20;
+
+// A directory that is gone afterwards.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() = default;
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  ~TemporaryDirectory() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  Result<std::string> make() {
+    const std::string parent = of_environment("TMPDIR");
+    std::string name = (parent.empty() ? "/tmp" : parent) + "/forebay-watch-XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) return fail_errno(errno, "mkdtemp", name);
+    path_ = name;
+    return name;
+  }
+
+ private:
+  std::string path_;
+};
+
+class Watch final : public Verb {
+ public:
+  const VerbText& text() const override { return kText; }
+
+  void declare(Syntax& syntax) override {
+    syntax.operands(directories_);
+    declare_store(syntax, job_.store);
+    syntax.flag("--once", once_, "End when all that is complete now is durable or given up.");
+    job_.declare_agent(syntax);
+    job_.declare_aggregator(syntax);
+    job_.declare_shared(syntax);
+    syntax.option("--rendezvous", "DIR", "For 'forebay status' and 'forebay stop'. Default: a temporary directory.",
+                  set_text(job_.rendezvous));
+    declare_daemon(syntax, daemon_);
+    declare_daemon_of_job(syntax, daemon_);
+  }
+
+  Result<ExitCode> run(const Console& console) override {
+    FOREBAY_CHECK(prepare());
+    if (once_ && daemon_.detach) return fail(ErrorKind::invalid_argument, "--once does not go with --detach");
+    return run_daemon("watch", daemon_, console, [&](Daemon& daemon) { return work(daemon, console); });
+  }
+
+ private:
+  Result<void> prepare() {
+    if (directories_.size() != 1) return fail(ErrorKind::invalid_argument, "one directory to watch is needed");
+    job_.stage = directories_[0];
+    if (job_.agent_words.empty() || job_.agent.completion.kind == job::Completion::Kind::api)
+      return fail(ErrorKind::invalid_argument, "how sets are known to be complete is not given", {}, {},
+                  "use --complete rename, marker:PATTERN or settled:FILES");
+    is_temporary_ = job_.rendezvous.empty();
+    if (is_temporary_) job_.rendezvous = "-";  // is made when the process is its own
+    FOREBAY_CHECK(job_.complete_agent());
+    return job_.complete_aggregator();
+  }
+
+  Result<ExitCode> work(Daemon& daemon, const Console& console) {
+    TemporaryDirectory temporary;
+    if (is_temporary_) {
+      FOREBAY_TRY(job_.rendezvous, temporary.make());
+      job_.agent.rendezvous = job_.aggregator.rendezvous = job_.rendezvous;
+    }
+    FOREBAY_CHECK(set_priority(job_.agent.priority));
+    FOREBAY_TRY(const auto rendezvous, job::Rendezvous::open(job_.rendezvous));
+    set_up(daemon, rendezvous);
+    std::vector<std::function<Result<void>(std::stop_token)>> works = {
+        [&](std::stop_token stop) { return job::run_agent(job_.agent, stop); },
+        [&](std::stop_token stop) { return job::run_aggregator(job_.aggregator, stop); }};
+    Json status;
+    if (once_) works.push_back([&](std::stop_token stop) { return drain(stop, status); });
+    FOREBAY_CHECK(serve(daemon, works, kTidySeconds));
+    FOREBAY_CHECK(std::move(told_));
+    if (is_temporary_) rendezvous.remove();
+    if (!once_) return ExitCode::ok;
+    if (console.json)
+      print_json({{"status", status}});
+    else
+      fmt::print("{}\n", summary_text(status));
+    for (const std::string& line : failures(status)) warn(line);
+    return failures(status).empty() ? ExitCode::ok : ExitCode::failed;
+  }
+
+  void set_up(Daemon& daemon, const job::Rendezvous& rendezvous) {
+    if (!job_.agent.credentials.munge) job_.agent.credentials.secret = rendezvous.secret();
+    job_.agent.log = job_.aggregator.log = log_to(daemon);
+    job_.agent.listen.clear();  // nobody comes from other nodes
+    job_.aggregator.listen = {{fabric::Address::Kind::unix_socket, {}, 0, job_.rendezvous + "/aggregator.sock"}};
+    job_.aggregator.coordinator.agents = 1;
+    job_.agent.ready = [this, &daemon](const std::vector<fabric::Address>&) {
+      if (!once_)
+        told_ = daemon.ready("watches " + job_.stage, {{"watches", json_text(job_.stage)}, {"pid", ::getpid()}});
+      if (!told_) daemon.end(told_.error().message());
+    };
+  }
+
+  // Asks for the end with a drain as soon as the agent has offered what is there: its offers follow its greeting.
+  Result<void> drain(std::stop_token stop, Json& status) {
+    constexpr auto kStart = 60s;
+    const auto until = Clock::now() + kStart;
+    for (;;) {
+      FOREBAY_TRY(auto control, Control::reach(job_.rendezvous, job_.agent.credentials.munge, until));
+      FOREBAY_TRY(status, control.status());
+      if (status.value("agent_count", 0) > 0 || stop.stop_requested()) break;
+      if (Clock::now() > until) return fail(ErrorKind::timeout, "the agent has not come");
+      std::this_thread::sleep_for(50ms);
+    }
+    if (job_.agent.completion.kind == job::Completion::Kind::settled) wait(job_.agent.completion.quiet + 1s, stop);
+    if (stop.stop_requested()) return {};
+    FOREBAY_TRY(auto control, Control::reach(job_.rendezvous, job_.agent.credentials.munge, Clock::now() + kStart));
+    return control.stop(true, Clock::time_point::max(), status);
+  }
+
+  static void wait(std::chrono::milliseconds time, const std::stop_token& stop) {
+    for (const auto until = Clock::now() + time; Clock::now() < until && !stop.stop_requested();)
+      std::this_thread::sleep_for(50ms);
+  }
+
+  JobOptions job_;
+  DaemonOptions daemon_;
+  std::vector<std::string> directories_;
+  bool once_ = false, is_temporary_ = false;
+  Result<void> told_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_watch() { return std::make_unique<Watch>(); }
+
+}  // namespace forebay::cli
