@@ -322,20 +322,20 @@ TEST_P(RoadToAProcess, GoesOnWhileOtherWorkersAreStopped) {
 
 TEST_P(RoadToAProcess, EndsWhenTheAgentIsStopped) {
   offer();
-  const auto one = road(300ms);
+  const auto one = road(1s);
   expect_bytes(*one, std::vector<Piece>{{0, 0, 10}});
   agent_->signal(SIGSTOP);
   const auto before = std::chrono::steady_clock::now();
   const auto got = pull(*one, std::vector<Piece>{{2, 0, 5'000'000}});
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().kind, ErrorKind::timeout) << got.error().message();
-  EXPECT_LT(std::chrono::steady_clock::now() - before, 4s);
+  EXPECT_LT(std::chrono::steady_clock::now() - before, 10s);
 }
 
 TEST_P(RoadToAProcess, EndsWhenTheAgentIsStoppedInTheMiddle) {
   add_file(kLarge);
   offer();
-  const auto one = road(300ms);
+  const auto one = road(1s);
   Bytes out(kLarge);
   ASSERT_TRUE(one->begin(exposure_, std::vector<Piece>{{3, 0, kLarge}}, out));
   agent_->signal(SIGSTOP);
@@ -343,7 +343,7 @@ TEST_P(RoadToAProcess, EndsWhenTheAgentIsStoppedInTheMiddle) {
   const auto finished = one->finish();
   ASSERT_FALSE(finished);
   EXPECT_EQ(finished.error().kind, ErrorKind::timeout) << finished.error().message();
-  EXPECT_LT(std::chrono::steady_clock::now() - before, 4s);
+  EXPECT_LT(std::chrono::steady_clock::now() - before, 10s);
 }
 
 std::string name_of(const testing::TestParamInfo<Kind>& info) {

@@ -22,6 +22,8 @@ using Clock = std::chrono::steady_clock;
 using data_wire::Token;
 using data_wire::Type;
 
+constexpr unsigned kBusyRounds = 64;  // of progress, before the connection has its turn
+
 class UcxRoad final : public Road {
  public:
   UcxRoad(Link link, Link::Patience patience, std::unique_ptr<UcxWorker> worker)
@@ -79,6 +81,7 @@ class UcxRoad final : public Road {
     bool done() const { return under_way == 0 && (refused || (sent && received == out.size())); }
   };
   struct Fetching {
+    const Ucx* ucx;  // the worker may be going
     UcxRoad* road;
     Request* request;
     size_t length;
@@ -137,8 +140,9 @@ class UcxRoad final : public Road {
   Result<void> wait_until(const Condition& holds) {
     auto deadline = Clock::now() + link_.patience();
     uint64_t seen = moved_;
-    while (!link_.failed() && !holds()) {
+    for (unsigned round = 1; !link_.failed() && !holds(); ++round) {
       const bool idle = worker_->progress() == 0 && worker_->arm();
+      if (!idle && round % kBusyRounds != 0) continue;
       if (moved_ != seen) deadline = Clock::now() + link_.patience();
       seen = moved_;
       FOREBAY_CHECK(listen(idle ? deadline : Clock::now()));
@@ -219,13 +223,13 @@ class UcxRoad final : public Road {
     if (meant == requests_.end()) return false;
     const auto offset = load_le<uint64_t>(header.data() + sizeof(Token));
     if (offset > meant->out.size() || length > meant->out.size() - offset) return false;
-    auto fetching = std::make_unique<Fetching>(this, &*meant, length);
+    auto fetching = std::make_unique<Fetching>(&worker_->ucx(), this, &*meant, length);
     ucp_request_param_t param{};
     param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
     param.user_data = fetching.get();
     param.cb.recv_am = [](void* request, ucs_status_t status, size_t, void* arg) {
       const std::unique_ptr<Fetching> finished(static_cast<Fetching*>(arg));
-      finished->road->worker_->ucx().call.request_free(request);
+      finished->ucx->call.request_free(request);
       finished->road->fetched(*finished, status == UCS_OK);
     };
     ++meant->under_way;

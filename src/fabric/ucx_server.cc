@@ -115,6 +115,7 @@ class Server final : public UcxServer, public std::enable_shared_from_this<Serve
       for (Peer& peer : unwired_) (void)peer.endpoint.release();
       (void)worker_.release();
     }
+    worker_.reset();  // may call what still waits, which uses the rest
   }
 
   Result<void> open(ConnectionId connection, const data_wire::UcxAddress& address) override {
@@ -192,8 +193,12 @@ class Server final : public UcxServer, public std::enable_shared_from_this<Serve
       reap();
       if (worker_->arm()) return;
     }
+    if (std::exchange(posted_, true)) return;
     hub_.post([self = weak_from_this()] {
-      if (const auto server = self.lock()) server->drive();
+      const auto server = self.lock();
+      if (!server) return;
+      server->posted_ = false;
+      server->drive();
     });
   }
 
@@ -260,7 +265,8 @@ class Server final : public UcxServer, public std::enable_shared_from_this<Serve
   std::vector<Peer> unwired_;       // whose connection is gone; kept for as long as they must not be closed
   std::deque<ConnectionId> turns_;  // with transfers
   std::vector<std::shared_ptr<Chunk>> free_;
-  size_t chunks_ = 0;  // free or under way
+  size_t chunks_ = 0;    // free or under way
+  bool posted_ = false;  // drive() comes again without a cause
 };
 
 }  // namespace
