@@ -61,7 +61,7 @@ Result<void> AgentCore::answer(ConnectionId id, const Client& client, wire::Mess
     return ask(id, {Question::Kind::begin, begin->set, step, deadline_after(begin->timeout_ms)});
   }
   if (const auto* completed = message.body.AsCompleted()) {
-    if (watcher_.is_blind()) look(completed->set);
+    if (watcher_.is_blind() && is_set_name(completed->set)) look(completed->set);
     see_changes();
     return {};
   }

@@ -31,6 +31,13 @@ read -ra flags <<<"$(pkg-config --cflags --libs forebay)"
 cc -Wall -Wextra -Werror -std=c99 "$here/dummy/main.c" -o "$work/dummy" "${flags[@]}"
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir forebay) expect_version "$work/dummy"
 
+# The Fortran module is installed as source.
+if command -v gfortran >/dev/null; then
+  gfortran -std=f2008 -Wall -Wextra -Werror -J "$work" "$(find "$prefix" -name forebay.f90)" "$here/dummy/main.f90" \
+    -o "$work/fortran" "${flags[@]}"
+  [[ $(LD_LIBRARY_PATH=$(pkg-config --variable=libdir forebay) "$work/fortran") == " no agent" ]]
+fi
+
 # Nothing but the documented functions is exported: what is exported once has to be kept.
 library=$(find "$prefix" -name 'libforebay.so')
 foreign=$(nm --dynamic --defined-only --format=posix "$library" | awk '$1 !~ /^forebay_/ {print $1}')
