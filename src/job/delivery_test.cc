@@ -189,6 +189,54 @@ TEST_F(DeliveryTest, WhoBreaksTheFormIsCutOff) {
   EXPECT_EQ(answer.error().kind, ErrorKind::disconnected);
 }
 
+TEST_F(DeliveryTest, WhoDoesNotWaitForAnswersIsCutOff) {
+  HubThread hub;
+  DeliveryServer server(stage_, hub.hub());
+  Result<void> taken;
+  for (int i = 0; i < 1000 && taken; ++i) {
+    wire::MessageT message;
+    message.body = open_message("set" + std::to_string(i));
+    taken = server.received(1, std::move(message));
+  }
+  ASSERT_FALSE(taken);
+  EXPECT_EQ(taken.error().kind, ErrorKind::corrupt);
+}
+
+TEST_F(DeliveryTest, NoMoreThanTheWindowIsUnderWay) {
+  // An agent that never says that it has taken anything.
+  HubThread hub;
+  uint64_t received = 0;
+  hub.serve(
+      [&](fabric::ConnectionId id, const fabric::Frame& frame) -> Result<void> {
+        if (frame.type == kWrite) {
+          received += frame.body.size();
+          return {};
+        }
+        send(hub.hub(), id, body(wire::TargetDoneT()));
+        return {};
+      },
+      [](fabric::ConnectionId) {});
+  const auto target = open_remote_target(hub.connect().value(), "set", 300ms);
+  ASSERT_TRUE(target);
+  const auto file = (*target)->create_file(row("large", 4 * kWindow));
+  ASSERT_TRUE(file);
+  const auto written = (*file)->write_at(0, Bytes(4 * kWindow));
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().kind, ErrorKind::timeout);
+  hub.stop();
+  EXPECT_LE(received, kWindow);
+  EXPECT_GT(received, kWindow / 2);
+}
+
+TEST_F(DeliveryTest, TheFirstFailureIsTold) {
+  DeliverySession session(stage_);
+  ASSERT_TRUE(session.handle(open_message("set")));
+  ASSERT_TRUE(session.handle(file_message(0, "short", 1)));
+  session.write({0, 1, as_bytes("x")});
+  session.write({7, 0, as_bytes("x")});
+  EXPECT_THAT(session.handle(commit_message(0)).error().message(), HasSubstr("past the end"));
+}
+
 TEST_F(DeliveryTest, NamesThatLeadOutAreRefused) {
   for (const std::string set : {"..", ".", "a/b", "/tmp", "", ".forebay"}) {
     DeliverySession session(stage_);
@@ -253,9 +301,13 @@ TEST_F(DeliveryTest, PublishingReplacesWhatWasThere) {
   EXPECT_EQ(read_text(stage_ + "/set/old"), "old");
   const auto target = open_delivered(stage_, "set");
   ASSERT_TRUE(target);
+  FileRow closed = row("closed");
+  closed.mode = 0500;
   ASSERT_TRUE((*target)->create_file(row("new")).value()->commit());
+  ASSERT_TRUE((*target)->make_directory(closed));
   ASSERT_TRUE((*target)->finish());
   ASSERT_TRUE(publish_delivered(stage_, "set"));
+  EXPECT_EQ(fs::status(stage_ + "/set/closed").permissions(), fs::perms::owner_all);
   EXPECT_THAT(names_in(stage_ + "/set"), testing::Contains("new"));
   EXPECT_FALSE(fs::exists(stage_ + "/set/old"));
   EXPECT_THAT(names_in(stage_ + "/.forebay/restore"), IsEmpty());

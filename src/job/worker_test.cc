@@ -57,6 +57,7 @@ class WorkerTest : public TempTest {
       write_text(tree() + "/rank" + std::to_string(100 + rank) + "/state.npy", npy_file(all));
     }
     write_text(tree() + "/notes.txt", "a file of no particular rank\n");
+    write_text(tree() + "/notes/more.txt", "whose directory's name begins as that file's\n");
     fs::create_symlink("notes.txt", tree() + "/link");
   }
 
@@ -232,9 +233,19 @@ TEST_F(WorkerTest, AStageThatIsNotTheAgentsIsNotReadHere) {
   start_agents("here", "here");
   wire::TaskT task = pack_task();
   add_agents(task);
-  // As if this process saw another file system at that place.
-  fs::create_directories(path("other/") + kSet + "/rank100");
+  // As if this process saw another file system at that place: with one other file, or with none.
+  const std::string other = path("other/") + kSet;
+  fs::create_directories(path("other"));
+  const std::string own = stage(0) + "/" + kSet;
+  fs::copy(own, other, fs::copy_options::recursive);
+  for (const char* const same : {"/notes.txt", "/rank101/state.npy"})
+    fs::last_write_time(other + same, fs::last_write_time(own + same));
+  write_text(other + "/rank100/state.npy", "not the agent's");
   task.peers[0]->stage = path("other");
+  expect_same_as_packed(TestWorker(options_).run(task), task);
+  fs::remove_all(other);
+  fs::remove_all(path("store"));
+  task.container += "-again";
   expect_same_as_packed(TestWorker(options_).run(task), task);
 }
 
@@ -526,8 +537,8 @@ TEST_F(DeliverTest, FilesComeToTheStagesOfTheirRanks) {
 TEST_F(DeliverTest, RanksThatNobodyAskedForAreLeftOut) {
   store_set("elsewhere", "elsewhere");
   wire::TaskT task = deliver_task();
-  std::ranges::fill(task.peer_of_rank, 0xffffffff);
-  task.peer_of_rank[4] = 1;
+  task.first_rank = 2;
+  task.peer_of_rank = {0xffffffff, 0xffffffff, 1};
   const wire::TaskDoneT done = TestWorker(options_).run(task);
   ASSERT_FALSE(done.failed) << done.error;
   EXPECT_THAT(files_below(delivered_path(stage(1), "back")), testing::ElementsAre(EndsWith("rank104/state.npy")));
@@ -557,6 +568,19 @@ TEST_F(DeliverTest, AnAgentThatRefusesIsAtFault) {
   const wire::TaskDoneT done = TestWorker(options_).run(deliver_task());
   ASSERT_TRUE(done.failed);
   EXPECT_EQ(done.side, wire::FaultSide::source) << done.error;
+  EXPECT_EQ(done.peer, 1u);
+}
+
+TEST_F(DeliverTest, OnlyAgentsOfOtherNodesAreSpokenWith) {
+  store_set("here", "elsewhere");
+  wire::TaskT task = deliver_task();
+  task.peers[0]->addresses = "unix:@forebay-nobody";
+  EXPECT_FALSE(TestWorker(options_).run(task).failed);
+  task.peers[1]->addresses = "unix:@forebay-nobody";
+  const wire::TaskDoneT done = TestWorker(options_).run(task);
+  ASSERT_TRUE(done.failed);
+  EXPECT_EQ(done.error_kind, static_cast<uint8_t>(ErrorKind::disconnected)) << done.error;
+  EXPECT_EQ(done.side, wire::FaultSide::source);
   EXPECT_EQ(done.peer, 1u);
 }
 
