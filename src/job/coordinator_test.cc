@@ -223,6 +223,27 @@ TEST_F(CoordinatorTest, AnAgentThatDoesNotComeBackEndsTheSet) {
   EXPECT_EQ(s.abandoned.size(), 1u);
 }
 
+TEST_F(CoordinatorTest, AnAgentThatIsBackIsNotMissedAnyMore) {
+  offer_all("s");
+  s.serve_store();
+  s.leave(a);
+  s.pass(300s, all());
+  const SessionId back = s.agent("na");
+  offer(back, "s", {0, 1});
+  for (int i = 0; i < 4; ++i) {
+    wire::TaskProgressT progress;
+    progress.id = s.inbox[wa].tasks.front().id;
+    progress.raw_bytes = static_cast<uint64_t>(i) + 1;
+    s.send(wa, std::move(progress));
+    progress.id = s.inbox[wb].tasks.front().id;
+    progress.raw_bytes = static_cast<uint64_t>(i) + 1;
+    s.send(wb, std::move(progress));
+    s.pass(100s, {back, b, wa, wb});
+  }
+  work();
+  EXPECT_THAT(states(back), ElementsAre(SetState::durable));
+}
+
 TEST_F(CoordinatorTest, ASecondAgentOfAStageTakesThePlaceOfTheFirst) {
   const SessionId again = s.agent("na");
   EXPECT_TRUE(s.inbox[a].closed);
