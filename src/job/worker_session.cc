@@ -52,7 +52,7 @@ void WorkerSession::began(fabric::ConnectionId id, uint64_t generation) {
   hello.pid = static_cast<uint64_t>(::getpid());
   hello.profile = options_.pack.profile.name();
   hello.scheme = options_.pack.scheme.name();
-  hello.memory_bytes = options_.resources.memory_bytes;
+  hello.memory_bytes = options_.resources.resolved().memory_bytes;
   send(std::move(hello));
 }
 
