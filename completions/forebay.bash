@@ -25,7 +25,7 @@ _forebay() {
     cur=${COMP_WORDS[COMP_CWORD]}
     prev=${COMP_WORDS[COMP_CWORD - 1]}
   fi
-  local verbs='pack restore ls info verify extract advise repair prune diff lockd locks plan help'
+  local verbs='pack restore ls info verify extract advise repair prune diff lockd locks plan run watch status stop agent aggregator fetch help'
   if ((COMP_CWORD == 1)); then
     mapfile -t COMPREPLY < <(compgen -W "$verbs --help --version" -- "$cur")
     return
@@ -53,12 +53,31 @@ _forebay() {
       mapfile -t COMPREPLY < <(compgen -W 'auto agnostic agnostic-block aware aware-block' -- "$cur")
       return
       ;;
+    --complete)
+      mapfile -t COMPREPLY < <(compgen -W 'api marker: rename settled:' -- "$cur")
+      return
+      ;;
+    --backlog)
+      mapfile -t COMPREPLY < <(compgen -W 'newest skip block' -- "$cur")
+      return
+      ;;
+    --fabric)
+      mapfile -t COMPREPLY < <(compgen -W 'auto node stream ucx' -- "$cur")
+      return
+      ;;
+    --priority)
+      mapfile -t COMPREPLY < <(compgen -W 'normal nice idle' -- "$cur")
+      return
+      ;;
     --profile)
       mapfile -t COMPREPLY < <(compgen -W 'none gzip paper fast balanced max' -- "$cur")
       return
       ;;
     --name | --step | --group-size | --block-size | --lossy | --match | --memory | --threads | --only | -r | --rank | --sample | \
       --min-speed | --as | --keep-last | --keep-every | --full-every | \
+      --aggregators | --aggregator-nodes | --launcher | --relaunch | --restart-args | --grace | --restart-timeout | \
+      --drain-timeout | --keep | --pfs-limit | --backlog-sets | --set-timeout | --stall-timeout | --peer-timeout | \
+      --agents | --job | --timeout | --ranks | --of | \
       -l | --listen | --lease | --grace | --max-terms | --client-memory | \
       --nodes | --bytes | --interval | --network | --node-network | --pfs | --pfs-stream | --codec | --ratio | \
       --groups | --buffer | --margin)
@@ -67,6 +86,11 @@ _forebay() {
   esac
 
   local options='--json --help'
+  local both=' --fabric --priority --munge --match --exact --describe --opaque'
+  local agent=' --complete --keep'
+  local aggregator=' --memory --threads --pfs-limit --group-size --scheme --block-size --profile --lossy --backlog'
+  aggregator+=' --backlog-sets --set-timeout --stall-timeout --peer-timeout'
+  local daemon=' --log --detach --pid-file --until-eof'
   case $verb in
     pack)
       options+=' --store --output --name --step --group-size --scheme --block-size --profile --match --exact --describe'
@@ -90,6 +114,16 @@ _forebay() {
       options+=' --nodes --bytes --interval --network --node-network --pfs --pfs-stream --codec --ratio --measure'
       options+=' --profile --groups --buffer --margin --memory --threads'
       ;;
+    run)
+      options+=" --store --stage --nodes-file --aggregators --aggregator-nodes --launcher --rendezvous --relaunch"
+      options+=" --restart-args --grace --restart-timeout --drain-timeout$agent$aggregator$both"
+      ;;
+    watch) options+=" --store --once --rendezvous$agent$aggregator$both$daemon" ;;
+    status) options+=' --rendezvous --store --job --munge --watch --metrics' ;;
+    stop) options+=' --rendezvous --store --job --munge --drain --timeout' ;;
+    agent) options+=" --stage --rendezvous --listen$agent$both$daemon" ;;
+    aggregator) options+=" --store --rendezvous --agents --listen$aggregator$both$daemon" ;;
+    fetch) options+=' --stage --ranks --of --timeout' ;;
     help)
       mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$cur")
       return

@@ -149,7 +149,7 @@ class RunningDaemon final : public Daemon {
   }
 
   void end(const std::string& reason) override {
-    log(LogLevel::info, fmt::format("ends: {}", reason));
+    if (!options_.log_file.empty()) log(LogLevel::info, fmt::format("ends: {}", reason));
     const uint64_t one = 1;
     (void)!::write(ended_.get(), &one, sizeof one);
   }

@@ -46,7 +46,7 @@ class Daemon {
   // afterwards has `tidy_seconds` before the process is killed, and a second signal ends it at once.
   virtual void wait(unsigned tidy_seconds) = 0;
 
-  // Lets wait() return. From any thread.
+  // Lets wait() return. From any thread. The reason goes to the log's file: what is wrong is on standard error anyway.
   virtual void end(const std::string& reason) = 0;
 };
 

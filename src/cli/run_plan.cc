@@ -123,17 +123,17 @@ Result<std::vector<job::Errand>> restores(const RunOptions& options, const Comma
   return errands;
 }
 
-Result<Words> restart_words(const std::string& arguments, const std::vector<std::string>& outputs) {
+Result<Words> restart_words(const RunOptions& options, const std::vector<std::string>& outputs) {
   if (outputs.empty()) return Words{};
   const Json answer = Json::parse(outputs[0], nullptr, false);
   if (!answer.is_object()) return fail(ErrorKind::internal, "'forebay fetch' makes no sense");
   if (!answer.value("found", false)) return Words{};
-  const Json directory = answer.value("directory", Json());
-  if (!directory.is_string()) return fail(ErrorKind::unsupported, "the set's name is no text");
-  FOREBAY_TRY(auto words, job::split_words(arguments));
+  const Json set = answer.value("set", Json());
+  if (!set.is_string()) return fail(ErrorKind::unsupported, "the set's name is no text");
+  const std::string directory = options.stage + "/" + set.get<std::string>();
+  FOREBAY_TRY(auto words, job::split_words(options.restart_args));
   for (std::string& word : words)
-    for (size_t at = 0; (at = word.find("{}", at)) != word.npos; at += directory.get<std::string>().size())
-      word.replace(at, 2, directory.get<std::string>());
+    for (size_t at = 0; (at = word.find("{}", at)) != word.npos; at += directory.size()) word.replace(at, 2, directory);
   return words;
 }
 
@@ -154,9 +154,7 @@ job::RunPlan make_plan(const RunOptions& options) {
   plan.drain_timeout = options.drain_timeout + kSlack;
   if (!options.restart_args.empty()) plan.look = {"'forebay ls'", commands.here({"ls", options.store, "--json"})};
   plan.restores = [options, commands](const std::string& text) { return restores(options, commands, text); };
-  plan.restart_words = [arguments = options.restart_args](const std::vector<std::string>& outputs) {
-    return restart_words(arguments, outputs);
-  };
+  plan.restart_words = [options](const std::vector<std::string>& outputs) { return restart_words(options, outputs); };
   Words drain = {"stop",
                  "--drain",
                  "--json",

@@ -1,4 +1,5 @@
 // forebay watch: agent and aggregator in one process, for one node and programs that know nothing of Forebay.
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -32,7 +33,7 @@ constexpr VerbText kText = {
         "changed: each directory that appears below DIR is a set, and is drained into the\n"
         "store when it is complete by the RULE. Durable sets are removed from DIR, but for\n"
         "the newest ones (--keep). Runs until SIGTERM or SIGINT, or with --once until all\n"
-        "that is complete now is durable.\n",
+        "that is complete now is durable, older sets included unless --backlog says so.\n",
     .examples =
         "  forebay watch /dev/shm/ck --store /scratch/store --complete rename\n"
         "      sets are directories that are renamed into place when they are complete\n"
@@ -133,6 +134,10 @@ class Watch final : public Verb {
     job_.agent.listen.clear();  // nobody comes from other nodes
     job_.aggregator.listen = {{fabric::Address::Kind::unix_socket, {}, 0, job_.rendezvous + "/aggregator.sock"}};
     job_.aggregator.coordinator.agents = 1;
+    // What is there already is all wanted, unless something else was asked for.
+    const auto says_backlog = [](const std::string& word) { return word.starts_with("--backlog="); };
+    if (once_ && std::ranges::none_of(job_.aggregator_words, says_backlog))
+      job_.aggregator.coordinator.backlog = job::Backlog::block;
     job_.agent.ready = [this, &daemon](const std::vector<fabric::Address>&) {
       if (!once_)
         told_ = daemon.ready("watches " + job_.stage, {{"watches", json_text(job_.stage)}, {"pid", ::getpid()}});

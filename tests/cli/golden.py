@@ -11,7 +11,10 @@ from pathlib import Path
 from support import forebay
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
-VERBS = ("pack", "restore", "ls", "info", "verify", "extract", "advise", "repair", "prune", "diff", "lockd", "locks", "plan")
+VERBS = (
+    "pack", "restore", "ls", "info", "verify", "extract", "advise", "repair", "prune", "diff", "lockd", "locks", "plan",
+    "run", "watch", "status", "stop", "agent", "aggregator", "fetch",
+)  # fmt: skip
 
 CASES = {
     "help": [["--help"]],
@@ -56,6 +59,34 @@ CASES = {
         ["locks", "nonsense"],
         ["locks", "unix:@a", "unix:@b"],
         ["plan"],
+        ["agent", "--rendezvous", "R"],
+        ["agent", "--stage", "D"],
+        ["agent", "--stage", "D", "--rendezvous", "R", "--complete", "soon"],
+        ["agent", "--stage", "D", "--rendezvous", "R", "--detach", "--until-eof"],
+        ["aggregator", "--rendezvous", "R"],
+        ["aggregator", "--store", "S", "--rendezvous", "R", "--backlog", "all"],
+        ["aggregator", "--store", "S", "--rendezvous", "R", "--fabric", "pigeons"],
+        ["aggregator", "--store", "S", "--rendezvous", "R", "--peer-timeout", "0"],
+        ["run", "--store", "S", "--stage", "D"],
+        ["run", "--store", "S", "--", "true"],
+        ["run", "--stage", "D", "--", "true"],
+        ["run", "--store", "S", "--stage", "D", "--relaunch", "-1", "--", "true"],
+        ["run", "--store", "S", "--stage", "D", "--restart-args", "'x", "--", "true"],
+        ["run", "--store", "S", "--stage", "D", "--nodes-file", "missing", "--", "true"],
+        ["run", "--store", "S", "--stage", "D", "--aggregator-nodes", "a;b", "--", "true"],
+        ["watch", "--store", "S", "--complete", "rename"],
+        ["watch", "D", "--store", "S"],
+        ["watch", "D", "--complete", "rename"],
+        ["watch", "D", "--store", "S", "--complete", "rename", "--once", "--detach"],
+        ["status"],
+        ["status", "--rendezvous", "missing"],
+        ["status", "--store", "missing"],
+        ["status", "--rendezvous", "R", "--metrics", "--json"],
+        ["stop", "--rendezvous", "missing"],
+        ["fetch"],
+        ["fetch", "--stage", "D"],
+        ["fetch", "--stage", "D", "--ranks", "0-4", "--of", "4"],
+        ["fetch", "--stage", "D", "--ranks", "0"],
         ["plan", "--nodes", "2", "--bytes", "1G"],
         ["plan", "--nodes", "2", "--bytes", "1G", "--interval", "1w"],
         ["plan", "--nodes", "2", "--bytes", "1G", "--interval", "1h"],

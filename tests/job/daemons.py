@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""agent, aggregator, status and stop: daemons that nobody starts but their user."""
+
+import os
+import re
+import signal
+
+from job_support import JobTest, forebay, is_alive, main, wait_until
+
+
+class Daemons(JobTest):
+    def test_status_metrics_and_stop_with_drain(self):
+        aggregator, agent = self.start_aggregator("--backlog", "block"), self.start_agent()
+        wait_until(lambda: self.status().get("agent_count") == 1)
+        self.run_application()
+        wait_until(lambda: self.status().get("totals", {}).get("durable", 0) > 0)
+        text = self.run_ok("status", "--rendezvous", self.rendezvous).out
+        self.assertIn("1 agent and 1 aggregator", text)
+        self.assertRegex(text, r"s0 +durable")
+        metrics = self.run_ok("status", "--rendezvous", self.rendezvous, "--metrics").out
+        self.assertTrue(metrics.endswith("# EOF\n"))
+        self.assertRegex(metrics, r'(?m)^forebay_sets_total\{state="durable"\} [1-3]$')
+        for line in metrics.splitlines():
+            self.assertRegex(line, r'^(# (TYPE|HELP|UNIT|EOF).*|forebay_\w+(\{(\w+="[^"]*",?)*\})? [-+0-9.e]+)$')
+        types = re.findall(r"(?m)^# TYPE (\w+)", metrics)
+        self.assertEqual(len(types), len(set(types)))
+        answer = self.run_ok("stop", "--drain", "--timeout", 60, "--rendezvous", self.rendezvous, "--json")
+        self.assertEqual(3, answer.json["status"]["totals"]["durable"])
+        self.assertEqual((0, 0), (agent.wait(20), aggregator.wait(20)))
+        self.assertEqual(["s0", "s1", "s2"], self.sets())
+
+    def test_stop_without_drain_leaves_the_sets_to_the_next_daemons(self):
+        agent, aggregator = self.start_agent(), self.start_aggregator("--pfs-limit", 20_000, "--profile", "none")
+        wait_until(lambda: self.status().get("agent_count") == 1)
+        self.run_application("--sets", 1)
+        self.run_ok("stop", "--rendezvous", self.rendezvous)
+        self.assertEqual((0, 0), (agent.wait(30), aggregator.wait(30)))
+        self.assertTrue((self.stage / "s0").exists())
+        self.start_agent()
+        self.start_aggregator()
+        wait_until(lambda: self.status().get("agent_count") == 1)
+        self.run_ok("stop", "--drain", "--timeout", 60, "--rendezvous", self.rendezvous)
+        self.assertEqual(["s0"], self.sets())
+
+    def test_detached_daemons_survive_their_starter_and_log(self):
+        pids = []
+        for name, words in {"aggregator": ["aggregator", "--store", self.store, "--agents", 1],
+                            "agent": ["agent", "--stage", self.stage, "--complete", "rename"]}.items():  # fmt: skip
+            log, file = self.work / f"{name}.log", self.work / f"{name}.pid"
+            answer = self.run_ok(*words, "--rendezvous", self.rendezvous, "--detach", "--log", log, "--pid-file", file)
+            pid = int(file.read_text())
+            self.addCleanup(lambda pid=pid: os.kill(pid, signal.SIGKILL) if is_alive(pid) else None)
+            self.assertEqual(f"pid {pid}", answer.out.splitlines()[-1])
+            self.assertNotEqual(os.getsid(0), os.getsid(pid))
+            pids.append(pid)
+        self.run_application()
+        wait_until(lambda: self.status().get("totals", {}).get("durable", 0) > 0)
+        for pid in pids:
+            os.kill(pid, signal.SIGTERM)
+        wait_until(lambda: not any(map(is_alive, pids)))
+        for name in ("aggregator", "agent"):
+            self.assertIn("ends after signal 15", (self.work / f"{name}.log").read_text())
+            self.assertFalse((self.work / f"{name}.pid").exists())
+
+    def test_a_second_agent_of_a_stage_is_refused(self):
+        self.start_agent()
+        answer = self.run_error(4, "agent", "--stage", self.stage, "--rendezvous", self.rendezvous, "--detach")
+        self.assertIn("stage", answer.err)
+
+    def test_what_is_left_over_of_a_dead_job(self):
+        aggregator = self.start_aggregator()
+        wait_until(lambda: self.status())
+        aggregator.kill()
+        aggregator.wait()
+        answer = forebay("status", "--rendezvous", self.rendezvous)
+        self.assertEqual(1, answer.code, answer.err)
+        self.assertEqual(1, answer.err.count("\n"), answer.err)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""forebay run: an application that writes sets by rename, and around it everything that drains them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+from job_support import COMMAND, JobTest, environment, main, wait_until
+
+
+class Run(JobTest):
+    def words(self, *options, application=()):
+        return ["run", "--store", self.store, "--stage", self.stage, "--complete", "rename", "--backlog", "block", *options,
+                "--", sys.executable, self.application, *application]  # fmt: skip
+
+    def finish(self, process, code):
+        out, err = process.communicate(timeout=100)
+        self.assertEqual(code, process.returncode, out + err)
+        self.assertEqual([], self.processes())
+        return out, err
+
+    def run_job(self, code, *options, application=()):
+        return self.finish(self.start(*self.words(*options, application=application)), code)
+
+    def of_job(self, verb):
+        return [pid for pid, word in self.processes() if word == verb]
+
+    def test_drains_and_passes_the_exit_code_on(self):
+        _, err = self.run_job(7, application=["--exit", 7])
+        self.assertIn("3 sets durable, 0 skipped, 0 failed", err)
+        self.assertEqual(["s0", "s1", "s2"], self.sets())
+        self.assertEqual([], os.listdir(self.store / "jobs"))
+        self.assertEqual({".forebay", "s2"}, set(os.listdir(self.stage)))
+
+    def test_relaunches_from_the_newest_set(self):
+        _, err = self.run_job(0, "--relaunch", 1, "--restart-args", "--restart {}", application=["--sets", 4, "--crash", 1])
+        self.assertIn("signal 9 (Killed); it is started again (1 of 1)", err)
+        self.assertEqual("0\n2\n", (self.copies / "starts").read_text())
+        self.assertEqual(["s0", "s1", "s2", "s3"], self.sets())
+
+    def test_restores_what_an_earlier_job_has_stored(self):
+        self.run_job(0, application=["--sets", 2])
+        for name in os.listdir(self.stage):
+            if name.startswith("s"):
+                os.rename(self.stage / name, self.work / ("gone-" + name))
+        self.run_job(0, "--restart-args", "--restart {}", application=["--sets", 3])
+        self.assertEqual("0\n2\n", (self.copies / "starts").read_text())
+        self.assertEqual(["s0", "s1", "s2"], self.sets())
+
+    def test_json(self):
+        out, _ = self.run_job(0, "--json")
+        answer = json.loads(out)
+        self.assertEqual((0, 1, True), (answer["exit_code"], answer["launches"], answer["drained"]))
+        self.assertEqual(3, answer["status"]["totals"]["durable"])
+
+    def test_a_signal_drains_and_a_second_one_leaves(self):
+        process = self.start(*self.words(application=["--wait"]))
+        wait_until((self.stage / "s2").exists)
+        process.send_signal(signal.SIGINT)
+        _, err = self.finish(process, 130)
+        self.assertIn("3 sets durable", err)
+        self.assertEqual(["s0", "s1", "s2"], self.sets())
+        process = self.start("run", "--store", self.store, "--stage", self.stage, "--", "sh", "-c",
+                             "trap '' TERM; touch started; while :; do sleep 0.1; done")  # fmt: skip
+        wait_until((self.work / "started").exists)
+        process.send_signal(signal.SIGTERM)
+        wait_until(lambda: "told to end" in process.stderr.readline())
+        process.send_signal(signal.SIGTERM)
+        self.finish(process, 137)
+
+    def test_daemons_that_are_killed_are_started_again(self):
+        process = self.start(*self.words("--set-timeout", 30, application=["--sets", 6, "--pause", 0.5]))
+        wait_until((self.copies / "s1").exists)
+        for verb in ("agent", "aggregator"):
+            for pid in self.of_job(verb):
+                os.kill(pid, signal.SIGKILL)
+        _, err = self.finish(process, 0)
+        self.assertEqual(2, err.count("ended with signal 9"), err)
+        self.assertIn("the logs of the daemons are in", err)
+        self.assertEqual([f"s{i}" for i in range(6)], self.sets())
+
+    def test_nothing_survives_a_kill(self):
+        process = self.start(*self.words(application=["--wait"]))
+        wait_until((self.stage / "s2").exists)
+        process.kill()
+        process.wait()
+        wait_until(lambda: not self.processes())
+
+    def test_nodes_by_a_launcher(self):
+        """Two nodes that are this one, each with a stage of its own."""
+        launcher = self.work / "launcher"
+        launcher.write_text(
+            '#!/bin/sh\nnode=$1; shift\nexec sh -c "$(echo "$*" | sed "s,$NODES/stage,$NODES/$node.stage,g")"\n')
+        launcher.chmod(0o755)
+        (self.work / "hosts").write_text("node1:2\nnode2:2\n")
+        script = self.work / "write.sh"
+        script.write_text(
+            'mkdir -p "$COPIES/d1"\nfor rank in 0 1 2 3; do\n  node=node$((rank / 2 + 1))\n'
+            '  mkdir -p "$NODES/$node.stage/.d1.part"\n'
+            '  seq $rank 3000 > "$NODES/$node.stage/.d1.part/a.rank$rank"; cp -p "$NODES/$node.stage/.d1.part/a.rank$rank" "$COPIES/d1"\n'
+            'done\nfor node in node1 node2; do mv "$NODES/$node.stage/.d1.part" "$NODES/$node.stage/d1"; done\nsleep 1\n')
+        env = environment(**self.env(), NODES=str(self.work))
+        done = subprocess.run(
+            [COMMAND, "run", "--store", self.store, "--stage", self.stage, "--complete", "rename", "--nodes-file", "hosts",
+             "--aggregators", "2", "--launcher", str(launcher), "--restart-args", "{}", "--", "sh", script],
+            cwd=self.work, env=env, capture_output=True, text=True, timeout=100)  # fmt: skip
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertEqual([], self.processes())
+        self.assertEqual({"a.rank0", "a.rank1", "a.rank2", "a.rank3"}, set(os.listdir(self.copies / "d1")))
+        restored = self.work / "restored/d1"
+        self.run_ok("restore", "d1", "--store", self.store, "--to", restored)
+        for rank in range(4):
+            self.assertEqual((self.copies / f"d1/a.rank{rank}").read_bytes(), (restored / f"a.rank{rank}").read_bytes())
+        # A restart brings each node its own ranks.
+        for node in ("node1", "node2"):
+            for name in os.listdir(self.work / f"{node}.stage"):
+                if not name.startswith("."):
+                    os.rename(self.work / f"{node}.stage" / name, self.work / f"gone-{node}")
+        done = subprocess.run(
+            [COMMAND, "run", "--store", self.store, "--stage", self.stage, "--nodes-file", "hosts", "--launcher", str(launcher),
+             "--restart-args", "{}", "--", "sh", "-c", "echo $1; ls $NODES/node1.stage/d1 $NODES/node2.stage/d1", "x"],
+            cwd=self.work, env=env, capture_output=True, text=True, timeout=100)  # fmt: skip
+        self.assertEqual(0, done.returncode, done.stderr)
+        words = done.stdout.split()
+        self.assertEqual(f"{self.stage}/d1", words[0], done.stdout + done.stderr)
+        self.assertEqual(["a.rank0", "a.rank1"], words[2:4])
+        self.assertEqual(["a.rank2", "a.rank3"], words[5:])
+
+
+if __name__ == "__main__":
+    main()
