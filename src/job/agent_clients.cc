@@ -28,7 +28,9 @@ Result<void> AgentCore::greet(ConnectionId id, const wire::ClientHelloT& hello) 
     return fail(ErrorKind::corrupt, fmt::format("a rank {} of {}", hello.rank, hello.ranks));
   const Client client{hello.rank, hello.ranks, hello.pid};
   clients_[id] = client;
-  drop_stale_markers(ranks_.joined(id, client.rank, client.pid), client);
+  const bool is_new_run = ranks_.joined(id, client.rank, client.pid);
+  if (is_new_run) forget_askers_of_earlier_runs();
+  drop_stale_markers(is_new_run, client);
   return {};
 }
 

@@ -123,6 +123,8 @@ class AgentCore final : public fabric::HubHandler {
   bool settle_restart(ConnectionId id, const Question& question);
   void send_restart_request();
   void restart_ready(wire::RestartReadyT ready);
+  void restart_refused(const wire::RefusedT& refused);
+  void forget_askers_of_earlier_runs();
   void published(const wire::RestartReadyT& ready, const Result<void>& result);
   void hand_out(const wire::RestartReadyT& ready, const wire::RestartedT& answer);
 

@@ -52,6 +52,25 @@ void AgentCore::send_restart_request() {
   send(coordinator_->id, std::move(request));
 }
 
+// The coordinator cannot make sense of what the ranks want together.
+void AgentCore::restart_refused(const wire::RefusedT& refused) {
+  log(Severity::warning, "a restart is refused: " + refused.message);
+  for (const ConnectionId command : restart_.commands) send(command, refused);
+  std::erase_if(questions_, [&](const auto& item) {
+    if (item.second.kind != Question::Kind::restart) return false;
+    send(item.first, refused);
+    return true;
+  });
+  restart_.commands.clear();
+  restart_.asked.clear();
+}
+
+void AgentCore::forget_askers_of_earlier_runs() {
+  std::erase_if(restart_.asked,
+                [&](const auto& item) { return item.second != 0 && !ranks_.is_connected(item.first, item.second); });
+  std::erase_if(restart_.kept, [&](const auto& item) { return !ranks_.is_connected(item.first, item.second.first); });
+}
+
 // All ranks of the job have asked: whatever they had begun is over. What was delivered takes the place of what the
 // stage has under that name.
 void AgentCore::restart_ready(wire::RestartReadyT ready) {

@@ -341,6 +341,22 @@ TEST_F(AgentTest, TellsThatThereIsNothingToRestartFrom) {
   EXPECT_EQ(error(zero->restart_path("x")).kind, ErrorKind::invalid_argument);
 }
 
+TEST_F(AgentTest, TellsThatARestartIsRefused) {
+  ScriptedCoordinator coordinator(rendezvous_);
+  auto zero = rank(0, 1);
+  std::jthread answer([&] {
+    eventually([&] { return !coordinator.restarts().empty(); });
+    wire::RefusedT refused;
+    refused.error_kind = static_cast<uint8_t>(ErrorKind::invalid_argument);
+    refused.message = "others restart 2 ranks";
+    coordinator.say(std::move(refused));
+  });
+  EXPECT_EQ(error(zero->restart(5s)).what, "others restart 2 ranks");
+  dump(*zero, 0, "dump_1", 1);
+  EXPECT_TRUE(coordinator.next_offer("dump_1"));
+  EXPECT_EQ(coordinator.gone(), 0);
+}
+
 TEST_F(AgentTest, EndsWithTheJob) {
   ScriptedCoordinator coordinator(rendezvous_);
   auto zero = rank(0, 1);

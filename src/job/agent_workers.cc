@@ -104,6 +104,8 @@ Result<void> AgentCore::hear_coordinator(wire::MessageT message) {
     finish(news->set);
   } else if (auto* ready = message.body.AsRestartReady()) {
     restart_ready(std::move(*ready));
+  } else if (const auto* refused = message.body.AsRefused()) {
+    restart_refused(*refused);
   } else if (const auto* stop = message.body.AsStop()) {
     log(Severity::info, stop->message.empty() ? "the job is over" : stop->message);
     hub_.stop();
