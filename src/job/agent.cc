@@ -20,12 +20,12 @@ namespace forebay::job {
 namespace {
 
 constexpr size_t kMaxRequest = 16 << 20;  // a request for the layouts of some million files
-constexpr int kNicest = 19;
+constexpr int kNiceness = 10;  // a tenth of what a process of the application gets, where all processors are busy
 
 // Of this thread, and of those that it starts. What the system does not allow is left out.
 void take_priority(Priority priority) {
   if (priority == Priority::normal) return;
-  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNicest);
+  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNiceness);
   const sched_param none{};
   if (priority == Priority::idle) ::sched_setscheduler(0, SCHED_IDLE, &none);
 }

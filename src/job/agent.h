@@ -21,7 +21,7 @@ namespace forebay::job {
 // How the agent's threads stand against those of the application.
 enum class Priority : uint8_t {
   normal,
-  nice,  // nice 19
+  nice,  // nice 10
   idle,  // SCHED_IDLE: nearly nothing while the application computes on all cores
 };
 

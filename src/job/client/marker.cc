@@ -16,27 +16,32 @@ constexpr std::string_view kTag = "forebay-marker";
 constexpr uint64_t kVersion = 1;
 constexpr uint32_t kNanosecondsPerSecond = 1'000'000'000;
 
-// The whole number `name` of `object`, if it is there and fits.
+// The whole number that `value` is, if it fits.
+template <class Int>
+std::optional<Int> number(const json& value) {
+  if (value.is_number_unsigned()) {
+    const auto whole = value.get<uint64_t>();
+    return std::in_range<Int>(whole) ? std::optional(static_cast<Int>(whole)) : std::nullopt;
+  }
+  if (!value.is_number_integer()) return std::nullopt;
+  const auto whole = value.get<int64_t>();
+  return std::in_range<Int>(whole) ? std::optional(static_cast<Int>(whole)) : std::nullopt;
+}
+
 template <class Int>
 std::optional<Int> number(const json& object, const char* name) {
   const auto found = object.find(name);
-  if (found == object.end() || !found->is_number_integer()) return std::nullopt;
-  if (found->is_number_unsigned()) {
-    const auto value = found->get<uint64_t>();
-    return std::in_range<Int>(value) ? std::optional(static_cast<Int>(value)) : std::nullopt;
-  }
-  const auto value = found->get<int64_t>();
-  return std::in_range<Int>(value) ? std::optional(static_cast<Int>(value)) : std::nullopt;
+  return found == object.end() ? std::nullopt : number<Int>(*found);
 }
 
+// A list, not an object: the parser looks at all members of the list around an object whenever one ends.
 std::optional<MarkedFile> file_of(const json& entry) {
-  if (!entry.is_object()) return std::nullopt;
-  const auto name = entry.find("name");
-  const auto size = number<uint64_t>(entry, "size");
-  const auto mtime_s = number<int64_t>(entry, "mtime_s");
-  const auto mtime_ns = number<uint32_t>(entry, "mtime_ns");
-  if (name == entry.end() || !name->is_string() || !size || !mtime_s || !mtime_ns) return std::nullopt;
-  MarkedFile file{name->get<std::string>(), *size, *mtime_s, *mtime_ns};
+  if (!entry.is_array() || entry.size() != 4 || !entry[0].is_string()) return std::nullopt;
+  const auto size = number<uint64_t>(entry[1]);
+  const auto mtime_s = number<int64_t>(entry[2]);
+  const auto mtime_ns = number<uint32_t>(entry[3]);
+  if (!size || !mtime_s || !mtime_ns) return std::nullopt;
+  MarkedFile file{entry[0].get<std::string>(), *size, *mtime_s, *mtime_ns};
   if (!is_safe_name(file.name) || file.mtime_ns >= kNanosecondsPerSecond) return std::nullopt;
   return file;
 }
@@ -63,7 +68,7 @@ std::optional<Marker> marker_in(const json& body) {
 std::string encode_marker(const Marker& marker) {
   json files = json::array();
   for (const MarkedFile& file : marker.files)
-    files.push_back({{"name", file.name}, {"size", file.size}, {"mtime_s", file.mtime_s}, {"mtime_ns", file.mtime_ns}});
+    files.push_back(json::array({file.name, file.size, file.mtime_s, file.mtime_ns}));
   json body{{"version", kVersion}, {"rank", marker.rank}, {"ranks", marker.ranks}, {"pid", marker.pid}};
   if (marker.step) body["step"] = *marker.step;
   body["files"] = std::move(files);

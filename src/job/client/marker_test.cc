@@ -1,5 +1,7 @@
 #include "job/client/marker.h"
 
+#include <chrono>
+
 #include <gtest/gtest.h>
 
 #include "job/client/stage_names.h"
@@ -53,15 +55,25 @@ TEST(Marker, RefusesWhatMakesNoSense) {
   json body = good;
   body["rank"] = 1;
   EXPECT_FALSE(accepts(body)) << "rank 1 of 1";
-  const json file = {{"name", "a"}, {"size", 1}, {"mtime_s", 1}, {"mtime_ns", 1}};
-  for (const auto& [name, wrong] : std::initializer_list<std::pair<const char*, json>>{
-           {"name", "../a"}, {"name", ""}, {"size", -1}, {"mtime_s", "x"}, {"mtime_ns", 1'000'000'000}}) {
+  const json file = json::array({"a", 1, 1, 1});
+  const std::pair<size_t, json> faults[] = {{0, "../a"}, {0, ""}, {0, 1}, {1, -1}, {2, "x"}, {3, 1'000'000'000}};
+  for (const auto& [member, wrong] : faults) {
     body = good;
-    body["files"] = {file};
+    body["files"] = json::array({file});
     ASSERT_TRUE(accepts(body));
-    body["files"][0][name] = wrong;
-    EXPECT_FALSE(accepts(body)) << name << wrong;
+    body["files"][0][member] = wrong;
+    EXPECT_FALSE(accepts(body)) << member << wrong;
   }
+  body["files"] = json::array({json::array({"a", 1, 1})});
+  EXPECT_FALSE(accepts(body));
+}
+
+TEST(Marker, OfManyFilesIsReadInTime) {
+  Marker marker = sample();
+  for (int i = 0; i < 100'000; ++i) marker.files.push_back({"f" + std::to_string(i), 1, 1, 1});
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(decode_marker(encode_marker(marker), "m"), marker);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
 }
 
 TEST(Marker, KnowsUtf8) {
