@@ -7,7 +7,9 @@
 #include <string>
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <signal.h>
+#include <ucm/api/ucm.h>
 
 #include "fabric/no_signals.h"
 
@@ -57,14 +59,28 @@ bool look_up_all(void* ucp, void* ucs, UcxLibrary& to) {
          look_up(ucp, "ucp_request_free", to.request_free) && look_up(ucs, "ucs_status_string", to.status_string);
 }
 
+// libucm would patch libc's functions for memory, to know when registered memory goes, in code that other threads run.
+// Without, UCX registers memory anew for each message. To be called before libucs is loaded, which would let it patch,
+// and afterwards, because that sets the options again.
+bool keep_from_patching(void* ucm) {
+  void (*set_options)(const ucm_global_config_t*) = nullptr;
+  ucm_global_config_t* now = nullptr;
+  if (!look_up(ucm, "ucm_set_global_opts", set_options) || !look_up(ucm, "ucm_global_opts", now)) return false;
+  ucm_global_config_t options = *now;
+  options.log_level = UCS_LOG_LEVEL_FATAL;
+  options.enable_events = options.enable_malloc_hooks = options.enable_malloc_reloc = 0;
+  options.mmap_hook_mode = UCM_MMAP_HOOK_NONE;
+  set_options(&options);
+  return true;
+}
+
 // It must neither print nor handle the process's signals.
-void silence(void* ucs) {
-  using SetOption = ucs_status_t (*)(const char*, const char*);
-  SetOption set = nullptr;
-  if (!look_up(ucs, "ucs_global_opts_set_value", set)) return;
-  set("LOG_LEVEL", "fatal");
-  set("HANDLE_ERRORS", "none");
-  set("ERROR_SIGNALS", "");
+bool silence(void* ucs) {
+  ucs_status_t (*set_option)(const char*, const char*) = nullptr;
+  if (!look_up(ucs, "ucs_global_opts_set_value", set_option)) return false;
+  set_option("LOG_LEVEL", "fatal");
+  set_option("HANDLE_ERRORS", "none");
+  return true;
 }
 
 Result<ucp_context_h> new_context(const Ucx& ucx) {
@@ -87,14 +103,19 @@ Result<ucp_context_h> new_context(const Ucx& ucx) {
 Result<Ucx> load() {
   const SignalsUntouched guard;
   Ucx ucx;
-  void* ucs = ::dlopen("libucs.so.0", RTLD_NOW | RTLD_LOCAL);
-  if (ucs != nullptr) silence(ucs);
-  void* ucp = ucs == nullptr ? nullptr : ::dlopen("libucp.so.0", RTLD_NOW | RTLD_LOCAL);
-  if (ucp == nullptr || !look_up_all(ucp, ucs, ucx.call))
+  // Lazy: it needs functions of libucs, which needs it.
+  void* ucm = ::dlopen("libucm.so.0", RTLD_LAZY | RTLD_LOCAL);
+  const bool tame = ucm != nullptr && keep_from_patching(ucm);
+  void* ucs = tame ? ::dlopen("libucs.so.0", RTLD_NOW | RTLD_LOCAL) : nullptr;
+  void* ucp = ucs != nullptr ? ::dlopen("libucp.so.0", RTLD_NOW | RTLD_LOCAL) : nullptr;
+  if (ucp == nullptr || !keep_from_patching(ucm) || !silence(ucs) || !look_up_all(ucp, ucs, ucx.call))
     return fail(ErrorKind::unsupported, "UCX is asked for, but libucp.so.0 is not installed");
   unsigned major = 0, minor = 0, release = 0;
   ucx.call.get_version(&major, &minor, &release);
   ucx.version = major * 10'000 + minor * 100 + release;
+  if (major != UCP_API_MAJOR || minor != UCP_API_MINOR)
+    return fail(ErrorKind::unsupported, fmt::format("UCX {}.{} is installed, but this is built for {}.{}", major, minor,
+                                                    UCP_API_MAJOR, UCP_API_MINOR));
   FOREBAY_TRY(ucx.context, new_context(ucx));
   return ucx;
 }

@@ -1,5 +1,5 @@
 // UCX, loaded when it is first used: programs that do not use it are not touched by it (libucs reads the environment,
-// installs signal handlers and overrides functions of libc as soon as it is there).
+// and installs signal handlers as soon as it is there).
 #pragma once
 
 #include <ucp/api/ucp.h>
@@ -30,7 +30,8 @@ struct UcxLibrary {
   decltype(&ucs_status_string) status_string = nullptr;
 };
 
-// The library, and the process's one context. unsupported if it is not installed, or if it finds no way to other nodes.
+// The library, and the process's one context. unsupported if it is not installed, has another version than this was
+// built for, or finds no way to other nodes.
 // Thread-safe.
 struct Ucx {
   UcxLibrary call;
