@@ -61,6 +61,15 @@ std::string word(const Json& object, const char* key) {
   return value.is_string() ? value.get<std::string>() : "";
 }
 
+// The objects in a list; nothing if there is none.
+std::vector<Json> rows(const Json& object, const char* key) {
+  std::vector<Json> found;
+  if (const Json& list = at(object, key); list.is_array())
+    for (const Json& row : list)
+      if (row.is_object()) found.push_back(row);
+  return found;
+}
+
 void totals(Text& text, const Json& all) {
   text.family("forebay_sets", "counter", "", "Checkpoint sets that are over, by what became of them.");
   for (const char* state : {"durable", "skipped", "failed"}) text.sample(at(all, state), {{"state", state}});
@@ -76,7 +85,7 @@ void totals(Text& text, const Json& all) {
   text.sample(at(all, "tasks_again"));
 }
 
-void sets_in_flight(Text& text, const Json& sets) {
+void sets_in_flight(Text& text, const std::vector<Json>& sets) {
   std::map<std::string, uint64_t> counts;
   for (const char* state : {"incomplete", "waiting", "staging", "packing", "committing"}) counts[state] = 0;
   for (const Json& set : sets) ++counts[word(set, "state")];
@@ -91,7 +100,7 @@ void sets_in_flight(Text& text, const Json& sets) {
   for (const Json& set : sets) text.sample(at(set, "total_bytes"), {{"set", word(set, "name")}});
 }
 
-void aggregators(Text& text, const Json& workers) {
+void aggregators(Text& text, const std::vector<Json>& workers) {
   const auto labels = [](const Json& worker) {
     return Labels{{"host", word(worker, "host")}, {"pid", at(worker, "pid").dump()}};
   };
@@ -121,8 +130,8 @@ std::string open_metrics(const Json& status) {
   text.family("forebay_aggregators", "gauge", "", "Aggregators that are connected.");
   text.sample(at(status, "worker_count"));
   totals(text, at(status, "totals"));
-  sets_in_flight(text, at(status, "sets"));
-  aggregators(text, at(status, "workers"));
+  sets_in_flight(text, rows(status, "sets"));
+  aggregators(text, rows(status, "workers"));
   return text.finish();
 }
 
