@@ -40,12 +40,15 @@ class TemporaryDirectory {
   std::string path_;
 };
 
+// Random, then the same again: after a prime number of bytes, so that no two places of a whole number of blocks agree.
 inline Bytes random_bytes(size_t size, unsigned seed = 1) {
+  constexpr size_t kPeriod = 100'003;
   Bytes bytes(size);
   std::mt19937_64 random(seed);
-  size_t at = 0;
-  for (; at + 8 <= size; at += 8) store_le(bytes.data() + at, static_cast<uint64_t>(random()));
-  for (; at < size; ++at) bytes[at] = static_cast<std::byte>(random());
+  const size_t fresh = std::min(size, kPeriod);
+  for (size_t at = 0; at < fresh; ++at) bytes[at] = static_cast<std::byte>(random());
+  for (size_t at = fresh; at < size; at += kPeriod)
+    std::memcpy(bytes.data() + at, bytes.data(), std::min(kPeriod, size - at));
   return bytes;
 }
 
