@@ -92,7 +92,7 @@ void AgentCore::restart_ready(wire::RestartReadyT ready) {
   sets_.forget(ready.set);
   busy_.insert(ready.set);
   chores_.add([this, ready = std::move(ready)] {
-    auto result = publish_delivered(stage_, ready.set);
+    auto result = publish_delivered(stage_, ready.stored_as, ready.set);
     hub_.post([this, ready, result = std::move(result)] {
       busy_.erase(ready.set);
       published(ready, result);

@@ -294,7 +294,7 @@ TEST_F(AgentTest, RestartsWhatWasDelivered) {
   EXPECT_EQ(error(one->restart(50ms)).kind, ErrorKind::timeout);
   ASSERT_TRUE(eventually([&] { return coordinator.restarts().back().ranks.size() == 2; }));
 
-  auto target = value(open_delivered(stage_, "dump_7"));
+  auto target = value(open_delivered(stage_, "dump_7+2"));
   FileRow row;
   row.name = file_of(0);
   row.size = 4;

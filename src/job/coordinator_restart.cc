@@ -151,7 +151,6 @@ wire::TaskT Coordinator::Impl::delivery_task(uint32_t container, const store::Se
   task.set = set.name;
   task.directory = set.directory;
   task.container = manifest.containers[container].name;
-  task.stage_as = application_name(set.name);
   task.first_rank = static_cast<uint32_t>(container * manifest.group_size);
   const auto end = static_cast<uint32_t>(std::min(task.first_rank + manifest.group_size, manifest.ranks));
   const auto askers = askers_by_rank();

@@ -525,7 +525,6 @@ TEST_F(CoordinatorTest, ARestartDeliversTheNewestSetToAllRanks) {
   EXPECT_EQ(task.first_rank, 2u);
   EXPECT_THAT(task.peer_of_rank, ElementsAre(0, 0));
   EXPECT_EQ(task.peers[0]->stage, "/stage");
-  EXPECT_EQ(task.stage_as, "s2");
   s.send(wb, success(task));
   EXPECT_TRUE(s.inbox[a].ready.empty());
   s.send(wa, success(take_task(wa)));

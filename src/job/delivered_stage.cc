@@ -46,26 +46,27 @@ class DeliveredTarget final : public engine::Target {
 
 }  // namespace
 
-std::string delivered_path(std::string_view stage, std::string_view set) {
-  return fmt::format("{}/{}", restore_directory(stage), set);
+std::string delivered_path(std::string_view stage, std::string_view stored) {
+  return fmt::format("{}/{}", restore_directory(stage), stored);
 }
 
-Result<std::string> make_way_for_delivery(const std::string& stage, const std::string& set) {
-  FOREBAY_CHECK(check_set(set));
+Result<std::string> make_way_for_delivery(const std::string& stage, const std::string& stored) {
+  FOREBAY_CHECK(check_set(stored));
   const std::string way = restore_directory(stage);
   if (::mkdir(way.c_str(), 0700) != 0 && errno != EEXIST) return fail_errno(errno, "mkdir", way);
-  return delivered_path(stage, set);
+  return delivered_path(stage, stored);
 }
 
-Result<std::unique_ptr<engine::Target>> open_delivered(const std::string& stage, const std::string& set) {
-  FOREBAY_TRY(const std::string path, make_way_for_delivery(stage, set));
+Result<std::unique_ptr<engine::Target>> open_delivered(const std::string& stage, const std::string& stored) {
+  FOREBAY_TRY(const std::string path, make_way_for_delivery(stage, stored));
   FOREBAY_TRY(auto directory, engine::DirectoryTarget::open(path, true));
   return std::make_unique<DeliveredTarget>(std::move(directory));
 }
 
-Result<void> publish_delivered(const std::string& stage, const std::string& set) {
+Result<void> publish_delivered(const std::string& stage, const std::string& stored, const std::string& set) {
+  FOREBAY_CHECK(check_set(stored));
   FOREBAY_CHECK(check_set(set));
-  const std::string from = delivered_path(stage, set);
+  const std::string from = delivered_path(stage, stored);
   const std::string to = fmt::format("{}/{}", stage, set);
   // Opening the target removes what workers that were killed have left in it.
   struct stat info{};
@@ -77,7 +78,7 @@ Result<void> publish_delivered(const std::string& stage, const std::string& set)
     return fail_errno(errno, "move away what the set replaces", to);
   FOREBAY_CHECK(store::rename_new(AT_FDCWD, from, AT_FDCWD, to, to));
   FOREBAY_CHECK(store::sync_directory(stage));
-  return store::remove_tree(AT_FDCWD, replaced, replaced);
+  return discard_delivered(stage);
 }
 
 Result<void> discard_delivered(const std::string& stage) {

@@ -7,9 +7,9 @@
 
 namespace forebay::job {
 
-// Makes the directories above delivered_path(stage, set), and returns that path. invalid_argument if `set` cannot be a
-// set of a stage; not_found if `stage` has no directory of Forebay's own.
-Result<std::string> make_way_for_delivery(const std::string& stage, const std::string& set);
+// Makes the directories above delivered_path(stage, stored), and returns that path. invalid_argument if `stored` cannot
+// be the name of a set; not_found if `stage` has no directory of Forebay's own.
+Result<std::string> make_way_for_delivery(const std::string& stage, const std::string& stored);
 
 // The mode of a directory of a delivered set: its owner can always write to it, for several workers may have files to
 // put there, after its mode was set.

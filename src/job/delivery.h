@@ -7,8 +7,10 @@
 // dealt with, and the worker has never more than kWindow bytes of bodies under way. After a refusal nothing more is
 // written.
 //
-// What is delivered lies below delivered_path() first, where nobody looks for sets. Several workers may deliver into
-// one set at once. When all have done, publish_delivered() makes the set visible in one rename.
+// What is delivered lies below delivered_path() first, where nobody looks for sets: by the set's name in the store,
+// lest files of two stored sets that the application calls the same be mixed when one of them is passed over. Several
+// workers may deliver into one set at once. When all have done, publish_delivered() makes the set visible in one
+// rename.
 #pragma once
 
 #include <chrono>
@@ -46,23 +48,23 @@ struct WriteFrame {
 void append_write(Bytes& to, const WriteFrame& write);
 Result<WriteFrame> parse_write(std::span<const std::byte> body);  // corrupt
 
-// STAGE/.forebay/restore/SET
-std::string delivered_path(std::string_view stage, std::string_view set);
+// STAGE/.forebay/restore/STORED, of the set that the store calls so
+std::string delivered_path(std::string_view stage, std::string_view stored);
 
-// A target below delivered_path(stage, set), made with the directories on the way: files and links replace those of
+// A target below delivered_path(stage, stored), made with the directories on the way: files and links replace those of
 // their name, directories stay writable for their owner. not_found if `stage` has no directory of Forebay's own.
-Result<std::unique_ptr<engine::Target>> open_delivered(const std::string& stage, const std::string& set);
+Result<std::unique_ptr<engine::Target>> open_delivered(const std::string& stage, const std::string& stored);
 
-// Makes what was delivered visible as STAGE/SET, in one rename; what was there before is removed. not_found if nothing
-// was delivered. Blocks: for a thread that may.
-Result<void> publish_delivered(const std::string& stage, const std::string& set);
+// Makes what was delivered of the set `stored` visible as STAGE/SET, in one rename; what was there before is removed,
+// and all else that was delivered. not_found if nothing was delivered of it. Blocks: for a thread that may.
+Result<void> publish_delivered(const std::string& stage, const std::string& stored, const std::string& set);
 
 // Removes what was delivered and not published, of all sets. Blocks.
 Result<void> discard_delivered(const std::string& stage);
 
 // The worker's end, over a connection with the agent: a target of its own. An agent that is silent for `patience`, or
 // refuses, fails this and every later call with its error.
-Result<std::unique_ptr<engine::Target>> open_remote_target(fabric::Link link, const std::string& set,
+Result<std::unique_ptr<engine::Target>> open_remote_target(fabric::Link link, const std::string& stored,
                                                            std::chrono::milliseconds patience);
 
 // The agent's end. Called by the hub's thread; a thread of its own writes, so that a slow disk does not stop the hub.

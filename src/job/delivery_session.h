@@ -15,7 +15,7 @@
 
 namespace forebay::job {
 
-// Whatever is written, nothing outside of delivered_path(stage, set) is touched. When it is destroyed, files that were
+// Whatever is written, nothing outside of delivered_path(stage, stored) is touched. When it is destroyed, files that were
 // not committed are gone. Used by one thread.
 class DeliverySession {
  public:

@@ -140,7 +140,7 @@ TEST_F(DeliveryTest, FilesArriveByteForByteAndBecomeVisibleTogether) {
   ASSERT_TRUE((*target)->finish());
   EXPECT_FALSE(fs::exists(stage_ + "/dump_0040"));
 
-  ASSERT_TRUE(publish_delivered(stage_, "dump_0040"));
+  ASSERT_TRUE(publish_delivered(stage_, "dump_0040", "dump_0040"));
   const std::string large_path = stage_ + "/dump_0040/deep/down/large.bin";
   EXPECT_TRUE(std::ranges::equal(as_bytes(read_text(large_path)), large));
   struct stat info{};
@@ -290,14 +290,14 @@ TEST_F(DeliveryTest, SeveralDeliveriesFillOneSet) {
   ASSERT_TRUE((*file)->commit());
   ASSERT_TRUE((*other)->finish());
   // The connections are still there.
-  ASSERT_TRUE(publish_delivered(stage_, "set"));
+  ASSERT_TRUE(publish_delivered(stage_, "set", "set"));
   EXPECT_EQ(read_text(stage_ + "/set/shared/late"), "abc");
   EXPECT_THAT(names_in(stage_ + "/set"), testing::UnorderedElementsAre("shared", "shared/late"));
 }
 
 TEST_F(DeliveryTest, PublishingReplacesWhatWasThere) {
   write_text(stage_ + "/set/old", "old");
-  EXPECT_EQ(publish_delivered(stage_, "set").error().kind, ErrorKind::not_found);
+  EXPECT_EQ(publish_delivered(stage_, "set", "set").error().kind, ErrorKind::not_found);
   EXPECT_EQ(read_text(stage_ + "/set/old"), "old");
   const auto target = open_delivered(stage_, "set");
   ASSERT_TRUE(target);
@@ -306,11 +306,24 @@ TEST_F(DeliveryTest, PublishingReplacesWhatWasThere) {
   ASSERT_TRUE((*target)->create_file(row("new")).value()->commit());
   ASSERT_TRUE((*target)->make_directory(closed));
   ASSERT_TRUE((*target)->finish());
-  ASSERT_TRUE(publish_delivered(stage_, "set"));
+  ASSERT_TRUE(publish_delivered(stage_, "set", "set"));
   EXPECT_EQ(fs::status(stage_ + "/set/closed").permissions(), fs::perms::owner_all);
   EXPECT_THAT(names_in(stage_ + "/set"), testing::Contains("new"));
   EXPECT_FALSE(fs::exists(stage_ + "/set/old"));
-  EXPECT_THAT(names_in(stage_ + "/.forebay/restore"), IsEmpty());
+  EXPECT_FALSE(fs::exists(stage_ + "/.forebay/restore"));
+}
+
+TEST_F(DeliveryTest, NothingOfASetThatWasPassedOverIsPublished) {
+  for (const auto& [stored, name] : {std::pair("set+2", "later"), std::pair("set", "earlier")}) {
+    const auto target = open_delivered(stage_, stored);
+    ASSERT_TRUE(target);
+    ASSERT_TRUE((*target)->create_file(row(name)).value()->commit());
+    ASSERT_TRUE((*target)->create_file(row(std::string("both/") + name)).value()->commit());
+    ASSERT_TRUE((*target)->finish());
+  }
+  ASSERT_TRUE(publish_delivered(stage_, "set", "set"));
+  EXPECT_THAT(names_in(stage_ + "/set"), testing::UnorderedElementsAre("earlier", "both", "both/earlier"));
+  EXPECT_THAT(names_in(stage_ + "/.forebay"), IsEmpty());
 }
 
 TEST_F(DeliveryTest, WhatIsDiscardedIsGone) {

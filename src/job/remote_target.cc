@@ -151,9 +151,9 @@ class RemoteTarget final : public engine::Target {
  public:
   RemoteTarget(fabric::Link link, std::chrono::milliseconds patience) : agent_(std::move(link), patience) {}
 
-  Result<void> open(const std::string& set) {
+  Result<void> open(const std::string& stored) {
     wire::TargetOpenT message;
-    message.set = set;
+    message.set = stored;
     return agent_.ask(std::move(message));
   }
 
@@ -194,10 +194,10 @@ class RemoteTarget final : public engine::Target {
 
 }  // namespace
 
-Result<std::unique_ptr<engine::Target>> open_remote_target(fabric::Link link, const std::string& set,
+Result<std::unique_ptr<engine::Target>> open_remote_target(fabric::Link link, const std::string& stored,
                                                            std::chrono::milliseconds patience) {
   auto target = std::make_unique<RemoteTarget>(std::move(link), patience);
-  FOREBAY_CHECK(target->open(set));
+  FOREBAY_CHECK(target->open(stored));
   return target;
 }
 

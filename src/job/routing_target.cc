@@ -57,7 +57,7 @@ Result<std::unique_ptr<RoutingTarget>> RoutingTarget::open(const AgentAccess& ac
     if (peer >= task.peers.size()) return fail(ErrorKind::invalid_argument, "a rank of a task is with no agent");
     target->ranks_.insert(task.first_rank + i);
     if (target->targets_[peer]) continue;
-    FOREBAY_TRY(target->targets_[peer], faults.of(peer, open_target(access, *task.peers[peer], task.stage_as)));
+    FOREBAY_TRY(target->targets_[peer], faults.of(peer, open_target(access, *task.peers[peer], task.set)));
   }
   return target;
 }

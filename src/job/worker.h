@@ -40,7 +40,7 @@ struct WorkerCallbacks {
 // Of a task that packs, `set` is the name of the set in the stages, and `container` a name of which there is no file in
 // `directory`; after an error, that file is removed, as far as the file system allows. Of a task that delivers, `set`
 // is the stored set, `directory` that set's directory in the store, and files come to lie below
-// delivered_path(stage, stage_as) of the peers (job/delivery.h): the agents make them visible. Files of no rank in
+// delivered_path(stage, set) of the peers (job/delivery.h): the agents make them visible. Files of no rank in
 // particular are rank 0's.
 //
 // An error in TaskDone has the kind and message of what failed, and `side`: source with the index of the peer (agent or

@@ -34,7 +34,6 @@ class DeliverTest : public WorkerTest {
     task.set = kSet;
     task.directory = path("store/sets/") + kSet;
     task.container = container_;
-    task.stage_as = "back";
     for (uint32_t rank = 0; rank < scanned_.ranks; ++rank)
       task.peer_of_rank.push_back(static_cast<uint32_t>(peer_of(rank)));
     add_agents(task);
@@ -76,7 +75,7 @@ TEST_F(DeliverTest, FilesComeToTheStagesOfTheirRanks) {
   ASSERT_FALSE(done.failed) << done.error;
   for (int peer = 0; peer < 2; ++peer) {
     EXPECT_FALSE(fs::exists(stage(peer) + "/back"));
-    check(publish_delivered(stage(peer), "back"));
+    check(publish_delivered(stage(peer), kSet, "back"));
     expect_delivered(peer);
   }
 }
@@ -88,8 +87,8 @@ TEST_F(DeliverTest, RanksThatNobodyAskedForAreLeftOut) {
   task.peer_of_rank = {0xffffffff, 0xffffffff, 1};
   const wire::TaskDoneT done = TestWorker(options_).run(task);
   ASSERT_FALSE(done.failed) << done.error;
-  EXPECT_THAT(files_below(delivered_path(stage(1), "back")), testing::ElementsAre(EndsWith("rank104/state.npy")));
-  EXPECT_THAT(files_below(delivered_path(stage(0), "back")), IsEmpty());
+  EXPECT_THAT(files_below(delivered_path(stage(1), kSet)), testing::ElementsAre(EndsWith("rank104/state.npy")));
+  EXPECT_THAT(files_below(delivered_path(stage(0), kSet)), IsEmpty());
 }
 
 TEST_F(DeliverTest, OfADamagedContainerNothingIsDelivered) {

@@ -106,7 +106,6 @@ Result<void> check_one(const Task& task, size_t size) {
   FOREBAY_CHECK(check_enum(task.kind(), TaskKind::deliver));
   FOREBAY_CHECK(check_set(task.set()));
   FOREBAY_CHECK(check_set(task.container()));
-  if (task.kind() == TaskKind::deliver) FOREBAY_CHECK(check_set(task.stage_as()));
   Budget budget(size);
   FOREBAY_CHECK(check_peers(task, budget));
   const size_t peers = task.peers() == nullptr ? 0 : task.peers()->size();
