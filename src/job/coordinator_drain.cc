@@ -72,6 +72,7 @@ void Coordinator::Impl::store_failed(Set& set, const Error& error) {
       kind == ErrorKind::internal)
     return give_up(set.id, error.message());
   set.store_retry.failed(now);
+  set.store_error = error.message();
   if (now - set.store_retry.since() >= options.set_timeout) return give_up(set.id, error.message());
   set.store_waits = true;
   warn(fmt::format("set {}: the store fails, and is tried again: {}", set.name, error.message()));

@@ -58,6 +58,7 @@ struct Coordinator::Impl {
 
     Retry store_retry;                 // of the store's operation that is next
     bool store_waits = false;          // for store_retry.next()
+    std::string store_error;           // the latest of a row
     std::map<std::string, Time> away;  // while it is drained: agents that are gone, and since when
 
     // From staging on.

@@ -193,6 +193,7 @@ void Coordinator::Impl::answered(LookedUp answer) {
   set.asked = false;
   if (!answer.stored) return store_failed(set, answer.stored.error());
   set.store_retry.succeeded();
+  set.store_error.clear();
   set.stored = *std::move(answer.stored);
   for (StoredSet& stored : *set.stored) std::ranges::sort(stored.sources);
   consider(set.id);
@@ -218,6 +219,7 @@ const StoredSet* Coordinator::Impl::stored_already(const Set& set) const {
 }
 
 std::string Coordinator::Impl::what_is_missing(const Set& set) const {
+  if (is_complete(set) && !set.stored) return set.store_error.empty() ? "the store does not answer" : set.store_error;
   std::string text = set.ranks != 0
                          ? fmt::format("ranks {} of {} are missing", set.coverage.missing(set.ranks), set.ranks)
                          : fmt::format("{} of {} nodes offered it", set.parts.size(), options.agents);
