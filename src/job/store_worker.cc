@@ -41,8 +41,11 @@ void remember_set_before(const std::vector<store::SetInfo>& sets, const Stage& w
   place.since_chosen.reset();
 }
 
-// A commit that is tried again has renamed some before.
+// A commit that is tried again has renamed some before, or even the directory to the set's name: what could not be
+// synced there is moved back, if the file system lets us.
 Result<void> rename_containers(const std::string& directory, const Commit& commit) {
+  struct stat there{};
+  if (::lstat(directory.c_str(), &there) != 0 && errno == ENOENT) return {};
   std::set<std::string> kept;
   for (const auto& [from, to] : commit.renames) {
     kept.insert(to);
@@ -116,6 +119,8 @@ struct StoreWorker::Impl {
       FOREBAY_CHECK(set);
       if (set->manifest) sets.push_back({set->name, set->manifest->sources});
     }
+    // Who committed them may have died, or failed, before their names were durable, and they are taken for durable now.
+    if (!sets.empty()) FOREBAY_CHECK(store::sync_directory(path_ + "/sets"));
     return sets;
   }
 

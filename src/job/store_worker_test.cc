@@ -100,6 +100,14 @@ TEST_F(StoreWorkerTest, ACommitCanBeTriedAgain) {
   check(ask<Committed>(Commit(commit)).result);
 }
 
+// What a failed sync leaves if the directory cannot be moved back, either.
+TEST_F(StoreWorkerTest, ACommitThatWasRenamedAlreadyFindsItsSet) {
+  const StagedPlace place = stage(1, "s");
+  const Commit commit = commit_of(1, place, "c0.1");
+  fs::rename(place.directory, path("store/sets/s"));
+  EXPECT_EQ(error(ask<Committed>(Commit(commit)).result).kind, ErrorKind::exists);
+}
+
 TEST_F(StoreWorkerTest, WhatIsAbandonedIsRemoved) {
   const StagedPlace one = stage(1, "a"), two = stage(2, "b");
   worker_->submit(Abandon{1});
