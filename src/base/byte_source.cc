@@ -69,6 +69,8 @@ Result<void> FileSource::check_unchanged() const {
   return {};
 }
 
+void FileSource::forget_cached() const { (void)::posix_fadvise(fd_, 0, 0, POSIX_FADV_DONTNEED); }
+
 Result<void> MemorySource::read_at(uint64_t offset, std::span<std::byte> out) const {
   FOREBAY_CHECK(check_range(*this, offset, out.size()));
   if (!out.empty()) std::memcpy(out.data(), bytes_.data() + offset, out.size());

@@ -57,6 +57,9 @@ class FileSource final : public ByteSource {
   // or none.
   Result<void> check_unchanged() const;
 
+  // Lets the next reads ask the file system, as far as the kernel heeds the hint and the file was synced.
+  void forget_cached() const;
+
  private:
   FileSource() = default;
   std::string path_;

@@ -263,10 +263,19 @@ class GroupPacker {
       report.remarks.push_back(job.base.remark);
   }
 
+  // Asks the file system itself for the index, not the kernel's copy of what was written: a parallel file system has
+  // been seen to lose the last write before an fsync() that succeeded.
   Result<store::ContainerEntry> entry() const {
-    FOREBAY_TRY(const auto written, FileSource::open(output_.path));
-    store::ContainerEntry entry{.name = output_.name, .bytes = written->size()};
-    FOREBAY_TRY(entry.tail_hash, store::tail_hash(*written));
+    FOREBAY_TRY(auto written, FileSource::open(output_.path));
+    written->forget_cached();
+    auto opened = container::Reader::open(std::move(written), memory_bytes_);
+    if (!opened && opened.error().kind == ErrorKind::corrupt)
+      return fail(ErrorKind::io, "the file system does not give back what was written and synced", output_.path,
+                  opened.error().offset, "the container is lost; look for errors of the file system");
+    if (!opened) return std::unexpected(std::move(opened).error());
+    const ByteSource& source = (*opened)->source();
+    store::ContainerEntry entry{.name = output_.name, .bytes = source.size()};
+    FOREBAY_TRY(entry.tail_hash, store::tail_hash(source));
     for (const SourceFile& file : input_.files) entry.raw_bytes += file.row.size;
     entry.files = input_.files.size();
     return entry;
