@@ -1,7 +1,10 @@
 #include "job/delivered_stage.h"
 
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -12,6 +15,7 @@
 #include "job/client/stage_names.h"
 #include "job/delivery.h"
 #include "store/files.h"
+#include "store/safe_tree.h"
 
 namespace forebay::job {
 namespace {
@@ -23,6 +27,18 @@ std::string restore_directory(std::string_view stage) { return fmt::format("{}/{
 Result<void> check_set(const std::string& set) {
   if (is_safe_name(set) && set.find('/') == std::string::npos && set.front() != '.') return {};
   return fail(ErrorKind::invalid_argument, fmt::format("'{}' cannot be the name of a set in a stage", set));
+}
+
+// Takes away what files are written in, also of workers that were given up and do not know: they cannot give a name to
+// any of their files afterwards.
+Result<void> end_deliveries(const std::string& delivered) {
+  std::error_code error;
+  std::vector<std::string> unfinished;
+  for (std::filesystem::directory_iterator at(delivered, error), end; !error && at != end; at.increment(error))
+    if (at->path().filename().string().starts_with(store::kRestoreLabel)) unfinished.push_back(at->path().string());
+  if (error) return fail_errno(error.value(), "list", delivered);
+  for (const std::string& path : unfinished) FOREBAY_CHECK(store::remove_tree(AT_FDCWD, path, path));
+  return {};
 }
 
 class DeliveredTarget final : public engine::Target {
@@ -68,17 +84,17 @@ Result<void> publish_delivered(const std::string& stage, const std::string& stor
   FOREBAY_CHECK(check_set(set));
   const std::string from = delivered_path(stage, stored);
   const std::string to = fmt::format("{}/{}", stage, set);
-  // Opening the target removes what workers that were killed have left in it.
   struct stat info{};
   if (::stat(from.c_str(), &info) != 0) return fail_errno(errno, "find the delivered set", from);
-  FOREBAY_CHECK(store::TargetDir::open(from));
+  FOREBAY_CHECK(end_deliveries(from));
   const std::string name = fmt::format("{}{}.{}", kReplaced, set, store::random_token());
   const std::string replaced = delivered_path(stage, name);
   if (::rename(to.c_str(), replaced.c_str()) != 0 && errno != ENOENT)
     return fail_errno(errno, "move away what the set replaces", to);
   FOREBAY_CHECK(store::rename_new(AT_FDCWD, from, AT_FDCWD, to, to));
   FOREBAY_CHECK(store::sync_directory(stage));
-  return discard_delivered(stage);
+  (void)discard_delivered(stage);  // the set is there; workers of one that was passed over may still be writing
+  return {};
 }
 
 Result<void> discard_delivered(const std::string& stage) {

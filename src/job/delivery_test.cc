@@ -326,6 +326,21 @@ TEST_F(DeliveryTest, NothingOfASetThatWasPassedOverIsPublished) {
   EXPECT_THAT(names_in(stage_ + "/.forebay"), IsEmpty());
 }
 
+TEST_F(DeliveryTest, WhoWasGivenUpGetsNothingIntoAPublishedSet) {
+  const Receiver agent(stage_);
+  const auto late = agent.target("set"), late_here = open_delivered(stage_, "set"),
+             other = open_delivered(stage_, "set");
+  const auto file = (*late)->create_file(row("a", 3)), file_here = (*late_here)->create_file(row("b", 3));
+  ASSERT_TRUE(file && file_here);
+  ASSERT_TRUE((*other)->create_file(row("c")).value()->commit());
+  ASSERT_TRUE((*other)->finish());
+  ASSERT_TRUE(publish_delivered(stage_, "set", "set"));
+  EXPECT_FALSE((*file)->commit());
+  EXPECT_FALSE((*file_here)->commit());
+  EXPECT_FALSE((*late_here)->create_file(row("d")));
+  EXPECT_THAT(names_in(stage_ + "/set"), testing::ElementsAre("c"));
+}
+
 TEST_F(DeliveryTest, WhatIsDiscardedIsGone) {
   ASSERT_TRUE(discard_delivered(stage_));
   {

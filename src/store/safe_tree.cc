@@ -23,8 +23,6 @@
 namespace forebay::store {
 namespace {
 
-constexpr std::string_view kLabel = ".forebay-restore";
-
 size_t descriptors_to_keep() {
   constexpr rlim_t kMost = 512;
   rlimit limit{};
@@ -154,8 +152,8 @@ Result<TargetDir> TargetDir::open(const std::string& path) {
   const bool is_new = ::mkdir(path.c_str(), 0777) == 0;
   if (!is_new && errno != EEXIST) return fail_errno(errno, "mkdir", path);
   FOREBAY_TRY(Fd root, open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, path));
-  clean_staging(path, kLabel);
-  FOREBAY_TRY(StagingName staging, StagingName::take(path, kLabel));
+  clean_staging(path, kRestoreLabel);
+  FOREBAY_TRY(StagingName staging, StagingName::take(path, kRestoreLabel));
   if (::mkdir(staging.path().c_str(), 0700) != 0) return fail_errno(errno, "mkdir", staging.path());
   FOREBAY_TRY(Fd work, open_at(AT_FDCWD, staging.path(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW, staging.path()));
   return TargetDir(std::make_shared<Shared>(path, is_new, std::move(root), std::move(staging), std::move(work)));

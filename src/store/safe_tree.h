@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 
@@ -17,6 +18,9 @@ struct Attributes {
   int64_t mtime_s = 0;
   uint32_t mtime_ns = 0;
 };
+
+// Begins the names of what TargetDir has of its own in its target.
+inline constexpr std::string_view kRestoreLabel = ".forebay-restore";
 
 class TargetDir;
 
