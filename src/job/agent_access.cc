@@ -22,8 +22,9 @@ Error error_of(const wire::RefusedT& refused) {
 }
 
 void PeerFaults::note(uint32_t peer, const Error& error) {
-  if (error.kind == ErrorKind::limit) return;  // of this process's memory
-  constexpr size_t kKept = 64;                 // one for each thread that reads, and some
+  // The memory is this process's, and so is who cancels.
+  if (error.kind == ErrorKind::limit || error.kind == ErrorKind::cancelled) return;
+  constexpr size_t kKept = 64;  // one for each thread that reads, and some
   const std::lock_guard lock(mutex_);
   if (faults_.size() < kKept) faults_.emplace_back(peer, error);
 }

@@ -39,7 +39,7 @@ inline constexpr std::chrono::minutes kLongestAnswer{5};
 // Which of a task's peers failed. Thread-safe.
 class PeerFaults {
  public:
-  // Hands `result` on, and remembers its error as that of `peer`, unless it is `limit`.
+  // Hands `result` on, and remembers its error as that of `peer`, unless it is `limit` or `cancelled`.
   template <class T>
   Result<T> of(uint32_t peer, Result<T> result) {
     if (!result) note(peer, result.error());

@@ -21,8 +21,7 @@ Result<engine::GroupDirectory> RemoteSources::directory(const LayoutOptions& opt
     gathered.add(number, std::move(own));
   }
   for (auto& [number, link] : asked) {
-    if (options.stop.stop_requested()) return fail(ErrorKind::cancelled, "packing the rank group was cancelled");
-    FOREBAY_TRY(auto received, faults_.of(number, receive_headers(link, gathered.bytes_left)));
+    FOREBAY_TRY(auto received, faults_.of(number, receive_headers(link, options.stop, gathered.bytes_left)));
     gathered.add(number, std::move(received));
     FOREBAY_CHECK(faults_.of(number, peers_[number].roads->add(std::move(link))));
     options.moved();
@@ -74,9 +73,12 @@ Result<engine::Headers> RemoteSources::headers_here(const Peer& peer, const Layo
   return engine::read_headers(files, pool, options.format, memory_bytes, options.threads);
 }
 
-Result<engine::Headers> RemoteSources::receive_headers(fabric::Link& link, uint64_t memory_bytes) const {
+Result<engine::Headers> RemoteSources::receive_headers(fabric::Link& link, const std::stop_token& stop,
+                                                       uint64_t memory_bytes) const {
   const auto deadline = std::chrono::steady_clock::now() + kLongestAnswer;
   while (std::chrono::steady_clock::now() < deadline) {
+    // An agent that is at it for long only says now and then that it is alive.
+    if (stop.stop_requested()) return fail(ErrorKind::cancelled, "packing the rank group was cancelled");
     FOREBAY_TRY(const fabric::Link::Header header, link.next(wire::kMaxBody, access_.patience));
     // The message is there twice for a moment: as it came, and decoded.
     if (header.body_bytes > memory_bytes / 2)

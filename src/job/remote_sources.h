@@ -82,7 +82,7 @@ class RemoteSources final : public engine::Sources {
   Result<fabric::Link> ask_for_headers(const Peer& peer) const;
   Result<engine::Headers> headers_here(const Peer& peer, const LayoutOptions& options, uint64_t memory_bytes) const;
   Result<engine::GroupDirectory> merge(const Gathered& gathered, const LayoutOptions& options, uint64_t memory_bytes);
-  Result<engine::Headers> receive_headers(fabric::Link& link, uint64_t memory_bytes) const;
+  Result<engine::Headers> receive_headers(fabric::Link& link, const std::stop_token& stop, uint64_t memory_bytes) const;
 
   const AgentAccess& access_;
   std::vector<engine::SourceFile> files_;

@@ -1,5 +1,6 @@
 // Workers against agents in threads and in processes that die.
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 
@@ -261,6 +262,42 @@ TEST_F(WorkerTest, EndsATaskThatIsCancelledAndTakesTheNext) {
     // And its end ends the task.
   }
   EXPECT_TRUE(fs::is_empty(path("out")));
+}
+
+TEST_F(WorkerTest, EndsATaskWhoseAgentOnlySaysThatItIsAlive) {
+  write_ranks(2, 100);
+  stage_ranks();
+  HubThread alive;
+  std::vector<fabric::ConnectionId> askers;  // the hub's thread's
+  std::atomic<size_t> asked = 0;
+  alive.serve(
+      [&](fabric::ConnectionId id, const fabric::Frame&) {
+        askers.push_back(id);
+        asked = askers.size();
+        return Result<void>();
+      },
+      [](fabric::ConnectionId) {},
+      [&] {
+        for (const fabric::ConnectionId asker : askers) {
+          wire::BodyUnion ping;
+          ping.Set(wire::PingT());
+          send(alive.hub(), asker, std::move(ping));
+        }
+      });
+  start_agents("elsewhere", "elsewhere");
+  wire::TaskT task = pack_task(7);
+  add_agents(task);
+  for (auto& peer : task.peers) peer->addresses = alive.addresses();
+  TestWorker worker(options_);
+  check(worker.worker().start(task));
+  while (asked < 2) std::this_thread::sleep_for(1ms);
+  worker.worker().cancel(7);
+  const auto before = std::chrono::steady_clock::now();
+  const wire::TaskDoneT done = worker.wait();
+  EXPECT_LT(std::chrono::steady_clock::now() - before, 3s);
+  EXPECT_EQ(done.error_kind, static_cast<uint8_t>(ErrorKind::cancelled)) << done.error;
+  EXPECT_EQ(done.side, wire::FaultSide::other);
+  alive.stop();
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
