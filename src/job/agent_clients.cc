@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "job/agent_core.h"
 #include "job/client/marker.h"
@@ -32,6 +33,13 @@ Result<void> AgentCore::greet(ConnectionId id, const wire::ClientHelloT& hello) 
   if (is_new_run) forget_askers_of_earlier_runs();
   drop_stale_markers(is_new_run, client);
   return {};
+}
+
+void AgentCore::miss(const Client& client) {
+  for (const std::string& set : sets_.unfinished())
+    if (::access(marker_path(stage_, set, client.rank).c_str(), F_OK) != 0)
+      warn_once(set, fmt::format("is not complete: rank {} (process {}) has ended without its part", client.rank,
+                                 client.pid));
 }
 
 // Of sets that an earlier run of the application has left unfinished nothing may get into those of this one.

@@ -100,8 +100,8 @@ void AgentCore::disconnected(ConnectionId id, Ending) {
   delivering_.erase(id);
   questions_.erase(id);
   restart_.commands.erase(id);
-  clients_.erase(id);
   ranks_.left(id);
+  if (const auto client = clients_.extract(id)) miss(client.mapped());
 }
 
 Result<void> AgentCore::received(ConnectionId id, const fabric::Frame& frame) {
