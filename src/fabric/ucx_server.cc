@@ -140,6 +140,8 @@ class Server final : public UcxServer, public std::enable_shared_from_this<Serve
     const auto peer = peers_.find(connection);
     if (peer == peers_.end() || !peer->second.endpoint->is_wired())
       return fail(ErrorKind::invalid_argument, "there is no road by UCX");
+    if (peer->second.transfers.size() >= data_wire::kMaxUnderWay)
+      return fail(ErrorKind::corrupt, "more requests than may be under way");
     data_wire::Read& read = request.read;
     RequestFiles files([this, exposure = read.exposure](uint32_t file) { return exposures_.open(exposure, file); });
     auto transfer = std::make_shared<Transfer>(read.number, request.token, std::move(read.pieces), std::move(files));

@@ -8,7 +8,7 @@
 namespace forebay::job {
 
 enum class FabricChoice : uint8_t {
-  automatic,  // node on the same node; else ucx where it is of use, or stream
+  automatic,  // node on the same node, else stream
   node,       // on the same node, or not at all
   stream,
   ucx,
