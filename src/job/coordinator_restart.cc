@@ -83,7 +83,10 @@ void Coordinator::Impl::restart_left(SessionId id) {
 // Once all ranks have asked.
 void Coordinator::Impl::advance_restart() {
   if (!round || round->phase != Round::Phase::gathering || round->coverage.size() < round->total) return;
-  const auto is_coming = [](const auto& one) { return one.second.phase != Set::Phase::incomplete; };
+  // One that is complete may wait for what the store says of it.
+  const auto is_coming = [&](const auto& one) {
+    return one.second.phase != Set::Phase::incomplete || is_complete(one.second);
+  };
   if (std::ranges::any_of(sets, is_coming)) return;
   round->phase = Round::Phase::listing;
   round->passed_over.clear();

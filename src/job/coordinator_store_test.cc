@@ -37,5 +37,17 @@ TEST_F(CoordinatorStoreTest, AStoreThatDoesNotAnswerEndsTheSet) {
   EXPECT_THAT(only_news().message, HasSubstr("the store does not answer"));
 }
 
+TEST_F(CoordinatorStoreTest, ARestartWaitsForACompleteSetThatTheStoreWasAskedAbout) {
+  s.send(a, offer_of("s", {0, 1}, 2, 1));
+  const auto asked = s.take_command<LookUp>();
+  wire::RestartRequestT request;
+  request.total = 2;
+  request.ranks = {0, 1};
+  s.send(a, std::move(request));
+  EXPECT_TRUE(s.commands.empty());
+  s.answer(LookedUp{asked.set, std::vector<StoredSet>{}});
+  EXPECT_EQ(s.take_command<Stage>().name, "s");
+}
+
 }  // namespace
 }  // namespace forebay::job
