@@ -34,6 +34,17 @@ Result<Json> parse_status(const std::string& text) {
   return document;
 }
 
+// The sets in flight, for a message.
+std::string not_drained(const Json& status) {
+  std::string names;
+  const auto sets = status.is_object() ? status.find("sets") : status.end();
+  if (!status.is_object() || sets == status.end() || !sets->is_array()) return names;
+  for (const Json& set : *sets)
+    if (set.is_object())
+      names += fmt::format("{}{} ({})", names.empty() ? ": " : ", ", set.value("name", ""), set.value("state", ""));
+  return names;
+}
+
 }  // namespace
 
 void declare_job(Syntax& syntax, JobName& name) {
@@ -112,7 +123,7 @@ Result<void> Control::wait_for_stop(Time until, Json& last) {
   Time next = Clock::now();
   for (;;) {
     const Time now = Clock::now();
-    if (now >= until) return fail(ErrorKind::timeout, "the time for the drain is over; it goes on");
+    if (now >= until) return fail(ErrorKind::timeout, "the time for the drain is over; it goes on" + not_drained(last));
     if (now >= next) {
       FOREBAY_CHECK(link_.send(request, kPatience));
       next = now + kPause;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <nlohmann/json.hpp>
 
 #include <fmt/format.h>
 
@@ -10,9 +11,13 @@ namespace forebay::job {
 
 constexpr size_t kMostOutput = 64u << 20;  // what is beyond is not kept
 
-// What a process had to say about its failure, for a message.
+// What a process had to say about its failure, for a message. Those of our own command say it in JSON.
 static std::string said(std::string output) {
   constexpr size_t kMost = 500;
+  const auto document = nlohmann::json::parse(output, nullptr, false);
+  const nlohmann::json::json_pointer message("/error/message");
+  if (document.is_object() && document.contains(message) && document[message].is_string())
+    output = document[message].get<std::string>();
   while (output.ends_with('\n')) output.pop_back();
   return output.empty() ? "" : ": " + output.substr(0, kMost);
 }

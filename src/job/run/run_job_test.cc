@@ -181,6 +181,12 @@ TEST_F(RunJob, ADrainThatHangsIsGivenUp) {
   EXPECT_THAT(read("report"), HasSubstr("not everything is drained: the drain took more than 0 s"));
 }
 
+TEST_F(RunJob, WhatOurOwnCommandSaysInJsonIsToldInPlainText) {
+  plan_.drain.words = {"sh", "-c", R"(printf '{\n  "error": {"kind": "timeout", "message": "it is late"}\n}'; exit 1)"};
+  EXPECT_EQ(run(), 0);
+  EXPECT_THAT(read("report"), HasSubstr("the drain ended with exit code 1: it is late\n"));
+}
+
 TEST_F(RunJob, EndsWhatTheApplicationLeftBehind) {
   plan_.application = {"sh", "-c", "sleep 100 & echo $! > orphan"};
   EXPECT_EQ(run(), 0);
