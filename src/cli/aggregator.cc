@@ -60,6 +60,7 @@ class Aggregator final : public Verb {
       told = daemon.ready(text, {{"addresses", json_text(text)}, {"pid", ::getpid()}});
       if (!told) daemon.end(told.error().message());
     };
+    options.ending = [&] { daemon.end("the job is over"); };
     FOREBAY_CHECK(
         serve(daemon, {[&](std::stop_token stop) { return job::run_aggregator(options, stop); }}, kTidySeconds));
     FOREBAY_CHECK(std::move(told));

@@ -191,6 +191,7 @@ Result<void> run_aggregator(const AggregatorOptions& options, std::stop_token st
   election.look();
   const std::stop_callback end(stop, [&] { hub->stop(); });
   const auto result = hub->run(aggregator);
+  if (options.ending) options.ending();
   rendezvous.leave(place);
   if (aggregator.coordinates() && aggregator.job_is_over()) rendezvous.remove();
   aggregator.step_down();

@@ -28,6 +28,8 @@ struct AggregatorOptions {
   WorkerOptions worker;
   std::function<void(fabric::Severity, const std::string&)> log;       // from several threads, one at a time
   std::function<void(const std::vector<fabric::Address>&)> listening;  // once, when it can be reached; may be empty
+  // Once, when nothing is left but to put things in order, which never ends if the file system hangs; may be empty.
+  std::function<void()> ending;
 };
 
 // Works until Stop comes from the coordinator, or `stop` is requested: then sets that are being drained are left to
