@@ -231,7 +231,7 @@ TEST_F(JobApi, SpeaksFortran) {
       eventually([&] { return !coordinator.restarts().empty() && coordinator.restarts().back().ranks.size() == 2; }));
   wire::RestartReadyT ready;
   ready.found = true;
-  ready.set = "dump_0007";
+  ready.set = ready.stored_as = "dump_0007";
   ready.step = 7;
   coordinator.say(std::move(ready));
   EXPECT_EQ(status_of(zero), 0);
