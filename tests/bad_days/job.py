@@ -52,6 +52,10 @@ class Daemon:
     def alive(self):
         return self._process.poll() is None
 
+    def code(self):
+        """The exit code, or None."""
+        return self._process.poll()
+
     def signal(self, number):
         if self.alive():
             self._process.send_signal(number)
@@ -110,11 +114,12 @@ class Job:
         self._started += 1
         return Daemon(name, [self.forebay, *words], self.directory / f"{name}-{self._started}.log", prefix)
 
-    def start_agent(self, node=0):
+    def start_agent(self, node=0, wait=True):
         self.agents[node] = self._daemon(
             f"agent{node}", ["agent", "--stage", self.stages[node], "--rendezvous", self.rendezvous,
                              *self._agent_words], self.prefixes[node])
-        wait_until(f"agent {node} listens", lambda: (self.stages[node] / ".forebay" / "agent.sock").exists())
+        if wait:
+            wait_until(f"agent {node} listens", lambda: (self.stages[node] / ".forebay" / "agent.sock").exists())
         return self.agents[node]
 
     def start_aggregator(self, *words):

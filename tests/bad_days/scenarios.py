@@ -1,0 +1,36 @@
+"""What the programs of scenarios share: the list of them, and the command line PROGRAM FOREBAY LIBFOREBAY SCENARIO|--list."""
+
+import sys
+import traceback
+
+import client
+from job import Failure, Job
+
+SKIP = 77  # the exit code
+
+SCENARIOS = {}
+
+
+class Skip(Exception):
+    pass
+
+
+def scenario(function):
+    SCENARIOS[function.__name__] = function
+    return function
+
+
+def main():
+    if sys.argv[-1] == "--list":
+        print("\n".join(SCENARIOS))
+        return
+    forebay, library, name = sys.argv[1:]
+    loaded = client.Library(library)
+    try:
+        SCENARIOS[name](lambda **words: Job(forebay, loaded, **words))
+    except Skip as reason:
+        print(f"skipped: {reason}")
+        sys.exit(SKIP)
+    except (Failure, AssertionError, client.CallFailed):
+        traceback.print_exc()
+        sys.exit(1)
