@@ -55,10 +55,10 @@ std::string delivered_path(std::string_view stage, std::string_view stored);
 // their name, directories stay writable for their owner. not_found if `stage` has no directory of Forebay's own.
 Result<std::unique_ptr<engine::Target>> open_delivered(const std::string& stage, const std::string& stored);
 
-// Makes what was delivered of the set `stored` visible as STAGE/SET, in one rename; what was there before is removed, and
-// all else that was delivered, as far as that can be: the next one removes what is left. Files that are not committed by
-// then never are: whoever delivers them was given up. not_found if nothing was delivered of it. Blocks: for a thread
-// that may.
+// Makes what was delivered of the set `stored` visible as STAGE/SET, in one rename; what was there before is removed,
+// and all else that was delivered, as far as that can be: the next one removes what is left. Files that are not
+// committed by then never are: whoever delivers them was given up. not_found if nothing was delivered of it. Blocks:
+// for a thread that may.
 Result<void> publish_delivered(const std::string& stage, const std::string& stored, const std::string& set);
 
 // Removes what was delivered and not published, of all sets. Blocks.

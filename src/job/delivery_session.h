@@ -15,8 +15,8 @@
 
 namespace forebay::job {
 
-// Whatever is written, nothing outside of delivered_path(stage, stored) is touched. When it is destroyed, files that were
-// not committed are gone. Used by one thread.
+// Whatever is written, nothing outside of delivered_path(stage, stored) is touched. When it is destroyed, files that
+// were not committed are gone. Used by one thread.
 class DeliverySession {
  public:
   explicit DeliverySession(std::string stage) : stage_(std::move(stage)) {}
