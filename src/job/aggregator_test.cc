@@ -110,7 +110,11 @@ TEST_F(AggregatorTest, OneOfThemIsTheCoordinator) {
   std::vector<std::jthread> all;
   for (int i = 0; i < 3; ++i) all.push_back(aggregator());
   ASSERT_TRUE(has_workers(3, 1)) << log();
-  EXPECT_EQ(status()["host"], value(Rendezvous::open_existing(path("r"))).aggregators().value()[0].host);
+  nlohmann::json now = status();
+  EXPECT_EQ(now["host"], value(Rendezvous::open_existing(path("r"))).aggregators().value()[0].host);
+  EXPECT_EQ(now["received"]["WorkerHello"]["messages"], 3);
+  EXPECT_EQ(now["sent"]["Welcome"]["messages"], 3);
+  EXPECT_GT(now["sent"]["Welcome"]["bytes"], 3 * fabric::kFrameHeaderBytes);
 }
 
 TEST_F(AggregatorTest, AnotherOneTakesThePlaceOfOneThatIsGone) {

@@ -245,6 +245,10 @@ Coordinator::Time Coordinator::next_tick() const { return impl_->over ? Time::ma
 
 CoordinatorOutput Coordinator::take_output() { return std::exchange(impl_->out, {}); }
 
+void Coordinator::count_received(wire::Body kind, size_t bytes) { impl_->received[kind].add(bytes); }
+
+void Coordinator::count_sent(wire::Body kind, size_t bytes) { impl_->sent[kind].add(bytes); }
+
 bool Coordinator::stopped() const { return impl_->over; }
 
 }  // namespace forebay::job

@@ -89,6 +89,10 @@ class Coordinator {
   // What is to be done since the last call.
   CoordinatorOutput take_output();
 
+  // A message of this kind came, or went out, in a frame of so many bytes: the status sums them up.
+  void count_received(wire::Body kind, size_t bytes);
+  void count_sent(wire::Body kind, size_t bytes);
+
   // Whether the job is over: Stop was sent to everybody.
   bool stopped() const;
 

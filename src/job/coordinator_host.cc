@@ -41,6 +41,7 @@ void CoordinatorHost::connected(fabric::ConnectionId id, const std::string& peer
 
 Result<void> CoordinatorHost::received(fabric::ConnectionId id, const fabric::Frame& frame) {
   FOREBAY_TRY(wire::MessageT message, wire::decode(frame));
+  coordinator_.count_received(message.body.type, fabric::kFrameHeaderBytes + frame.body.size());
   const auto result = coordinator_.received(id, std::move(message), now());
   flush();
   return result;
@@ -67,6 +68,7 @@ void CoordinatorHost::flush() {
   for (const auto& [to, message] : out.messages) {
     bytes.clear();
     wire::encode(bytes, message);
+    coordinator_.count_sent(message.body.type, bytes.size());
     hub_.send(to, bytes);
   }
   for (const fabric::ConnectionId id : out.closed) hub_.close(id);

@@ -114,6 +114,15 @@ struct Coordinator::Impl {
              tasks_again = 0;
   };
 
+  struct Traffic {
+    uint64_t messages = 0, bytes = 0;
+    void add(size_t more) {
+      ++messages;
+      bytes += more;
+    }
+  };
+  using TrafficByKind = std::map<wire::Body, Traffic>;
+
   Impl(const CoordinatorOptions& with, uint64_t number, Time start)
       : options(with),
         generation(number),
@@ -143,6 +152,7 @@ struct Coordinator::Impl {
   uint64_t next_set = 1, next_staging = 1;
   UnitId next_unit = 1;
   Totals totals;
+  TrafficByKind received, sent;
   bool draining_to_end = false, over = false;
 
   // ---- coordinator.cc

@@ -147,6 +147,13 @@ json totals_row(const Impl::Totals& totals) {
           {"tasks", totals.tasks},       {"tasks_again", totals.tasks_again}};
 }
 
+json traffic_row(const Impl::TrafficByKind& traffic) {
+  json row = json::object();
+  for (const auto& [kind, one] : traffic)
+    row[wire::EnumNameBody(kind)] = {{"messages", one.messages}, {"bytes", one.bytes}};
+  return row;
+}
+
 }  // namespace
 
 std::string Coordinator::Impl::status() const {
@@ -171,6 +178,8 @@ std::string Coordinator::Impl::status() const {
                {"workers", std::move(workers)},
                {"worker_count", board.workers()},
                {"totals", totals_row(totals)},
+               {"received", traffic_row(received)},
+               {"sent", traffic_row(sent)},
                {"errors", errors}};
   if (round) body["restart"] = restart_row(*this);
   return body.dump(-1, ' ', false, json::error_handler_t::replace);

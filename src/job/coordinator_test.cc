@@ -674,10 +674,15 @@ TEST_F(CoordinatorTest, TheStatusTellsWhatGoesOn) {
   progress.id = s.inbox[wa].tasks.front().id;
   progress.raw_bytes = 77;
   s.send(wa, std::move(progress));
+  s.coordinator.count_received(wire::Body::Offer, 100);
+  s.coordinator.count_received(wire::Body::Offer, 50);
+  s.coordinator.count_sent(wire::Body::Task, 70);
   const SessionId asker = s.join();
   s.send(asker, wire::StatusRequestT());
   ASSERT_EQ(s.inbox[asker].status.size(), 1u);
   const auto json = nlohmann::json::parse(s.inbox[asker].status[0]);
+  EXPECT_EQ(json["received"], nlohmann::json::parse(R"({"Offer": {"messages": 2, "bytes": 150}})"));
+  EXPECT_EQ(json["sent"], nlohmann::json::parse(R"({"Task": {"messages": 1, "bytes": 70}})"));
   EXPECT_EQ(json["sets"][0]["state"], "packing");
   EXPECT_EQ(json["sets"][0]["raw_bytes"], 77);
   EXPECT_EQ(json["sets"][1]["state"], "incomplete");
