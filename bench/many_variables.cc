@@ -1,7 +1,7 @@
 // forebay-many-variables: makes checkpoint files of many small variables, or of the same bytes in few large ones.
 // Usage: forebay-many-variables DIR FILES VARIABLES JOIN
 //   Writes DIR/many.cpuNNNN, FILES of them, with VARIABLES / JOIN datasets of JOIN * 9,000 bytes each. The same DIR but
-//   another JOIN gives the same values, in the same order.
+//   another JOIN up to 100 gives the same values, in the same order; above it, as many bytes of each type.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -37,11 +37,11 @@ class Random {
 bool is_integer(uint64_t variable) { return variable / kTypeRun % kTypePeriod >= kTypePeriod - 2; }
 
 // A smooth field with noise of one part in 10,000: doubles; or counters with small steps: 32-bit integers.
-void append_values(std::vector<std::byte>& bytes, uint64_t file, uint64_t variable) {
+void append_values(std::vector<std::byte>& bytes, uint64_t file, uint64_t variable, bool integers) {
   Random random(file * 1'000'003 + variable);
   const size_t start = bytes.size();
   bytes.resize(start + kVariableBytes);
-  if (is_integer(variable)) {
+  if (integers) {
     auto* values = reinterpret_cast<int32_t*>(bytes.data() + start);
     auto value = static_cast<int32_t>(variable);
     for (size_t i = 0; i < kVariableBytes / sizeof *values; ++i)
@@ -70,7 +70,8 @@ bool write_file(const std::string& path, uint64_t number, uint64_t variables, ui
   std::vector<std::byte> bytes;
   for (uint64_t first = 0; done && first < variables; first += join) {
     bytes.clear();
-    for (uint64_t variable = first; variable < first + join; ++variable) append_values(bytes, number, variable);
+    for (uint64_t variable = first; variable < first + join; ++variable)
+      append_values(bytes, number, variable, is_integer(first));
     done = write_dataset(file, first, join, bytes);
   }
   return H5Fclose(file) >= 0 && done;
@@ -81,8 +82,12 @@ bool write_file(const std::string& path, uint64_t number, uint64_t variables, ui
 int main(int argc, char** argv) {
   const auto number = [&](int index) { return index < argc ? std::strtoull(argv[index], nullptr, 10) : 0; };
   const uint64_t files = number(2), variables = number(3), join = number(4);
-  if (argc != 5 || files == 0 || variables == 0 || join == 0 || variables % join != 0 || kTypeRun % join != 0) {
-    std::fputs("usage: forebay-many-variables DIR FILES VARIABLES JOIN (JOIN divides 100 and VARIABLES)\n", stderr);
+  if (argc != 5 || files == 0 || variables == 0 || join == 0 || variables % join != 0 ||
+      (kTypeRun % join != 0 && join % kTypeRun != 0)) {
+    std::fputs(
+        "usage: forebay-many-variables DIR FILES VARIABLES JOIN\n"
+        "JOIN divides VARIABLES, and divides 100 or is a multiple of it\n",
+        stderr);
     return 2;
   }
   std::error_code ignored;
