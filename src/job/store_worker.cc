@@ -1,6 +1,5 @@
 #include "job/store_worker.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <condition_variable>
@@ -16,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "engine/set_before.h"
 #include "store/files.h"
 #include "store/store.h"
 
@@ -24,22 +24,6 @@ namespace {
 
 constexpr uint64_t kMaxNumber = 10'000;  // of sets of one name
 constexpr std::string_view kNumberMark = "+";
-
-// Of sets of the same profile with as many ranks in as large groups, the newest. From time to time all is chosen anew:
-// see engine/pack.cc.
-void remember_set_before(const std::vector<store::SetInfo>& sets, const Stage& wanted, StagedPlace& place) {
-  constexpr int64_t kChooseEvery = 8;
-  for (const store::SetInfo& set : sets) {
-    if (!set.manifest || set.manifest->profile != wanted.profile || set.manifest->ranks != wanted.ranks ||
-        set.manifest->group_size != wanted.group_size)
-      continue;
-    place.before = set.directory;
-    place.since_chosen = set.manifest->since_chosen.value_or(0) + 1;
-  }
-  if (place.since_chosen.value_or(0) < kChooseEvery) return;
-  place.before.clear();
-  place.since_chosen.reset();
-}
 
 // A commit that is tried again has renamed some before, or even the directory to the set's name: what could not be
 // synced there is moved back, if the file system lets us.
@@ -93,6 +77,7 @@ struct StoreWorker::Impl {
         staged_.erase(abandon->set);
       else
         std::visit([this](const auto& one) { perform(one); }, command);
+      done_.clear();  // after the answer: removing takes a slow file system a while
     }
   }
 
@@ -137,8 +122,12 @@ struct StoreWorker::Impl {
       break;
     }
     if (command.profile.empty()) return place;
-    FOREBAY_TRY(const auto sets, store->list());
-    remember_set_before(sets, command, place);
+    if (!known_) {
+      FOREBAY_TRY(known_, store->list());
+    }
+    const auto before = engine::find_set_before(*known_, command.profile, command.ranks, command.group_size);
+    place.before = before.directory;
+    place.since_chosen = before.since_chosen;
     return place;
   }
 
@@ -147,8 +136,19 @@ struct StoreWorker::Impl {
     if (found == staged_.end()) return fail(ErrorKind::internal, "a set is to be committed that is not staged");
     FOREBAY_CHECK(rename_containers(found->second->directory(), command));
     FOREBAY_CHECK(found->second->commit(command.manifest));
+    if (known_) note(command.manifest);
+    done_.push_back(std::move(found->second));
     staged_.erase(found);
     return {};
+  }
+
+  // The last one of each kind is enough to find what is remembered.
+  void note(const store::Manifest& manifest) {
+    std::erase_if(*known_, [&](const store::SetInfo& set) {
+      return !set.manifest || (set.manifest->profile == manifest.profile && set.manifest->ranks == manifest.ranks &&
+                               set.manifest->group_size == manifest.group_size);
+    });
+    known_->push_back({manifest.name, path_ + "/sets/" + manifest.name, manifest});
   }
 
   Result<std::vector<store::SetInfo>> list() {
@@ -160,6 +160,8 @@ struct StoreWorker::Impl {
   const std::function<void(StoreAnswer)> answer_;
   std::optional<store::Store> store_;
   std::map<uint64_t, std::unique_ptr<store::StagedSet>> staged_;  // of the thread alone, as is the store
+  std::vector<std::unique_ptr<store::StagedSet>> done_;           // committed; what is left of their staging goes later
+  std::optional<std::vector<store::SetInfo>> known_;  // what there was at first, and has been committed here since
   std::mutex mutex_;
   std::condition_variable_any wake_;
   std::deque<StoreCommand> commands_;
