@@ -1,5 +1,6 @@
 // forebay run: an application with everything around it that drains its checkpoints.
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 #include "cli/units.h"
 #include "cli/verb.h"
 #include "job/rendezvous.h"
+#include "job/run/processes.h"
 #include "job/run/run_job.h"
 #include "store/files.h"
 
@@ -89,7 +91,9 @@ class RunVerb final : public Verb {
     const auto say = [](const std::string& line) { fmt::print(stderr, "forebay: {}\n", printable(line)); };
     const auto report = job::run_job(make_plan(options_), say);
     const bool clean = report && report->daemon_deaths == 0 && report->drain;
-    tidy(clean);
+    constexpr std::chrono::seconds kTidyTime{5};
+    if (!job::done_in_child([&] { tidy(clean); }, kTidyTime))
+      say(fmt::format("the file system of {} does not answer: what the job needed there stays", options_.rendezvous));
     if (!clean) say("the logs of the daemons are in " + options_.logs);
     if (!report) return std::unexpected(report.error());
     return tell(console, *report);

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -151,6 +152,23 @@ std::vector<pid_t> children() {
       found.push_back(static_cast<pid_t>(std::atoi(entry->d_name)));
   ::closedir(processes);
   return found;
+}
+
+bool done_in_child(const std::function<void()>& action, std::chrono::milliseconds patience) {
+  constexpr std::chrono::milliseconds kLook{10};
+  const auto until = std::chrono::steady_clock::now() + patience;
+  const pid_t pid = ::fork();
+  if (pid < 0) return false;
+  if (pid == 0) {
+    action();
+    ::_exit(0);
+  }
+  int status = 0;
+  pid_t ended = 0;
+  while ((ended = ::waitpid(pid, &status, WNOHANG)) == 0 && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(kLook);
+  if (ended == 0) ::kill(pid, SIGKILL);  // and is not waited for: it may not even hear that
+  return ended == pid && Ending::of(status).good();
 }
 
 std::string shell_word(const std::string& word) {

@@ -1,6 +1,8 @@
 // Processes that end with their starter.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,6 +47,10 @@ void adopt_orphans();
 
 // The children of this process, ended ones that were not reaped included.
 std::vector<pid_t> children();
+
+// Does something in a child, for a file system may hang: whether it was done in that time. The calling thread must be
+// the only one.
+bool done_in_child(const std::function<void()>& action, std::chrono::milliseconds patience);
 
 // What a launcher such as ssh, which gives its arguments to a shell, has to be given for one word: the word itself
 // where a shell leaves it alone, else in quotes.

@@ -53,6 +53,14 @@ TEST(Processes, SeeTheirLifelineEnd) {
   EXPECT_TRUE(wait_for(process->pid).good());
 }
 
+TEST(Processes, DoWhatMayHang) {
+  EXPECT_TRUE(done_in_child([] {}, 10s));
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_FALSE(done_in_child([] { ::pause(); }, 50ms));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
+  for (int i = 0; i < 1000 && reap().empty(); ++i) std::this_thread::sleep_for(10ms);
+}
+
 TEST(Processes, AreNotBlockedFromSignals) {
   sigset_t all, before;
   sigfillset(&all);

@@ -16,6 +16,7 @@ using Clock = std::chrono::steady_clock;
 using Time = Clock::time_point;
 
 constexpr auto kTidyTime = 25s;   // for daemons to put things in order when they may end
+constexpr auto kHurryTime = 5s;   // likewise, when the drain has failed: the file system may hang
 constexpr auto kLeaveTime = 2s;   // likewise, when nothing is waited for
 constexpr auto kOrphanTime = 3s;  // for what the application left behind to end when told to
 constexpr auto kLook = 50ms;      // between looks at orphans, whose deaths come one after another
@@ -192,7 +193,7 @@ class Run {
     const auto wait = [&](Time until) {
       while (!gone() && Clock::now() < until) handle(until);
     };
-    if (!report_.left && report_.launches > 0) pump(gone, Clock::now() + kTidyTime);
+    if (!report_.left && report_.launches > 0) pump(gone, Clock::now() + (report_.drain ? kTidyTime : kHurryTime));
     daemons_.kill(SIGTERM);
     wait(Clock::now() + kLeaveTime);
     daemons_.kill(SIGKILL);
