@@ -8,6 +8,7 @@ Usage: faults.py FOREBAY LIBFOREBAY SCENARIO|--list, with $FAULTY_STORE and $KIL
 import errno
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -325,6 +326,25 @@ def agent_killed_at_every_step(new_job):
         verify(job)
 
 
+@scenario
+def more_events_than_the_kernel_keeps(new_job):
+    """The agent sleeps, and the event that tells of the set is one of those that the kernel throws away."""
+    most = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+    if most > 100_000:
+        raise Skip(f"the kernel keeps {most} events")
+    with new_job(agent_words=("--complete", "rename"), aggregator_words=("--agents", 1)) as job:
+        job.start()
+        job.agents[0].signal(signal.SIGSTOP)
+        for i in range(most):
+            os.mkdir(job.stages[0] / f".{i}.part")
+        write_by_rename(job, "dump_1")
+        job.agents[0].signal(signal.SIGCONT)
+        wait_until("the set is durable", lambda: job.stored_sets() == ["dump_1"])
+        job.check_restores("dump_1", size=TINY)
+        write_by_rename(job, "dump_2")
+        wait_until("the next set is durable", lambda: "dump_2" in job.stored_sets())
+
+
 # Starts where --restart says, or writes three sets; then waits to be told to end.
 APPLICATION = """
 import os, pathlib, random, sys, time
@@ -400,19 +420,32 @@ def run_killed(new_job):
             job.check_restores(name, size=TINY)
 
 
+def run_with_hung_store(job, below):
+    """What the run says, whose store hangs there from its first durable set on."""
+    runs, faults = Runs(job), Faults(job, below=below)
+    run = runs.start("--drain-timeout", 2, "--pfs-limit", "80k", faults=faults)
+    wait_until("a durable set", job.stored_sets)
+    faults.set("hang")
+    runs.wait_for_application()
+    assert runs.finish(run, 40) == 1, run.text()
+    check_nothing_is_lost(job, ["dump_0", "dump_1", "dump_2"])
+    return run.text()
+
+
 @scenario
-def run_with_a_store_that_hangs(new_job):
+def run_whose_drain_hangs(new_job):
     with new_job() as job:
-        runs, faults = Runs(job), Faults(job, below="/staging")
-        faults.set("")
-        run = runs.start("--drain-timeout", 2, "--pfs-limit", "80k", faults=faults)
-        wait_until("a durable set", job.stored_sets)
-        faults.set("hang")
-        runs.wait_for_application()
-        # The time for the drain, and what daemons have to put things in order.
-        assert runs.finish(run, 2 + 30) == 1, run.text()
-        assert "the time for the drain is over" in run.text() and "dump_2" in run.text(), run.text()
-        check_nothing_is_lost(job, ["dump_0", "dump_1", "dump_2"])
+        said = run_with_hung_store(job, "/staging")
+        assert "not everything is drained: " in said and "the time for the drain is over" in said, said
+        assert "dump_2" in said, said
+
+
+@scenario
+def run_whose_store_hangs(new_job):
+    """With the rendezvous directory, which is in the store, and the logs."""
+    with new_job() as job:
+        said = run_with_hung_store(job, "")
+        assert "not everything is drained: the drain took more than" in said and "does not answer" in said, said
 
 
 if __name__ == "__main__":
