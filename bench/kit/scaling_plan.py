@@ -40,8 +40,8 @@ class Case:
 
     def __str__(self):
         limit = f", {self.limit:g} MB/s each" if self.limit else ""
-        return (f"{self.kind}: {self.load.ranks} ranks of {self.load.datasets} variables, {self.aggregators} aggregators{limit}, "
-                f"road {self.road}")
+        return (f"{self.kind}: {self.load.ranks} ranks of {self.load.datasets} variables, {self.aggregators} "
+                f"aggregator{'s' if self.aggregators > 1 else ''}{limit}, road {self.road}")
 
     @property
     def key(self):

@@ -160,12 +160,12 @@ def targets(cases):
     return rows
 
 
-def write(log, directory, document):
+def write(log, forebay, directory, document):
     if not log.lines:
         raise SystemExit("nothing was measured")
     cases = Cases(log)
     rows = targets(cases)
-    parts = [report.table(["what", "target", "median", ""], [[*row[:3], report.verdict(row[3])] for row in rows])]
+    parts = [report.machine(forebay, log.build), report.table(["what", "target", "median", ""], [[*row[:3], report.verdict(row[3])] for row in rows])]
     parts += [f"### {title}\n\n{table(cases)}" for title, found, table in (
         ("Aggregators", cases.limits, _aggregators), ("Ranks", cases.ranks, _ranks),
         ("Variables", cases.roads, _variables), ("The coordinator alone", cases.control, _control)) if found]
