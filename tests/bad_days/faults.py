@@ -1,33 +1,22 @@
 #!/usr/bin/env python3
-"""Faults of the store, and deaths at every step. The store fails or hangs for the processes that faulty_store.c is
-preloaded into; kill_at (tests/crash) kills one at a chosen system call.
+"""Faults of the store: it fails or hangs for the processes that faulty_store.c is preloaded into.
 
-Usage: faults.py FOREBAY LIBFOREBAY SCENARIO|--list, with $FAULTY_STORE and $KILL_AT.
+Usage: faults.py FOREBAY LIBFOREBAY SCENARIO|--list, with $FAULTY_STORE.
 """
 
 import errno
-import json
 import os
-import signal
 import subprocess
-import sys
 import time
-from pathlib import Path
 
 import client
-from job import STALL_TIMEOUT, Daemon, Failure, wait_until
-from scenarios import Skip, main, scenario
+from job import STALL_TIMEOUT, wait_until
+from runs import TINY, Runs
+from scenarios import main, needs, scenario
 
 EIO_TEXT = os.strerror(errno.EIO)
 FAIL = f"fail {errno.EIO}"
-TINY = 20_000  # bytes of a rank's file
 SHORT = 8  # seconds: the set timeout where it is to pass
-
-
-def needs(variable):
-    if not os.environ.get(variable):
-        raise Skip(f"${variable} is not given")
-    return os.environ[variable]
 
 
 class Faults:
@@ -142,13 +131,7 @@ def check_tidy(job):
     job.expect_durable("last")
     left = sorted(path.name for path in (job.store / "staging").iterdir())
     assert left == [], left
-    verify(job)
-
-
-def verify(job):
-    said = subprocess.run([job.forebay, "verify", job.store], capture_output=True, text=True, timeout=60)
-    if said.returncode != 0:
-        raise Failure(f"the store is damaged: {said.stdout}{said.stderr}")
+    job.verify()
 
 
 @scenario
@@ -219,207 +202,6 @@ def store_hangs_in_a_drain_for_ever(new_job):
         assert job.staged("dump_1", 0).exists() and job.staged("dump_2", 0).exists()
 
 
-def killed_at(job, call, report=None):
-    """What runs a command and kills it at the entry of its `call`-th system call that changes a file; 0: never."""
-    words = ("--kill", call) if call else ()
-    return tuple(map(str, (needs("KILL_AT"), *words, "--report", report or job.directory / "report", "--")))
-
-
-def calls_of(job, daemon):
-    """How many such calls the daemon made until the job's end."""
-    subprocess.run([job.forebay, "stop", "--rendezvous", job.rendezvous], capture_output=True, timeout=30, check=True)
-    wait_until(f"{daemon.name} ends", lambda: not daemon.alive())
-    return json.loads((job.directory / "report").read_text())["calls"]
-
-
-def spread(calls, most=12):
-    """At most so many of the numbers 1..calls, with both ends, in an order that mixes early and late ones."""
-    points = sorted({1 + round(i * (calls - 1) / (most - 1)) for i in range(most)})
-    return points[::2] + points[1::2]
-
-
-@scenario
-def aggregator_killed_at_every_step(new_job):
-    """Each aggregator takes over what its predecessor died over, and dies itself, a few calls later or earlier."""
-    with new_job() as job:
-        job.prefixes[-1] = killed_at(job, 0)
-        job.start()
-        job.write_set("dump_0", 0, TINY)
-        job.expect_durable("dump_0")
-        calls = calls_of(job, job.aggregators[0])
-    with new_job() as job:
-        job.start_agent()
-        durable, step = [], 0
-        job.write_set("dump_0", 0, TINY)
-        for call in spread(calls):
-            job.prefixes[-1] = killed_at(job, call)
-            victim = job.start_aggregator()
-            end = time.monotonic() + 20
-            while victim.alive():
-                assert time.monotonic() < end, f"neither durable nor killed at call {call}"
-                if job.wait_for_set(f"dump_{step}", 0.2) == client.OK:
-                    durable.append(f"dump_{step}")
-                    step += 1
-                    job.write_set(f"dump_{step}", step, TINY)
-        job.prefixes[-1] = ()
-        job.start_aggregator()
-        job.expect_durable(f"dump_{step}")
-        stored = job.stored_sets()
-        assert sorted(stored) == sorted([*durable, f"dump_{step}"]), (stored, durable)
-        for name in stored:
-            job.check_restores(name, size=TINY)
-        left = sorted(path.name for path in (job.store / "staging").iterdir())
-        assert left == [], left
-        verify(job)
-
-
-def write_by_rename(job, name):
-    """As an application that knows nothing of Forebay."""
-    part = job.stages[0] / f".{name}.part"
-    part.mkdir()
-    for rank in range(job.ranks):
-        (part / job.file_name(rank)).write_bytes(job.content(name, rank, TINY))
-    part.rename(job.stages[0] / name)
-
-
-def check_nothing_is_lost(job, names):
-    """Each set is in the store or, whole, in the stage."""
-    stored = set(job.stored_sets())
-    for name in names:
-        if name not in stored:
-            job.check_files(job.stages[0] / name, name, TINY)
-
-
-@scenario
-def agent_killed_at_every_step(new_job):
-    rename = ("--complete", "rename")
-    with new_job(agent_words=rename, aggregator_words=("--agents", 1)) as job:
-        job.prefixes[0] = killed_at(job, 0)
-        job.start()
-        for name in ("dump_0", "dump_1"):
-            write_by_rename(job, name)
-            wait_until(name, lambda: name in job.stored_sets())
-        calls = calls_of(job, job.agents[0])
-    with new_job(agent_words=rename, aggregator_words=("--agents", 1)) as job:
-        job.start_aggregator()
-        names = []
-        for call in spread(calls):
-            job.prefixes[0] = killed_at(job, call)
-            victim = job.start_agent(wait=False)
-            end = time.monotonic() + 20
-            while victim.alive():
-                assert time.monotonic() < end, f"not killed at call {call}"
-                if not names or (job.store / "sets" / names[-1]).exists():
-                    names.append(f"dump_{len(names)}")
-                    write_by_rename(job, names[-1])
-                time.sleep(0.02)
-            check_nothing_is_lost(job, names)
-        job.prefixes[0] = ()
-        job.start_agent()
-        wait_until(f"{names[-1]} is durable", lambda: names[-1] in job.stored_sets())
-        stored = job.stored_sets()
-        assert sorted(stored) == sorted(names), (stored, names)
-        for name in stored:
-            job.check_restores(name, size=TINY)
-        wait_until("one set is kept", lambda: sorted(path.name for path in job.stages[0].iterdir()) == [
-            ".forebay", names[-1]])
-        verify(job)
-
-
-@scenario
-def more_events_than_the_kernel_keeps(new_job):
-    """The agent sleeps, and the event that tells of the set is one of those that the kernel throws away."""
-    most = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
-    if most > 100_000:
-        raise Skip(f"the kernel keeps {most} events")
-    with new_job(agent_words=("--complete", "rename"), aggregator_words=("--agents", 1)) as job:
-        job.start()
-        job.agents[0].signal(signal.SIGSTOP)
-        for i in range(most):
-            os.mkdir(job.stages[0] / f".{i}.part")
-        write_by_rename(job, "dump_1")
-        job.agents[0].signal(signal.SIGCONT)
-        wait_until("the set is durable", lambda: job.stored_sets() == ["dump_1"])
-        job.check_restores("dump_1", size=TINY)
-        write_by_rename(job, "dump_2")
-        wait_until("the next set is durable", lambda: "dump_2" in job.stored_sets())
-
-
-# Starts where --restart says, or writes three sets; then waits to be told to end.
-APPLICATION = """
-import os, pathlib, random, sys, time
-stage, go = pathlib.Path(os.environ["FOREBAY_STAGE"]), pathlib.Path(sys.argv[1])
-restart = pathlib.Path(sys.argv[3]).name if "--restart" in sys.argv else None
-for name in () if restart else ("dump_0", "dump_1", "dump_2"):
-    part = stage / f".{name}.part"
-    part.mkdir()
-    for rank in range(4):
-        (part / f"state.rank{rank:04}.bin").write_bytes(random.Random(f"{name} {rank}").randbytes(20_000))
-    part.rename(stage / name)
-    time.sleep(0.1)
-(go / f"runs-from-{restart}").touch()
-while not (go / "end").exists():
-    time.sleep(0.05)
-"""
-
-
-class Runs:
-    """`forebay run` around APPLICATION."""
-
-    def __init__(self, job):
-        self.job, self.go = job, job.directory / "go"
-        self.go.mkdir()
-        (self.go / "application.py").write_text(APPLICATION)
-
-    def start(self, *options, faults=None):
-        return Daemon("run", [
-            *(faults.words if faults else ()), self.job.forebay, "run", "--store", self.job.store, "--stage",
-            self.job.stages[0], "--complete", "rename", "--backlog", "block", "--restart-args", "--restart {}",
-            *options, "--", sys.executable, self.go / "application.py", self.go], self.go / f"{time.monotonic_ns()}.log")
-
-    def wait_for_application(self, starting_from=None):
-        wait_until(f"the application runs from {starting_from}", (self.go / f"runs-from-{starting_from}").exists)
-
-    def finish(self, run, seconds):
-        """Ends the application. The exit code of the run, after which nobody is left."""
-        (self.go / "end").touch()
-        wait_until("the run ends", lambda: not run.alive(), seconds)
-        assert not self.processes(), self.processes()
-        return run.code()
-
-    def processes(self):
-        """All whose command lines name something of this test."""
-        found = []
-        for path in Path("/proc").glob("[0-9]*/cmdline"):
-            try:
-                words = path.read_bytes()
-            except OSError:
-                continue
-            if str(self.job.directory).encode() in words:
-                found.append(words)
-        return found
-
-
-@scenario
-def run_killed(new_job):
-    with new_job() as job:
-        runs = Runs(job)
-        first = runs.start("--pfs-limit", "80k")  # a set a second
-        runs.wait_for_application()
-        wait_until("a durable set", job.stored_sets)
-        first.kill()
-        wait_until("all processes end", lambda: not runs.processes(), 15)
-        durable = job.stored_sets()
-        assert "dump_2" not in durable, durable
-        check_nothing_is_lost(job, ["dump_0", "dump_1", "dump_2"])
-        second = runs.start()
-        runs.wait_for_application("dump_2")
-        assert runs.finish(second, 20) == 0, second.text()
-        assert sorted(job.stored_sets()) == ["dump_0", "dump_1", "dump_2"], job.stored_sets()
-        for name in job.stored_sets():
-            job.check_restores(name, size=TINY)
-
-
 def run_with_hung_store(job, below):
     """What the run says, whose store hangs there from its first durable set on."""
     runs, faults = Runs(job), Faults(job, below=below)
@@ -428,7 +210,7 @@ def run_with_hung_store(job, below):
     faults.set("hang")
     runs.wait_for_application()
     assert runs.finish(run, 40) == 1, run.text()
-    check_nothing_is_lost(job, ["dump_0", "dump_1", "dump_2"])
+    job.check_nothing_is_lost(["dump_0", "dump_1", "dump_2"], TINY)
     return run.text()
 
 

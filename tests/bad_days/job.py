@@ -188,6 +188,14 @@ class Job:
             one.path(self.file_name(rank)).write_bytes(self.content(name, rank, size))
             one.complete()
 
+    def write_by_rename(self, name, size):
+        """As an application that knows nothing of Forebay, on one node."""
+        part = self.stages[0] / f".{name}.part"
+        part.mkdir()
+        for rank in range(self.ranks):
+            (part / self.file_name(rank)).write_bytes(self.content(name, rank, size))
+        part.rename(self.stages[0] / name)
+
     def wait_for_set(self, name, seconds=40, rank=0):
         """The code of forebay_wait(): OK, SKIPPED, LOST, or TIMEOUT when the time is over. While there is no agent it
         asks again."""
@@ -219,6 +227,19 @@ class Job:
             raise Failure(f"{stored} cannot be restored: {said.stderr.decode(errors='replace')}")
         self.check_files(target, name or stored, size)
         shutil.rmtree(target)
+
+    def verify(self):
+        """All of the store can be read."""
+        said = subprocess.run([self.forebay, "verify", self.store], capture_output=True, text=True, timeout=60)
+        if said.returncode != 0:
+            raise Failure(f"the store is damaged: {said.stdout}{said.stderr}")
+
+    def check_nothing_is_lost(self, names, size):
+        """Each set is in the store or, whole, in the stage."""
+        stored = set(self.stored_sets())
+        for name in names:
+            if name not in stored:
+                self.check_files(self.stages[0] / name, name, size)
 
     def check_files(self, directory, name, size):
         found = sorted(path.name for path in directory.iterdir())

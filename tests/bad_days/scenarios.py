@@ -1,5 +1,7 @@
-"""What the programs of scenarios share: the list of them, and the command line PROGRAM FOREBAY LIBFOREBAY SCENARIO|--list."""
+"""What the programs of scenarios share: the list of them, and the command line PROGRAM FOREBAY LIBFOREBAY SCENARIO|--list.
+"""
 
+import os
 import sys
 import traceback
 
@@ -13,6 +15,12 @@ SCENARIOS = {}
 
 class Skip(Exception):
     pass
+
+
+def needs(variable):
+    if not os.environ.get(variable):
+        raise Skip(f"${variable} is not given")
+    return os.environ[variable]
 
 
 def scenario(function):
