@@ -135,7 +135,7 @@ class Job:
             self.start_aggregator()
         for node in range(len(self.stages)):
             self.start_agent(node)
-        self.wait_for_coordinator()
+        wait_until("all agents are known", lambda: len((self.status() or {}).get("agents", [])) == len(self.stages))
         return self
 
     def status(self):
@@ -143,9 +143,6 @@ class Job:
         said = subprocess.run([*self.prefixes[-1], self.forebay, "status", "--rendezvous", self.rendezvous, "--json"],
                               capture_output=True, timeout=30)
         return json.loads(said.stdout) if said.returncode == 0 else None
-
-    def wait_for_coordinator(self, seconds=20):
-        return wait_until("a coordinator", self.status, seconds)
 
     def coordinator(self):
         """The aggregator whose process the newest generation names."""
