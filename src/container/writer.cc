@@ -88,21 +88,19 @@ constexpr uint32_t kMaxFrames = 1u << 26;
 }  // namespace
 
 struct Writer::State {
+  using Part = std::span<const std::byte>;
+
   explicit State(std::string path) : file(std::move(path)) {}
 
-  // Writes one record. Returns the last eight bytes of its header.
-  Result<uint64_t> write_record(RecordType type, std::span<const std::byte> meta, std::span<const std::byte> payload,
-                                uint64_t payload_hash) {
-    const auto header = encode(RecordHeader{.container_id = container_id,
-                                            .type = type,
-                                            .flags = kRequired,
-                                            .meta_bytes = static_cast<uint32_t>(meta.size()),
-                                            .payload_bytes = payload.size(),
-                                            .meta_hash = hash64(meta),
-                                            .payload_hash = payload_hash});
-    using Part = std::span<const std::byte>;
-    FOREBAY_CHECK(file.write(std::array<Part, 3>{Part(header), meta, payload}));
-    return header_hash(header);
+  auto record_header(RecordType type, std::span<const std::byte> meta, uint64_t payload_bytes,
+                     uint64_t payload_hash) const {
+    return encode(RecordHeader{.container_id = container_id,
+                               .type = type,
+                               .flags = kRequired,
+                               .meta_bytes = static_cast<uint32_t>(meta.size()),
+                               .payload_bytes = payload_bytes,
+                               .meta_hash = hash64(meta),
+                               .payload_hash = payload_hash});
   }
 
   Result<void> write_head(const Directory& directory, const PlanSpec& plan) {
@@ -111,10 +109,9 @@ struct Writer::State {
     file_count = directory.files.size();
     container_id = hash64(directory_bytes);
     FOREBAY_CHECK(file.create());
-    const auto header = encode_file_header();
-    FOREBAY_CHECK(file.write(std::array{std::span<const std::byte>(header)}));
-    FOREBAY_CHECK(write_record(RecordType::head, {}, directory_bytes, container_id));
-    return {};
+    const auto file_header = encode_file_header();
+    const auto header = record_header(RecordType::head, {}, directory_bytes.size(), container_id);
+    return file.write(std::array<Part, 3>{Part(file_header), Part(header), Part(directory_bytes)});
   }
 
   // Whether `number` is new; makes room for it.
@@ -157,8 +154,8 @@ struct Writer::State {
              .chain = intern_chain(frame.chain),
              .references = frame.references,
              .lossy = frame.lossy};
-    FOREBAY_CHECK(write_record(RecordType::frame, meta, frame.payload, entry.encoded_hash));
-    return {};
+    const auto header = record_header(RecordType::frame, meta, frame.payload.size(), entry.encoded_hash);
+    return file.write(std::array<Part, 3>{Part(header), Part(meta), Part(frame.payload)});
   }
 
   Result<void> skip(uint32_t number, uint64_t raw_bytes) {
@@ -189,12 +186,14 @@ struct Writer::State {
     store_le<uint64_t>(meta.data() + 8, contents.size());
     Bytes payload = std::move(directory_bytes);
     payload.insert(payload.end(), contents.begin(), contents.end());
-    Trailer trailer{.container_id = container_id, .index_offset = file.size()};
-    FOREBAY_TRY(trailer.index_hash, write_record(RecordType::index, meta, payload, hash64(payload)));
-    trailer.index_bytes = file.size() - trailer.index_offset;
-    trailer.file_bytes = file.size() + kTrailerBytes;
-    const auto bytes = encode(trailer);
-    FOREBAY_CHECK(file.write(std::array{std::span<const std::byte>(bytes)}));
+    const auto header = record_header(RecordType::index, meta, payload.size(), hash64(payload));
+    const uint64_t index_bytes = header.size() + meta.size() + payload.size();
+    const auto trailer = encode(Trailer{.container_id = container_id,
+                                        .index_offset = file.size(),
+                                        .index_bytes = index_bytes,
+                                        .index_hash = header_hash(header),
+                                        .file_bytes = file.size() + index_bytes + kTrailerBytes});
+    FOREBAY_CHECK(file.write(std::array<Part, 4>{Part(header), Part(meta), Part(payload), Part(trailer)}));
     return file.sync_and_close();
   }
 
