@@ -20,18 +20,22 @@ ARMS = (BASELINE, Arm("C+NoAgg", aggregates=False),
         Arm("Agnostic+Agg", words=("--profile", "paper", "--scheme", "agnostic")),
         Arm("Aware+Agg", words=("--profile", "paper", "--scheme", "aware")), FOREBAY)
 
-GROUP = 32  # ranks, as in the paper's section 7
+CONTAINERS = 4  # of a set: the paper has one for 32 ranks, of thousands; here all parts of the file system are to be used
 
 
 @dataclass(frozen=True)
 class Case:
     name: str
     files: tuple = field(hash=False)  # one of each rank
-    aggregators: int = 1
+    aggregators: int = 2
 
     @property
     def ranks(self):
         return len(self.files)
+
+    @property
+    def group_size(self):
+        return max(1, self.ranks // CONTAINERS)
 
 
 def files_of_ranks(data):
@@ -46,10 +50,10 @@ def cases(sets, large, aggregators):
     found = []
     for data in sets:
         files = files_of_ranks(data)
-        found.append(Case(f"{data.name}, {len(files)} ranks", files))
+        found.append(Case(f"{data.name}, {len(files)} ranks", files, aggregators))
     if sets:
         files = files_of_ranks(max(sets, key=lambda data: data.ranks))[:16]
-        found.append(Case(f"{max(sets, key=lambda data: data.ranks).name}, {len(files)} ranks", files))
+        found.append(Case(f"{max(sets, key=lambda data: data.ranks).name}, {len(files)} ranks", files, aggregators))
     if large:
         files = files_of_ranks(large)
         found.append(Case(f"{large.name}, {len(files)} ranks", files, aggregators))

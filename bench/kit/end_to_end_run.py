@@ -86,8 +86,9 @@ class Runner:
         store = self._pfs / f"bench-{os.getpid()}"
         try:
             times = self._through_job(case, arm, store) if arm.aggregates else self._by_each_rank(case, arm, store)
+            stored = store / "sets" / SET if arm.aggregates else store
             self._log.add(plan.key_of(case, arm), raw=sum(path.stat().st_size for path in case.files),
-                          stored=workspace.bytes_below(store), files=len(workspace.files_below(store)), rate=self._rate,
+                          stored=workspace.bytes_below(stored), files=len(workspace.files_below(stored)), rate=self._rate,
                           **times)
         finally:
             workspace.remove(store)
@@ -115,9 +116,11 @@ class Runner:
         return {"checkpoint": checkpoint, "restart": restart}
 
     def _through_job(self, case, arm, store):
-        words = ("--group-size", plan.GROUP, "--memory", "2G", "--set-timeout", 600, "--stall-timeout", 120, *arm.words)
+        words = ("--group-size", case.group_size, "--memory", "2G", "--set-timeout", 600, "--stall-timeout", 120, *arm.words)
         with Job(self._forebay, self._library, ranks=case.ranks, store=store, defaults=words) as job:
             job.start(aggregators=case.aggregators)
+            job.write_set("dump_0000", 0, size=1000)  # the store is there, as in the midst of a run
+            job.expect_durable("dump_0000", 60)
             for rank in range(case.ranks):
                 one = job.rank(rank)
                 one.begin(SET, 1)
