@@ -4,6 +4,7 @@
 import os
 import shutil
 import signal
+import subprocess
 from pathlib import Path
 
 from job_support import JobTest, main, make_tree, snapshot, wait_until
@@ -31,14 +32,18 @@ class Watch(JobTest):
         self.assertEqual([".forebay"], os.listdir(self.stage))
 
     def test_real_checkpoints(self):
-        data = Path("/work/data")
-        sets = [path for path in sorted(data.glob("*/*")) if path.is_dir()] if data.exists() else []
-        small = [path for path in sets if sum(f.stat().st_size for f in path.rglob("*") if f.is_file()) < 50 << 20][:1]
-        if not small:
-            self.skipTest("no real checkpoints here")
+        source = Path(__file__).resolve().parents[2]
+        data = Path(os.environ.get("FOREBAY_DATA", source.parent / "shared" / "data"))
+        archives = sorted(data.glob("*.tar.zst"), key=lambda path: path.stat().st_size)
+        if not archives:
+            self.skipTest("no archives of real checkpoints in $FOREBAY_DATA or ../shared/data")
+        unpacked = self.work / "unpacked"
+        unpacked.mkdir()
+        subprocess.run(["tar", "--zstd", "-xf", archives[0], "-C", unpacked], check=True)
+        (real,) = unpacked.glob("*/*")
         self.stage.mkdir()
-        shutil.copytree(small[0], self.copies / "real", symlinks=True)
-        shutil.copytree(small[0], self.stage / "real", symlinks=True)
+        shutil.copytree(real, self.copies / "real", symlinks=True)
+        shutil.copytree(real, self.stage / "real", symlinks=True)
         answer = self.start("watch", self.stage, "--store", self.store, "--complete", "rename", "--once")
         out, err = answer.communicate(timeout=120)
         self.assertEqual(0, answer.returncode, err)
