@@ -118,7 +118,7 @@ TEST_F(WorkerTest, AnOfferThatIsNotWhatTheAgentHasIsItsFault) {
 TEST_F(WorkerTest, NoticesAChangeWhileItPacks) {
   write_ranks(4, 1'000'000);
   stage_ranks();
-  RateLimit limit(16 << 20);
+  RateLimit limit(4 << 20);
   options_.limit = &limit;
   for (const char* const node : {"here", "elsewhere"}) {
     SCOPED_TRACE(node);
