@@ -74,7 +74,7 @@ int rank(int number, int ranks) {
   EXPECT_CODE(FOREBAY_OK, forebay_connect(nullptr, number, ranks, &client));
   EXPECT_CODE(FOREBAY_ARGUMENT, forebay_path(client, "x", path, sizeof path));
   EXPECT_CODE(FOREBAY_ARGUMENT, forebay_complete(client));
-  EXPECT_CODE(FOREBAY_ARGUMENT, forebay_wait(client, "dump_1", 0));
+  EXPECT_CODE(FOREBAY_ARGUMENT, forebay_wait(client, "dump_0", 0));
   EXPECT_CODE(FOREBAY_ARGUMENT, forebay_begin(client, "no/set", 1, 1000));
   EXPECT_CODE(FOREBAY_ARGUMENT, forebay_begin(client, "set.tmp", 1, 1000));
   EXPECT_CODE(FOREBAY_OK, forebay_begin(client, "dump_1", 1, 1000));
