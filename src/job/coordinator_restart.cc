@@ -47,9 +47,7 @@ void Coordinator::Impl::restart(SessionId id, const wire::RestartRequestT& reque
     return send(id, std::move(refused));
   }
   if (!round) {
-    round.emplace();
-    round->since = now;
-    round->total = request.total;
+    round = Round{.since = now, .total = request.total};
     info(fmt::format("a restart of {} ranks begins", request.total));
   }
   if (round->total != request.total) {
