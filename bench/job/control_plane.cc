@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "engine/group_report.h"
-#include "job/coordinator.h"
+#include "job/coordinator/coordinator.h"
 
 namespace {
 

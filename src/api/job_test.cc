@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "forebay/forebay.h"
+#include "job/agent/test_bed.h"
 #include "job/client/stage_names.h"
-#include "job/test_bed.h"
 #include "job/test_job.h"
 
 namespace forebay::job {

@@ -5,7 +5,7 @@
 #include "cli/job_options.h"
 #include "cli/json.h"
 #include "cli/verb.h"
-#include "job/rendezvous.h"
+#include "job/rendezvous/rendezvous.h"
 
 namespace forebay::cli {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "cli/common.h"
 #include "fabric/socket.h"
-#include "job/rendezvous.h"
+#include "job/rendezvous/rendezvous.h"
 #include "job/wire/messages.h"
 
 namespace forebay::cli {

@@ -8,7 +8,7 @@
 
 #include "cli/common.h"
 #include "cli/units.h"
-#include "job/rendezvous.h"
+#include "job/rendezvous/rendezvous.h"
 
 namespace forebay::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include "cli/daemon.h"
 #include "cli/packing.h"
 #include "cli/syntax.h"
-#include "job/agent.h"
+#include "job/agent/agent.h"
 #include "job/aggregator.h"
 
 namespace forebay::cli {

@@ -8,7 +8,7 @@
 #include "cli/text.h"
 #include "cli/units.h"
 #include "cli/verb.h"
-#include "job/plan_model.h"
+#include "job/plan/plan_model.h"
 
 namespace forebay::cli {
 namespace {

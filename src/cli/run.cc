@@ -14,7 +14,7 @@
 #include "cli/text.h"
 #include "cli/units.h"
 #include "cli/verb.h"
-#include "job/rendezvous.h"
+#include "job/rendezvous/rendezvous.h"
 #include "job/run/processes.h"
 #include "job/run/run_job.h"
 #include "store/files.h"

@@ -16,7 +16,7 @@
 #include "cli/json.h"
 #include "cli/summary.h"
 #include "cli/verb.h"
-#include "job/rendezvous.h"
+#include "job/rendezvous/rendezvous.h"
 
 namespace forebay::cli {
 namespace {

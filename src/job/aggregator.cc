@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "fabric/remote.h"
-#include "job/coordinator_host.h"
-#include "job/election.h"
-#include "job/rendezvous.h"
-#include "job/worker_session.h"
+#include "job/coordinator/coordinator_host.h"
+#include "job/rendezvous/election.h"
+#include "job/rendezvous/rendezvous.h"
+#include "job/worker/worker_session.h"
 #include "store/files.h"
 
 namespace forebay::job {

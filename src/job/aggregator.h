@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "fabric/address.h"
 #include "fabric/hub.h"
-#include "job/coordinator.h"
-#include "job/worker.h"
+#include "job/coordinator/coordinator.h"
+#include "job/worker/worker.h"
 
 namespace forebay::job {
 

@@ -9,9 +9,9 @@
 
 #include <gmock/gmock.h>
 
-#include "job/agent.h"
+#include "job/agent/agent.h"
 #include "job/client/client.h"
-#include "job/rendezvous.h"
+#include "job/rendezvous/rendezvous.h"
 #include "job/test_job.h"
 #include "store/store.h"
 

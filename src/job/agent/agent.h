@@ -1,0 +1,54 @@
+// An agent: what a compute node does for the drain of its stage (decision 0019). It notices complete sets, offers them
+// to the coordinator, lets workers read their files, and takes what a restart brings. While nothing happens it uses no
+// processor.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "fabric/address.h"
+#include "fabric/credentials.h"
+#include "fabric/hub.h"
+#include "format/reader.h"
+#include "job/stage/stage.h"
+
+namespace forebay::job {
+
+// How the agent's threads stand against those of the application.
+enum class Priority : uint8_t {
+  normal,
+  nice,  // nice 10
+  idle,  // SCHED_IDLE: nearly nothing while the application computes on all cores
+};
+
+// "normal", "nice" or "idle".
+Result<Priority> parse_priority(std::string_view text);
+
+struct AgentOptions {
+  std::string stage;       // made if it is not there, for its owner alone; its parent must be there
+  std::string rendezvous;  // directory (job/rendezvous/rendezvous.h)
+  fabric::Credentials credentials;
+  // Beside the stage's Unix socket (job/client/stage_names.h): where workers of other nodes reach the agent.
+  std::vector<fabric::Address> listen{{fabric::Address::Kind::tcp, "*", 0, ""}};
+  Completion completion;
+  unsigned keep = 1;  // of the durable sets, the newest ones that stay in the stage
+  bool ucx = false;   // whether workers may ask for bytes by UCX
+  Priority priority = Priority::nice;
+  format::FormatOptions format;                                   // for the layouts
+  uint64_t header_memory_bytes = 256u << 20;                      // for reading them
+  std::chrono::milliseconds connect_patience{5'000};              // for one attempt to reach the coordinator
+  std::function<void(fabric::Severity, const std::string&)> log;  // called by threads of the agent; may be empty
+  // Called once, when applications and workers can connect; may be empty.
+  std::function<void(const std::vector<fabric::Address>&)> ready;
+};
+
+// Serves until `stop` is requested or the coordinator says that the job is over. What is not durable by then stays in
+// the stage, for the next agent. Errors: those of making and watching the stage and of listening; exists if another
+// agent serves the stage. Runs in threads of its own, so that the caller's keeps its priority.
+Result<void> run_agent(const AgentOptions& options, std::stop_token stop);
+
+}  // namespace forebay::job

@@ -1,0 +1,181 @@
+// The part of an agent that serves the ranks of its node (forebay.h).
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "job/agent/agent_core.h"
+#include "job/client/marker.h"
+#include "job/client/stage_names.h"
+#include "store/files.h"
+
+namespace forebay::job {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using fabric::Severity;
+
+Clock::time_point deadline_after(int64_t timeout_ms) {
+  constexpr int64_t kLongest = int64_t{1000} * 3600 * 24 * 365;
+  if (timeout_ms < 0 || timeout_ms > kLongest) return Clock::time_point::max();
+  return Clock::now() + std::chrono::milliseconds(timeout_ms);
+}
+
+}  // namespace
+
+Result<void> AgentCore::greet(ConnectionId id, const wire::ClientHelloT& hello) {
+  if (hello.rank >= hello.ranks)
+    return fail(ErrorKind::corrupt, fmt::format("a rank {} of {}", hello.rank, hello.ranks));
+  const Client client{hello.rank, hello.ranks, hello.pid};
+  clients_[id] = client;
+  const bool is_new_run = ranks_.joined(id, client.rank, client.pid);
+  if (is_new_run) forget_askers_of_earlier_runs();
+  drop_stale_markers(is_new_run, client);
+  return {};
+}
+
+void AgentCore::miss(const Client& client) {
+  for (const std::string& set : sets_.unfinished())
+    if (::access(marker_path(stage_, set, client.rank).c_str(), F_OK) != 0)
+      warn_once(set, fmt::format("is not complete: rank {} (process {}) has ended without its part", client.rank,
+                                 client.pid));
+}
+
+// Of sets that an earlier run of the application has left unfinished nothing may get into those of this one.
+void AgentCore::drop_stale_markers(bool is_new_run, const Client& client) {
+  for (const std::string& set : sets_.unfinished()) {
+    const auto ranks = marked_ranks(stage_, set);
+    if (!ranks) continue;
+    for (const uint32_t rank : *ranks) {
+      if (rank != client.rank && !is_new_run) continue;
+      const std::string path = marker_path(stage_, set, rank);
+      const auto text = store::read_text(path, kMaxMarkerBytes);
+      const auto marker = text ? decode_marker(*text, path) : std::unexpected(text.error());
+      if (marker && ranks_.is_connected(rank, marker->pid)) continue;
+      remove_marker(stage_, set, rank);
+      log(Severity::info, fmt::format("{}: what rank {} has left of it is of an earlier run, and void", set, rank));
+    }
+  }
+}
+
+Result<void> AgentCore::answer(ConnectionId id, const Client& client, wire::MessageT message) {
+  if (auto* begin = message.body.AsBegin()) {
+    if (!is_set_name(begin->set)) {
+      refuse(id,
+             {ErrorKind::invalid_argument, fmt::format("'{}' is a name for unfinished files", begin->set), {}, {}, {}});
+      return {};
+    }
+    std::optional<int64_t> step;
+    if (begin->step) step = *begin->step;
+    return ask(id, {Question::Kind::begin, begin->set, step, deadline_after(begin->timeout_ms)});
+  }
+  if (const auto* completed = message.body.AsCompleted()) {
+    if (watcher_.is_blind() && is_set_name(completed->set)) look(completed->set);
+    see_changes();
+    return {};
+  }
+  if (const auto* wait = message.body.AsWait())
+    return ask(id, {Question::Kind::wait, wait->set, std::nullopt, deadline_after(wait->timeout_ms)});
+  if (const auto* restart = message.body.AsRestart()) {
+    ask_restart(client);
+    return ask(id, {Question::Kind::restart, {}, std::nullopt, deadline_after(restart->timeout_ms)});
+  }
+  if (message.body.AsPing()) return {};
+  return fail(ErrorKind::corrupt, "a message that ranks do not send");
+}
+
+Result<void> AgentCore::ask(ConnectionId id, Question question) {
+  if (questions_.contains(id)) return fail(ErrorKind::corrupt, "a question before the last one is answered");
+  if (!settle(id, question)) questions_.emplace(id, std::move(question));
+  return {};
+}
+
+bool AgentCore::settle(ConnectionId id, const Question& question) {
+  switch (question.kind) {
+    case Question::Kind::begin:
+      return settle_begin(id, question);
+    case Question::Kind::wait:
+      return settle_wait(id, question);
+    default:
+      return settle_restart(id, question);
+  }
+}
+
+bool AgentCore::settle_begin(ConnectionId id, const Question& question) {
+  const std::string& set = question.set;
+  const uint32_t rank = clients_.at(id).rank;
+  const bool is_open = sets_.is_open_for(set, rank);  // then this rank has to begin it, too: all or none
+  if (!is_open && block_at_ > 0 && sets_.undrained() >= block_at_) return false;
+  const auto begun = sets_.begin(set, rank);
+  follow(set, begun.decision);
+  if (begun.is_new) {
+    watcher_.forget(set);
+    discard(set);
+    (void)discard_notes(stage_, set);
+    tidy();
+  } else {
+    remove_marker(stage_, set, rank);
+  }
+  if (auto noted = is_open ? Result<void>() : note_begin(stage_, set, question.step); !noted) {
+    sets_.forget(set);
+    refuse(id, noted.error());
+    return true;
+  }
+  wire::BegunT answer;
+  answer.directory = set;
+  answer.marker = marker_path("", set, rank).substr(1);
+  send(id, std::move(answer));
+  return true;
+}
+
+bool AgentCore::settle_wait(ConnectionId id, const Question& question) {
+  const auto* entry = sets_.find(question.set);
+  if (entry == nullptr) {
+    refuse(id, {ErrorKind::not_found, fmt::format("no set '{}' is known", question.set), {}, {}, {}});
+    return true;
+  }
+  if (!entry->is_final()) return false;
+  tell_state(id, question.set);
+  return true;
+}
+
+void AgentCore::tell_state(ConnectionId id, const std::string& set) {
+  wire::SetNewsT news;
+  news.set = set;
+  if (const auto* entry = sets_.find(set)) {
+    news.exposure = entry->exposure;
+    news.state = entry->state;
+    news.stored_as = entry->stored_as;
+    news.message = entry->message;
+  }
+  send(id, std::move(news));
+}
+
+// After anything that may be the answer to a question. One answer may be another's hindrance: one at a time.
+void AgentCore::settle_all() {
+  for (auto at = questions_.begin(); at != questions_.end();)
+    at = settle(at->first, at->second) ? questions_.erase(at) : std::next(at);
+}
+
+void AgentCore::expire(Time now) {
+  for (auto at = questions_.begin(); at != questions_.end();) {
+    const auto& [id, question] = *at;
+    if (now < question.deadline) {
+      ++at;
+      continue;
+    }
+    if (question.kind == Question::Kind::wait)
+      tell_state(id, question.set);
+    else
+      refuse(id, {ErrorKind::timeout,
+                  question.kind == Question::Kind::begin ? "the drain is behind: too many sets are not durable yet"
+                                                         : "not all ranks have asked, or the files are not there yet",
+                  {},
+                  {},
+                  {}});
+    at = questions_.erase(at);
+  }
+}
+
+}  // namespace forebay::job

@@ -1,0 +1,150 @@
+#include "job/agent/agent_core.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "job/client/stage_names.h"
+
+namespace forebay::job {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Changes are taken together: a rank that closes a thousand files wakes the agent ten times a second.
+constexpr auto kBetweenChanges = 100ms;
+constexpr auto kBlindLook = 5s;
+constexpr auto kPing = 2s;
+
+}  // namespace
+
+AgentCore::AgentCore(const AgentOptions& options, std::string node, fabric::Hub& hub, Watcher watcher,
+                     std::function<void()> find_coordinator)
+    : options_(options),
+      stage_(options.stage),
+      node_(std::move(node)),
+      hub_(hub),
+      watcher_(std::move(watcher)),
+      find_coordinator_(std::move(find_coordinator)),
+      roads_(exposures_, hub, options.ucx),
+      deliveries_(options.stage, hub) {}
+
+Result<void> AgentCore::begin() {
+  FOREBAY_CHECK(discard_delivered(stage_));
+  FOREBAY_TRY(const auto noted, noted_sets(stage_));
+  for (const std::string& set : noted) {
+    if (const auto outcome = read_outcome(stage_, set)) {
+      FOREBAY_TRY(const bool has_files, has_set(stage_, set));
+      sets_.ended(set, *outcome, has_files, false);
+    } else if (const auto begun = read_begin(stage_, set); begun && *begun) {
+      sets_.resume(set);
+    }
+  }
+  tidy();
+  look_at_all();
+  watch_stage();
+  find_coordinator_();
+  return {};
+}
+
+void AgentCore::log(fabric::Severity severity, const std::string& text) const {
+  if (options_.log) options_.log(severity, text);
+}
+
+// What is true of a set again and again is said once.
+void AgentCore::warn_once(const std::string& set, const std::string& text) {
+  if (std::exchange(warned_[set], text) != text) log(fabric::Severity::warning, fmt::format("{}: {}", set, text));
+}
+
+void AgentCore::refuse(ConnectionId to, const Error& error) {
+  wire::RefusedT refused;
+  refused.error_kind = static_cast<uint8_t>(error.kind);
+  refused.message = error.message();
+  send(to, std::move(refused));
+}
+
+// From now on, after a while.
+void AgentCore::watch_stage() {
+  watch_again_ = Time::max();
+  auto watched = hub_.watch(watcher_.fd(), [this] {
+    hub_.forget(watcher_.fd());
+    watch_again_ = std::chrono::steady_clock::now() + kBetweenChanges;
+    see_changes();
+  });
+  if (watched) return;
+  warn_once(stage_, watched.error().message());
+  look_at_all_ = std::chrono::steady_clock::now() + kBlindLook;
+}
+
+void AgentCore::see_changes() {
+  auto changes = watcher_.read();
+  if (!changes) warn_once(stage_, changes.error().message());
+  if (!changes || changes->all)
+    look_at_all();
+  else
+    for (const std::string& set : changes->sets) look(set);
+  if (watcher_.is_blind() && look_at_all_ == Time::max()) {
+    warn_once(stage_, "the system has too few inotify watches: the stage is looked at every few seconds");
+    look_at_all_ = std::chrono::steady_clock::now() + kBlindLook;
+  }
+}
+
+void AgentCore::connected(ConnectionId, const std::string&) {}
+
+void AgentCore::disconnected(ConnectionId id, Ending) {
+  if (coordinator_ && coordinator_->id == id) return lose_coordinator();
+  roads_.disconnected(id);
+  deliveries_.disconnected(id);
+  reading_.erase(id);
+  delivering_.erase(id);
+  questions_.erase(id);
+  restart_.commands.erase(id);
+  ranks_.left(id);
+  if (const auto client = clients_.extract(id)) miss(client.mapped());
+}
+
+Result<void> AgentCore::received(ConnectionId id, const fabric::Frame& frame) {
+  if (fabric::RoadServer::handles(frame.type)) return roads_.received(id, frame);
+  if (DeliveryServer::handles(frame.type)) return deliveries_.received(id, frame);
+  FOREBAY_TRY(auto message, wire::decode(frame));
+  if (coordinator_ && coordinator_->id == id) return hear_coordinator(std::move(message));
+  if (const auto client = clients_.find(id); client != clients_.end())
+    return answer(id, client->second, std::move(message));
+  return hear_other(id, std::move(message));
+}
+
+void AgentCore::tick(Time now) {
+  if (now >= watch_again_) watch_stage();
+  if (now >= look_at_all_) {
+    look_at_all_ = watcher_.is_blind() ? now + kBlindLook : Time::max();
+    look_at_all();
+  }
+  std::vector<std::string> due;
+  for (const auto& [set, time] : look_again_)
+    if (now >= time) due.push_back(set);
+  for (const std::string& set : due) {
+    look_again_.erase(set);
+    look(set);
+  }
+  if (now >= restart_.send_at) send_restart_request();
+  expire(now);
+  if (now >= ping_at_) {
+    keep_in_touch(now);
+    ping_at_ = now + kPing;
+  }
+  const bool is_needed = coordinator_ || !reading_.empty() || !delivering_.empty() || !questions_.empty();
+  ping_at_ = is_needed ? std::min(ping_at_, now + kPing) : Time::max();
+}
+
+AgentCore::Time AgentCore::next_tick() const {
+  const bool is_needed = coordinator_ || !reading_.empty() || !delivering_.empty() || !questions_.empty();
+  // Time::min(): tick() arms it.
+  Time next = std::min(
+      {watch_again_, look_at_all_, restart_.send_at, is_needed && ping_at_ == Time::max() ? Time::min() : ping_at_});
+  for (const auto& [set, time] : look_again_) next = std::min(next, time);
+  for (const auto& [id, question] : questions_) next = std::min(next, question.deadline);
+  return next;
+}
+
+}  // namespace forebay::job

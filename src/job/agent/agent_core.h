@@ -1,0 +1,172 @@
+// The thread of an agent: what arrives over the hub, from the stage and with time. Used by agent.cc alone.
+//
+// agent_core.cc hands on what happens; agent_stage.cc looks at sets and offers them; agent_clients.cc serves the
+// application, agent_restart.cc its restarts, and agent_workers.cc workers and the coordinator.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/tree.h"
+#include "fabric/hub.h"
+#include "fabric/remote.h"
+#include "job/agent/agent.h"
+#include "job/agent/agent_sets.h"
+#include "job/agent/chores.h"
+#include "job/delivery/delivery.h"
+#include "job/rendezvous/rendezvous.h"
+#include "job/stage/stage_scan.h"
+#include "job/stage/watcher.h"
+#include "job/wire/messages.h"
+
+namespace forebay::job {
+
+class AgentCore final : public fabric::HubHandler {
+ public:
+  using ConnectionId = fabric::ConnectionId;
+
+  // `find_coordinator` is called whenever there is none any more; adopt() follows.
+  AgentCore(const AgentOptions& options, std::string node, fabric::Hub& hub, Watcher watcher,
+            std::function<void()> find_coordinator);
+
+  // Before the hub runs: what other agents have left in the stage.
+  Result<void> begin();
+  // By the hub's thread.
+  void adopt(Reached reached);
+
+  void connected(ConnectionId id, const std::string& peer) override;
+  Result<void> received(ConnectionId id, const fabric::Frame& frame) override;
+  void disconnected(ConnectionId id, Ending ending) override;
+  void tick(Time now) override;
+  Time next_tick() const override;
+
+ private:
+  // A connected rank.
+  struct Client {
+    uint32_t rank = 0, ranks = 1;
+    uint64_t pid = 0;
+  };
+  // A client's question that is not answered yet: a client has one at most.
+  struct Question {
+    enum class Kind : uint8_t { begin, wait, restart } kind = Kind::begin;
+    std::string set;
+    std::optional<int64_t> step;
+    Time deadline = Time::max();
+  };
+  // What lies behind an exposure.
+  struct Exposed {
+    wire::OfferT offer;
+    std::vector<engine::SourceFile> files;  // the regular ones, which come first in the offer
+  };
+  struct Coordinator {
+    ConnectionId id = 0;
+    uint64_t generation = 0;
+    Time heard{}, said{};
+    std::chrono::milliseconds ping{2'000}, lost{10'000};
+    bool is_welcome = false;
+  };
+  // What a restart of ranks of this node is at.
+  struct Restart {
+    std::map<uint32_t, uint64_t> asked;  // rank to process: of this round
+    uint32_t total = 0;
+    std::set<ConnectionId> commands;                                 // that asked in the ranks' place
+    std::map<uint32_t, std::pair<uint64_t, wire::RestartedT>> kept;  // for ranks that had ceased to wait
+    Time send_at = Time::max();
+    bool is_publishing = false;
+  };
+
+  // agent_core.cc
+  template <class Table>
+  void send(ConnectionId to, Table message);
+  void refuse(ConnectionId to, const Error& error);
+  void log(fabric::Severity severity, const std::string& text) const;
+  void warn_once(const std::string& set, const std::string& text);
+  void watch_stage();
+  void see_changes();
+
+  // agent_stage.cc
+  std::set<uint32_t> ranks_of(const std::string& set) const;
+  void look_at_all();
+  void look(const std::string& set);
+  void follow(const std::string& set, const AgentSets::Decision& decision);
+  void check_then_offer(const std::string& set, Listing listing, Content content);
+  void offer(const std::string& set, const Listing& listing, const Content& content);
+  void unexpose(uint64_t exposure);
+  void withdraw(const std::string& set, uint64_t exposure, const std::string& reason);
+  void finish(const std::string& set);
+  void discard(const std::string& set);
+  void tidy();
+  Result<std::string> fingerprint_in_stage(const std::string& set) const;
+
+  // agent_clients.cc
+  Result<void> greet(ConnectionId id, const wire::ClientHelloT& hello);
+  void drop_stale_markers(bool is_new_run, const Client& client);
+  // Names the sets that cannot become complete, now that this rank has left.
+  void miss(const Client& client);
+  Result<void> answer(ConnectionId id, const Client& client, wire::MessageT message);
+  Result<void> ask(ConnectionId id, Question question);
+  // Answers it, if that is possible by now.
+  bool settle(ConnectionId id, const Question& question);
+  bool settle_begin(ConnectionId id, const Question& question);
+  bool settle_wait(ConnectionId id, const Question& question);
+  void tell_state(ConnectionId id, const std::string& set);
+  void settle_all();
+  void expire(Time now);
+
+  // agent_restart.cc
+  void ask_restart(const Client& client);
+  void ask_restart(ConnectionId command, const wire::RestartRequestT& request);
+  bool settle_restart(ConnectionId id, const Question& question);
+  void send_restart_request();
+  void restart_ready(wire::RestartReadyT ready);
+  void restart_refused(const wire::RefusedT& refused);
+  void forget_askers_of_earlier_runs();
+  void published(const wire::RestartReadyT& ready, const Result<void>& result);
+  void hand_out(const wire::RestartReadyT& ready, const wire::RestartedT& answer);
+
+  // agent_workers.cc
+  Result<void> hear_coordinator(wire::MessageT message);
+  Result<void> hear_other(ConnectionId id, wire::MessageT message);
+  void serve_layouts(ConnectionId id, const wire::LayoutRequestT& request);
+  void offer_everything();
+  void keep_in_touch(Time now);
+  void lose_coordinator();
+
+  const AgentOptions& options_;
+  std::string stage_, node_;
+  fabric::Hub& hub_;
+  Watcher watcher_;
+  std::function<void()> find_coordinator_;
+  fabric::Exposures exposures_;
+  fabric::RoadServer roads_;
+  DeliveryServer deliveries_;
+  AgentSets sets_;
+  KnownRanks ranks_;
+  std::optional<Coordinator> coordinator_;
+  uint32_t block_at_ = 0;
+  std::unordered_map<ConnectionId, Client> clients_;
+  std::map<ConnectionId, Question> questions_;
+  std::map<uint64_t, std::shared_ptr<const Exposed>> exposed_;
+  std::set<ConnectionId> reading_, delivering_;  // workers that wait for layouts, that have delivered something
+  Restart restart_;
+  std::map<std::string, Time> look_again_;     // sets that time completes, or that could not be looked at
+  std::map<std::string, std::string> warned_;  // what was said last about a set
+  std::set<std::string> busy_;                 // sets that a chore is at: not to be looked at
+  Time watch_again_ = Time::max(), look_at_all_ = Time::max(), ping_at_ = Time::max();
+  Chores chores_;  // the last one: it ends first
+};
+
+template <class Table>
+void AgentCore::send(ConnectionId to, Table message) {
+  Bytes frames;
+  wire::encode(frames, std::move(message));
+  hub_.send(to, frames);
+}
+
+}  // namespace forebay::job

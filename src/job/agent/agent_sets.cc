@@ -1,0 +1,171 @@
+#include "job/agent/agent_sets.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+namespace forebay::job {
+
+using wire::SetState;
+
+AgentSets::Decision AgentSets::observed(const std::string& set, const std::optional<Content>& content,
+                                        const std::string& reason) {
+  Decision decision;
+  const auto found = entries_.find(set);
+  if (!content) {
+    if (found == entries_.end() || !found->second.is_offered()) return decision;
+    Entry& entry = found->second;
+    decision = {.withdraw = entry.exposure, .reason = reason, .is_lost = true};
+    entry.exposure = 0;
+    entry.fingerprint.clear();
+    entry.state = SetState::failed;
+    entry.message = reason;
+    return decision;
+  }
+  Entry& entry = found == entries_.end() ? entries_[set] : found->second;
+  entry.has_files = true;
+  if (entry.fingerprint == content->fingerprint && (entry.is_offered() || entry.is_final())) return decision;
+  if (entry.is_offered()) decision.withdraw = std::exchange(entry.exposure, 0);
+  decision.offer = true;
+  return decision;
+}
+
+void AgentSets::offered(const std::string& set, const Content& content, uint64_t exposure) {
+  Entry& entry = entries_[set];
+  entry = {.exposure = exposure, .fingerprint = content.fingerprint, .step = content.step, .has_files = true};
+  entry.complete.insert(content.complete.begin(), content.complete.end());
+}
+
+bool AgentSets::heard(const wire::SetNewsT& news, int64_t now_ns) {
+  const auto found = entries_.find(news.set);
+  if (found == entries_.end() || !found->second.is_offered() || found->second.exposure != news.exposure) return false;
+  Entry& entry = found->second;
+  entry.state = news.state;
+  entry.message = news.message;
+  if (!entry.is_final()) return false;
+  entry.stored_as = news.stored_as;
+  entry.exposure = 0;
+  entry.ended_ns = now_ns;
+  return true;
+}
+
+// What is offered was begun, too: by ranks that were done before this one had come.
+bool AgentSets::is_open_for(std::string_view set, uint32_t rank) const {
+  const Entry* entry = find(set);
+  if (entry == nullptr || entry->is_final()) return false;
+  return entry->is_offered() ? !entry->complete.contains(rank) : entry->is_begun;
+}
+
+AgentSets::Begun AgentSets::begin(const std::string& set, uint32_t rank) {
+  if (is_open_for(set, rank)) return {};
+  Entry& entry = entries_[set];
+  Begun begun{.is_new = entry.is_offered() || entry.is_final()};
+  if (entry.is_offered()) {
+    begun.decision.withdraw = entry.exposure;
+    begun.decision.reason = "it is written anew";
+  }
+  entry = {.is_begun = true, .has_files = true};
+  return begun;
+}
+
+void AgentSets::resume(const std::string& set) { entries_[set] = {.is_begun = true, .has_files = true}; }
+
+void AgentSets::ended(const std::string& set, const Outcome& outcome, bool has_files, bool is_restored) {
+  entries_[set] = {.state = outcome.state,
+                   .stored_as = outcome.stored_as,
+                   .message = outcome.message,
+                   .fingerprint = outcome.fingerprint,
+                   .step = outcome.step,
+                   .is_restored = is_restored,
+                   .has_files = has_files,
+                   .ended_ns = outcome.ended_ns};
+}
+
+Outcome AgentSets::outcome_of(const Entry& entry) {
+  return {.state = entry.state,
+          .stored_as = entry.stored_as,
+          .message = entry.message,
+          .fingerprint = entry.fingerprint,
+          .step = entry.step,
+          .ended_ns = entry.ended_ns};
+}
+
+// Newer sets are larger: by step, then by when they ended.
+static auto age(const AgentSets::Entry& entry) {
+  return std::tuple(entry.step.value_or(std::numeric_limits<int64_t>::min()), entry.ended_ns);
+}
+
+std::vector<std::string> AgentSets::removable(unsigned keep) const {
+  std::vector<std::string> removable;
+  std::vector<const std::pair<const std::string, Entry>*> durable;
+  for (const auto& item : entries_) {
+    const Entry& entry = item.second;
+    if (!entry.has_files || entry.is_offered() || entry.is_begun) continue;
+    if (entry.state == SetState::skipped) removable.push_back(item.first);
+    if (entry.state == SetState::durable) durable.push_back(&item);
+  }
+  std::ranges::sort(durable, std::greater(), [](const auto* item) { return age(item->second); });
+  const auto latest = std::ranges::max_element(durable, {}, [](const auto* item) { return item->second.ended_ns; });
+  for (size_t i = keep; i < durable.size(); ++i)
+    if (!durable[i]->second.is_restored || durable[i] != *latest) removable.push_back(durable[i]->first);
+  return removable;
+}
+
+void AgentSets::files_removed(const std::string& set) {
+  if (const auto found = entries_.find(set); found != entries_.end()) found->second.has_files = false;
+}
+
+std::vector<std::string> AgentSets::forgettable(size_t most) const {
+  std::vector<std::pair<int64_t, std::string>> ended;
+  for (const auto& [set, entry] : entries_)
+    if (entry.is_final() && !entry.has_files && !entry.is_begun) ended.emplace_back(entry.ended_ns, set);
+  if (ended.size() <= most) return {};
+  std::ranges::sort(ended);
+  std::vector<std::string> sets;
+  for (size_t i = 0; i < ended.size() - most; ++i) sets.push_back(std::move(ended[i].second));
+  return sets;
+}
+
+size_t AgentSets::undrained() const {
+  return static_cast<size_t>(
+      std::ranges::count_if(entries_, [](const auto& item) { return item.second.is_offered(); }));
+}
+
+std::vector<std::string> AgentSets::unfinished() const {
+  std::vector<std::string> sets;
+  for (const auto& [set, entry] : entries_)
+    if (entry.is_begun && !entry.is_offered()) sets.push_back(set);
+  return sets;
+}
+
+const AgentSets::Entry* AgentSets::find(std::string_view set) const {
+  const auto found = entries_.find(set);
+  return found == entries_.end() ? nullptr : &found->second;
+}
+
+bool KnownRanks::joined(uint64_t connection, uint32_t rank, uint64_t pid) {
+  const auto before = pids_.find(rank);
+  const bool again = before != pids_.end() && before->second != pid;
+  connected_[connection] = {rank, pid};
+  if (again) {
+    // The same rank twice at once is the old one, whose end was not noticed yet.
+    std::erase_if(connected_, [&](const auto& item) { return item.second.rank == rank && item.second.pid != pid; });
+    pids_.clear();
+    for (const auto& [id, process] : connected_) pids_[process.rank] = process.pid;
+  }
+  pids_[rank] = pid;
+  return again;
+}
+
+std::set<uint32_t> KnownRanks::ranks() const {
+  std::set<uint32_t> ranks;
+  for (const auto& [rank, pid] : pids_) ranks.insert(rank);
+  return ranks;
+}
+
+bool KnownRanks::is_connected(uint32_t rank, uint64_t pid) const {
+  return std::ranges::any_of(connected_, [&](const auto& item) { return item.second == Process{rank, pid}; });
+}
+
+}  // namespace forebay::job

@@ -1,0 +1,109 @@
+// What an agent knows about the sets of its stage, and what it makes of what it sees and hears. Pure.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "job/stage/stage.h"
+#include "job/stage/stage_notes.h"
+#include "job/wire/messages.h"
+
+namespace forebay::job {
+
+class AgentSets {
+ public:
+  struct Entry {
+    wire::SetState state = wire::SetState::incomplete;
+    std::string stored_as, message;  // as the coordinator has told them
+    uint64_t exposure = 0;           // under which it is offered; 0: it is not
+    std::string fingerprint;         // of what is offered, or of what has ended
+    std::set<uint32_t> complete;     // ranks whose files are offered
+    std::optional<int64_t> step;
+    bool is_begun = false;     // by forebay_begin(), since it was offered last
+    bool is_restored = false;  // it came from the store
+    bool has_files = false;    // in the stage, for all we know
+    int64_t ended_ns = 0;      // final: when
+
+    bool is_offered() const { return exposure != 0; }
+    bool is_final() const { return job::is_final(state); }
+  };
+
+  // What is to be done after a change.
+  struct Decision {
+    uint64_t withdraw = 0;  // this exposure is over, and the coordinator is to be told, unless there is another offer
+    std::string reason;     // why
+    bool offer = false;     // what was seen is to be exposed and offered: offered() follows
+    bool is_lost = false;   // nobody will get what waited for it: the entry says why
+  };
+
+  // The stage was looked at: the set is complete with this content, or it is not.
+  Decision observed(const std::string& set, const std::optional<Content>& content, const std::string& reason);
+  void offered(const std::string& set, const Content& content, uint64_t exposure);
+
+  // The coordinator says so: true if this is how the set has ended. News of another exposure are old.
+  bool heard(const wire::SetNewsT& news, int64_t now_ns);
+
+  // Whether `rank` would begin its part of what others of the node have begun, too.
+  bool is_open_for(std::string_view set, uint32_t rank) const;
+
+  // forebay_begin(). is_new: what is there of the set is of another time, and is to be removed.
+  struct Begun {
+    bool is_new = false;
+    Decision decision;
+  };
+  Begun begin(const std::string& set, uint32_t rank);
+  // It was begun, as the notes say.
+  void resume(const std::string& set);
+
+  // From the notes of an agent before this one, or from a restart.
+  void ended(const std::string& set, const Outcome& outcome, bool has_files, bool is_restored);
+  static Outcome outcome_of(const Entry& entry);
+
+  // Final sets whose files are to leave the stage: skipped ones, and durable ones that are not among the `keep` newest.
+  // What a restart has brought stays until a newer set is durable.
+  std::vector<std::string> removable(unsigned keep) const;
+  void files_removed(const std::string& set);
+
+  // Final sets without files, but the `most` that ended last: nobody will ask for them any more.
+  std::vector<std::string> forgettable(size_t most) const;
+  void forget(const std::string& set) { entries_.erase(set); }
+
+  // The sets that are complete and not final.
+  size_t undrained() const;
+  // Sets that were begun and never offered since.
+  std::vector<std::string> unfinished() const;
+
+  const Entry* find(std::string_view set) const;
+  const std::map<std::string, Entry, std::less<>>& entries() const { return entries_; }
+
+ private:
+  std::map<std::string, Entry, std::less<>> entries_;
+};
+
+// The ranks of this node: who is there, and who was. When a rank's process is another than before, the application was
+// started again, and who is not there now may be on another node.
+class KnownRanks {
+ public:
+  // True if the application was started again.
+  bool joined(uint64_t connection, uint32_t rank, uint64_t pid);
+  void left(uint64_t connection) { connected_.erase(connection); }
+
+  std::set<uint32_t> ranks() const;
+  bool is_connected(uint32_t rank, uint64_t pid) const;
+
+ private:
+  struct Process {
+    uint32_t rank = 0;
+    uint64_t pid = 0;
+    bool operator==(const Process&) const = default;
+  };
+  std::map<uint32_t, uint64_t> pids_;  // by rank
+  std::map<uint64_t, Process> connected_;
+};
+
+}  // namespace forebay::job

@@ -1,0 +1,143 @@
+#include "job/agent/agent_sets.h"
+
+#include <gtest/gtest.h>
+
+namespace forebay::job {
+namespace {
+
+using wire::SetState;
+
+Content content(const std::string& fingerprint, std::optional<int64_t> step = std::nullopt) {
+  return {.step = step, .ranks = 1, .files = {}, .complete = {0}, .fingerprint = fingerprint};
+}
+
+wire::SetNewsT news(const std::string& set, uint64_t exposure, SetState state) {
+  wire::SetNewsT news;
+  news.set = set;
+  news.exposure = exposure;
+  news.state = state;
+  return news;
+}
+
+// A set that has ended.
+void end(AgentSets& sets, const std::string& set, int64_t step, SetState state, int64_t at) {
+  sets.offered(set, content("f", step), 1);
+  ASSERT_TRUE(sets.heard(news(set, 1, state), at));
+}
+
+TEST(AgentSets, OffersWhatIsCompleteOnce) {
+  AgentSets sets;
+  EXPECT_FALSE(sets.observed("a", std::nullopt, "no marker").offer);
+  EXPECT_TRUE(sets.observed("a", content("f"), {}).offer);
+  sets.offered("a", content("f"), 7);
+  EXPECT_EQ(sets.undrained(), 1u);
+  EXPECT_FALSE(sets.observed("a", content("f"), {}).offer);
+}
+
+TEST(AgentSets, OffersAgainWhatHasGrown) {
+  AgentSets sets;
+  sets.offered("a", content("f"), 7);
+  const auto decision = sets.observed("a", content("g"), {});
+  EXPECT_TRUE(decision.offer);
+  EXPECT_EQ(decision.withdraw, 7u);
+  EXPECT_FALSE(decision.is_lost);
+}
+
+TEST(AgentSets, LosesWhatIsSpoiltWhileItDrains) {
+  AgentSets sets;
+  sets.offered("a", content("f"), 7);
+  const auto decision = sets.observed("a", std::nullopt, "'x' is missing");
+  EXPECT_EQ(decision.withdraw, 7u);
+  EXPECT_TRUE(decision.is_lost);
+  EXPECT_EQ(sets.find("a")->state, SetState::failed);
+  EXPECT_EQ(sets.find("a")->message, "'x' is missing");
+  EXPECT_EQ(sets.undrained(), 0u);
+  EXPECT_FALSE(sets.observed("a", std::nullopt, "still").is_lost) << "once";
+  EXPECT_TRUE(sets.observed("a", content("f"), {}).offer) << "it came back";
+}
+
+TEST(AgentSets, HearsOfTheCurrentExposureOnly) {
+  AgentSets sets;
+  sets.offered("a", content("f"), 7);
+  EXPECT_FALSE(sets.heard(news("a", 6, SetState::durable), 1));
+  EXPECT_FALSE(sets.heard(news("b", 7, SetState::durable), 1));
+  EXPECT_FALSE(sets.heard(news("a", 7, SetState::draining), 1));
+  EXPECT_EQ(sets.find("a")->state, SetState::draining);
+  EXPECT_TRUE(sets.heard(news("a", 7, SetState::durable), 1));
+  EXPECT_FALSE(sets.heard(news("a", 7, SetState::failed), 2));
+  EXPECT_FALSE(sets.observed("a", content("f"), {}).offer) << "it is durable";
+  EXPECT_TRUE(sets.observed("a", content("g"), {}).offer) << "the application has written it anew";
+}
+
+TEST(AgentSets, BeginsAnewWhatWasOfferedOrHasEnded) {
+  AgentSets sets;
+  EXPECT_FALSE(sets.begin("a", 0).is_new);
+  EXPECT_FALSE(sets.begin("a", 1).is_new) << "another rank";
+  EXPECT_EQ(sets.unfinished(), std::vector<std::string>{"a"});
+  sets.offered("a", content("f"), 7);
+  EXPECT_TRUE(sets.unfinished().empty());
+  const auto begun = sets.begin("a", 0);
+  EXPECT_TRUE(begun.is_new);
+  EXPECT_EQ(begun.decision.withdraw, 7u);
+  sets.offered("a", content("f"), 8);
+  EXPECT_TRUE(sets.heard(news("a", 8, SetState::durable), 1));
+  EXPECT_TRUE(sets.begin("a", 0).is_new);
+  EXPECT_EQ(sets.find("a")->state, SetState::incomplete);
+}
+
+TEST(AgentSets, ARankThatComesLateTakesNothingFromTheOthers) {
+  AgentSets sets;
+  sets.begin("a", 0);
+  sets.offered("a", content("f"), 7);  // rank 0 was known only, and is complete
+  EXPECT_TRUE(sets.is_open_for("a", 1));
+  const auto begun = sets.begin("a", 1);
+  EXPECT_FALSE(begun.is_new);
+  EXPECT_EQ(begun.decision.withdraw, 0u);
+  EXPECT_TRUE(sets.find("a")->is_offered());
+  EXPECT_FALSE(sets.is_open_for("a", 0)) << "rank 0 would write it anew";
+}
+
+TEST(AgentSets, KeepsTheNewestDurableSets) {
+  AgentSets sets;
+  end(sets, "d10", 10, SetState::durable, 1);
+  end(sets, "d30", 30, SetState::durable, 2);
+  end(sets, "d20", 20, SetState::durable, 3);
+  end(sets, "s25", 25, SetState::skipped, 4);
+  end(sets, "f5", 5, SetState::failed, 5);
+  sets.offered("w40", content("f", 40), 9);
+  const auto removable = sets.removable(1);
+  EXPECT_EQ(std::set<std::string>(removable.begin(), removable.end()), (std::set<std::string>{"d10", "d20", "s25"}));
+  EXPECT_EQ(sets.removable(2).size(), 2u);
+  EXPECT_EQ(sets.removable(0).size(), 4u);
+  for (const std::string& set : removable) sets.files_removed(set);
+  EXPECT_TRUE(sets.removable(1).empty());
+  EXPECT_EQ(sets.find("d10")->state, SetState::durable) << "who asks is told";
+  EXPECT_EQ(sets.forgettable(2), std::vector<std::string>{"d10"});
+  EXPECT_TRUE(sets.forgettable(3).empty());
+}
+
+TEST(AgentSets, KeepsWhatARestartHasBroughtUntilThereIsMore) {
+  AgentSets sets;
+  sets.ended("r", {.state = SetState::durable, .fingerprint = "f", .step = 10, .ended_ns = 5}, true, true);
+  EXPECT_TRUE(sets.removable(0).empty());
+  EXPECT_FALSE(sets.observed("r", content("f"), {}).offer);
+  end(sets, "d20", 20, SetState::durable, 6);
+  EXPECT_EQ(sets.removable(1), std::vector<std::string>{"r"});
+}
+
+TEST(KnownRanks, ForgetTheRunBefore) {
+  KnownRanks ranks;
+  EXPECT_FALSE(ranks.joined(1, 0, 100));
+  EXPECT_FALSE(ranks.joined(2, 1, 101));
+  ranks.left(2);
+  EXPECT_EQ(ranks.ranks(), (std::set<uint32_t>{0, 1})) << "it may come back, and has to complete its sets";
+  EXPECT_FALSE(ranks.joined(3, 1, 101)) << "the same process";
+  EXPECT_TRUE(ranks.is_connected(1, 101));
+  ranks.left(1);
+  ranks.left(3);
+  EXPECT_TRUE(ranks.joined(4, 0, 200)) << "the application was started again";
+  EXPECT_EQ(ranks.ranks(), std::set<uint32_t>{0}) << "rank 1 may be on another node now";
+}
+
+}  // namespace
+}  // namespace forebay::job

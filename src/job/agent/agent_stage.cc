@@ -1,0 +1,202 @@
+// The part of an agent that looks at sets, offers them and clears up.
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "job/agent/agent_core.h"
+#include "job/client/stage_names.h"
+
+namespace forebay::job {
+namespace {
+
+using namespace std::chrono_literals;
+using fabric::Severity;
+using wire::SetState;
+
+constexpr auto kLookAgain = 10s;       // at a set that cannot be read
+constexpr size_t kMostOutcomes = 256;  // of sets without files, for those who still ask
+
+WallTime wall_now() { return std::chrono::time_point_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now()); }
+
+wire::FileT file_of(const FileRow& row, int64_t rank) {
+  wire::FileT file;
+  file.name = row.name;
+  file.kind = static_cast<uint8_t>(row.kind);
+  file.mode = row.mode;
+  file.mtime_s = row.mtime_s;
+  file.mtime_ns = row.mtime_ns;
+  file.size = row.size;
+  file.link_target = row.link_target;
+  file.rank = static_cast<int32_t>(rank);
+  return file;
+}
+
+const char* name_of(SetState state) {
+  switch (state) {
+    case SetState::durable:
+      return "durable";
+    case SetState::skipped:
+      return "skipped";
+    default:
+      return "given up";
+  }
+}
+
+}  // namespace
+
+// Whose markers make the set complete. Of what is offered a rank that joins later takes nothing back.
+std::set<uint32_t> AgentCore::ranks_of(const std::string& set) const {
+  const auto* entry = sets_.find(set);
+  return entry != nullptr && (entry->is_offered() || entry->is_final()) ? entry->complete : ranks_.ranks();
+}
+
+void AgentCore::look_at_all() {
+  auto sets = sets_in(stage_);
+  if (!sets) {
+    warn_once(stage_, sets.error().message());
+    look_at_all_ = std::chrono::steady_clock::now() + kLookAgain;
+    return;
+  }
+  // What is offered may have gone as a whole.
+  for (const auto& [set, entry] : sets_.entries())
+    if (entry.is_offered() && !std::ranges::binary_search(*sets, set)) sets->push_back(set);
+  for (const std::string& set : *sets) look(set);
+}
+
+void AgentCore::look(const std::string& set) {
+  if (busy_.contains(set)) {
+    look_again_[set] = std::chrono::steady_clock::now() + 1s;
+    return;
+  }
+  look_again_.erase(set);
+  auto listing = scan_set(stage_, set, ranks_of(set), options_.completion);
+  if (!listing) {
+    warn_once(set, listing.error().message());
+    look_again_[set] = std::chrono::steady_clock::now() + kLookAgain;
+    return;
+  }
+  const WallTime now = wall_now();
+  Verdict verdict = judge(set, *listing, ranks_of(set), options_.completion, now);
+  if (verdict.again)
+    look_again_[set] =
+        std::chrono::steady_clock::now() + std::chrono::ceil<std::chrono::milliseconds>(*verdict.again - now);
+  const auto* entry = sets_.find(set);
+  const bool is_news = verdict.content && (entry == nullptr || entry->fingerprint != verdict.content->fingerprint);
+  if (is_news && verdict.needs_check) return check_then_offer(set, std::move(*listing), std::move(*verdict.content));
+  const auto decision = sets_.observed(set, verdict.content, verdict.reason);
+  follow(set, decision);
+  if (decision.offer) offer(set, *listing, *verdict.content);
+}
+
+void AgentCore::follow(const std::string& set, const AgentSets::Decision& decision) {
+  if (decision.withdraw != 0 && decision.offer) unexpose(decision.withdraw);  // the next offer tells
+  if (decision.withdraw != 0 && !decision.offer) withdraw(set, decision.withdraw, decision.reason);
+  if (!decision.is_lost) return;
+  warn_once(set, fmt::format("was changed or removed before it was durable: {}", decision.reason));
+  watcher_.forget(set);
+  settle_all();
+}
+
+// The format readers look into every file: not in the thread that answers.
+void AgentCore::check_then_offer(const std::string& set, Listing listing, Content content) {
+  busy_.insert(set);
+  chores_.add([this, set, listing = std::make_shared<const Listing>(std::move(listing)),
+               content = std::move(content)]() mutable {
+    auto checked = check_formats(stage_ + "/" + set, *listing, options_.format);
+    hub_.post([this, set, listing, content = std::move(content), checked = std::move(checked)] {
+      busy_.erase(set);
+      if (!checked) return warn_once(set, "is not offered: " + checked.error().message());
+      const auto decision = sets_.observed(set, content, {});
+      follow(set, decision);
+      if (decision.offer) offer(set, *listing, content);
+    });
+  });
+}
+
+void AgentCore::offer(const std::string& set, const Listing& listing, const Content& content) {
+  auto exposed = std::make_shared<Exposed>();
+  std::vector<fabric::ExposedFile> files;
+  wire::OfferT& offer = exposed->offer;
+  offer.set = set;
+  offer.ranks = content.ranks;
+  offer.complete = content.complete;
+  if (content.step) offer.step = *content.step;
+  uint64_t bytes = 0;
+  for (const Content::File& file : content.files) {
+    const StagedFile& staged = listing.files[file.listed];
+    auto row = std::make_unique<wire::FileT>(file_of(staged.row, file.rank));
+    offer.files.push_back(std::move(row));
+    if (staged.row.kind != FileKind::regular) continue;
+    const std::string path = fmt::format("{}/{}/{}", stage_, set, staged.row.name);
+    files.push_back({path, staged.identity});
+    exposed->files.push_back({path, staged.row});
+    bytes += staged.row.size;
+  }
+  offer.exposure = exposures_.add(std::move(files));
+  sets_.offered(set, content, offer.exposure);
+  watcher_.follow(set);
+  warned_.erase(set);
+  log(Severity::info,
+      fmt::format("{}: complete on this node, {} files of {} bytes", set, exposed->files.size(), bytes));
+  if (coordinator_ && coordinator_->is_welcome) send(coordinator_->id, offer);
+  exposed_[offer.exposure] = std::move(exposed);
+}
+
+void AgentCore::unexpose(uint64_t exposure) {
+  exposures_.remove(exposure);
+  exposed_.erase(exposure);
+}
+
+void AgentCore::withdraw(const std::string& set, uint64_t exposure, const std::string& reason) {
+  unexpose(exposure);
+  if (!coordinator_ || !coordinator_->is_welcome) return;
+  wire::WithdrawnT withdrawn;
+  withdrawn.set = set;
+  withdrawn.exposure = exposure;
+  withdrawn.reason = reason;
+  send(coordinator_->id, std::move(withdrawn));
+}
+
+// The set's state is final now. It is written down before anything is removed.
+void AgentCore::finish(const std::string& set) {
+  const auto& entry = *sets_.find(set);
+  log(entry.state == SetState::failed ? Severity::warning : Severity::info,
+      fmt::format("{}: {}{}{}", set, name_of(entry.state), entry.message.empty() ? "" : ": ", entry.message));
+  watcher_.forget(set);
+  if (auto noted = note_outcome(stage_, set, AgentSets::outcome_of(entry)); !noted)
+    warn_once(set, "its outcome cannot be written down: " + noted.error().message());
+  tidy();
+  settle_all();
+}
+
+// Takes the files out of the stage.
+void AgentCore::discard(const std::string& set) {
+  const bool has_marker = options_.completion.kind == Completion::Kind::marker;
+  auto discarded = discard_files(stage_, set, has_marker ? marker_of(set, options_.completion) : "");
+  if (!discarded) warn_once(set, discarded.error().message());
+  sets_.files_removed(set);
+}
+
+void AgentCore::tidy() {
+  for (const std::string& set : sets_.removable(options_.keep)) discard(set);
+  for (const std::string& set : sets_.forgettable(kMostOutcomes)) {
+    (void)discard_notes(stage_, set);
+    sets_.forget(set);
+    warned_.erase(set);
+  }
+  chores_.add([stage = stage_, log = options_.log] {
+    const auto emptied = empty_bin(stage);
+    if (!emptied && log) log(Severity::warning, emptied.error().message());
+  });
+}
+
+// Of all that lies in STAGE/SET, whoever has put it there; nothing if there is no file.
+Result<std::string> AgentCore::fingerprint_in_stage(const std::string& set) const {
+  const Completion as_it_is{.kind = Completion::Kind::rename};
+  FOREBAY_TRY(const Listing listing, scan_set(stage_, set, {}, as_it_is));
+  const Verdict verdict = judge(set, listing, {}, as_it_is, wall_now());
+  return verdict.content ? verdict.content->fingerprint : std::string();
+}
+
+}  // namespace forebay::job

@@ -1,0 +1,105 @@
+// What the coordinator of a job does, without sockets, files, threads or a clock of its own (decision 0019): agents and
+// workers with their pings, sets from the first offer to the store, tasks, restarts, and the end. (session, message,
+// now) in; messages, commands for the store and lines for the log out. Pure.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "fabric/hub.h"
+#include "job/coordinator/store_commands.h"
+#include "job/wire/messages.h"
+
+namespace forebay::job {
+
+// What becomes of sets when draining is slower than the application.
+enum class Backlog : uint8_t {
+  newest,  // of the sets that wait only the newest is drained next; older ones are skipped
+  skip,    // what becomes complete while a set is drained is skipped
+  block,   // all are drained, oldest first, and the application waits
+};
+std::optional<Backlog> parse_backlog(std::string_view name);  // "newest", "skip", "block"
+const char* to_string(Backlog backlog);
+
+struct CoordinatorOptions {
+  uint64_t group_size = 64;  // ranks per container
+  uint32_t agents = 0;  // how many make a set complete if they do not know the number of ranks; 0: not known either,
+                        // and such sets are given up
+  Backlog backlog = Backlog::newest;
+  uint32_t backlog_sets = 2;  // block: undrained sets from which on begin() waits
+  std::chrono::milliseconds peer_timeout{10'000};
+  std::chrono::milliseconds set_timeout{600'000};
+  std::chrono::milliseconds stall_timeout{120'000};
+  std::chrono::milliseconds quiet{500};  // an end with drain comes when nothing is left to do for so long
+  std::string profile, scheme;           // as the user asked: for manifests
+  bool remembers = true;                 // codec::Profile::remembers() of the profile
+  std::vector<std::string> lossy;        // texts of the rules for loss, that all workers have
+  std::string host;                      // of this process, for the status
+};
+
+using SessionId = fabric::ConnectionId;
+
+struct LogLine {
+  fabric::Severity severity = fabric::Severity::info;
+  std::string text;
+};
+
+// What is to be done, in the order of each list.
+struct CoordinatorOutput {
+  struct ToSend {
+    SessionId to = 0;
+    wire::MessageT message;
+  };
+  std::vector<ToSend> messages;
+  std::vector<SessionId> closed;  // connections to be closed after that; disconnected() need not be called for them
+  std::vector<StoreCommand> commands;
+  std::vector<LogLine> log;
+};
+
+// The order of messages (docs/wire.md, "Jobs"): a session begins with AgentHello or WorkerHello, answered by Welcome,
+// or asks with StatusRequest or StopRequest only. An agent that is there under the same node and stage already takes
+// the other one's place.
+class Coordinator {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  Coordinator(const CoordinatorOptions& options, uint64_t generation, Time now);
+  ~Coordinator();
+  Coordinator(const Coordinator&) = delete;
+  Coordinator& operator=(const Coordinator&) = delete;
+
+  // `session` was never used before. `peer` is for messages.
+  void connected(SessionId session, std::string peer, Time now);
+  // `message` is from wire::decode(). corrupt or limit if the other side breaks the protocol: then its connection is to
+  // be closed, and disconnected() called.
+  Result<void> received(SessionId session, wire::MessageT message, Time now);
+  void disconnected(SessionId session, Time now);
+  void answered(StoreAnswer answer, Time now);
+
+  // To be called at next_tick() or later, after what has arrived was received.
+  void tick(Time now);
+  Time next_tick() const;
+
+  // What is to be done since the last call.
+  CoordinatorOutput take_output();
+
+  // A message of this kind came, or went out, in a frame of so many bytes: the status sums them up.
+  void count_received(wire::Body kind, size_t bytes);
+  void count_sent(wire::Body kind, size_t bytes);
+
+  // Whether the job is over: Stop was sent to everybody.
+  bool stopped() const;
+
+  struct Impl;  // coordinator_impl.h
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace forebay::job

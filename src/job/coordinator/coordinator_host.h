@@ -1,0 +1,51 @@
+// A coordinator at work: between the connections of a hub and the store's thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "fabric/hub.h"
+#include "job/coordinator/coordinator.h"
+#include "job/coordinator/store_worker.h"
+
+namespace forebay::job {
+
+// Used by the hub's thread alone.
+class CoordinatorHost {
+ public:
+  using Log = std::function<void(fabric::Severity, const std::string&)>;
+
+  // The hub outlives it. After the destructor nothing of it is called any more.
+  CoordinatorHost(fabric::Hub& hub, const CoordinatorOptions& options, const std::string& store, uint64_t generation,
+                  Log log);
+  ~CoordinatorHost();
+  CoordinatorHost(const CoordinatorHost&) = delete;
+  CoordinatorHost& operator=(const CoordinatorHost&) = delete;
+
+  // As fabric::HubHandler has them.
+  void connected(fabric::ConnectionId id, const std::string& peer);
+  Result<void> received(fabric::ConnectionId id, const fabric::Frame& frame);
+  void disconnected(fabric::ConnectionId id);
+  void tick(std::chrono::steady_clock::time_point now);
+  std::chrono::steady_clock::time_point next_tick() const;
+
+  bool stopped() const;  // the job is over
+
+  // What still may wait for the file system: to be destroyed where that may take its time.
+  std::unique_ptr<StoreWorker> release_store();
+
+ private:
+  struct Gate;
+  void flush();
+
+  fabric::Hub& hub_;
+  Log log_;
+  Coordinator coordinator_;
+  std::shared_ptr<Gate> gate_;  // to this, for what the store's thread posts
+  std::unique_ptr<StoreWorker> store_;
+};
+
+}  // namespace forebay::job

@@ -1,0 +1,243 @@
+// A restart round:
+//   1. every rank of the job has asked, and nothing that was complete waits to be drained any more: it would be newer;
+//   2. the newest set of the store that can be read whole, and has as many ranks, is chosen, and each of its containers
+//      is a delivery task;
+//   3. when one turns out damaged, the set is passed over for everybody, and the next older one is chosen;
+//   4. all get the same answer.
+// An agent that is lost before the answer must ask again: what was delivered to it may be gone.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "engine/set_files.h"
+#include "job/coordinator/coordinator_impl.h"
+
+namespace forebay::job {
+namespace {
+
+constexpr int kDeliverPriority = 0;
+constexpr uint32_t kMaxFailures = 3;
+constexpr uint32_t kNobody = 0xffffffff;
+
+// Why a set cannot be delivered to a job of so many ranks, as far as its manifest tells.
+std::string what_is_wrong(const store::SetInfo& set, uint32_t ranks) {
+  if (!set.manifest) return set.manifest.error().message();
+  const store::Manifest& manifest = *set.manifest;
+  if (!manifest.lost_containers.empty()) return "a repair could not save all of it";
+  if (manifest.ranks != ranks) return fmt::format("it is of {} ranks, and the job has {}", manifest.ranks, ranks);
+  if (manifest.group_size == 0 ||
+      manifest.containers.size() != (manifest.ranks + manifest.group_size - 1) / manifest.group_size)
+    return "its containers are not those of its ranks";
+  return {};
+}
+
+bool is_damaged(const wire::TaskDoneT& done) {
+  return done.side == wire::FaultSide::store &&
+         engine::is_damage(Error{.kind = static_cast<ErrorKind>(done.error_kind), .what = done.error});
+}
+
+}  // namespace
+
+void Coordinator::Impl::restart(SessionId id, const wire::RestartRequestT& request) {
+  wire::RefusedT refused;
+  refused.error_kind = static_cast<uint8_t>(ErrorKind::invalid_argument);
+  if (request.total == 0 || request.total > kMaxRanks || request.ranks.empty() ||
+      std::ranges::max(request.ranks) >= request.total) {
+    refused.message = "a restart of ranks that cannot be";
+    return send(id, std::move(refused));
+  }
+  if (!round) {
+    round = Round{.since = now, .total = request.total};
+    info(fmt::format("a restart of {} ranks begins", request.total));
+  }
+  if (round->total != request.total) {
+    refused.message = fmt::format("others restart {} ranks, and not {}", round->total, request.total);
+    return send(id, std::move(refused));
+  }
+  std::vector<uint32_t>& asked = round->asked[id];
+  std::vector<uint32_t> added = request.ranks;
+  std::ranges::sort(added);
+  added.erase(std::ranges::unique(added).begin(), added.end());
+  std::erase_if(added, [&](uint32_t rank) { return std::ranges::binary_search(asked, rank); });
+  round->coverage.add(added);
+  asked.insert(asked.end(), added.begin(), added.end());
+  std::ranges::sort(asked);
+  advance_restart();
+}
+
+void Coordinator::Impl::restart_left(SessionId id) {
+  if (!round) return;
+  const auto asked = round->asked.find(id);
+  if (asked == round->asked.end()) return;
+  round->coverage.remove(asked->second);
+  round->asked.erase(asked);
+  stop_delivering();
+  round->stale_list = round->phase == Round::Phase::listing && !round->store_waits;
+  round->phase = Round::Phase::gathering;
+  round->store_waits = false;
+  if (round->asked.empty()) round.reset();
+}
+
+// Once all ranks have asked.
+void Coordinator::Impl::advance_restart() {
+  if (!round || round->phase != Round::Phase::gathering || round->coverage.size() < round->total) return;
+  // One that is complete may wait for what the store says of it.
+  const auto is_coming = [&](const auto& one) {
+    return one.second.phase != Set::Phase::incomplete || is_complete(one.second);
+  };
+  if (std::ranges::any_of(sets, is_coming)) return;
+  round->phase = Round::Phase::listing;
+  round->passed_over.clear();
+  out.commands.push_back(ListSets{});
+}
+
+void Coordinator::Impl::answered(ListedSets answer) {
+  if (!round) return;
+  if (std::exchange(round->stale_list, false)) return;
+  if (round->phase != Round::Phase::listing) return;
+  if (!answer.sets) {
+    round->store_retry.failed(now);
+    round->store_waits = true;
+    return warn("the store fails at a restart, and is tried again: " + answer.sets.error().message());
+  }
+  round->store_retry.succeeded();
+  round->candidates = *std::move(answer.sets);
+  choose_next();
+}
+
+void Coordinator::Impl::pass_over(const std::string& name, const std::string& why) {
+  constexpr size_t kMost = 2000;
+  warn(fmt::format("restart: set {} is passed over: {}", name, why));
+  std::string& text = round->passed_over;
+  if (text.size() < kMost) text += fmt::format("{}set {} was passed over: {}", text.empty() ? "" : "; ", name, why);
+}
+
+void Coordinator::Impl::choose_next() {
+  while (!round->candidates.empty()) {
+    store::SetInfo set = std::move(round->candidates.back());
+    round->candidates.pop_back();
+    const std::string wrong = what_is_wrong(set, round->total);
+    if (wrong.empty()) return deliver(set);
+    pass_over(set.name, wrong);
+  }
+  round->chosen.reset();
+  answer_restart(false, round->passed_over.empty() ? "the store holds no set" : round->passed_over);
+}
+
+std::map<uint32_t, SessionId> Coordinator::Impl::askers_by_rank() const {
+  std::map<uint32_t, SessionId> askers;
+  for (const auto& [id, ranks] : round->asked)
+    for (const uint32_t rank : ranks) askers.emplace(rank, id);
+  return askers;
+}
+
+void Coordinator::Impl::deliver(const store::SetInfo& set) {
+  info(fmt::format("restart: set {} is delivered", set.name));
+  round->phase = Round::Phase::delivering;
+  round->chosen = set;
+  round->done = 0;
+  const store::Manifest& manifest = *round->chosen->manifest;
+  const auto askers = askers_by_rank();
+  for (uint32_t i = 0; i < manifest.containers.size(); ++i) {
+    const auto first = static_cast<uint32_t>(i * manifest.group_size);
+    round->units.push_back(add_unit(0, i, kDeliverPriority, sessions.at(askers.at(first)).agent->node, true));
+  }
+  if (round->units.empty()) answer_restart(true, round->passed_over);
+}
+
+wire::TaskT Coordinator::Impl::delivery_task(uint32_t container, const store::SetInfo& set) const {
+  const store::Manifest& manifest = *set.manifest;
+  wire::TaskT task;
+  task.kind = wire::TaskKind::deliver;
+  task.set = set.name;
+  task.directory = set.directory;
+  task.container = manifest.containers[container].name;
+  task.first_rank = static_cast<uint32_t>(container * manifest.group_size);
+  const auto end = static_cast<uint32_t>(std::min(task.first_rank + manifest.group_size, manifest.ranks));
+  const auto askers = askers_by_rank();
+  std::map<SessionId, uint32_t> peers;
+  for (uint32_t rank = task.first_rank; rank < end; ++rank) {
+    const auto asker = askers.find(rank);
+    if (asker == askers.end()) {
+      task.peer_of_rank.push_back(kNobody);
+      continue;
+    }
+    const auto [place, is_new] = peers.emplace(asker->second, static_cast<uint32_t>(peers.size()));
+    task.peer_of_rank.push_back(place->second);
+    if (!is_new) continue;
+    const wire::AgentHelloT& agent = *sessions.at(asker->second).agent;
+    auto& peer = *task.peers.emplace_back(std::make_unique<wire::PeerT>());
+    peer.node = agent.node;
+    peer.host = agent.host;
+    peer.addresses = agent.addresses;
+    peer.stage = agent.stage;
+  }
+  return task;
+}
+
+void Coordinator::Impl::delivered(uint32_t container, const wire::TaskDoneT& done) {
+  const UnitId unit = round->units[container];
+  if (!done.failed) {
+    remove_unit(std::exchange(round->units[container], 0));
+    if (++round->done == round->units.size()) answer_restart(true, round->passed_over);
+    return;
+  }
+  if (is_damaged(done)) {
+    pass_over(round->chosen->name, done.error);
+    stop_delivering();
+    return choose_next();
+  }
+  ++totals.tasks_again;
+  warn("restart: a delivery is tried again: " + done.error);
+  const Retry& retry = board.failed(unit, now);
+  if (done.side == wire::FaultSide::other && retry.failures() >= kMaxFailures)
+    refuse_restart(static_cast<ErrorKind>(done.error_kind), done.error);
+}
+
+void Coordinator::Impl::stop_delivering() {
+  for (const UnitId unit : round->units) remove_unit(unit);
+  round->units.clear();
+}
+
+void Coordinator::Impl::answer_restart(bool found, const std::string& message) {
+  wire::RestartReadyT ready;
+  ready.found = found;
+  ready.message = message;
+  if (found) {
+    ready.set = application_name(round->chosen->name);
+    ready.stored_as = round->chosen->name;
+    if (round->chosen->manifest->step) ready.step = *round->chosen->manifest->step;
+  }
+  info(found ? fmt::format("restart: set {} is in the stages of {} ranks", ready.stored_as, round->total)
+             : "restart: there is nothing to restart from: " + message);
+  for (const auto& [id, ranks] : round->asked) send(id, wire::RestartReadyT(ready));
+  ++totals.restarts;
+  stop_delivering();
+  round.reset();
+}
+
+void Coordinator::Impl::refuse_restart(ErrorKind kind, const std::string& message) {
+  warn("the restart fails: " + message);
+  wire::RefusedT refused;
+  refused.error_kind = static_cast<uint8_t>(kind);
+  refused.message = message;
+  for (const auto& [id, ranks] : round->asked) send(id, wire::RefusedT(refused));
+  stop_delivering();
+  round.reset();
+}
+
+void Coordinator::Impl::tick_restart() {
+  if (!round) return;
+  if (round->store_waits && now >= round->store_retry.next()) {
+    round->store_waits = false;
+    out.commands.push_back(ListSets{});
+  }
+  if (now - round->since < options.set_timeout) return advance_restart();
+  if (round->coverage.size() < round->total)
+    return refuse_restart(ErrorKind::timeout, fmt::format("ranks {} of {} did not ask for the restart",
+                                                          round->coverage.missing(round->total), round->total));
+  if (round->phase != Round::Phase::delivering)
+    refuse_restart(ErrorKind::timeout, "the store or a set that is drained keeps the restart waiting");
+}
+
+}  // namespace forebay::job

@@ -1,0 +1,151 @@
+// How a coordinator brings the ranks of a job back to the newest set that is intact.
+#include <gmock/gmock.h>
+
+#include "job/coordinator/test_two_nodes.h"
+
+namespace forebay::job {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST_F(CoordinatorTest, ARestartDeliversTheNewestSetToAllRanks) {
+  offer_all("s1", 1);
+  work();
+  offer_all("s2", 2);
+  work();
+  wire::RestartRequestT request;
+  request.total = 4;
+  request.ranks = {0, 1};
+  s.send(a, wire::RestartRequestT(request));
+  s.serve_store();
+  EXPECT_TRUE(s.inbox[wa].tasks.empty());
+  request.ranks = {3};
+  s.send(b, wire::RestartRequestT(request));
+  request.ranks = {2};
+  s.send(b, wire::RestartRequestT(request));
+  s.serve_store();
+  const wire::TaskT task = take_task(wb);
+  EXPECT_EQ(task.kind, wire::TaskKind::deliver);
+  EXPECT_EQ(task.set, "s2");
+  EXPECT_EQ(task.container, "00001-of-00002.fbc");
+  EXPECT_EQ(task.first_rank, 2u);
+  EXPECT_THAT(task.peer_of_rank, ElementsAre(0, 0));
+  EXPECT_EQ(task.peers[0]->stage, "/stage");
+  s.send(wb, success(task));
+  EXPECT_TRUE(s.inbox[a].ready.empty());
+  s.send(wa, success(take_task(wa)));
+  for (const SessionId agent : {a, b}) {
+    ASSERT_EQ(s.inbox[agent].ready.size(), 1u);
+    EXPECT_TRUE(s.inbox[agent].ready[0].found);
+    EXPECT_EQ(s.inbox[agent].ready[0].set, "s2");
+    EXPECT_EQ(s.inbox[agent].ready[0].step, 2);
+  }
+}
+
+class RestartTest : public CoordinatorTest {
+ protected:
+  void SetUp() override {
+    for (int64_t step = 1; step <= 3; ++step) {
+      offer_all("s" + std::to_string(step), step);
+      work();
+    }
+  }
+  void ask(SessionId agent, std::vector<uint32_t> ranks, uint32_t total = 4) {
+    wire::RestartRequestT request;
+    request.total = total;
+    request.ranks = std::move(ranks);
+    s.send(agent, std::move(request));
+    s.serve_store();
+  }
+  void ask_all() {
+    ask(a, {0, 1});
+    ask(b, {2, 3});
+  }
+};
+
+TEST_F(RestartTest, ADamagedSetIsPassedOverForAll) {
+  ask_all();
+  s.send(wa, success(take_task(wa)));
+  s.send(wb, failure(take_task(wb), wire::FaultSide::store, ErrorKind::corrupt, "frame 7 is damaged"));
+  EXPECT_EQ(take_task(wa).set, "s2");
+  s.inbox[wa].tasks.clear();
+  s.send(wb, success(take_task(wb)));
+  EXPECT_TRUE(s.inbox[a].ready.empty());
+}
+
+TEST_F(RestartTest, TheMessageSaysWhatWasPassedOver) {
+  s.stored.at("s2").lost_containers = {"00001-of-00002.fbc"};
+  ask_all();
+  s.send(wb, failure(take_task(wb), wire::FaultSide::store, ErrorKind::corrupt, "frame 7 is damaged"));
+  ASSERT_EQ(s.inbox[wa].cancels.size(), 1u);
+  s.send(wa, failure(take_task(wa), wire::FaultSide::other, ErrorKind::cancelled));
+  s.send(wa, success(take_task(wa)));
+  s.send(wb, success(take_task(wb)));
+  ASSERT_EQ(s.inbox[b].ready.size(), 1u);
+  EXPECT_EQ(s.inbox[b].ready[0].set, "s1");
+  EXPECT_THAT(s.inbox[b].ready[0].message, testing::AllOf(HasSubstr("s3"), HasSubstr("frame 7"), HasSubstr("s2")));
+}
+
+TEST_F(RestartTest, SetsOfAnotherNumberOfRanksAreOfNoUse) {
+  ask(a, {0, 1, 2}, 3);
+  ASSERT_EQ(s.inbox[a].ready.size(), 1u);
+  EXPECT_FALSE(s.inbox[a].ready[0].found);
+  EXPECT_THAT(s.inbox[a].ready[0].message, HasSubstr("4 ranks"));
+}
+
+TEST_F(RestartTest, WaitsForASetThatIsBeingDrained) {
+  offer_all("s4", 4);
+  s.serve_store();
+  ask_all();
+  s.send(wa, success(take_task(wa)));
+  s.send(wb, success(take_task(wb)));
+  s.serve_store();
+  EXPECT_EQ(take_task(wa).set, "s4");
+}
+
+TEST_F(RestartTest, AnAgentThatIsLostMustAskAgain) {
+  ask_all();
+  s.leave(b);
+  EXPECT_EQ(s.inbox[wa].cancels.size(), 1u);
+  s.send(wa, failure(take_task(wa), wire::FaultSide::other, ErrorKind::cancelled));
+  s.send(wb, failure(take_task(wb), wire::FaultSide::other, ErrorKind::cancelled));
+  const SessionId back = s.agent("nb");
+  ask(back, {2, 3});
+  s.send(wa, success(take_task(wa)));
+  s.send(wb, success(take_task(wb)));
+  EXPECT_EQ(s.inbox[a].ready.size(), 1u);
+  EXPECT_EQ(s.inbox[back].ready.size(), 1u);
+}
+
+TEST_F(RestartTest, RanksThatDoNotAskAreNamed) {
+  ask(a, {0, 1});
+  s.pass(601s, all());
+  ASSERT_EQ(s.inbox[a].refused.size(), 1u);
+  EXPECT_THAT(s.inbox[a].refused[0].message, HasSubstr("2-3"));
+  ask_all();
+  EXPECT_FALSE(s.inbox[wa].tasks.empty()) << "the next round is another one";
+}
+
+TEST_F(RestartTest, WhatCannotBeIsRefused) {
+  ask(a, {4});
+  ask(a, {});
+  ask(a, {0}, 0);
+  EXPECT_EQ(s.inbox[a].refused.size(), 3u);
+  ask(a, {0});
+  ask(b, {1}, 5);
+  EXPECT_EQ(s.inbox[b].refused.size(), 1u);
+}
+
+TEST_F(CoordinatorTest, AnEmptyStoreIsNothingToRestartFrom) {
+  wire::RestartRequestT request;
+  request.total = 2;
+  request.ranks = {0, 1};
+  s.send(a, std::move(request));
+  s.serve_store();
+  ASSERT_EQ(s.inbox[a].ready.size(), 1u);
+  EXPECT_FALSE(s.inbox[a].ready[0].found);
+}
+
+}  // namespace
+}  // namespace forebay::job

@@ -1,0 +1,173 @@
+// What a coordinator makes of a store that fails, says nothing at all, or has the set already.
+#include <gmock/gmock.h>
+
+#include "job/coordinator/test_two_nodes.h"
+
+namespace forebay::job {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using wire::SetState;
+
+class CoordinatorStoreTest : public testing::Test {
+ protected:
+  const wire::SetNewsT& only_news() {
+    if (s.inbox[a].news.size() != 1) throw std::runtime_error("not one piece of news");
+    return s.inbox[a].news[0];
+  }
+
+  Stand s;
+  SessionId a = s.agent("na");
+};
+
+TEST_F(CoordinatorStoreTest, AStoreThatCannotBeReadEndsTheSetWithItsError) {
+  s.send(a, offer_of("s", {0, 1}, 2, 1));
+  for (int i = 0; i < 100 && s.inbox[a].news.empty(); ++i) {
+    if (!s.commands.empty()) s.answer(LookedUp{s.take_command<LookUp>().set, fail(ErrorKind::io, "EIO", "/store")});
+    s.pass(30s, {a});
+  }
+  EXPECT_EQ(only_news().state, SetState::failed);
+  EXPECT_THAT(only_news().message, HasSubstr("/store: EIO"));
+}
+
+TEST_F(CoordinatorStoreTest, AStoreThatDoesNotAnswerEndsTheSet) {
+  s.send(a, offer_of("s", {0, 1}, 2, 1));
+  s.pass(601s, {a});
+  EXPECT_EQ(only_news().state, SetState::failed);
+  EXPECT_THAT(only_news().message, HasSubstr("the store does not answer"));
+}
+
+TEST_F(CoordinatorStoreTest, ARestartWaitsForACompleteSetThatTheStoreWasAskedAbout) {
+  s.send(a, offer_of("s", {0, 1}, 2, 1));
+  const auto asked = s.take_command<LookUp>();
+  wire::RestartRequestT request;
+  request.total = 2;
+  request.ranks = {0, 1};
+  s.send(a, std::move(request));
+  EXPECT_TRUE(s.commands.empty());
+  s.answer(LookedUp{asked.set, std::vector<StoredSet>{}});
+  EXPECT_EQ(s.take_command<Stage>().name, "s");
+}
+
+TEST_F(CoordinatorTest, StoreErrorsAreTriedAgainWithGrowingPauses) {
+  offer_all("s");
+  s.answer(LookedUp{s.take_command<LookUp>().set, std::vector<StoredSet>{}});
+  for (const auto pause : {1s, 2s, 4s}) {
+    s.answer(Staged{s.take_command<Stage>().set, fail(ErrorKind::no_space, "full", "/store")});
+    s.pass(pause - 500ms, all());
+    EXPECT_TRUE(s.commands.empty()) << pause.count();
+    s.pass(1s, all());
+  }
+  s.serve_store();
+  s.send(wa, success(take_task(wa)));
+  s.send(wb, failure(take_task(wb), wire::FaultSide::store, ErrorKind::no_space));
+  s.pass(2s, all());
+  s.send(s.inbox[wa].tasks.empty() ? wb : wa, success(take_task(s.inbox[wa].tasks.empty() ? wb : wa)));
+  s.answer(Committed{s.take_command<Commit>().set, fail(ErrorKind::io, "EIO", "/store")});
+  EXPECT_TRUE(s.inbox[a].news.empty());
+  s.pass(2s, all());
+  s.serve_store();
+  EXPECT_THAT(states(a), ElementsAre(SetState::durable));
+}
+
+TEST_F(CoordinatorTest, AStoreThatStaysFullEndsTheSet) {
+  offer_all("s");
+  s.answer(LookedUp{s.take_command<LookUp>().set, std::vector<StoredSet>{}});
+  for (int i = 0; i < 100 && s.inbox[a].news.empty(); ++i) {
+    if (!s.commands.empty()) s.answer(Staged{s.take_command<Stage>().set, fail(ErrorKind::no_space, "full", "/store")});
+    s.pass(30s, all());
+  }
+  ASSERT_THAT(states(a), ElementsAre(SetState::failed));
+  EXPECT_THAT(s.inbox[a].news[0].message, HasSubstr("full"));
+}
+
+TEST_F(CoordinatorTest, AWorkersOwnErrorsAreFewBeforeTheSetIsGivenUp) {
+  offer_all("s");
+  s.serve_store();
+  int tries = 0;
+  for (; tries < 10 && s.inbox[a].news.empty(); ++tries) {
+    const SessionId worker = s.inbox[wa].tasks.empty() ? wb : wa;
+    s.send(worker, failure(take_task(worker), wire::FaultSide::other, ErrorKind::limit, "too little memory"));
+    if (tries % 2 == 1) s.pass(5s, all());
+  }
+  EXPECT_LE(tries, 6);
+  EXPECT_THAT(states(a), ElementsAre(SetState::failed));
+}
+
+TEST_F(CoordinatorTest, ATaskThatEndsItsWorkersIsGivenUp) {
+  offer_all("s");
+  s.serve_store();
+  s.leave(wa);
+  s.send(wb, success(take_task(wb)));
+  int lost = 0;
+  for (SessionId worker = wb; s.inbox[a].news.empty() && lost < 20; ++lost) {
+    s.leave(worker);
+    worker = s.worker("nc");
+  }
+  EXPECT_EQ(lost, 7);
+  EXPECT_THAT(states(a), ElementsAre(SetState::failed));
+}
+
+TEST_F(CoordinatorTest, WhatTheStoreHasAlreadyIsNotStoredTwice) {
+  offer_all("s");
+  work();
+  const store::Manifest committed = s.stored.at("s");
+  Stand t(small_groups(), 2);  // the next coordinator
+  t.stored["s"] = committed;
+  const SessionId one = t.agent("na"), two = t.agent("nb");
+  t.send(one, offer_of("s", {0, 1}, 4, 11));
+  t.serve_store();
+  EXPECT_TRUE(t.inbox[one].news.empty());
+  t.send(two, offer_of("s", {2, 3}, 4, 12));
+  t.serve_store();
+  for (const SessionId id : {one, two}) {
+    ASSERT_EQ(t.inbox[id].news.size(), 1u);
+    EXPECT_EQ(t.inbox[id].news[0].state, SetState::durable);
+    EXPECT_EQ(t.inbox[id].news[0].stored_as, "s");
+  }
+  EXPECT_TRUE(t.commits.empty());
+}
+
+TEST_F(CoordinatorTest, ALonelyPartOfAStoredSetIsKnownAfterAWhile) {
+  offer_all("s");
+  work();
+  Stand t(small_groups(), 2);
+  t.stored["s"] = s.stored.at("s");
+  const SessionId one = t.agent("na");
+  t.send(one, offer_of("s", {0, 1}, 4, 11));
+  t.serve_store();
+  t.pass(25s, {one});
+  ASSERT_EQ(t.inbox[one].news.size(), 1u);
+  EXPECT_EQ(t.inbox[one].news[0].state, SetState::durable);
+}
+
+TEST_F(CoordinatorTest, ASetWrittenAgainGetsAnotherName) {
+  offer_all("s");
+  work();
+  offer_all("s", {}, 8);
+  work();
+  EXPECT_EQ(s.inbox[a].news[1].stored_as, "s+2");
+  offer_all("s", {}, 9);
+  work();
+  EXPECT_EQ(s.inbox[a].news[2].stored_as, "s+3");
+  offer_all("s", {}, 8);  // agents that were killed, say
+  EXPECT_EQ(s.inbox[a].news[3].stored_as, "s+2");
+  EXPECT_EQ(s.inbox[a].news[3].state, SetState::durable);
+}
+
+TEST_F(CoordinatorTest, ANameThatIsTakenAtTheCommitIsLookedAtAgain) {
+  offer_all("s");
+  s.serve_store();
+  s.send(wa, success(take_task(wa)));
+  s.send(wb, success(take_task(wb)));
+  const auto commit = s.take_command<Commit>();
+  s.stored["s"] = commit.manifest;  // an earlier coordinator has woken up
+  s.answer(Committed{commit.set, fail(ErrorKind::exists, "taken")});
+  s.serve_store();
+  EXPECT_THAT(states(a), ElementsAre(SetState::durable));
+  EXPECT_EQ(s.stored.size(), 1u);
+}
+
+}  // namespace
+}  // namespace forebay::job

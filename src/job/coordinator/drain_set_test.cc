@@ -1,0 +1,167 @@
+#include "job/coordinator/drain_set.h"
+
+#include <gmock/gmock.h>
+
+#include "job/coordinator/test_coordinator.h"
+
+namespace forebay::job {
+namespace {
+
+using testing::ElementsAre;
+
+Part part_of(wire::OfferT offer, const std::string& node) {
+  Part part = value(make_part(offer));
+  part.session = 1;
+  part.node = part.host = node;
+  return part;
+}
+
+wire::OfferT named(std::vector<std::string> names, std::vector<int> ranks = {}) {
+  wire::OfferT offer;
+  offer.set = "s";
+  for (size_t i = 0; i < names.size(); ++i)
+    offer.files.push_back(offered_file(names[i], i < ranks.size() ? ranks[i] : -1));
+  return offer;
+}
+
+std::vector<std::string> names_of(const RankGroup& group) {
+  std::vector<std::string> names;
+  for (const GroupFile& one : group.files) names.push_back(one.part->files[one.file].file->name);
+  return names;
+}
+
+TEST(MakePart, TheHashIsOfWhatTheFilesAre) {
+  const auto hash = [](auto change) {
+    wire::OfferT offer = named({"b", "a"});
+    change(offer);
+    return value(make_part(offer)).hash;
+  };
+  const uint64_t same = hash([](auto&) {});
+  EXPECT_EQ(hash([](auto& o) { std::swap(o.files[0], o.files[1]); }), same);
+  EXPECT_EQ(hash([](auto& o) { o.exposure = 8; }), same);
+  EXPECT_EQ(hash([](auto& o) { o.files[0]->mode = 0600; }), same);
+  EXPECT_NE(hash([](auto& o) { o.files[0]->size = 1; }), same);
+  EXPECT_NE(hash([](auto& o) { o.files[0]->mtime_ns = 1; }), same);
+  EXPECT_NE(hash([](auto& o) { o.files[0]->mtime_s = 1; }), same);
+  EXPECT_NE(hash([](auto& o) { o.files[0]->name = "c"; }), same);
+  EXPECT_NE(hash([](auto& o) { o.files.pop_back(); }), same);
+}
+
+TEST(MakePart, RefusesWhatCannotBe) {
+  wire::OfferT twice = named({"a", "b", "a"});
+  EXPECT_EQ(error(make_part(twice)).path, "a");
+  wire::OfferT rank = offer_of("s", {4}, 4, 1);
+  EXPECT_EQ(error(make_part(rank)).kind, ErrorKind::invalid_argument);
+  wire::OfferT complete = offer_of("s", {1}, 4, 1);
+  complete.complete = {4};
+  EXPECT_EQ(error(make_part(complete)).kind, ErrorKind::invalid_argument);
+  wire::OfferT many = offer_of("s", {1}, 0xffffffff, 1);
+  EXPECT_EQ(error(make_part(many)).kind, ErrorKind::invalid_argument);
+}
+
+TEST(MakePart, RanksWithoutFilesCountToo) {
+  wire::OfferT offer = offer_of("s", {5, 1}, 8, 1);
+  offer.complete = {5, 2};
+  EXPECT_THAT(value(make_part(offer)).covered, ElementsAre(1, 2, 5));
+}
+
+TEST(Coverage, NamesWhatIsMissing) {
+  Coverage coverage;
+  coverage.add({0, 3, 4, 9});
+  coverage.add({3});
+  EXPECT_EQ(coverage.missing(10), "1-2, 5-8");
+  coverage.remove({3, 4});
+  EXPECT_EQ(coverage.size(), 3u);
+  EXPECT_EQ(coverage.missing(10), "1-2, 4-8");
+  EXPECT_EQ(coverage.missing(12), "1-2, 4-8, 10-11");
+  std::vector<uint32_t> even;
+  for (uint32_t rank = 0; rank < 100; rank += 2) even.push_back(rank);
+  Coverage holes;
+  holes.add(even);
+  EXPECT_EQ(holes.missing(100), "1, 3, 5, 7, 9, 11, 13, 15, 17, 19, ...");
+}
+
+TEST(CutGroups, AreInRankOrderOverAllNodes) {
+  Parts parts;
+  parts.emplace("a", part_of(offer_of("s", {4, 0, 2}, 5, 1), "a"));
+  parts.emplace("b", part_of(offer_of("s", {3, 1}, 5, 2), "b"));
+  const Groups cut = value(cut_groups(parts, 2));
+  EXPECT_EQ(cut.ranks, 5u);
+  EXPECT_EQ(cut.files, 5u);
+  ASSERT_EQ(cut.groups.size(), 3u);
+  EXPECT_THAT(names_of(cut.groups[0]), ElementsAre("rank0", "rank1"));
+  EXPECT_THAT(names_of(cut.groups[1]), ElementsAre("rank2", "rank3"));
+  EXPECT_THAT(names_of(cut.groups[2]), ElementsAre("rank4"));
+  EXPECT_EQ(cut.groups[1].first_rank, 2u);
+  EXPECT_EQ(cut.groups[1].home, "b");  // its file is larger by a byte
+  EXPECT_EQ(cut.groups[2].home, "a");
+  EXPECT_EQ(cut.bytes, 5u * 100 + 10);
+}
+
+TEST(CutGroups, TakesRanksFromNamesIfNobodyKnowsThem) {
+  Parts parts;
+  parts.emplace("a", part_of(named({"cpu0012", "log"}), "a"));
+  parts.emplace("b", part_of(named({"cpu0003", "cpu0007"}), "b"));
+  const Groups cut = value(cut_groups(parts, 1));
+  ASSERT_EQ(cut.groups.size(), 3u);
+  EXPECT_THAT(names_of(cut.groups[0]), ElementsAre("cpu0003", "log"));
+  EXPECT_THAT(names_of(cut.groups[1]), ElementsAre("cpu0007"));
+  EXPECT_THAT(names_of(cut.groups[2]), ElementsAre("cpu0012"));
+}
+
+TEST(CutGroups, AFileOfNoRankStaysOnItsNode) {
+  Parts parts;
+  parts.emplace("a", part_of(named({"x"}, {0}), "a"));
+  parts.emplace("b", part_of(named({"shared", "y", "z"}, {-1, 2, 1}), "b"));
+  const Groups cut = value(cut_groups(parts, 1));
+  EXPECT_THAT(names_of(cut.groups[1]), ElementsAre("shared", "z"));
+}
+
+TEST(CutGroups, OneDirectoryOnManyNodesIsOne) {
+  const auto with_directory = [](const std::string& file) {
+    wire::OfferT offer = named({file, "dir"});
+    offer.files[1]->kind = static_cast<uint8_t>(FileKind::directory);
+    offer.files[1]->size = 0;
+    return offer;
+  };
+  Parts parts;
+  parts.emplace("a", part_of(with_directory("dir/0"), "a"));
+  parts.emplace("b", part_of(with_directory("dir/1"), "b"));
+  EXPECT_EQ(value(cut_groups(parts, 8)).files, 3u);
+}
+
+TEST(CutGroups, RefusesTwoFilesOfOneNameAndSetsOfNothing) {
+  Parts parts;
+  EXPECT_FALSE(cut_groups(parts, 8));
+  parts.emplace("a", part_of(named({"x"}), "node-a"));
+  parts.emplace("b", part_of(named({"x"}), "node-b"));
+  const Error twice = error(cut_groups(parts, 8));
+  EXPECT_EQ(twice.path, "x");
+  EXPECT_THAT(twice.what, testing::AllOf(testing::HasSubstr("node-a"), testing::HasSubstr("node-b")));
+  Parts differ;
+  differ.emplace("a", part_of(offer_of("s", {0}, 2, 1), "a"));
+  differ.emplace("b", part_of(offer_of("s", {1}, 3, 1), "b"));
+  EXPECT_FALSE(cut_groups(differ, 8));
+}
+
+TEST(MakeTask, NamesFilesAsTheyWereOffered) {
+  Parts parts;
+  parts.emplace("a", part_of(offer_of("s", {2, 0}, 3, 77), "a"));
+  parts.emplace("b", part_of(offer_of("s", {1}, 3, 88), "b"));
+  const Groups cut = value(cut_groups(parts, 64));
+  const wire::TaskT task = make_task(cut.groups[0]);
+  ASSERT_EQ(task.peers.size(), 2u);
+  ASSERT_EQ(task.files.size(), 3u);
+  const auto file_of_rank_2 = std::ranges::find_if(task.files, [](const auto& f) { return f->file->rank == 2; });
+  EXPECT_EQ((*file_of_rank_2)->index, 0u);
+  EXPECT_EQ(task.peers[(*file_of_rank_2)->peer]->exposure, 77u);
+  wire::OfferT again = offer_of("s", {0, 2}, 3, 99);
+  renew(parts.at("a"), part_of(std::move(again), "a"));
+  const wire::TaskT renewed = make_task(cut.groups[0]);
+  const auto found = std::ranges::find_if(renewed.files, [](const auto& f) { return f->file->rank == 2; });
+  EXPECT_EQ((*found)->index, 1u);
+  EXPECT_EQ(renewed.peers[(*found)->peer]->exposure, 99u);
+}
+
+}  // namespace
+}  // namespace forebay::job

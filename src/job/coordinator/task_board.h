@@ -1,0 +1,113 @@
+// Which worker does what: units of work that wait, the workers, and the attempts that join them. It knows nothing of
+// sets or restarts. Pure.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "fabric/hub.h"
+#include "job/coordinator/retry.h"
+
+namespace forebay::job {
+
+using WorkerId = fabric::ConnectionId;
+using UnitId = uint64_t;
+using AttemptId = uint64_t;
+
+class TaskBoard {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  struct Progress {
+    uint64_t raw_bytes = 0, stored_bytes = 0;
+    Time since{}, last{};  // of the attempt, and of what moved last
+  };
+  struct Attempt {
+    AttemptId id = 0;
+    UnitId unit = 0;
+    WorkerId worker = 0;
+  };
+
+  explicit TaskBoard(std::chrono::milliseconds stall_timeout) : stall_timeout_(stall_timeout) {}
+
+  // Units of a lower `priority` number come first, then those of a lower id. `home`: the node that they had best be
+  // done on. A unit that is not ready waits until it is.
+  void add(UnitId id, int priority, std::string home, bool ready);
+  void set_ready(UnitId id, bool ready);
+
+  // Forgets the unit. What is returned is to be cancelled: its workers are busy until they say so.
+  std::vector<Attempt> remove(UnitId id);
+
+  void worker_joined(WorkerId id, std::string node);
+  // What it was doing, if it was the latest attempt at a unit, which waits again.
+  std::optional<UnitId> worker_left(WorkerId id);
+
+  // Gives units to idle workers: to those on their home nodes first. Each unit has one attempt at a time that is not
+  // stalled.
+  std::vector<Attempt> start(Time now);
+
+  void progressed(WorkerId worker, AttemptId attempt, uint64_t raw_bytes, uint64_t stored_bytes, Time now);
+
+  // The worker is idle again. The unit, if it is still there and the outcome matters to it: that of its latest attempt,
+  // and success of any. It then waits for remove() or failed(); nothing if the worker has no such attempt.
+  std::optional<UnitId> ended(WorkerId worker, AttemptId attempt, bool good);
+
+  // The unit is to be tried again, after a pause that grows.
+  const Retry& failed(UnitId id, Time now);
+  uint32_t losses(UnitId id) const;  // attempts that ended with their worker, or stalled
+
+  // Attempts that have made no progress for too long: each is told once, to be cancelled, and its unit waits again.
+  std::vector<Attempt> stalled(Time now);
+
+  // Time in which nobody could be heard does not count.
+  void forgive(std::chrono::nanoseconds gap);
+
+  // For the status.
+  std::optional<Attempt> attempt_of(WorkerId worker) const;
+  Progress progress_of(WorkerId worker) const;
+  size_t workers() const { return workers_.size(); }
+
+ private:
+  struct Key {
+    int priority = 0;
+    UnitId id = 0;
+    auto operator<=>(const Key&) const = default;
+  };
+  struct Unit {
+    Key key;
+    std::string home;
+    bool ready = false;
+    AttemptId latest = 0;  // that runs and is not stalled; 0: none
+    Retry retry;
+    uint32_t losses = 0;
+  };
+  struct Worker {
+    std::string node;
+    Attempt attempt;  // id 0: idle
+    bool stalled = false;
+    Progress progress;
+  };
+
+  void wait_again(Unit& unit);
+  void unlist(const Unit& unit);
+  void wake(Time now);
+  void assign(WorkerId id, Worker& worker, Key key, Time now, std::vector<Attempt>& out);
+  bool is_current(const Attempt& attempt) const;
+
+  std::chrono::milliseconds stall_timeout_;
+  AttemptId next_attempt_ = 1;
+  std::unordered_map<UnitId, Unit> units_;
+  std::map<WorkerId, Worker> workers_;
+  std::set<WorkerId> idle_;
+  std::set<Key> waiting_;                                      // ready, and not paused
+  std::unordered_map<std::string, std::set<Key>> waiting_at_;  // the same by home
+  std::set<std::pair<Time, UnitId>> paused_;                   // ready, but not before
+};
+
+}  // namespace forebay::job

@@ -1,0 +1,235 @@
+// A coordinator between agents, workers and a store that a test plays.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/group_report.h"
+#include "job/coordinator/coordinator.h"
+#include "job/test_job.h"
+
+namespace forebay::job {
+
+using namespace std::chrono_literals;
+
+inline std::unique_ptr<wire::FileT> offered_file(std::string name, int rank, uint64_t size = 100, int64_t mtime = 7) {
+  auto file = std::make_unique<wire::FileT>();
+  file->name = std::move(name);
+  file->mode = 0644;
+  file->size = size;
+  file->mtime_s = mtime;
+  file->rank = rank;
+  return file;
+}
+
+// One file of each of `ranks`.
+inline wire::OfferT offer_of(const std::string& set, std::vector<uint32_t> ranks, uint32_t total, uint64_t exposure,
+                             int64_t mtime = 7) {
+  wire::OfferT offer;
+  offer.set = set;
+  offer.exposure = exposure;
+  offer.ranks = total;
+  for (const uint32_t rank : ranks)
+    offer.files.push_back(offered_file("rank" + std::to_string(rank), static_cast<int>(rank), 100 + rank, mtime));
+  return offer;
+}
+
+inline wire::TaskDoneT success(const wire::TaskT& task, uint64_t stored_bytes = 10) {
+  wire::TaskDoneT done;
+  done.id = task.id;
+  if (task.kind == wire::TaskKind::deliver) return done;
+  engine::GroupReport report;
+  report.entry = {.name = task.container, .bytes = stored_bytes, .files = task.files.size()};
+  for (const auto& file : task.files) report.entry.raw_bytes += file->file->size;
+  done.report = engine::to_text(report);
+  return done;
+}
+
+inline wire::TaskDoneT failure(const wire::TaskT& task, wire::FaultSide side, ErrorKind kind,
+                               const std::string& what = "it failed") {
+  wire::TaskDoneT done;
+  done.id = task.id;
+  done.failed = true;
+  done.side = side;
+  done.error_kind = static_cast<uint8_t>(kind);
+  done.error = what;
+  return done;
+}
+
+// What came to one session.
+struct Inbox {
+  std::deque<wire::SetNewsT> news;
+  std::deque<wire::TaskT> tasks;
+  std::deque<uint64_t> cancels;
+  std::deque<wire::RestartReadyT> ready;
+  std::deque<wire::RefusedT> refused;
+  std::deque<std::string> status, stops;
+  uint64_t messages = 0, pings = 0;
+  bool welcome = false, closed = false;
+};
+
+class Stand {
+ public:
+  explicit Stand(CoordinatorOptions with = {}, uint64_t generation = 1)
+      : options(std::move(with)), coordinator(options, generation, now) {}
+
+  // As agent, worker or somebody else.
+  SessionId join() {
+    coordinator.connected(++last_session, "test", now);
+    return last_session;
+  }
+  SessionId agent(const std::string& node, const std::string& stage = "/stage") {
+    const SessionId id = join();
+    wire::AgentHelloT hello;
+    hello.host = node;
+    hello.node = node;
+    hello.addresses = "tcp:" + node + ":1";
+    hello.stage = stage;
+    send(id, std::move(hello));
+    return id;
+  }
+  SessionId worker(const std::string& node) {
+    const SessionId id = join();
+    wire::WorkerHelloT hello;
+    hello.host = node;
+    hello.node = node;
+    hello.profile = options.profile;
+    hello.scheme = options.scheme;
+    send(id, std::move(hello));
+    return id;
+  }
+
+  template <class Table>
+  void send(SessionId id, Table body) {
+    wire::MessageT message;
+    message.body.Set(std::move(body));
+    check(coordinator.received(id, std::move(message), now));
+    collect();
+  }
+  void leave(SessionId id) {
+    coordinator.disconnected(id, now);
+    collect();
+  }
+
+  // Time passes; those of `alive` say something now and then.
+  void pass(std::chrono::milliseconds time, const std::vector<SessionId>& alive = {}) {
+    const auto end = now + time;
+    while (now < end) {
+      now = std::min<Coordinator::Time>(end, now + 500ms);
+      for (const SessionId id : alive) send(id, wire::PingT{});
+      coordinator.tick(now);
+      collect();
+    }
+  }
+
+  // The store answers everything, as if it was empty and all went well, but for what `stored` says.
+  void serve_store() {
+    while (!commands.empty()) {
+      const StoreCommand command = std::move(commands.front());
+      commands.pop_front();
+      std::visit([this](const auto& one) { perform(one); }, command);
+      collect();
+    }
+  }
+  template <class Command>
+  Command take_command() {
+    if (commands.empty()) throw std::runtime_error("no command for the store");
+    const StoreCommand command = std::move(commands.front());
+    commands.pop_front();
+    return std::get<Command>(command);
+  }
+  void answer(StoreAnswer with) {
+    coordinator.answered(std::move(with), now);
+    collect();
+  }
+
+  void collect() {
+    CoordinatorOutput out = coordinator.take_output();
+    for (auto& one : out.messages) deliver(inbox[one.to], one.message);
+    for (const SessionId id : out.closed) inbox[id].closed = true;
+    for (auto& command : out.commands) commands.push_back(std::move(command));
+    for (LogLine& line : out.log) log += line.text + "\n";
+  }
+
+  CoordinatorOptions options;
+  Coordinator::Time now{1000h};
+  Coordinator coordinator;
+  SessionId last_session = 0;
+  std::map<SessionId, Inbox> inbox;
+  std::deque<StoreCommand> commands;
+  std::string log;
+  std::map<std::string, store::Manifest> stored;
+  std::vector<Commit> commits;
+  std::vector<uint64_t> abandoned;
+
+ private:
+  static void deliver(Inbox& to, wire::MessageT& message) {
+    ++to.messages;
+    switch (message.body.type) {
+      case wire::Body::Ping:
+        ++to.pings;
+        break;
+      case wire::Body::Welcome:
+        to.welcome = true;
+        break;
+      case wire::Body::SetNews:
+        to.news.push_back(*message.body.AsSetNews());
+        break;
+      case wire::Body::Task:
+        to.tasks.push_back(*message.body.AsTask());
+        break;
+      case wire::Body::Cancel:
+        to.cancels.push_back(message.body.AsCancel()->id);
+        break;
+      case wire::Body::RestartReady:
+        to.ready.push_back(*message.body.AsRestartReady());
+        break;
+      case wire::Body::Refused:
+        to.refused.push_back(*message.body.AsRefused());
+        break;
+      case wire::Body::Status:
+        to.status.push_back(message.body.AsStatus()->json);
+        break;
+      case wire::Body::Stop:
+        to.stops.push_back(message.body.AsStop()->message);
+        break;
+      default:
+        throw std::runtime_error("a message that a coordinator does not send");
+    }
+  }
+
+  void perform(const LookUp& command) {
+    std::vector<StoredSet> sets;
+    for (uint64_t n = 1; stored.contains(stored_name(command.name, n)); ++n) {
+      const std::string name = stored_name(command.name, n);
+      sets.push_back({name, stored.at(name).sources});
+    }
+    coordinator.answered(LookedUp{command.set, std::move(sets)}, now);
+  }
+  void perform(const Stage& command) {
+    uint64_t n = 1;
+    while (stored.contains(stored_name(command.name, n))) ++n;
+    const std::string name = stored_name(command.name, n);
+    coordinator.answered(Staged{command.set, StagedPlace{.name = name, .directory = "/store/staging/" + name}}, now);
+  }
+  void perform(const Commit& command) {
+    commits.push_back(command);
+    stored[command.manifest.name] = command.manifest;
+    coordinator.answered(Committed{command.set, {}}, now);
+  }
+  void perform(const Abandon& command) { abandoned.push_back(command.set); }
+  void perform(const ListSets&) {
+    std::vector<store::SetInfo> sets;
+    for (const auto& [name, manifest] : stored) sets.push_back({name, "/store/sets/" + name, manifest});
+    store::sort_oldest_first(sets);
+    coordinator.answered(ListedSets{std::move(sets)}, now);
+  }
+};
+
+}  // namespace forebay::job

@@ -1,0 +1,103 @@
+#include "job/rendezvous/election.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "job/wire/messages.h"
+
+namespace forebay::job {
+namespace {
+
+using namespace std::chrono_literals;
+constexpr std::chrono::milliseconds kPause = 200ms;
+
+}  // namespace
+
+Election::Election(Rendezvous rendezvous, Options options, Callbacks callbacks)
+    : rendezvous_(std::move(rendezvous)),
+      options_(std::move(options)),
+      callbacks_(std::move(callbacks)),
+      thread_([this](std::stop_token stop) { run(stop); }) {}
+
+void Election::look() {
+  {
+    const std::scoped_lock lock(mutex_);
+    wanted_ = true;
+  }
+  changed_.notify_one();
+}
+
+bool Election::wanted() {
+  const std::scoped_lock lock(mutex_);
+  return wanted_;
+}
+
+// Until look() is called, or the time is over.
+void Election::wait(const std::stop_token& stop, std::chrono::milliseconds time) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, stop, time, [&] { return wanted_; });
+}
+
+void Election::pause(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, stop, kPause, [] { return false; });
+}
+
+void Election::say(const std::string& what) {
+  if (what == said_) return;
+  said_ = what;
+  callbacks_.log(what);
+}
+
+void Election::run(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    check_superseded();
+    if (!wanted()) {
+      wait(stop, options_.look_every);
+      continue;
+    }
+    attempt();
+    pause(stop);  // also after success: a connection that is closed at once must not keep us busy
+  }
+}
+
+void Election::check_superseded() {
+  if (mine_ == 0) return;
+  const auto file = rendezvous_.coordinator();
+  if (!file) return say("the rendezvous directory cannot be read: " + file.error().message());
+  if (!*file || (*file)->generation <= mine_) return;
+  mine_ = 0;
+  callbacks_.superseded((*file)->generation);
+}
+
+void Election::attempt() {
+  const auto file = rendezvous_.coordinator();
+  if (!file) return say("the rendezvous directory cannot be read: " + file.error().message());
+  if (!*file) return take(1);
+  const uint64_t generation = (*file)->generation;
+  auto reached = reach_coordinator(rendezvous_, options_.credentials, options_.patience);
+  if (reached) {
+    failed_ = 0;
+    said_.clear();
+    {
+      const std::scoped_lock lock(mutex_);
+      wanted_ = false;
+    }
+    return callbacks_.reached(std::move(*reached));
+  }
+  say(fmt::format("coordinator {} does not answer: {}", generation, reached.error().message()));
+  if (std::exchange(failed_, generation) == generation) take(generation + 1);
+}
+
+void Election::take(uint64_t generation) {
+  // Nobody can come before the file is there, and the file is the last thing that can fail.
+  const auto taken = rendezvous_.take(generation, options_.place);
+  if (!taken) return say("a coordinator cannot be made: " + taken.error().message());
+  if (!*taken) return;
+  if (mine_ != 0) callbacks_.superseded(generation);
+  mine_ = generation;
+  callbacks_.elected(generation);
+}
+
+}  // namespace forebay::job

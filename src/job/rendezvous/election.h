@@ -1,0 +1,65 @@
+// Which aggregator is the coordinator (decision 0019, "Coordinators have generations"):
+//   1. look for the highest generation, and connect to it;
+//   2. if it does not answer, twice, or there is none, try to make the file of the next one: who succeeds is the
+//      coordinator, and connects to itself like everybody else;
+//   3. who is the coordinator looks now and then whether there is a higher generation, and then steps down.
+// In a thread of its own, since the directory and the way to others may hang.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "fabric/credentials.h"
+#include "job/rendezvous/rendezvous.h"
+
+namespace forebay::job {
+
+class Election {
+ public:
+  struct Options {
+    fabric::Credentials credentials;
+    Place place;                                  // of this aggregator, which others can reach already
+    std::chrono::milliseconds patience{5'000};    // for one attempt to connect
+    std::chrono::milliseconds look_every{1'000};  // for a higher generation
+  };
+  // Called by the election's thread.
+  struct Callbacks {
+    std::function<void(uint64_t generation)> elected;     // before anybody can know
+    std::function<void(uint64_t generation)> superseded;  // by this one
+    std::function<void(Reached)> reached;                 // once for each look()
+    std::function<void(const std::string&)> log;
+  };
+
+  Election(Rendezvous rendezvous, Options options, Callbacks callbacks);
+
+  // Finds a coordinator; to be called again when it is lost.
+  void look();
+
+ private:
+  void run(const std::stop_token& stop);
+  void wait(const std::stop_token& stop, std::chrono::milliseconds time);
+  void pause(const std::stop_token& stop);
+  bool wanted();
+  void check_superseded();
+  void attempt();
+  void take(uint64_t generation);
+  void say(const std::string& what);
+
+  const Rendezvous rendezvous_;
+  const Options options_;
+  const Callbacks callbacks_;
+  uint64_t mine_ = 0;    // the generation that this aggregator coordinates; 0: none
+  uint64_t failed_ = 0;  // the generation that did not answer last
+  std::string said_;     // a reason is told once
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  bool wanted_ = false;
+  std::jthread thread_;  // last: it ends before the rest goes
+};
+
+}  // namespace forebay::job

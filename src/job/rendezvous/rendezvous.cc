@@ -1,0 +1,192 @@
+// What lies in the directory:
+//   secret               the job's secret (fabric/credentials.h)
+//   coordinator.<n>      the place of the coordinator of generation n, sealed; the highest n counts
+//   aggregator.<h>.<p>   the place of an aggregator: h is 16 hexadecimal digits made from its host, p its process
+// Each is written under a hidden name and renamed, never over another (an aggregator's: over its own).
+#include "job/rendezvous/rendezvous.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/checksum.h"
+#include "fabric/address.h"
+#include "job/wire/messages.h"
+#include "store/files.h"
+#include "store/sealed_text.h"
+
+namespace forebay::job {
+namespace {
+
+constexpr std::string_view kTag = "forebay-place";
+constexpr uint64_t kVersion = 1;
+constexpr uint64_t kMaxPlaceBytes = 64 << 10;
+constexpr std::string_view kSecret = "secret";
+constexpr std::string_view kCoordinator = "coordinator.";
+constexpr std::string_view kAggregator = "aggregator.";
+constexpr std::string_view kNew = "new-";
+constexpr uint64_t kMaxGeneration = 1'000'000'000'000;
+
+std::string coordinator_name(uint64_t generation) { return fmt::format("{}{}", kCoordinator, generation); }
+
+std::string aggregator_name(const Place& place) {
+  return fmt::format("{}{:016x}.{}", kAggregator, hash64(as_bytes(place.host)), place.pid);
+}
+
+std::optional<uint64_t> generation_of(std::string_view name) {
+  if (!name.starts_with(kCoordinator)) return {};
+  const std::string_view digits = name.substr(kCoordinator.size());
+  uint64_t generation = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), generation);
+  if (error != std::errc{} || end != digits.data() + digits.size()) return {};
+  if (digits.front() == '0' || generation > kMaxGeneration) return {};
+  return generation;
+}
+
+// With what a kill leaves of files that were being written.
+bool is_ours(std::string_view name) {
+  while (name.starts_with('.')) name.remove_prefix(1);
+  return name == kSecret || name.starts_with(kCoordinator) || name.starts_with(kAggregator) || name.starts_with(kNew);
+}
+
+Result<void> check_owner(const std::string& path) {
+  struct stat info{};
+  if (::lstat(path.c_str(), &info) != 0) return fail_errno(errno, "stat", path);
+  if (!S_ISDIR(info.st_mode)) return fail(ErrorKind::invalid_argument, "is not a directory", path);
+  if (info.st_uid != ::geteuid())
+    return fail(ErrorKind::permission, "the rendezvous directory belongs to another user", path);
+  if ((info.st_mode & 077) != 0)
+    return fail(ErrorKind::permission, "others than its owner can use the rendezvous directory", path, {}, "chmod 700");
+  return {};
+}
+
+std::string hidden_name() { return fmt::format(".{}{}", kNew, store::random_token()); }
+
+// false if there is such a file already.
+Result<bool> make_once(const std::string& from, const std::string& to) {
+  const auto renamed = store::rename_new(AT_FDCWD, from, AT_FDCWD, to, to);
+  if (!renamed) ::unlink(from.c_str());
+  if (renamed) return true;
+  if (renamed.error().kind == ErrorKind::exists) return false;
+  return std::unexpected(renamed.error());
+}
+
+Result<fabric::Secret> make_secret(const std::string& directory) {
+  const std::string path = fmt::format("{}/{}", directory, kSecret);
+  auto secret = fabric::read_secret(path);
+  if (secret || secret.error().kind != ErrorKind::not_found) return secret;
+  const std::string temporary = directory + "/" + hidden_name();
+  FOREBAY_CHECK(fabric::write_secret(temporary, fabric::new_secret()));
+  FOREBAY_CHECK(make_once(temporary, path));
+  return fabric::read_secret(path);
+}
+
+Result<Place> read_place(const std::string& path) {
+  FOREBAY_TRY(const std::string text, store::read_text(path, kMaxPlaceBytes));
+  return parse_place(text, path);
+}
+
+}  // namespace
+
+std::string seal_place(const Place& place) {
+  return store::seal(kTag, {{"version", kVersion},
+                            {"addresses", place.addresses},
+                            {"host", place.host},
+                            {"node", place.node},
+                            {"pid", place.pid}});
+}
+
+Result<Place> parse_place(std::string_view text, const std::string& path) {
+  FOREBAY_TRY(const nlohmann::json body, store::unseal(kTag, text, kVersion, path));
+  Place place;
+  const auto read = [&](const char* key, std::string& to) {
+    const auto member = body.find(key);
+    if (member == body.end() || !member->is_string()) return false;
+    to = member->get<std::string>();
+    return true;
+  };
+  const auto pid = body.find("pid");
+  if (!read("addresses", place.addresses) || !read("host", place.host) || !read("node", place.node) ||
+      pid == body.end() || !pid->is_number_unsigned())
+    return fail(ErrorKind::corrupt, "a member is missing or of the wrong type", path);
+  place.pid = pid->get<uint64_t>();
+  if (const auto addresses = fabric::parse_addresses(place.addresses); !addresses)
+    return fail(ErrorKind::corrupt, addresses.error().what, path);
+  return place;
+}
+
+Result<Rendezvous> Rendezvous::open(std::string path) {
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return fail_errno(errno, "mkdir", path);
+  FOREBAY_CHECK(check_owner(path));
+  FOREBAY_TRY(const fabric::Secret secret, make_secret(path));
+  return Rendezvous(std::move(path), secret);
+}
+
+Result<Rendezvous> Rendezvous::open_existing(std::string path) {
+  FOREBAY_CHECK(check_owner(path));
+  FOREBAY_TRY(const fabric::Secret secret, fabric::read_secret(fmt::format("{}/{}", path, kSecret)));
+  return Rendezvous(std::move(path), secret);
+}
+
+Result<std::optional<CoordinatorFile>> Rendezvous::coordinator() const {
+  FOREBAY_TRY(const auto names, store::names_in(path_));
+  uint64_t highest = 0;
+  for (const std::string& name : names) highest = std::max(highest, generation_of(name).value_or(0));
+  if (highest == 0) return std::nullopt;
+  return CoordinatorFile{highest, read_place(path_ + "/" + coordinator_name(highest))};
+}
+
+Result<bool> Rendezvous::take(uint64_t generation, const Place& place) const {
+  if (generation == 0 || generation > kMaxGeneration)
+    return fail(ErrorKind::limit, fmt::format("there is no generation {}", generation), path_);
+  const std::string temporary = hidden_name();
+  FOREBAY_CHECK(store::write_text(path_, temporary, seal_place(place)));
+  FOREBAY_TRY(const bool made, make_once(path_ + "/" + temporary, path_ + "/" + coordinator_name(generation)));
+  if (!made) return false;
+  if (const auto names = store::names_in(path_))
+    for (const std::string& name : *names)
+      if (generation_of(name).value_or(generation) < generation) ::unlink((path_ + "/" + name).c_str());
+  return true;
+}
+
+Result<void> Rendezvous::join(const Place& place) const {
+  return store::write_text(path_, aggregator_name(place), seal_place(place));
+}
+
+void Rendezvous::leave(const Place& place) const { ::unlink((path_ + "/" + aggregator_name(place)).c_str()); }
+
+Result<std::vector<Place>> Rendezvous::aggregators() const {
+  FOREBAY_TRY(const auto names, store::names_in(path_));
+  std::vector<Place> places;
+  for (const std::string& name : names)
+    if (name.starts_with(kAggregator))
+      if (auto place = read_place(path_ + "/" + name)) places.push_back(*std::move(place));
+  return places;
+}
+
+void Rendezvous::remove() const {
+  if (const auto names = store::names_in(path_))
+    for (const std::string& name : *names)
+      if (is_ours(name)) ::unlink((path_ + "/" + name).c_str());
+  ::rmdir(path_.c_str());
+}
+
+Result<Reached> reach_coordinator(const Rendezvous& rendezvous, const fabric::Credentials& credentials,
+                                  std::chrono::milliseconds patience) {
+  FOREBAY_TRY(const auto file, rendezvous.coordinator());
+  if (!file)
+    return fail(ErrorKind::not_found, "the job has no coordinator yet", rendezvous.path(), {},
+                "start `forebay aggregator`");
+  FOREBAY_CHECK(file->place);
+  FOREBAY_TRY(const auto addresses, fabric::parse_addresses(file->place->addresses));
+  FOREBAY_TRY(auto link, fabric::Link::open(addresses, credentials, wire::kPurpose, patience));
+  return Reached{file->generation, std::move(link)};
+}
+
+}  // namespace forebay::job

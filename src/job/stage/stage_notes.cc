@@ -1,0 +1,199 @@
+#include "job/stage/stage_notes.h"
+
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "job/client/stage_names.h"
+#include "job/stage/stage.h"
+#include "store/files.h"
+#include "store/sealed_text.h"
+
+namespace forebay::job {
+namespace {
+
+using nlohmann::json;
+using wire::SetState;
+
+constexpr std::string_view kOutcomeTag = "forebay-outcome", kBeginTag = "forebay-begin";
+constexpr uint64_t kVersion = 1;
+constexpr uint64_t kMaxNote = 1 << 20;
+constexpr mode_t kOwnersAlone = 0700;
+constexpr const char* kBeginFile = "begun";
+constexpr const char* kOutcomeFile = "outcome";
+constexpr std::pair<SetState, const char*> kFinal[] = {
+    {SetState::durable, "durable"}, {SetState::skipped, "skipped"}, {SetState::failed, "failed"}};
+
+std::string own_path(const std::string& stage, std::string_view name) {
+  return fmt::format("{}/{}/{}", stage, kOwnDirectory, name);
+}
+std::string bin_path(const std::string& stage) { return own_path(stage, "bin"); }
+
+Result<void> make_directory(const std::string& path, mode_t mode) {
+  if (::mkdir(path.c_str(), mode) == 0 || errno == EEXIST) return {};
+  return fail_errno(errno, "mkdir", path);
+}
+
+std::optional<int64_t> step_in(const json& body) {
+  const auto found = body.find("step");
+  if (found == body.end() || !found->is_number_integer()) return std::nullopt;
+  return found->get<int64_t>();
+}
+
+std::string text_in(const json& body, const char* name) {
+  const auto found = body.find(name);
+  return found != body.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::optional<SetState> state_in(const json& body) {
+  const std::string text = text_in(body, "state");
+  for (const auto& [state, name] : kFinal)
+    if (text == name) return state;
+  return std::nullopt;
+}
+
+Result<void> write_note(const std::string& stage, const std::string& set, const char* file, const std::string& text) {
+  const std::string directory = notes_path(stage, set);
+  FOREBAY_CHECK(make_directory(directory, kOwnersAlone));
+  return store::write_text(directory, file, text);
+}
+
+// Nothing if it is not there.
+Result<void> bin(const std::string& stage, const std::string& path) {
+  const std::string to = bin_path(stage) + "/" + store::random_token();
+  if (::rename(path.c_str(), to.c_str()) == 0 || errno == ENOENT) return {};
+  return fail_errno(errno, "rename", path);
+}
+
+Result<std::vector<std::string>> names_if_there(const std::string& path) {
+  auto names = store::names_in(path);
+  if (!names && names.error().kind == ErrorKind::not_found) return std::vector<std::string>();
+  return names;
+}
+
+}  // namespace
+
+bool is_final(SetState state) {
+  return state == SetState::durable || state == SetState::skipped || state == SetState::failed;
+}
+
+std::string encode_outcome(const Outcome& outcome) {
+  json body{{"version", kVersion},
+            {"stored_as", outcome.stored_as},
+            {"message", outcome.message},
+            {"fingerprint", outcome.fingerprint},
+            {"ended_ns", outcome.ended_ns}};
+  for (const auto& [state, name] : kFinal)
+    if (outcome.state == state) body["state"] = name;
+  if (outcome.step) body["step"] = *outcome.step;
+  return store::seal(kOutcomeTag, body);
+}
+
+Result<Outcome> decode_outcome(std::string_view text, const std::string& path) {
+  FOREBAY_TRY(const json body, store::unseal(kOutcomeTag, text, kVersion, path));
+  const auto state = state_in(body);
+  const auto ended = body.find("ended_ns");
+  if (!state || ended == body.end() || !ended->is_number_integer())
+    return fail(ErrorKind::corrupt, "is no outcome of a set", path);
+  return Outcome{.state = *state,
+                 .stored_as = text_in(body, "stored_as"),
+                 .message = text_in(body, "message"),
+                 .fingerprint = text_in(body, "fingerprint"),
+                 .step = step_in(body),
+                 .ended_ns = ended->get<int64_t>()};
+}
+
+Result<void> prepare_stage(const std::string& stage) {
+  FOREBAY_CHECK(make_directory(stage, kOwnersAlone));
+  const std::string own = fmt::format("{}/{}", stage, kOwnDirectory);
+  FOREBAY_CHECK(make_directory(own, kOwnersAlone));
+  struct stat info{};
+  if (::lstat(own.c_str(), &info) != 0) return fail_errno(errno, "stat", own);
+  if (!S_ISDIR(info.st_mode) || info.st_uid != ::geteuid())
+    return fail(ErrorKind::permission, "is no directory of this user's", own);
+  FOREBAY_CHECK(make_directory(own_path(stage, "sets"), kOwnersAlone));
+  FOREBAY_CHECK(make_directory(bin_path(stage), kOwnersAlone));
+  return {};
+}
+
+Result<void> note_begin(const std::string& stage, const std::string& set, std::optional<int64_t> step) {
+  FOREBAY_CHECK(make_directory(stage + "/" + set, 0777));
+  json body{{"version", kVersion}};
+  if (step) body["step"] = *step;
+  return write_note(stage, set, kBeginFile, store::seal(kBeginTag, body));
+}
+
+Result<std::optional<Begin>> read_begin(const std::string& stage, const std::string& set) {
+  const std::string path = notes_path(stage, set) + "/" + kBeginFile;
+  const auto text = store::read_text(path, kMaxNote);
+  if (!text && text.error().kind == ErrorKind::not_found) return std::nullopt;
+  if (!text) return std::unexpected(text.error());
+  FOREBAY_TRY(const json body, store::unseal(kBeginTag, *text, kVersion, path));
+  return Begin{step_in(body)};
+}
+
+Result<void> note_outcome(const std::string& stage, const std::string& set, const Outcome& outcome) {
+  return write_note(stage, set, kOutcomeFile, encode_outcome(outcome));
+}
+
+std::optional<Outcome> read_outcome(const std::string& stage, const std::string& set) {
+  const std::string path = notes_path(stage, set) + "/" + kOutcomeFile;
+  const auto text = store::read_text(path, kMaxNote);
+  if (!text) return std::nullopt;
+  auto outcome = decode_outcome(*text, path);
+  return outcome ? std::optional(std::move(*outcome)) : std::nullopt;
+}
+
+Result<void> discard_files(const std::string& stage, const std::string& set, const std::string& own_marker) {
+  if (!own_marker.empty()) FOREBAY_CHECK(bin(stage, stage + "/" + own_marker));
+  FOREBAY_CHECK(bin(stage, stage + "/" + set));
+  FOREBAY_TRY(const auto ranks, marked_ranks(stage, set));
+  for (const uint32_t rank : ranks) remove_marker(stage, set, rank);
+  return bin(stage, notes_path(stage, set) + "/" + kBeginFile);
+}
+
+Result<void> discard_notes(const std::string& stage, const std::string& set) {
+  return bin(stage, notes_path(stage, set));
+}
+
+Result<void> empty_bin(const std::string& stage) {
+  const std::string bin = bin_path(stage);
+  FOREBAY_TRY(const Fd directory, store::open_at(AT_FDCWD, bin, O_RDONLY | O_DIRECTORY, bin));
+  FOREBAY_TRY(const auto names, store::names_in(bin));
+  for (const std::string& name : names) FOREBAY_CHECK(store::remove_tree(directory.get(), name, bin + "/" + name));
+  return {};
+}
+
+Result<std::vector<uint32_t>> marked_ranks(const std::string& stage, const std::string& set) {
+  FOREBAY_TRY(const auto names, names_if_there(notes_path(stage, set)));
+  std::vector<uint32_t> ranks;
+  for (const std::string& name : names)
+    if (const auto rank = marker_rank(name)) ranks.push_back(*rank);
+  std::ranges::sort(ranks);
+  return ranks;
+}
+
+void remove_marker(const std::string& stage, const std::string& set, uint32_t rank) {
+  ::unlink(marker_path(stage, set, rank).c_str());
+}
+
+Result<bool> has_set(const std::string& stage, const std::string& set) {
+  struct stat info{};
+  const std::string path = stage + "/" + set;
+  if (::lstat(path.c_str(), &info) == 0) return S_ISDIR(info.st_mode);
+  if (errno == ENOENT) return false;
+  return fail_errno(errno, "stat", path);
+}
+
+Result<std::vector<std::string>> noted_sets(const std::string& stage) {
+  FOREBAY_TRY(auto names, store::names_in(own_path(stage, "sets")));
+  std::erase_if(names, [](const std::string& name) { return !is_set_name(name); });
+  return names;
+}
+
+}  // namespace forebay::job

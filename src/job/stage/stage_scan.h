@@ -1,0 +1,26 @@
+// Looks at the files of a stage, for the rules of stage.h.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "format/reader.h"
+#include "job/stage/stage.h"
+
+namespace forebay::job {
+
+// The names in the stage that sets have, of directories that are there or that something is known about; sorted.
+Result<std::vector<std::string>> sets_in(const std::string& stage);
+
+// What judge() is to be given. Files that vanish meanwhile are left out. If a rank of `ranks` has not left its marker,
+// nothing is listed but the ranks of the markers. Errors: permission, io; corrupt if a marker is damaged.
+Result<Listing> scan_set(const std::string& stage, const std::string& set, const std::set<uint32_t>& ranks,
+                         const Completion& completion);
+
+// Verdict::needs_check: corrupt, naming the file, if a format reader recognises a file and does not accept it; changed
+// if the file is not what was listed.
+Result<void> check_formats(const std::string& directory, const Listing& listing, const format::FormatOptions& options);
+
+}  // namespace forebay::job

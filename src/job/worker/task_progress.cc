@@ -1,0 +1,22 @@
+#include "job/worker/task_progress.h"
+
+#include <sys/stat.h>
+
+namespace forebay::job {
+
+void TaskProgress::set(uint64_t raw_bytes) {
+  constexpr std::chrono::milliseconds kPause{250};
+  raw_bytes_ = raw_bytes;
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_ || !tell_) return;
+  next_ = now + kPause;
+  wire::TaskProgressT message;
+  message.id = task_;
+  message.raw_bytes = raw_bytes_;
+  struct stat info{};
+  if (!container_.empty() && ::stat(container_.c_str(), &info) == 0)
+    message.stored_bytes = static_cast<uint64_t>(info.st_size);
+  tell_(std::move(message));
+}
+
+}  // namespace forebay::job

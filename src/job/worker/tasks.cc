@@ -1,0 +1,108 @@
+#include "job/worker/tasks.h"
+
+#include <filesystem>
+#include <utility>
+
+#include <unistd.h>
+
+#include "engine/deliver.h"
+#include "engine/pack_group.h"
+#include "engine/set_before.h"
+#include "job/worker/remote_sources.h"
+#include "job/worker/routing_target.h"
+#include "store/store.h"
+
+namespace forebay::job {
+namespace {
+
+// With the memory that is for buffers alone.
+Result<engine::Resources> resources_of(const WorkerOptions& options) {
+  engine::Resources resources = options.resources.resolved();
+  resources.progress = nullptr;
+  FOREBAY_TRY(resources.memory_bytes, engine::buffer_bytes(resources.memory_bytes));
+  return resources;
+}
+
+engine::Remembered remembered(const wire::TaskT& task, const WorkerOptions& options, uint64_t memory_bytes) {
+  constexpr uint64_t kShare = 8;
+  if (task.set_before.empty() || !options.pack.profile.remembers()) return {};
+  return engine::remember(task.set_before, memory_bytes / kShare);
+}
+
+Result<std::string> pack(const wire::TaskT& task, const TaskContext& context, const std::string& path,
+                         RemoteSources& sources) {
+  const engine::PackOptions& options = context.options.pack;
+  FOREBAY_TRY(const engine::Resources resources, resources_of(context.options));
+  const LayoutOptions layouts{.similarity = options.similarity,
+                              .format = options.format,
+                              .threads = resources.threads,
+                              .moved = [&] { context.progress.add(0); },
+                              .stop = context.stop};
+  const auto directory = [&](uint64_t memory_bytes) { return sources.directory(layouts, memory_bytes); };
+  const engine::GroupHooks hooks{.delivered = [&](uint64_t raw_bytes) { context.progress.add(raw_bytes); },
+                                 .stop = context.stop};
+  const auto report =
+      engine::pack_group({.files = sources.files(), .sources = sources, .directory = directory},
+                         {.path = path, .name = task.container, .limit = context.options.limit}, options, resources,
+                         nullptr, remembered(task, context.options, resources.memory_bytes), hooks);
+  if (report) return engine::to_text(*report);
+  // What was there before is another's.
+  if (report.error().kind != ErrorKind::exists) ::unlink(path.c_str());
+  return std::unexpected(report.error());
+}
+
+// The stored set whose directory is given: STORE/sets/SET.
+Result<store::SetInfo> find_set(const wire::TaskT& task) {
+  const std::filesystem::path directory(task.directory);
+  FOREBAY_TRY(const store::Store store, store::Store::open(directory.parent_path().parent_path().string()));
+  return store.find(task.set);
+}
+
+Result<store::ContainerEntry> find_container(const store::SetInfo& set, const std::string& name) {
+  FOREBAY_CHECK(set.manifest);
+  for (const store::ContainerEntry& entry : set.manifest->containers)
+    if (entry.name == name) return entry;
+  return fail(ErrorKind::not_found, "the set has no container of that name", set.directory + "/" + name);
+}
+
+Result<void> deliver(const wire::TaskT& task, const TaskContext& context, PeerFaults& faults) {
+  FOREBAY_TRY(engine::Resources resources, resources_of(context.options));
+  resources.progress = [&](const engine::Progress& progress) { context.progress.set(progress.done_bytes); };
+  FOREBAY_TRY(const store::SetInfo set, find_set(task));
+  FOREBAY_TRY(const store::ContainerEntry entry, find_container(set, task.container));
+  FOREBAY_TRY(const auto target, RoutingTarget::open(context.access, task, faults));
+  FOREBAY_CHECK(engine::deliver_container(set, entry, target->ranks(), *target, resources, context.stop));
+  return target->finish();
+}
+
+}  // namespace
+
+TaskResult pack_task(const wire::TaskT& task, const TaskContext& context) {
+  auto sources = RemoteSources::open(context.access, task);
+  if (!sources) return {std::unexpected(std::move(sources).error())};
+  TaskResult result{pack(task, context, task.directory + "/" + task.container, **sources)};
+  if (!result.report) result.peer = (*sources)->failed_peer(result.report.error());
+  return result;
+}
+
+TaskResult deliver_task(const wire::TaskT& task, const TaskContext& context) {
+  PeerFaults faults;
+  const auto delivered = deliver(task, context, faults);
+  if (delivered) return {std::string()};
+  return {std::unexpected(delivered.error()), faults.find(delivered.error())};
+}
+
+wire::FaultSide side_of(const Error& error) {
+  switch (error.kind) {
+    case ErrorKind::invalid_argument:
+    case ErrorKind::unsupported:
+    case ErrorKind::limit:
+    case ErrorKind::cancelled:
+    case ErrorKind::internal:
+      return wire::FaultSide::other;
+    default:
+      return wire::FaultSide::store;
+  }
+}
+
+}  // namespace forebay::job

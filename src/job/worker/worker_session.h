@@ -1,0 +1,65 @@
+// An aggregator's side of its connection with the coordinator: tasks in, progress and reports out.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "fabric/hub.h"
+#include "job/worker/worker.h"
+
+namespace forebay::job {
+
+// Used by the hub's thread alone.
+class WorkerSession {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  using Log = std::function<void(fabric::Severity, const std::string&)>;
+
+  // The hub outlives it.
+  WorkerSession(fabric::Hub& hub, WorkerOptions options, const std::string& host, Log log);
+  ~WorkerSession();
+  WorkerSession(const WorkerSession&) = delete;
+  WorkerSession& operator=(const WorkerSession&) = delete;
+
+  // `id` is the connection with the coordinator of `generation` now.
+  void began(fabric::ConnectionId id, uint64_t generation);
+  bool is_connection(fabric::ConnectionId id) const { return connection_ == id && id != 0; }
+  void ended();  // what is under way is of no use any more
+
+  // An error closes the connection.
+  Result<void> received(const fabric::Frame& frame);
+  bool stopped() const { return stopped_; }  // the coordinator says that the job is over
+
+  // Pings, and closes a connection with a silent coordinator.
+  void tick(Time now);
+  Time next_tick() const;
+
+ private:
+  struct Gate;
+  template <class Table>
+  void send(Table body);
+  Result<void> welcome(const wire::WelcomeT& welcome);
+  void start(wire::TaskT task);
+  void done(wire::TaskDoneT done);
+
+  fabric::Hub& hub_;
+  const WorkerOptions options_;
+  const std::string host_;
+  const Log log_;
+  fabric::ConnectionId connection_ = 0;  // 0: none
+  uint64_t generation_ = 0;
+  std::chrono::milliseconds ping_interval_{1'000}, lost_{10'000};
+  Time last_heard_{}, next_ping_ = Time::max();
+  fabric::ConnectionId of_task_ = 0;    // the connection that the task under way came from; 0: there is none
+  uint64_t task_ = 0;                   // its id
+  std::optional<wire::TaskT> waiting_;  // until the task of an earlier connection has ended
+  bool stopped_ = false;
+  std::shared_ptr<Gate> gate_;
+  std::unique_ptr<Worker> worker_;  // last: its thread ends first
+};
+
+}  // namespace forebay::job
