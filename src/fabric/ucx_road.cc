@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <list>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -23,6 +25,14 @@ using data_wire::Token;
 using data_wire::Type;
 
 constexpr unsigned kBusyRounds = 64;  // of progress, before the connection has its turn
+
+// To close an endpoint that was never wired up ends the process; and without it the worker cannot go.
+void keep_for_ever(std::unique_ptr<UcxWorker> worker, std::unique_ptr<UcxEndpoint> endpoint) {
+  static std::mutex mutex;
+  static auto& kept = *new std::vector<std::pair<std::unique_ptr<UcxWorker>, std::unique_ptr<UcxEndpoint>>>;
+  const std::lock_guard lock(mutex);
+  kept.emplace_back(std::move(worker), std::move(endpoint));
+}
 
 class UcxRoad final : public Road {
  public:
@@ -98,8 +108,7 @@ class UcxRoad final : public Road {
   void let_go() {
     if (!worker_) return;
     if (endpoint_ && !endpoint_->may_be_closed()) {
-      (void)endpoint_.release();  // which would end the process; and the worker has it
-      (void)worker_.release();
+      keep_for_ever(std::move(worker_), std::move(endpoint_));
       return;
     }
     endpoint_.reset();
