@@ -99,7 +99,6 @@ void AgentCore::disconnected(ConnectionId id, Ending) {
   reading_.erase(id);
   delivering_.erase(id);
   questions_.erase(id);
-  restart_.commands.erase(id);
   ranks_.left(id);
   if (const auto client = clients_.extract(id)) miss(client.mapped());
 }

@@ -75,7 +75,6 @@ class AgentCore final : public fabric::HubHandler {
   struct Restart {
     std::map<uint32_t, uint64_t> asked;  // rank to process: of this round
     uint32_t total = 0;
-    std::set<ConnectionId> commands;                                 // that asked in the ranks' place
     std::map<uint32_t, std::pair<uint64_t, wire::RestartedT>> kept;  // for ranks that had ceased to wait
     Time send_at = Time::max();
     bool is_publishing = false;
@@ -121,7 +120,6 @@ class AgentCore final : public fabric::HubHandler {
 
   // agent_restart.cc
   void ask_restart(const Client& client);
-  void ask_restart(ConnectionId command, const wire::RestartRequestT& request);
   bool settle_restart(ConnectionId id, const Question& question);
   void send_restart_request();
   void restart_ready(wire::RestartReadyT ready);

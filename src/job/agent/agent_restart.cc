@@ -25,13 +25,6 @@ void AgentCore::ask_restart(const Client& client) {
   restart_.send_at = std::chrono::steady_clock::now() + kGather;
 }
 
-void AgentCore::ask_restart(ConnectionId command, const wire::RestartRequestT& request) {
-  restart_.commands.insert(command);
-  for (const uint32_t rank : request.ranks) restart_.asked[rank] = 0;
-  restart_.total = request.total;
-  restart_.send_at = std::chrono::steady_clock::now() + kGather;
-}
-
 bool AgentCore::settle_restart(ConnectionId id, const Question&) {
   const Client& client = clients_.at(id);
   const auto kept = restart_.kept.find(client.rank);
@@ -45,7 +38,7 @@ bool AgentCore::settle_restart(ConnectionId id, const Question&) {
 void AgentCore::send_restart_request() {
   restart_.send_at = Time::max();
   if (!coordinator_ || !coordinator_->is_welcome) return;
-  if (restart_.asked.empty() && restart_.commands.empty()) return;
+  if (restart_.asked.empty()) return;
   wire::RestartRequestT request;
   for (const auto& [rank, pid] : restart_.asked) request.ranks.push_back(rank);
   request.total = restart_.total;
@@ -55,19 +48,16 @@ void AgentCore::send_restart_request() {
 // The coordinator cannot make sense of what the ranks want together.
 void AgentCore::restart_refused(const wire::RefusedT& refused) {
   log(Severity::warning, "a restart is refused: " + refused.message);
-  for (const ConnectionId command : restart_.commands) send(command, refused);
   std::erase_if(questions_, [&](const auto& item) {
     if (item.second.kind != Question::Kind::restart) return false;
     send(item.first, refused);
     return true;
   });
-  restart_.commands.clear();
   restart_.asked.clear();
 }
 
 void AgentCore::forget_askers_of_earlier_runs() {
-  std::erase_if(restart_.asked,
-                [&](const auto& item) { return item.second != 0 && !ranks_.is_connected(item.first, item.second); });
+  std::erase_if(restart_.asked, [&](const auto& item) { return !ranks_.is_connected(item.first, item.second); });
   std::erase_if(restart_.kept, [&](const auto& item) { return !ranks_.is_connected(item.first, item.second.first); });
 }
 
@@ -128,16 +118,8 @@ void AgentCore::published(const wire::RestartReadyT& ready, const Result<void>& 
 void AgentCore::hand_out(const wire::RestartReadyT& ready, const wire::RestartedT& answer) {
   log(Severity::info,
       answer.found ? fmt::format("{}: restored", answer.set) : "nothing to restart from: " + answer.message);
-  for (const auto& [rank, pid] : restart_.asked)
-    if (pid != 0) restart_.kept[rank] = {pid, answer};
-  for (const ConnectionId command : restart_.commands) {
-    wire::RestartReadyT copy = ready;
-    copy.found = answer.found;
-    copy.message = answer.message;
-    send(command, std::move(copy));
-  }
+  for (const auto& [rank, pid] : restart_.asked) restart_.kept[rank] = {pid, answer};
   restart_.asked.clear();
-  restart_.commands.clear();
   settle_all();
 }
 

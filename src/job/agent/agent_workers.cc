@@ -119,7 +119,7 @@ void AgentCore::offer_everything() {
   for (const auto& [exposure, exposed] : exposed_) send(coordinator_->id, exposed->offer);
 }
 
-// From a worker, a command, or somebody who has not said yet who it is.
+// From a worker, or somebody who has not said yet who it is.
 Result<void> AgentCore::hear_other(ConnectionId id, wire::MessageT message) {
   if (DeliveryServer::handles(message.body.type)) {
     delivering_.insert(id);
@@ -130,10 +130,6 @@ Result<void> AgentCore::hear_other(ConnectionId id, wire::MessageT message) {
     if (!reading_.insert(id).second)
       return fail(ErrorKind::limit, "a second request for layouts before the first is answered");
     serve_layouts(id, *request);
-    return {};
-  }
-  if (const auto* request = message.body.AsRestartRequest()) {
-    ask_restart(id, *request);
     return {};
   }
   if (message.body.type == wire::Body::Ping) return {};
@@ -165,7 +161,6 @@ void AgentCore::serve_layouts(ConnectionId id, const wire::LayoutRequestT& reque
 void AgentCore::keep_in_touch(Time now) {
   for (const ConnectionId id : reading_) send(id, wire::PingT());
   for (const auto& [id, question] : questions_) send(id, wire::PingT());
-  for (const ConnectionId id : restart_.commands) send(id, wire::PingT());
   if (!delivering_.empty()) deliveries_.ping();
   if (!coordinator_) return;
   if (now - coordinator_->heard > coordinator_->lost) {
