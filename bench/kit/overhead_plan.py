@@ -14,10 +14,11 @@ class Arm:
 NO_DRAIN = Arm("no drain")
 DIRECT = Arm("direct")
 COPY = Arm("copy")
+OTHER_WORK = Arm("other work")
 BLOCKING = Arm("blocking", forebay=True, durable=True)
 SAME_NODE = Arm("same node", forebay=True)
 OTHER_NODE = Arm("other node", forebay=True, remote=True)
-ARMS = (NO_DRAIN, DIRECT, COPY, BLOCKING, SAME_NODE, OTHER_NODE)
+ARMS = (NO_DRAIN, OTHER_WORK, DIRECT, COPY, BLOCKING, SAME_NODE, OTHER_NODE)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@ from kit import compression_plots as plots, overhead_plan as plan, overhead_repo
 
 plt = plots.plt
 
-COLOURS = dict(zip((arm.name for arm in plan.ARMS), ("#000000", "#7f7f7f", "#ff7f0e", "#9467bd", "#1f77b4", "#d62728")))
+COLOURS = dict(zip((arm.name for arm in plan.ARMS),
+                   ("#000000", "#2ca02c", "#7f7f7f", "#ff7f0e", "#9467bd", "#1f77b4", "#d62728")))
 
 
 def _figure(group, arms):

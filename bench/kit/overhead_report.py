@@ -4,6 +4,7 @@ from kit.results import Spread
 
 MOST_SLOWDOWN = 1.0  # percent
 MOST_AGENT_CPU = {plan.SAME_NODE.name: 0.03, plan.OTHER_NODE.name: 0.3}  # seconds per GB
+PER_GIGABYTE = (("agent", "raw"), ("aggregator", "raw"), ("removal", "removed"))
 GROUP = ("case", "ranks", "seconds", "intervals", "megabytes")
 
 
@@ -44,8 +45,8 @@ def longer(runs, baseline):
     return Spread([100 * (run["wall"] / base - 1) for run in runs])
 
 
-def per_gigabyte(runs, name):
-    values = [run[name] / (run["raw"] / 1e9) for run in runs if run.get("raw")]
+def per_gigabyte(runs, name, of="raw"):
+    values = [run[name] / (run[of] / 1e9) for run in runs if run.get(of)]
     return Spread(values) if values else None
 
 
@@ -65,9 +66,9 @@ def _table(arms):
         drained = f"{mean([run['sets'] for run in runs]):.1f}" if "sets" in runs[0] else ""
         rows.append([arm, len(runs), f"{spread.least:.3f}", f"{spread.median:.3f}", f"{spread.most:.3f}",
                      _percent(slowdown(runs, baseline)), _percent(longer(runs, baseline)), drained,
-                     _seconds(per_gigabyte(runs, "agent_cpu")), _seconds(per_gigabyte(runs, "aggregator_cpu"))])
+                     *[_seconds(per_gigabyte(runs, f"{name}_cpu", of)) for name, of in PER_GIGABYTE]])
     return report.table(["arm", "runs", "shortest interval, s", "median", "longest", "intervals longer by %",
-                         "whole run longer by %", "sets drained", "agent, CPU s/GB", "aggregator, CPU s/GB"], rows)
+                         "whole run longer by %", "sets drained", *[f"{name}, CPU s/GB" for name, _ in PER_GIGABYTE]], rows)
 
 
 def targets(found):

@@ -17,6 +17,7 @@ from nodes import Nodes, Unavailable  # noqa: E402
 
 CELLS = 16  # of the gas: its steps between two checkpoints take next to nothing
 MOST_SECONDS = 600
+AGGREGATORS_NICE = "10"
 
 
 def on_cores(cores):
@@ -28,27 +29,26 @@ def processor_time(daemon):
     return time.clock_gettime(~daemon.pid << 3 | 2)
 
 
-class Copier:
-    """Copies each checkpoint when all its files are there, on the ranks' cores."""
+class Follower:
+    """Does something with each checkpoint when all its files are there, in a thread of its own."""
 
-    def __init__(self, source, target, ranks, cores, sets):
-        self._source, self._target, self._ranks, self._cores, self._sets = source, target, ranks, cores, sets
+    def __init__(self, source, ranks, sets, action):
+        self._source, self._ranks, self._sets, self._action = source, ranks, sets, action
         self._thread = threading.Thread(target=self._run, daemon=True)
+        self._done = 0
         self._thread.start()
 
     def _run(self):
         for number in range(self._sets):
-            name = f"dump_{number:04}"
-            wait_until(name, lambda: len(list((self._source / name).glob("rank*.h5"))) == self._ranks, MOST_SECONDS)
-            (self._target / name).mkdir(parents=True)
-            for path in sorted((self._source / name).glob("rank*.h5")):
-                command = ["dd", f"if={path}", f"of={self._target / name / path.name}", "bs=1M", "conv=fsync", "status=none"]
-                subprocess.run([*on_cores(self._cores), *command], check=True)
+            checkpoint = self._source / f"dump_{number:04}"
+            wait_until(checkpoint.name, lambda: len(list(checkpoint.glob("rank*.h5"))) == self._ranks, MOST_SECONDS)
+            self._action(checkpoint)
+            self._done += 1
 
     def finish(self):
         self._thread.join(MOST_SECONDS)
-        if workspace.bytes_below(self._target) != workspace.bytes_below(self._source):
-            raise SystemExit("the checkpoints were not copied")
+        if self._done != self._sets:
+            raise SystemExit(f"only {self._done} of {self._sets} checkpoints were followed")
 
 
 class Runner:
@@ -118,18 +118,47 @@ class Runner:
         return {"intervals": [rows[rank] for rank in sorted(rows)], "wall": wall}
 
     def _without(self, case, arm, units, target):
+        if arm == plan.DIRECT:
+            return self._measure(case, target, units)
         stage = self._work / "stage"
         try:
-            if arm == plan.DIRECT:
-                return self._measure(case, target, units)
-            if arm == plan.NO_DRAIN:
-                return self._measure(case, stage, units)
-            copier = Copier(stage, target, len(case.rank_cores), case.rank_cores, self._load.intervals + 1)
+            action = self._beside(case, arm, target)
+            follower = Follower(stage, len(case.rank_cores), self._load.intervals + 1, action)
             record = self._measure(case, stage, units)
-            copier.finish()
-            return record
+            follower.finish()
+            return record | self._removal(stage)
         finally:
             workspace.remove(stage)
+            workspace.remove(self._work / "other")
+
+    def _beside(self, case, arm, target):
+        """What is done with each checkpoint of an arm that does not go through Forebay."""
+        def copy(checkpoint):
+            (target / checkpoint.name).mkdir(parents=True)
+            for path in sorted(checkpoint.glob("rank*.h5")):
+                copied = target / checkpoint.name / path.name
+                command = ["dd", f"if={path}", f"of={copied}", "bs=1M", "conv=fsync", "status=none"]
+                subprocess.run([*on_cores(case.rank_cores), *command], check=True)
+
+        def pack_another(checkpoint):
+            command = [self._programs / "forebay", "pack", self._work / "other/dump_0001", "--store", target, "--name",
+                       checkpoint.name, "--memory", "2G", "--threads", len(case.transfer_cores)]
+            subprocess.run([*on_cores(case.transfer_cores), "nice", "-n", AGGREGATORS_NICE, *map(str, command)], check=True,
+                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+
+        if arm == plan.NO_DRAIN:
+            return lambda _: None
+        if arm == plan.COPY:
+            return copy
+        self._simulate(case, self._work / "other", ["--steps", 1, "--ballast", f"{self._load.megabytes * 1000000}"])
+        return pack_another
+
+    @staticmethod
+    def _removal(stage):
+        """The processor time that it takes to give back the memory of the checkpoints: whoever removes them pays it."""
+        removed, began = workspace.bytes_below(stage), time.process_time()
+        workspace.remove(stage)
+        return {"removed": removed, "removal_cpu": time.process_time() - began}
 
     def _through_forebay(self, case, arm, units, target):
         ranks, last = len(case.rank_cores), f"dump_{self._load.intervals:04}"
