@@ -229,11 +229,8 @@ TEST_F(JobApi, SpeaksFortran) {
   coordinator.say_state(*offer, SetState::durable);
   ASSERT_TRUE(
       eventually([&] { return !coordinator.restarts().empty() && coordinator.restarts().back().ranks.size() == 2; }));
-  wire::RestartReadyT ready;
-  ready.found = true;
-  ready.set = ready.stored_as = "dump_0007";
-  ready.step = 7;
-  coordinator.say(std::move(ready));
+  ASSERT_TRUE(coordinator.publish("dump_0007", "dump_0007", 7));
+  coordinator.say(wire::RestartDoneT{.round = 1});
   EXPECT_EQ(status_of(zero), 0);
   EXPECT_EQ(status_of(one), 0);
 }

@@ -227,13 +227,17 @@ def slow_drain_blocks(new_job):
             job.check_restores(f"dump_{step}", size=LARGE)
 
 
-def small_file_system(job, size):
-    """A file system of its own for the store."""
+def mount_small(directory, size):
     if os.geteuid() != 0:
         raise Skip("only root can mount a small file system")
-    job.store.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", job.store]).returncode != 0:
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", directory]).returncode != 0:
         raise Skip("no file system can be mounted here")
+
+
+def small_file_system(job, size):
+    """A file system of its own for the store."""
+    job.store.mkdir()
+    mount_small(job.store, size)
 
 
 @scenario
@@ -314,6 +318,34 @@ def restart_passes_over_a_damaged_set(new_job):
         damage(job.store, "dump_2")
         job.check_restarted(job.restart(), "dump_1")
         job.expect_log("dump_2", "passed over")
+
+
+@scenario
+def one_node_cannot_take_what_a_restart_brings(new_job):
+    """Then no rank begins, neither from the set nor from scratch, on any node."""
+    with new_job(nodes=2).start() as job:
+        job.write_set("dump_1", 1)
+        job.expect_durable("dump_1")
+        job.forget_ranks()
+        occupied = job.stages[1] / "dump_1"
+        shutil.rmtree(occupied)
+        occupied.mkdir()
+        mount_small(occupied, 1_000_000)  # what is a file system of its own cannot be replaced
+        try:
+            told = job.each_rank(restart_failure)
+            assert len(set(told)) == 1 and told[0][0] == client.FAILED and str(occupied) in told[0][1], told
+        finally:
+            subprocess.run(["umount", "-l", occupied], check=True)
+        job.check_restarted(job.restart(), "dump_1")
+
+
+def restart_failure(rank):
+    """(code, message) of a restart that must fail."""
+    try:
+        answer = rank.restart()
+    except client.CallFailed as failed:
+        return failed.code, failed.message
+    raise AssertionError(f"rank {rank.rank} begins, and was told {answer}")
 
 
 @scenario

@@ -246,10 +246,14 @@ class Job:
             if (directory / self.file_name(rank)).read_bytes() != self.content(name, rank, size):
                 raise Failure(f"the file of rank {rank} of {name} has other bytes than were written")
 
+    def each_rank(self, action):
+        """What action(rank) returns, which all ranks do at once."""
+        with ThreadPoolExecutor(self.ranks) as pool:
+            return list(pool.map(lambda rank: action(self.rank(rank)), range(self.ranks)))
+
     def restart(self, seconds=40):
         """All ranks restart. Returns what each was told."""
-        with ThreadPoolExecutor(self.ranks) as pool:
-            return list(pool.map(lambda rank: self.rank(rank).restart(int(seconds * 1000)), range(self.ranks)))
+        return self.each_rank(lambda rank: rank.restart(int(seconds * 1000)))
 
     def check_restarted(self, answers, name, size=200_000):
         if {answer and answer[0] for answer in answers} != {name}:

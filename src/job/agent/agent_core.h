@@ -71,13 +71,20 @@ class AgentCore final : public fabric::HubHandler {
     std::chrono::milliseconds ping{2'000}, lost{10'000};
     bool is_welcome = false;
   };
+  using Askers = std::map<uint32_t, uint64_t>;  // rank to process
   // What a restart of ranks of this node is at.
   struct Restart {
-    std::map<uint32_t, uint64_t> asked;  // rank to process: of this round
+    Askers asked;  // of the next round
     uint32_t total = 0;
+    // RestartReady has come: these ranks are told when the coordinator says that all nodes are as far.
+    struct Ending {
+      wire::RestartReadyT ready;
+      Askers asked;
+    };
+    std::optional<Ending> ending;
     std::map<uint32_t, std::pair<uint64_t, wire::RestartedT>> kept;  // for ranks that had ceased to wait
     Time send_at = Time::max();
-    bool is_publishing = false;
+    bool is_publishing = false;  // a chore is at it, of whatever coordinator: nothing may be delivered until it ends
   };
 
   // agent_core.cc
@@ -122,11 +129,15 @@ class AgentCore final : public fabric::HubHandler {
   void ask_restart(const Client& client);
   bool settle_restart(ConnectionId id, const Question& question);
   void send_restart_request();
-  void restart_ready(wire::RestartReadyT ready);
+  void request_soon();
+  Result<void> restart_ready(wire::RestartReadyT ready);
+  void publish(const wire::RestartReadyT& ready);
+  void published(ConnectionId coordinator, const wire::RestartReadyT& ready, const Result<bool>& result);
+  void restart_done(const wire::RestartDoneT& done);
   void restart_refused(const wire::RefusedT& refused);
+  void restart_interrupted();
   void forget_askers_of_earlier_runs();
-  void published(const wire::RestartReadyT& ready, const Result<void>& result);
-  void hand_out(const wire::RestartReadyT& ready, const wire::RestartedT& answer);
+  void hand_out(const wire::RestartedT& answer);
 
   // agent_workers.cc
   Result<void> hear_coordinator(wire::MessageT message);

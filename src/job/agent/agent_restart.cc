@@ -1,7 +1,9 @@
 // The part of an agent that brings its ranks together for a restart.
+#include <cerrno>
 #include <utility>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "job/agent/agent_core.h"
 
@@ -13,16 +15,29 @@ using fabric::Severity;
 
 constexpr auto kGather = 20ms;  // ranks ask at about the same time: one request for all
 
+bool has(const std::map<uint32_t, uint64_t>& askers, uint32_t rank, uint64_t process) {
+  const auto found = askers.find(rank);
+  return found != askers.end() && found->second == process;
+}
+
 int64_t wall_ns() { return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
+// Whether anything was delivered of it, which is published now: a node whose ranks have no files gets none.
+Result<bool> publish_what_came(const std::string& stage, const wire::RestartReadyT& ready) {
+  if (::access(delivered_path(stage, ready.stored_as).c_str(), F_OK) != 0 && errno == ENOENT) return false;
+  FOREBAY_CHECK(publish_delivered(stage, ready.stored_as, ready.set));
+  return true;
+}
 
 }  // namespace
 
 void AgentCore::ask_restart(const Client& client) {
   const auto kept = restart_.kept.find(client.rank);
   if (kept != restart_.kept.end() && kept->second.first == client.pid) return;  // settle_restart() has the answer
+  if (restart_.ending && has(restart_.ending->asked, client.rank, client.pid)) return;  // hand_out() will have it
   restart_.asked[client.rank] = client.pid;
   restart_.total = client.ranks;
-  restart_.send_at = std::chrono::steady_clock::now() + kGather;
+  request_soon();
 }
 
 bool AgentCore::settle_restart(ConnectionId id, const Question&) {
@@ -35,17 +50,22 @@ bool AgentCore::settle_restart(ConnectionId id, const Question&) {
   return is_same;
 }
 
+void AgentCore::request_soon() {
+  if (!restart_.asked.empty()) restart_.send_at = std::chrono::steady_clock::now() + kGather;
+}
+
+// Who has asked is in the round that ends, or asks for the next one when it has ended.
 void AgentCore::send_restart_request() {
   restart_.send_at = Time::max();
   if (!coordinator_ || !coordinator_->is_welcome) return;
-  if (restart_.asked.empty()) return;
+  if (restart_.asked.empty() || restart_.ending || restart_.is_publishing) return;
   wire::RestartRequestT request;
   for (const auto& [rank, pid] : restart_.asked) request.ranks.push_back(rank);
   request.total = restart_.total;
   send(coordinator_->id, std::move(request));
 }
 
-// The coordinator cannot make sense of what the ranks want together.
+// The coordinator cannot make sense of what the ranks want together, or the set cannot be had on all nodes.
 void AgentCore::restart_refused(const wire::RefusedT& refused) {
   log(Severity::warning, "a restart is refused: " + refused.message);
   std::erase_if(questions_, [&](const auto& item) {
@@ -54,6 +74,14 @@ void AgentCore::restart_refused(const wire::RefusedT& refused) {
     return true;
   });
   restart_.asked.clear();
+  restart_.ending.reset();
+}
+
+// The coordinator is lost: the next one is asked again, also for what is published already.
+void AgentCore::restart_interrupted() {
+  if (!restart_.ending) return;
+  restart_.asked.merge(restart_.ending->asked);
+  restart_.ending.reset();
 }
 
 void AgentCore::forget_askers_of_earlier_runs() {
@@ -63,7 +91,8 @@ void AgentCore::forget_askers_of_earlier_runs() {
 
 // All ranks of the job have asked: whatever they had begun is over. What was delivered takes the place of what the
 // stage has under that name.
-void AgentCore::restart_ready(wire::RestartReadyT ready) {
+Result<void> AgentCore::restart_ready(wire::RestartReadyT ready) {
+  if (restart_.is_publishing) return fail(ErrorKind::corrupt, "a restart before the last one was answered");
   for (const std::string& set : sets_.unfinished()) {
     log(Severity::info, fmt::format("{}: its ranks start again, what there is of it is void", set));
     discard(set);
@@ -71,56 +100,79 @@ void AgentCore::restart_ready(wire::RestartReadyT ready) {
     sets_.forget(set);
   }
   tidy();
-  if (!ready.found || !is_set_name(ready.set)) {
-    ready.found = false;
-    return published(ready, {});
+  if (!restart_.ending) restart_.ending.emplace().asked.swap(restart_.asked);
+  restart_.ending->ready = std::move(ready);
+  if (restart_.ending->ready.found) {
+    publish(restart_.ending->ready);
+    return {};
   }
+  wire::RestartedT answer;
+  answer.message = restart_.ending->ready.message;
+  log(Severity::info, "nothing to restart from: " + answer.message);
+  hand_out(answer);
+  return {};
+}
+
+void AgentCore::publish(const wire::RestartReadyT& ready) {
+  if (!is_set_name(ready.set))
+    return published(coordinator_->id, ready,
+                     fail(ErrorKind::unsupported, fmt::format("'{}' cannot be the name of a set in a stage", ready.set),
+                          {}, {}, "restore it from the store by hand, or remove it there"));
   if (const auto* entry = sets_.find(ready.set); entry != nullptr && entry->is_offered())
     withdraw(ready.set, entry->exposure, "the ranks restart from another set of this name");
   watcher_.forget(ready.set);
   (void)discard_notes(stage_, ready.set);
   sets_.forget(ready.set);
   busy_.insert(ready.set);
-  chores_.add([this, ready = std::move(ready)] {
-    auto result = publish_delivered(stage_, ready.stored_as, ready.set);
-    hub_.post([this, ready, result = std::move(result)] {
+  restart_.is_publishing = true;
+  chores_.add([this, ready, coordinator = coordinator_->id] {
+    auto result = publish_what_came(stage_, ready);
+    hub_.post([this, ready, coordinator, result = std::move(result)] {
       busy_.erase(ready.set);
-      published(ready, result);
+      restart_.is_publishing = false;
+      published(coordinator, ready, result);
+      request_soon();
     });
   });
 }
 
 // What came from the store is not to be offered as something new.
-void AgentCore::published(const wire::RestartReadyT& ready, const Result<void>& result) {
-  const bool has_files = ready.found && result.has_value();
-  if (has_files) {
+void AgentCore::published(ConnectionId coordinator, const wire::RestartReadyT& ready, const Result<bool>& result) {
+  if (result.value_or(false)) {
     const auto fingerprint = fingerprint_in_stage(ready.set);
     Outcome outcome{.stored_as = ready.stored_as, .fingerprint = fingerprint.value_or(""), .ended_ns = wall_ns()};
     if (ready.step) outcome.step = *ready.step;
     sets_.ended(ready.set, outcome, true, true);
     (void)note_outcome(stage_, ready.set, outcome);
   }
-  wire::RestartedT answer;
-  answer.found = ready.found;
-  answer.set = ready.set;
-  answer.directory = ready.set;
-  answer.step = ready.step;
-  answer.message = ready.message;
-  // A node whose ranks have no files gets none.
-  if (ready.found && !result && result.error().kind != ErrorKind::not_found) {
+  wire::RestartPublishedT report;
+  report.round = ready.round;
+  if (!result) {
     log(Severity::warning, fmt::format("{}: {}", ready.set, result.error().message()));
-    answer.found = false;
-    answer.message = result.error().message();
+    report.failed = true;
+    report.error = result.error().message();
   }
-  hand_out(ready, answer);
+  // Another coordinator has not asked for it.
+  if (coordinator_ && coordinator_->id == coordinator) send(coordinator, std::move(report));
 }
 
-void AgentCore::hand_out(const wire::RestartReadyT& ready, const wire::RestartedT& answer) {
-  log(Severity::info,
-      answer.found ? fmt::format("{}: restored", answer.set) : "nothing to restart from: " + answer.message);
-  for (const auto& [rank, pid] : restart_.asked) restart_.kept[rank] = {pid, answer};
-  restart_.asked.clear();
+void AgentCore::restart_done(const wire::RestartDoneT& done) {
+  if (!restart_.ending || restart_.ending->ready.round != done.round) return;
+  const wire::RestartReadyT& ready = restart_.ending->ready;
+  wire::RestartedT answer;
+  answer.found = true;
+  answer.set = answer.directory = ready.set;
+  answer.step = ready.step;
+  answer.message = ready.message;
+  log(Severity::info, fmt::format("{}: restored", answer.set));
+  hand_out(answer);
+}
+
+void AgentCore::hand_out(const wire::RestartedT& answer) {
+  for (const auto& [rank, pid] : restart_.ending->asked) restart_.kept[rank] = {pid, answer};
+  restart_.ending.reset();
   settle_all();
+  request_soon();
 }
 
 }  // namespace forebay::job

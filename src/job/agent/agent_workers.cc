@@ -79,6 +79,7 @@ void AgentCore::adopt(Reached reached) {
 void AgentCore::lose_coordinator() {
   log(Severity::warning, "the coordinator is lost");
   coordinator_.reset();
+  restart_interrupted();
   find_coordinator_();
 }
 
@@ -103,7 +104,9 @@ Result<void> AgentCore::hear_coordinator(wire::MessageT message) {
     unexpose(exposure);
     finish(news->set);
   } else if (auto* ready = message.body.AsRestartReady()) {
-    restart_ready(std::move(*ready));
+    return restart_ready(std::move(*ready));
+  } else if (const auto* done = message.body.AsRestartDone()) {
+    restart_done(*done);
   } else if (const auto* refused = message.body.AsRefused()) {
     restart_refused(*refused);
   } else if (const auto* stop = message.body.AsStop()) {

@@ -147,6 +147,7 @@ class ScriptedCoordinator {
   }
   std::vector<wire::WithdrawnT> withdrawn() { return copy(withdrawn_); }
   std::vector<wire::RestartRequestT> restarts() { return copy(restarts_); }
+  std::vector<wire::RestartPublishedT> published() { return copy(published_); }
   std::vector<wire::AgentHelloT> hellos() { return copy(hellos_); }
   size_t offers() { return copy(offers_).size(); }
   int gone() const { return gone_; }
@@ -156,6 +157,20 @@ class ScriptedCoordinator {
     Bytes frame;
     wire::encode(frame, std::move(table));
     hub_.hub().post([this, frame] { hub_.hub().send(agent_, frame); });
+  }
+  // Has the agent publish what was delivered of `set`, as round `round`. What it answers.
+  std::optional<wire::RestartPublishedT> publish(const std::string& set, const std::string& stored_as, int64_t step,
+                                                 uint64_t round = 1) {
+    const size_t before = published().size();
+    wire::RestartReadyT ready;
+    ready.found = true;
+    ready.set = set;
+    ready.stored_as = stored_as;
+    ready.step = step;
+    ready.round = round;
+    say(std::move(ready));
+    if (!eventually([&] { return published().size() > before; })) return std::nullopt;
+    return published().back();
   }
   void say_state(const wire::OfferT& offer, wire::SetState state, const std::string& message = {}) {
     wire::SetNewsT news;
@@ -186,6 +201,7 @@ class ScriptedCoordinator {
     if (const auto* offer = message.body.AsOffer()) offers_.push_back(*offer);
     if (const auto* withdrawn = message.body.AsWithdrawn()) withdrawn_.push_back(*withdrawn);
     if (const auto* restart = message.body.AsRestartRequest()) restarts_.push_back(*restart);
+    if (const auto* published = message.body.AsRestartPublished()) published_.push_back(*published);
     return {};
   }
 
@@ -196,6 +212,7 @@ class ScriptedCoordinator {
   std::vector<wire::OfferT> offers_;
   std::vector<wire::WithdrawnT> withdrawn_;
   std::vector<wire::RestartRequestT> restarts_;
+  std::vector<wire::RestartPublishedT> published_;
   size_t seen_ = 0;
   fabric::ConnectionId agent_ = 0;
   std::atomic<int> gone_ = 0;

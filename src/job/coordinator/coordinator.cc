@@ -90,6 +90,7 @@ void Coordinator::Impl::leave(SessionId id, const std::string& why) {
     warn(fmt::format("agent of {} is lost: {}", session.agent->host, why));
     if (const auto entry = agents.find(session.key); entry != agents.end() && entry->second == id) agents.erase(entry);
     agent_left(session);
+    publishing.erase(id);
     restart_left(id);
   } else if (session.role == Session::Role::worker) {
     warn(fmt::format("worker on {} (process {}) is lost: {}", session.worker->host, session.worker->pid, why));
@@ -123,6 +124,10 @@ Result<void> Coordinator::Impl::dispatch(SessionId id, Session& session, wire::M
     case Body::RestartRequest:
       FOREBAY_CHECK(need(Session::Role::agent));
       restart(id, *message.body.AsRestartRequest());
+      return {};
+    case Body::RestartPublished:
+      FOREBAY_CHECK(need(Session::Role::agent));
+      published(id, *message.body.AsRestartPublished());
       return {};
     case Body::TaskProgress: {
       FOREBAY_CHECK(need(Session::Role::worker));

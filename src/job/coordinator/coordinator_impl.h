@@ -88,9 +88,9 @@ struct Coordinator::Impl {
   };
 
   struct Round {
-    enum class Phase : uint8_t { gathering, listing, delivering };
+    enum class Phase : uint8_t { gathering, listing, delivering, publishing };
     Phase phase = Phase::gathering;
-    Time since{};
+    Time since{};  // it began, or began anew
     uint32_t total = 0;
     std::map<SessionId, std::vector<uint32_t>> asked;
     Coverage coverage;
@@ -102,6 +102,8 @@ struct Coordinator::Impl {
     std::vector<UnitId> units;  // by container; 0: done
     uint64_t done = 0;
     std::string passed_over;
+    uint64_t number = 0;     // of what the agents publish: another one each time that they are told to
+    Time published_since{};  // they were
   };
 
   struct UnitOwner {
@@ -146,10 +148,13 @@ struct Coordinator::Impl {
   std::deque<Fate> history;
   std::deque<std::string> errors;  // the latest
   std::optional<Round> round;
+  // Agents that were told to publish and have not answered, of an earlier round, too, with its number. Until they have,
+  // nothing is delivered: it would be mixed with what they are at.
+  std::map<SessionId, uint64_t> publishing;
   TaskBoard board;
   std::unordered_map<UnitId, UnitOwner> owners;
   std::unordered_map<AttemptId, std::string> containers;  // the names under which attempts write
-  uint64_t next_set = 1, next_staging = 1;
+  uint64_t next_set = 1, next_staging = 1, next_publication = 1;
   UnitId next_unit = 1;
   Totals totals;
   TrafficByKind received, sent;
@@ -243,7 +248,11 @@ struct Coordinator::Impl {
   void delivered(uint32_t container, const wire::TaskDoneT& done);
   void pass_over(const std::string& name, const std::string& why);
   void stop_delivering();
-  void answer_restart(bool found, const std::string& message);
+  void publish();
+  void published(SessionId id, const wire::RestartPublishedT& report);
+  std::string who_publishes() const;
+  void nothing_to_restart_from(const std::string& why);
+  void finish_restart();
   void refuse_restart(ErrorKind kind, const std::string& message);
   void tick_restart();
 

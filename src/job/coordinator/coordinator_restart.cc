@@ -3,7 +3,8 @@
 //   2. the newest set of the store that can be read whole, and has as many ranks, is chosen, and each of its containers
 //      is a delivery task;
 //   3. when one turns out damaged, the set is passed over for everybody, and the next older one is chosen;
-//   4. all get the same answer.
+//   4. all agents publish what was delivered;
+//   5. when all have done so, and not before, all ranks get the same answer: what fails at one of them fails for all.
 // An agent that is lost before the answer must ask again: what was delivered to it may be gone.
 #include <algorithm>
 
@@ -74,12 +75,14 @@ void Coordinator::Impl::restart_left(SessionId id) {
   stop_delivering();
   round->stale_list = round->phase == Round::Phase::listing && !round->store_waits;
   round->phase = Round::Phase::gathering;
+  round->since = now;
   round->store_waits = false;
   if (round->asked.empty()) round.reset();
 }
 
 // Once all ranks have asked.
 void Coordinator::Impl::advance_restart() {
+  if (!publishing.empty()) return;
   if (!round || round->phase != Round::Phase::gathering || round->coverage.size() < round->total) return;
   // One that is complete may wait for what the store says of it.
   const auto is_coming = [&](const auto& one) {
@@ -120,8 +123,7 @@ void Coordinator::Impl::choose_next() {
     if (wrong.empty()) return deliver(set);
     pass_over(set.name, wrong);
   }
-  round->chosen.reset();
-  answer_restart(false, round->passed_over.empty() ? "the store holds no set" : round->passed_over);
+  nothing_to_restart_from(round->passed_over.empty() ? "the store holds no set" : round->passed_over);
 }
 
 std::map<uint32_t, SessionId> Coordinator::Impl::askers_by_rank() const {
@@ -142,7 +144,7 @@ void Coordinator::Impl::deliver(const store::SetInfo& set) {
     const auto first = static_cast<uint32_t>(i * manifest.group_size);
     round->units.push_back(add_unit(0, i, kDeliverPriority, sessions.at(askers.at(first)).agent->node, true));
   }
-  if (round->units.empty()) answer_restart(true, round->passed_over);
+  if (round->units.empty()) publish();
 }
 
 wire::TaskT Coordinator::Impl::delivery_task(uint32_t container, const store::SetInfo& set) const {
@@ -179,7 +181,7 @@ void Coordinator::Impl::delivered(uint32_t container, const wire::TaskDoneT& don
   const UnitId unit = round->units[container];
   if (!done.failed) {
     remove_unit(std::exchange(round->units[container], 0));
-    if (++round->done == round->units.size()) answer_restart(true, round->passed_over);
+    if (++round->done == round->units.size()) publish();
     return;
   }
   if (is_damaged(done)) {
@@ -199,20 +201,63 @@ void Coordinator::Impl::stop_delivering() {
   round->units.clear();
 }
 
-void Coordinator::Impl::answer_restart(bool found, const std::string& message) {
+void Coordinator::Impl::publish() {
+  round->phase = Round::Phase::publishing;
+  round->number = next_publication++;
+  round->published_since = now;
   wire::RestartReadyT ready;
-  ready.found = found;
-  ready.message = message;
-  if (found) {
-    ready.set = application_name(round->chosen->name);
-    ready.stored_as = round->chosen->name;
-    if (round->chosen->manifest->step) ready.step = *round->chosen->manifest->step;
+  ready.found = true;
+  ready.set = application_name(round->chosen->name);
+  ready.stored_as = round->chosen->name;
+  if (round->chosen->manifest->step) ready.step = *round->chosen->manifest->step;
+  ready.message = round->passed_over;
+  ready.round = round->number;
+  for (const auto& [id, ranks] : round->asked) {
+    publishing[id] = round->number;
+    send(id, wire::RestartReadyT(ready));
   }
-  info(found ? fmt::format("restart: set {} is in the stages of {} ranks", ready.stored_as, round->total)
-             : "restart: there is nothing to restart from: " + message);
+}
+
+void Coordinator::Impl::published(SessionId id, const wire::RestartPublishedT& report) {
+  const auto place = publishing.find(id);
+  if (place == publishing.end() || place->second != report.round) return;
+  publishing.erase(place);
+  const bool is_late = !round || round->phase != Round::Phase::publishing || round->number != report.round;
+  if (is_late) return advance_restart();
+  if (report.failed)
+    return refuse_restart(
+        ErrorKind::io,
+        fmt::format("set {} was delivered, but cannot be put in its place on {}: {}; no rank begins: see to that, and "
+                    "restart again",
+                    round->chosen->name, sessions.at(id).agent->host, report.error));
+  if (publishing.empty()) finish_restart();
+}
+
+std::string Coordinator::Impl::who_publishes() const {
+  constexpr size_t kMost = 8;
+  std::string text;
+  size_t named = 0;
+  for (const auto& [id, number] : publishing) {
+    if (named++ == kMost) return fmt::format("{} and {} more", text, publishing.size() - kMost);
+    const wire::AgentHelloT& agent = *sessions.at(id).agent;
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", agent.host, agent.stage);
+  }
+  return text;
+}
+
+void Coordinator::Impl::nothing_to_restart_from(const std::string& why) {
+  info("restart: there is nothing to restart from: " + why);
+  wire::RestartReadyT ready;
+  ready.message = why;
   for (const auto& [id, ranks] : round->asked) send(id, wire::RestartReadyT(ready));
   ++totals.restarts;
-  stop_delivering();
+  round.reset();
+}
+
+void Coordinator::Impl::finish_restart() {
+  info(fmt::format("restart: set {} is in the stages of {} ranks", round->chosen->name, round->total));
+  for (const auto& [id, ranks] : round->asked) send(id, wire::RestartDoneT{.round = round->number});
+  ++totals.restarts;
   round.reset();
 }
 
@@ -232,10 +277,17 @@ void Coordinator::Impl::tick_restart() {
     round->store_waits = false;
     out.commands.push_back(ListSets{});
   }
+  if (round->phase == Round::Phase::publishing) {
+    if (now - round->published_since < options.set_timeout) return;
+    return refuse_restart(ErrorKind::timeout, fmt::format("set {} was delivered, but not put in its place in time: {}",
+                                                          round->chosen->name, who_publishes()));
+  }
   if (now - round->since < options.set_timeout) return advance_restart();
   if (round->coverage.size() < round->total)
     return refuse_restart(ErrorKind::timeout, fmt::format("ranks {} of {} did not ask for the restart",
                                                           round->coverage.missing(round->total), round->total));
+  if (!publishing.empty())
+    return refuse_restart(ErrorKind::timeout, "agents have not ended the restart before: " + who_publishes());
   if (round->phase != Round::Phase::delivering)
     refuse_restart(ErrorKind::timeout, "the store or a set that is drained keeps the restart waiting");
 }

@@ -40,6 +40,7 @@ TEST_F(CoordinatorTest, ARestartDeliversTheNewestSetToAllRanks) {
     EXPECT_TRUE(s.inbox[agent].ready[0].found);
     EXPECT_EQ(s.inbox[agent].ready[0].set, "s2");
     EXPECT_EQ(s.inbox[agent].ready[0].step, 2);
+    EXPECT_TRUE(s.inbox[agent].restarted.empty());
   }
 }
 
@@ -62,7 +63,144 @@ class RestartTest : public CoordinatorTest {
     ask(a, {0, 1});
     ask(b, {2, 3});
   }
+  void deliver() {
+    s.send(wa, success(take_task(wa)));
+    s.send(wb, success(take_task(wb)));
+  }
+  // The answer to the newest RestartReady, or to the one of that round.
+  void publish(SessionId agent, std::optional<std::string> error = {}, uint64_t round = 0) {
+    wire::RestartPublishedT report;
+    report.round = round != 0 ? round : s.inbox[agent].ready.back().round;
+    report.failed = error.has_value();
+    report.error = error.value_or("");
+    s.send(agent, std::move(report));
+  }
+  size_t told(SessionId agent) { return s.inbox[agent].restarted.size() + s.inbox[agent].refused.size(); }
 };
+
+TEST_F(RestartTest, RanksAreToldWhenAllAgentsHavePublished) {
+  ask_all();
+  deliver();
+  publish(a);
+  EXPECT_EQ(told(a) + told(b), 0u);
+  publish(b);
+  for (const SessionId agent : {a, b})
+    EXPECT_THAT(s.inbox[agent].restarted, ElementsAre(s.inbox[agent].ready.back().round));
+  publish(b);
+  ask_all();
+  deliver();
+  EXPECT_NE(s.inbox[a].ready[0].round, s.inbox[a].ready[1].round);
+}
+
+TEST_F(RestartTest, WhatOneAgentCannotPublishFailsForAll) {
+  ask_all();
+  deliver();
+  publish(b, "/stage/s3: rename: File exists");
+  publish(a);
+  for (const SessionId agent : {a, b}) {
+    EXPECT_TRUE(s.inbox[agent].restarted.empty());
+    ASSERT_EQ(s.inbox[agent].refused.size(), 1u);
+    EXPECT_EQ(s.inbox[agent].refused[0].error_kind, static_cast<uint8_t>(ErrorKind::io));
+    EXPECT_THAT(s.inbox[agent].refused[0].message,
+                testing::AllOf(HasSubstr("s3"), HasSubstr("nb"), HasSubstr("/stage/s3: rename")));
+  }
+  ask_all();
+  deliver();
+  publish(a);
+  publish(b);
+  EXPECT_EQ(s.inbox[a].restarted.size() + s.inbox[b].restarted.size(), 2u) << "the next round is another one";
+}
+
+TEST_F(RestartTest, NothingIsDeliveredToAnAgentThatIsStillPublishing) {
+  ask_all();
+  deliver();
+  publish(b, "File exists");
+  ASSERT_EQ(told(a) + told(b), 2u);
+  ask_all();
+  EXPECT_TRUE(s.inbox[wa].tasks.empty() && s.inbox[wb].tasks.empty());
+  publish(a);
+  s.serve_store();
+  deliver();
+  publish(b);
+  publish(a, "File exists", s.inbox[a].ready[0].round);
+  EXPECT_TRUE(s.inbox[a].restarted.empty()) << "that was the round before";
+  publish(a);
+  EXPECT_EQ(s.inbox[a].restarted.size() + s.inbox[b].restarted.size(), 2u);
+}
+
+TEST_F(RestartTest, AnAgentThatIsLostWhileItPublishesMustAskAgain) {
+  ask_all();
+  deliver();
+  publish(a);
+  s.leave(b);
+  EXPECT_EQ(told(a), 0u);
+  const SessionId back = s.agent("nb");
+  ask(back, {2, 3});
+  deliver();
+  ASSERT_EQ(s.inbox[a].ready.size(), 2u);
+  publish(back);
+  publish(a, "it was late", s.inbox[a].ready[0].round);
+  EXPECT_EQ(told(a), 0u);
+  publish(a);
+  EXPECT_EQ(s.inbox[a].restarted.size() + s.inbox[back].restarted.size(), 2u);
+}
+
+TEST_F(RestartTest, AnAgentThatIsLostWithoutHavingPublishedHoldsNobody) {
+  ask_all();
+  deliver();
+  publish(b, "File exists");
+  s.leave(a);
+  const SessionId back = s.agent("na");
+  ask(back, {0, 1});
+  ask(b, {2, 3});
+  deliver();
+  publish(back);
+  publish(b);
+  EXPECT_EQ(s.inbox[back].restarted.size(), 1u);
+}
+
+TEST_F(RestartTest, AnAgentThatNeverPublishesIsNamed) {
+  ask_all();
+  s.pass(590s, all());
+  deliver();
+  publish(a);
+  s.pass(590s, all());
+  EXPECT_EQ(told(a), 0u) << "it has its time from when it was told";
+  s.pass(20s, all());
+  for (const SessionId agent : {a, b}) {
+    ASSERT_EQ(s.inbox[agent].refused.size(), 1u);
+    EXPECT_EQ(s.inbox[agent].refused[0].error_kind, static_cast<uint8_t>(ErrorKind::timeout));
+    EXPECT_THAT(s.inbox[agent].refused[0].message, testing::AllOf(HasSubstr("nb"), testing::Not(HasSubstr("na"))));
+  }
+  ask_all();
+  s.pass(601s, all());
+  ASSERT_EQ(s.inbox[a].refused.size(), 2u);
+  EXPECT_THAT(s.inbox[a].refused[1].message, HasSubstr("nb")) << "it is still at it";
+}
+
+TEST_F(RestartTest, ARoundThatBeginsAnewHasItsTimeAgain) {
+  ask_all();
+  s.pass(590s, all());
+  s.leave(b);
+  s.pass(20s, all());
+  EXPECT_EQ(told(a), 0u);
+  s.pass(600s, all());
+  EXPECT_EQ(s.inbox[a].refused.size(), 1u);
+}
+
+TEST_F(RestartTest, ReportsThatNobodyAskedForAreOfNoConsequence) {
+  ask_all();
+  publish(a, "no", 1);
+  deliver();
+  publish(a, "no", 77);
+  const SessionId other = s.agent("nc");
+  publish(other, "no", s.inbox[a].ready.back().round);
+  EXPECT_EQ(told(a) + told(b), 0u);
+  publish(a);
+  publish(a, "no");
+  publish(b);
+  EXPECT_EQ(s.inbox[a].restarted.size(), 1u);
+}
 
 TEST_F(RestartTest, ADamagedSetIsPassedOverForAll) {
   ask_all();
@@ -112,8 +250,7 @@ TEST_F(RestartTest, AnAgentThatIsLostMustAskAgain) {
   s.send(wb, failure(take_task(wb), wire::FaultSide::other, ErrorKind::cancelled));
   const SessionId back = s.agent("nb");
   ask(back, {2, 3});
-  s.send(wa, success(take_task(wa)));
-  s.send(wb, success(take_task(wb)));
+  deliver();
   EXPECT_EQ(s.inbox[a].ready.size(), 1u);
   EXPECT_EQ(s.inbox[back].ready.size(), 1u);
 }

@@ -137,6 +137,7 @@ json restart_row(const Impl& impl) {
           {"set", round.chosen ? round.chosen->name : ""},
           {"containers", round.units.size()},
           {"containers_done", round.done},
+          {"agents_publishing", impl.publishing.size()},
           {"seconds", seconds(impl.now - round.since)},
           {"passed_over", round.passed_over}};
 }

@@ -68,6 +68,7 @@ struct Inbox {
   std::deque<wire::TaskT> tasks;
   std::deque<uint64_t> cancels;
   std::deque<wire::RestartReadyT> ready;
+  std::deque<uint64_t> restarted;  // RestartDone: the rounds
   std::deque<wire::RefusedT> refused;
   std::deque<std::string> status, stops;
   uint64_t messages = 0, pings = 0;
@@ -189,6 +190,9 @@ class Stand {
         break;
       case wire::Body::RestartReady:
         to.ready.push_back(*message.body.AsRestartReady());
+        break;
+      case wire::Body::RestartDone:
+        to.restarted.push_back(message.body.AsRestartDone()->round);
         break;
       case wire::Body::Refused:
         to.refused.push_back(*message.body.AsRefused());

@@ -126,11 +126,18 @@ Result<void> check_one(const SetNews& news) {
   return check_enum(news.state(), SetState::failed);
 }
 
+Result<void> check_round(uint64_t round) {
+  if (round == 0) return broken("a message about a restart that is of no round");
+  return {};
+}
+
 Result<void> check_one(const RestartReady& ready) {
   FOREBAY_CHECK(check_optional(ready.set()));
   FOREBAY_CHECK(check_optional(ready.stored_as()));
-  if (ready.found() && view(ready.set()).empty()) return broken("a restart from a set without a name");
-  return {};
+  if (!ready.found()) return {};
+  if (view(ready.set()).empty() || view(ready.stored_as()).empty())
+    return broken("a restart from a set without a name");
+  return check_round(ready.round());
 }
 
 Result<void> check_one(const TaskDone& done) {
@@ -164,6 +171,10 @@ Result<void> check(const Message& message, size_t size) {
       return check_one(*message.body_as_SetNews());
     case Body::RestartReady:
       return check_one(*message.body_as_RestartReady());
+    case Body::RestartPublished:
+      return check_round(message.body_as_RestartPublished()->round());
+    case Body::RestartDone:
+      return check_round(message.body_as_RestartDone()->round());
     case Body::TaskDone:
       return check_one(*message.body_as_TaskDone());
     case Body::TargetOpen:

@@ -108,6 +108,22 @@ TEST(Messages, ValuesAreKnown) {
   EXPECT_TRUE(refuses(news, [](SetNewsT& n) { n.state = static_cast<SetState>(6); }));
 }
 
+TEST(Messages, ARestartIsOfASetAndOfARound) {
+  RestartReadyT ready;
+  EXPECT_TRUE(sent(ready)) << "there is nothing to restart from";
+  ready.found = true;
+  ready.set = ready.stored_as = "s";
+  ready.round = 1;
+  EXPECT_TRUE(sent(ready));
+  EXPECT_TRUE(refuses(ready, [](RestartReadyT& r) { r.set.clear(); }));
+  EXPECT_TRUE(refuses(ready, [](RestartReadyT& r) { r.stored_as.clear(); }));
+  EXPECT_TRUE(refuses(ready, [](RestartReadyT& r) { r.stored_as = "../s"; }));
+  EXPECT_TRUE(refuses(ready, [](RestartReadyT& r) { r.round = 0; }));
+  EXPECT_TRUE(sent(RestartPublishedT{.round = 1}));
+  EXPECT_TRUE(refuses(RestartPublishedT{}, [](RestartPublishedT&) {}));
+  EXPECT_TRUE(refuses(RestartDoneT{}, [](RestartDoneT&) {}));
+}
+
 // Every entry of the list is the same table, with a long name.
 TEST(Messages, ALittleBodyCannotBecomeLarge) {
   flatbuffers::FlatBufferBuilder builder;
