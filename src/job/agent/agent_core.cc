@@ -28,7 +28,8 @@ AgentCore::AgentCore(const AgentOptions& options, std::string node, fabric::Hub&
       watcher_(std::move(watcher)),
       find_coordinator_(std::move(find_coordinator)),
       roads_(exposures_, hub, options.ucx),
-      deliveries_(options.stage, hub) {}
+      deliveries_(options.stage, hub),
+      chores_([&hub](std::function<void()> what) { hub.post(std::move(what)); }) {}
 
 Result<void> AgentCore::begin() {
   FOREBAY_CHECK(discard_delivered(stage_));

@@ -125,15 +125,13 @@ void AgentCore::publish(const wire::RestartReadyT& ready) {
   sets_.forget(ready.set);
   busy_.insert(ready.set);
   restart_.is_publishing = true;
-  chores_.add([this, ready, coordinator = coordinator_->id] {
-    auto result = publish_what_came(stage_, ready);
-    hub_.post([this, ready, coordinator, result = std::move(result)] {
-      busy_.erase(ready.set);
-      restart_.is_publishing = false;
-      published(coordinator, ready, result);
-      request_soon();
-    });
-  });
+  chores_.add([this, ready] { return publish_what_came(stage_, ready); },
+              [this, ready, coordinator = coordinator_->id](const Result<bool>& result) {
+                busy_.erase(ready.set);
+                restart_.is_publishing = false;
+                published(coordinator, ready, result);
+                request_soon();
+              });
 }
 
 // What came from the store is not to be offered as something new.

@@ -101,17 +101,20 @@ void AgentCore::follow(const std::string& set, const AgentSets::Decision& decisi
 // The format readers look into every file: not in the thread that answers.
 void AgentCore::check_then_offer(const std::string& set, Listing listing, Content content) {
   busy_.insert(set);
-  chores_.add([this, set, listing = std::make_shared<const Listing>(std::move(listing)),
-               content = std::move(content)]() mutable {
-    auto checked = check_formats(stage_ + "/" + set, *listing, options_.format);
-    hub_.post([this, set, listing, content = std::move(content), checked = std::move(checked)] {
-      busy_.erase(set);
-      if (!checked) return warn_once(set, "is not offered: " + checked.error().message());
-      const auto decision = sets_.observed(set, content, {});
-      follow(set, decision);
-      if (decision.offer) offer(set, *listing, content);
-    });
-  });
+  const auto seen = std::make_shared<const Listing>(std::move(listing));
+  chores_.add([this, set, seen] { return check_formats(stage_ + "/" + set, *seen, options_.format); },
+              [this, set, seen, content = std::move(content)](const Result<void>& checked) {
+                busy_.erase(set);
+                if (!checked) {
+                  warn_once(set, "is not offered: " + checked.error().message());
+                  if (checked.error().kind == ErrorKind::limit)
+                    look_again_[set] = std::chrono::steady_clock::now() + kLookAgain;
+                  return;
+                }
+                const auto decision = sets_.observed(set, content, {});
+                follow(set, decision);
+                if (decision.offer) offer(set, *seen, content);
+              });
 }
 
 void AgentCore::offer(const std::string& set, const Listing& listing, const Content& content) {
@@ -185,10 +188,10 @@ void AgentCore::tidy() {
     sets_.forget(set);
     warned_.erase(set);
   }
-  chores_.add([stage = stage_, log = options_.log] {
-    const auto emptied = empty_bin(stage);
-    if (!emptied && log) log(Severity::warning, emptied.error().message());
-  });
+  chores_.add([stage = stage_] { return empty_bin(stage); },
+              [this](const Result<void>& emptied) {
+                if (!emptied) log(Severity::warning, emptied.error().message());
+              });
 }
 
 // Of all that lies in STAGE/SET, whoever has put it there; nothing if there is no file.

@@ -147,17 +147,16 @@ void AgentCore::serve_layouts(ConnectionId id, const wire::LayoutRequestT& reque
     reading_.erase(id);
     return refuse(id, files.error());
   }
-  chores_.add([this, id, files = std::make_shared<const std::vector<engine::SourceFile>>(std::move(*files))] {
-    auto layouts = layouts_of(*files, options_.format, options_.header_memory_bytes);
-    hub_.post([this, id, layouts = std::move(layouts)] {
-      if (reading_.erase(id) == 0) return;  // it has gone
-      if (!layouts) return refuse(id, layouts.error());
-      wire::LayoutsT answer;
-      const auto* bytes = reinterpret_cast<const uint8_t*>(layouts->data());
-      answer.headers.assign(bytes, bytes + layouts->size());
-      send(id, std::move(answer));
-    });
-  });
+  chores_.add(
+      [this, files = std::move(*files)] { return layouts_of(files, options_.format, options_.header_memory_bytes); },
+      [this, id](const Result<Bytes>& layouts) {
+        if (reading_.erase(id) == 0) return;  // it has gone
+        if (!layouts) return refuse(id, layouts.error());
+        wire::LayoutsT answer;
+        const auto* bytes = reinterpret_cast<const uint8_t*>(layouts->data());
+        answer.headers.assign(bytes, bytes + layouts->size());
+        send(id, std::move(answer));
+      });
 }
 
 // Says that this process is alive to whoever waits for more than that, and looks whether the coordinator is.
