@@ -19,7 +19,8 @@ constexpr size_t kMostOutcomes = 256;  // of sets without files, for those who s
 
 WallTime wall_now() { return std::chrono::time_point_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now()); }
 
-wire::FileT file_of(const FileRow& row, int64_t rank) {
+wire::FileT file_of(const StagedFile& staged, int64_t rank) {
+  const FileRow& row = staged.row;
   wire::FileT file;
   file.name = row.name;
   file.kind = static_cast<uint8_t>(row.kind);
@@ -29,6 +30,7 @@ wire::FileT file_of(const FileRow& row, int64_t rank) {
   file.size = row.size;
   file.link_target = row.link_target;
   file.rank = static_cast<int32_t>(rank);
+  file.ctime_ns = staged.identity.ctime_ns;
   return file;
 }
 
@@ -128,7 +130,7 @@ void AgentCore::offer(const std::string& set, const Listing& listing, const Cont
   uint64_t bytes = 0;
   for (const Content::File& file : content.files) {
     const StagedFile& staged = listing.files[file.listed];
-    auto row = std::make_unique<wire::FileT>(file_of(staged.row, file.rank));
+    auto row = std::make_unique<wire::FileT>(file_of(staged, file.rank));
     offer.files.push_back(std::move(row));
     if (staged.row.kind != FileKind::regular) continue;
     const std::string path = fmt::format("{}/{}/{}", stage_, set, staged.row.name);

@@ -87,7 +87,7 @@ void Coordinator::Impl::take_part(SessionId id, Session& session, wire::OfferT& 
   session.sets.insert(number);
   if (set.is_drained()) {
     const auto same = set.parts.find(session.key);
-    if (same != set.parts.end() && same->second.hash == part.hash) {
+    if (same != set.parts.end() && is_same(same->second, part)) {
       renew(same->second, std::move(part));
       set.away.erase(session.key);
       return update_ready(set, same->second);

@@ -152,6 +152,13 @@ Result<Part> make_part(wire::OfferT& offer) {
   return part;
 }
 
+bool is_same(const Part& part, const Part& again) {
+  return part.hash == again.hash &&
+         std::ranges::equal(
+             part.files, again.files, {}, [](const OfferedFile& one) { return one.file->ctime_ns; },
+             [](const OfferedFile& one) { return one.file->ctime_ns; });
+}
+
 void renew(Part& part, Part&& again) {
   part.session = again.session;
   part.node = std::move(again.node);

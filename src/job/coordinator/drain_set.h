@@ -44,6 +44,8 @@ Result<Part> make_part(wire::OfferT& offer);
 
 // The same files were offered again: what may be different goes over to `part`.
 void renew(Part& part, Part&& again);
+// Whether `again` lists the same files, in the state that `part` has them: the hash, and the times of the inodes.
+bool is_same(const Part& part, const Part& again);
 
 // By the agent that offered them.
 using Parts = std::map<std::string, Part>;

@@ -47,6 +47,17 @@ TEST(MakePart, TheHashIsOfWhatTheFilesAre) {
   EXPECT_NE(hash([](auto& o) { o.files.pop_back(); }), same);
 }
 
+// A file that was rewritten and has its old time.
+TEST(MakePart, TheTimeOfTheInodeTellsWhatTheHashCannot) {
+  wire::OfferT offer = named({"b", "a"}), again = named({"a", "b"}), touched = named({"b", "a"});
+  offer.files[0]->ctime_ns = again.files[1]->ctime_ns = 7;
+  touched.files[0]->ctime_ns = 8;
+  const Part part = value(make_part(offer)), other = value(make_part(touched));
+  EXPECT_TRUE(is_same(part, value(make_part(again))));
+  EXPECT_FALSE(is_same(part, other));
+  EXPECT_EQ(part.hash, other.hash);
+}
+
 TEST(MakePart, RefusesWhatCannotBe) {
   wire::OfferT twice = named({"a", "b", "a"});
   EXPECT_EQ(error(make_part(twice)).path, "a");

@@ -10,8 +10,8 @@ bool AgentAccess::may_be_here(const wire::PeerT& peer) const {
 
 Result<fabric::Link> AgentAccess::connect(const wire::PeerT& peer) const {
   if (fabric == FabricChoice::node)
-    return fail(ErrorKind::unsupported, "the stage of this agent is not on this node", peer.host + ":" + peer.stage, {},
-                "let the fabric be chosen with auto");
+    return fail(ErrorKind::unsupported, "the files of this agent are not on this node as they were offered",
+                peer.host + ":" + peer.stage, {}, "let the fabric be chosen with auto");
   FOREBAY_TRY(const auto addresses, fabric::parse_addresses(peer.addresses));
   return fabric::Link::open(addresses, credentials, wire::kPurpose, patience);
 }

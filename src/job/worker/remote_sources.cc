@@ -56,7 +56,7 @@ Result<void> RemoteSources::add_files(const wire::TaskT& task) {
       of_peers[file->peer].push_back(static_cast<uint32_t>(files_.size()));
     files_.push_back(
         {fmt::format("{}:{}/{}/{}", peer.host, peer.stage, task.set, file->file->name), row_of(*file->file)});
-    places_.push_back({file->peer, file->index});
+    places_.push_back({file->peer, file->index, file->file->ctime_ns});
   }
   for (size_t i = 0; i < of_peers.size(); ++i) add_peer(*task.peers[i], task.set, std::move(of_peers[i]));
   return {};
@@ -82,7 +82,9 @@ std::vector<fabric::ExposedFile> RemoteSources::find_here(const std::string& dir
     const auto source = FileSource::open(directory + "/" + row.name);
     if (!source) return {};
     const FileSource::Identity& found = (*source)->identity();
-    if (std::tie(found.size, found.mtime_s, found.mtime_ns) != std::tie(row.size, row.mtime_s, row.mtime_ns)) return {};
+    if (std::tie(found.size, found.mtime_s, found.mtime_ns, found.ctime_ns) !=
+        std::tie(row.size, row.mtime_s, row.mtime_ns, places_[index].ctime_ns))
+      return {};
     here.push_back({(*source)->name(), found});
   }
   return here;

@@ -33,7 +33,7 @@ struct LayoutOptions {
 
 class RemoteSources final : public engine::Sources {
  public:
-  // The files of a task that packs. An agent of this node whose files open here, with the size and time that they were
+  // The files of a task that packs. An agent of this node whose files open here, with the size and times that they were
   // offered with, is not asked for anything any more. invalid_argument if the task makes no sense. `access` outlives
   // the sources.
   static Result<std::unique_ptr<RemoteSources>> open(const AgentAccess& access, const wire::TaskT& task);
@@ -56,7 +56,8 @@ class RemoteSources final : public engine::Sources {
  private:
   struct Place {
     uint32_t peer = 0;
-    uint32_t number = 0;  // by which its road knows the file
+    uint32_t number = 0;   // by which its road knows the file
+    int64_t ctime_ns = 0;  // as it was offered
   };
   struct Peer {
     std::unique_ptr<RoadPool> roads;

@@ -85,6 +85,8 @@ class WorkerTest : public TempTest {
       entry->file->mtime_s = file.row.mtime_s;
       entry->file->mtime_ns = file.row.mtime_ns;
       entry->file->size = file.row.size;
+      if (file.row.kind == FileKind::regular)
+        entry->file->ctime_ns = value(FileSource::open(file.path))->identity().ctime_ns;
       entry->file->link_target = file.row.link_target;
       entry->file->rank = static_cast<int32_t>(file.row.rank);
       task.files.push_back(std::move(entry));

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <sys/resource.h>
@@ -100,6 +101,24 @@ TEST_F(WorkerTest, SaysWhichSourceChanged) {
     expect_source_failed(done, ErrorKind::changed, peer);
     EXPECT_THAT(done.error, HasSubstr("state.npy"));
   }
+}
+
+// Before the task begins, and with the size and the time that were offered: the inode's time tells.
+TEST_F(WorkerTest, NoticesWhatWasRewrittenAndHasItsOldTimes) {
+  write_ranks(4, 1000);
+  stage_ranks();
+  start_agents("here", "here");
+  wire::TaskT task = pack_task();
+  add_agents(task);
+  const std::string file = stage(1) + "/" + kSet + "/rank102/state.npy";
+  const auto time = fs::last_write_time(file);
+  std::this_thread::sleep_for(20ms);  // the kernel's clock of files is a coarse one
+  {
+    std::fstream rewritten(file, std::ios::in | std::ios::out | std::ios::binary);
+    rewritten.seekp(200) << "other bytes";
+  }
+  fs::last_write_time(file, time);
+  expect_source_failed(TestWorker(options_).run(task), ErrorKind::changed, 1);
 }
 
 TEST_F(WorkerTest, AnOfferThatIsNotWhatTheAgentHasIsItsFault) {
