@@ -4,6 +4,7 @@
 // application, agent_restart.cc its restarts, and agent_workers.cc workers and the coordinator.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -168,7 +169,8 @@ class AgentCore final : public fabric::HubHandler {
   std::map<std::string, std::string> warned_;  // what was said last about a set
   std::set<std::string> busy_;                 // sets that a chore is at: not to be looked at
   Time watch_again_ = Time::max(), look_at_all_ = Time::max(), ping_at_ = Time::max();
-  Chores chores_;  // the last one: it ends first
+  std::atomic<uint64_t> files_read_ = 0;  // by chores, for their layouts
+  Chores chores_;                         // the last one: it ends first
 };
 
 template <class Table>

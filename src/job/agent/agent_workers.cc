@@ -9,6 +9,7 @@
 #include "engine/headers.h"
 #include "engine/source_pool.h"
 #include "job/agent/agent_core.h"
+#include "job/stage/counted_sources.h"
 
 namespace forebay::job {
 namespace {
@@ -46,9 +47,10 @@ Result<std::vector<engine::SourceFile>> chosen(const std::vector<engine::SourceF
 }
 
 Result<Bytes> layouts_of(const std::vector<engine::SourceFile>& files, const format::FormatOptions& format,
-                         uint64_t memory_bytes) {
+                         uint64_t memory_bytes, std::atomic<uint64_t>& files_read) {
   engine::SourcePool pool(files);
-  FOREBAY_TRY(const auto headers, engine::read_headers(files, pool, format, memory_bytes, 1));
+  CountedSources counted(pool, [&] { ++files_read; });
+  FOREBAY_TRY(const auto headers, engine::read_headers(files, counted, format, memory_bytes, 1));
   return engine::encode_headers(headers);
 }
 
@@ -148,7 +150,9 @@ void AgentCore::serve_layouts(ConnectionId id, const wire::LayoutRequestT& reque
     return refuse(id, files.error());
   }
   chores_.add(
-      [this, files = std::move(*files)] { return layouts_of(files, options_.format, options_.header_memory_bytes); },
+      [this, files = std::move(*files)] {
+        return layouts_of(files, options_.format, options_.header_memory_bytes, files_read_);
+      },
       [this, id](const Result<Bytes>& layouts) {
         if (reading_.erase(id) == 0) return;  // it has gone
         if (!layouts) return refuse(id, layouts.error());
@@ -161,7 +165,7 @@ void AgentCore::serve_layouts(ConnectionId id, const wire::LayoutRequestT& reque
 
 // Says that this process is alive to whoever waits for more than that, and looks whether the coordinator is.
 void AgentCore::keep_in_touch(Time now) {
-  for (const ConnectionId id : reading_) send(id, wire::PingT());
+  for (const ConnectionId id : reading_) send(id, wire::PingT{.files_read = files_read_});
   for (const auto& [id, question] : questions_) send(id, wire::PingT());
   if (!delivering_.empty()) deliveries_.ping();
   if (!coordinator_) return;

@@ -132,7 +132,7 @@ Result<void> Coordinator::Impl::dispatch(SessionId id, Session& session, wire::M
     case Body::TaskProgress: {
       FOREBAY_CHECK(need(Session::Role::worker));
       const auto& progress = *message.body.AsTaskProgress();
-      board.progressed(id, progress.id, progress.raw_bytes, progress.stored_bytes, now);
+      board.progressed(id, progress.id, progress.raw_bytes, progress.stored_bytes, progress.steps, now);
       return {};
     }
     case Body::TaskDone:

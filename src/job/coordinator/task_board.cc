@@ -112,13 +112,15 @@ std::vector<TaskBoard::Attempt> TaskBoard::start(Time now) {
   return started;
 }
 
-void TaskBoard::progressed(WorkerId id, AttemptId attempt, uint64_t raw_bytes, uint64_t stored_bytes, Time now) {
+void TaskBoard::progressed(WorkerId id, AttemptId attempt, uint64_t raw_bytes, uint64_t stored_bytes, uint64_t steps,
+                           Time now) {
   const auto found = workers_.find(id);
   if (found == workers_.end() || found->second.attempt.id != attempt) return;
   Progress& progress = found->second.progress;
-  if (progress.raw_bytes == raw_bytes && progress.stored_bytes == stored_bytes) return;
+  if (progress.raw_bytes == raw_bytes && progress.stored_bytes == stored_bytes && progress.steps == steps) return;
   progress.raw_bytes = raw_bytes;
   progress.stored_bytes = stored_bytes;
+  progress.steps = steps;
   progress.last = now;
 }
 

@@ -25,7 +25,7 @@ class TaskBoard {
   using Time = std::chrono::steady_clock::time_point;
 
   struct Progress {
-    uint64_t raw_bytes = 0, stored_bytes = 0;
+    uint64_t raw_bytes = 0, stored_bytes = 0, steps = 0;
     Time since{}, last{};  // of the attempt, and of what moved last
   };
   struct Attempt {
@@ -52,7 +52,8 @@ class TaskBoard {
   // stalled.
   std::vector<Attempt> start(Time now);
 
-  void progressed(WorkerId worker, AttemptId attempt, uint64_t raw_bytes, uint64_t stored_bytes, Time now);
+  void progressed(WorkerId worker, AttemptId attempt, uint64_t raw_bytes, uint64_t stored_bytes, uint64_t steps,
+                  Time now);
 
   // The worker is idle again. The unit, if it is still there and the outcome matters to it: that of its latest attempt,
   // and success of any. It then waits for remove() or failed(); nothing if the worker has no such attempt.

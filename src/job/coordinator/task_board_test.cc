@@ -85,10 +85,13 @@ TEST_F(TaskBoardTest, AStalledWorkerIsToldOnceAndBusyUntilItAnswers) {
   board.worker_joined(10, "a");
   start();
   now += 6s;
-  board.progressed(10, attempts[10], 5, 0, now);
+  board.progressed(10, attempts[10], 0, 0, 1, now);  // there are no bytes yet, but it moves
   now += 6s;
   EXPECT_TRUE(board.stalled(now).empty());
-  board.progressed(10, attempts[10], 5, 0, now);  // says nothing new
+  board.progressed(10, attempts[10], 5, 0, 1, now);
+  now += 6s;
+  EXPECT_TRUE(board.stalled(now).empty());
+  board.progressed(10, attempts[10], 5, 0, 1, now);  // says nothing new
   now += 4s;
   ASSERT_EQ(board.stalled(now).size(), 1u);
   EXPECT_TRUE(board.stalled(now + 100s).empty());

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/source_pool.h"
+#include "job/stage/counted_sources.h"
 #include "job/worker/remote_sources.h"
 
 namespace forebay::job {
@@ -21,7 +22,7 @@ Result<engine::GroupDirectory> RemoteSources::directory(const LayoutOptions& opt
     gathered.add(number, std::move(own));
   }
   for (auto& [number, link] : asked) {
-    FOREBAY_TRY(auto received, faults_.of(number, receive_headers(link, options.stop, gathered.bytes_left)));
+    FOREBAY_TRY(auto received, faults_.of(number, receive_headers(link, options, gathered.bytes_left)));
     gathered.add(number, std::move(received));
     FOREBAY_CHECK(faults_.of(number, peers_[number].roads->add(std::move(link))));
     options.moved();
@@ -70,15 +71,17 @@ Result<engine::Headers> RemoteSources::headers_here(const Peer& peer, const Layo
                                                     uint64_t memory_bytes) const {
   const std::vector<engine::SourceFile> files = files_of(peer);
   engine::SourcePool pool(files);
-  return engine::read_headers(files, pool, options.format, memory_bytes, options.threads);
+  CountedSources counted(pool, options.moved);
+  return engine::read_headers(files, counted, options.format, memory_bytes, options.threads);
 }
 
-Result<engine::Headers> RemoteSources::receive_headers(fabric::Link& link, const std::stop_token& stop,
+Result<engine::Headers> RemoteSources::receive_headers(fabric::Link& link, const LayoutOptions& options,
                                                        uint64_t memory_bytes) const {
-  const auto deadline = std::chrono::steady_clock::now() + kLongestAnswer;
+  auto deadline = std::chrono::steady_clock::now() + kLongestAnswer;
+  uint64_t files_read = 0;
   while (std::chrono::steady_clock::now() < deadline) {
-    // An agent that is at it for long only says now and then that it is alive.
-    if (stop.stop_requested()) return fail(ErrorKind::cancelled, "packing the rank group was cancelled");
+    // An agent that is at it for long says now and then that it is alive, and how far it is.
+    if (options.stop.stop_requested()) return fail(ErrorKind::cancelled, "packing the rank group was cancelled");
     FOREBAY_TRY(const fabric::Link::Header header, link.next(wire::kMaxBody, access_.patience));
     // The message is there twice for a moment: as it came, and decoded.
     if (header.body_bytes > memory_bytes / 2)
@@ -91,10 +94,14 @@ Result<engine::Headers> RemoteSources::receive_headers(fabric::Link& link, const
     if (const auto* refused = message.body.AsRefused()) return std::unexpected(error_of(*refused));
     if (const auto* layouts = message.body.AsLayouts())
       return engine::decode_headers(std::as_bytes(std::span(layouts->headers)), memory_bytes - layouts->headers.size());
-    if (message.body.type != wire::Body::Ping)
-      return fail(ErrorKind::corrupt, "an answer that was not asked for", link.peer());
+    const auto* ping = message.body.AsPing();
+    if (ping == nullptr) return fail(ErrorKind::corrupt, "an answer that was not asked for", link.peer());
+    if (ping->files_read <= files_read) continue;
+    files_read = ping->files_read;
+    deadline = std::chrono::steady_clock::now() + kLongestAnswer;
+    options.moved();
   }
-  return fail(ErrorKind::timeout, "the agent does not come to an end with the layouts of its files", link.peer());
+  return fail(ErrorKind::timeout, "the agent does not get on with the layouts of its files", link.peer());
 }
 
 }  // namespace forebay::job

@@ -27,7 +27,7 @@ struct LayoutOptions {
   const merge::Similarity& similarity;
   const format::FormatOptions& format;  // for files of this node; agents have their own
   unsigned threads = 1;
-  std::function<void()> moved;  // called when an agent has answered
+  std::function<void()> moved;  // called by any thread: another file is read, or an agent has answered or come further
   std::stop_token stop;
 };
 
@@ -83,7 +83,8 @@ class RemoteSources final : public engine::Sources {
   Result<fabric::Link> ask_for_headers(const Peer& peer) const;
   Result<engine::Headers> headers_here(const Peer& peer, const LayoutOptions& options, uint64_t memory_bytes) const;
   Result<engine::GroupDirectory> merge(const Gathered& gathered, const LayoutOptions& options, uint64_t memory_bytes);
-  Result<engine::Headers> receive_headers(fabric::Link& link, const std::stop_token& stop, uint64_t memory_bytes) const;
+  Result<engine::Headers> receive_headers(fabric::Link& link, const LayoutOptions& options,
+                                          uint64_t memory_bytes) const;
 
   const AgentAccess& access_;
   std::vector<engine::SourceFile> files_;

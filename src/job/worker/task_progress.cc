@@ -4,15 +4,33 @@
 
 namespace forebay::job {
 
+void TaskProgress::add(uint64_t raw_bytes) {
+  const std::lock_guard lock(mutex_);
+  raw_bytes_ += raw_bytes;
+  tell();
+}
+
 void TaskProgress::set(uint64_t raw_bytes) {
-  constexpr std::chrono::milliseconds kPause{250};
+  const std::lock_guard lock(mutex_);
   raw_bytes_ = raw_bytes;
+  tell();
+}
+
+void TaskProgress::step() {
+  const std::lock_guard lock(mutex_);
+  ++steps_;
+  tell();
+}
+
+void TaskProgress::tell() {
+  constexpr std::chrono::milliseconds kPause{250};
   const auto now = std::chrono::steady_clock::now();
   if (now < next_ || !tell_) return;
   next_ = now + kPause;
   wire::TaskProgressT message;
   message.id = task_;
   message.raw_bytes = raw_bytes_;
+  message.steps = steps_;
   struct stat info{};
   if (!container_.empty() && ::stat(container_.c_str(), &info) == 0)
     message.stored_bytes = static_cast<uint64_t>(info.st_size);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -11,21 +12,25 @@
 
 namespace forebay::job {
 
-// Used by the worker's thread alone.
+// Thread-safe.
 class TaskProgress {
  public:
   // `container`: the file whose size is told as what was stored so far; empty: none.
   TaskProgress(uint64_t task, std::string container, std::function<void(wire::TaskProgressT)> tell)
       : task_(task), container_(std::move(container)), tell_(std::move(tell)) {}
 
-  void add(uint64_t raw_bytes) { set(raw_bytes_ + raw_bytes); }
+  void add(uint64_t raw_bytes);
   void set(uint64_t raw_bytes);
+  void step();  // something else moves
 
  private:
+  void tell();  // with the lock
+
   const uint64_t task_;
   const std::string container_;
   const std::function<void(wire::TaskProgressT)> tell_;
-  uint64_t raw_bytes_ = 0;
+  std::mutex mutex_;
+  uint64_t raw_bytes_ = 0, steps_ = 0;
   std::chrono::steady_clock::time_point next_{};
 };
 

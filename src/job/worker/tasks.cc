@@ -36,7 +36,7 @@ Result<std::string> pack(const wire::TaskT& task, const TaskContext& context, co
   const LayoutOptions layouts{.similarity = options.similarity,
                               .format = options.format,
                               .threads = resources.threads,
-                              .moved = [&] { context.progress.add(0); },
+                              .moved = [&] { context.progress.step(); },
                               .stop = context.stop};
   const auto directory = [&](uint64_t memory_bytes) { return sources.directory(layouts, memory_bytes); };
   const engine::GroupHooks hooks{.delivered = [&](uint64_t raw_bytes) { context.progress.add(raw_bytes); },

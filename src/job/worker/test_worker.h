@@ -1,6 +1,7 @@
 // Agents with files to read and workers to read them, for the tests of workers.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <csignal>
 #include <filesystem>
@@ -154,6 +155,12 @@ class TestWorker {
     return *std::exchange(done_, std::nullopt);
   }
 
+  // The most steps that it has told of.
+  uint64_t steps() {
+    const std::lock_guard lock(mutex_);
+    return steps_;
+  }
+
   // For so many bytes.
   void wait_for_progress(uint64_t raw_bytes) {
     std::unique_lock lock(mutex_);
@@ -165,6 +172,7 @@ class TestWorker {
   void note(const wire::TaskProgressT& progress) {
     const std::lock_guard lock(mutex_);
     raw_bytes_ = progress.raw_bytes;
+    steps_ = std::max(steps_, progress.steps);
     changed_.notify_all();
   }
   void note(wire::TaskDoneT done) {
@@ -175,7 +183,7 @@ class TestWorker {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  uint64_t raw_bytes_ = 0;
+  uint64_t raw_bytes_ = 0, steps_ = 0;
   std::optional<wire::TaskDoneT> done_;
   Worker worker_;
 };

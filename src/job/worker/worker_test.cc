@@ -283,12 +283,24 @@ TEST_F(WorkerTest, EndsATaskThatIsCancelledAndTakesTheNext) {
   EXPECT_TRUE(fs::is_empty(path("out")));
 }
 
+TEST_F(WorkerTest, TellsThatLayoutsAreReadHere) {
+  write_ranks(2, 100);
+  stage_ranks();
+  start_agents("here", "here");
+  wire::TaskT task = pack_task();
+  add_agents(task);
+  TestWorker worker(options_);
+  EXPECT_FALSE(worker.run(task).failed);
+  EXPECT_GT(worker.steps(), 0u);
+}
+
 TEST_F(WorkerTest, EndsATaskWhoseAgentOnlySaysThatItIsAlive) {
   write_ranks(2, 100);
   stage_ranks();
   HubThread alive;
   std::vector<fabric::ConnectionId> askers;  // the hub's thread's
   std::atomic<size_t> asked = 0;
+  std::atomic<uint64_t> files_read = 1;
   alive.serve(
       [&](fabric::ConnectionId id, const fabric::Frame&) {
         askers.push_back(id);
@@ -299,7 +311,7 @@ TEST_F(WorkerTest, EndsATaskWhoseAgentOnlySaysThatItIsAlive) {
       [&] {
         for (const fabric::ConnectionId asker : askers) {
           wire::BodyUnion ping;
-          ping.Set(wire::PingT());
+          ping.Set(wire::PingT{.files_read = files_read});
           send(alive.hub(), asker, std::move(ping));
         }
       });
@@ -310,6 +322,16 @@ TEST_F(WorkerTest, EndsATaskWhoseAgentOnlySaysThatItIsAlive) {
   TestWorker worker(options_);
   check(worker.worker().start(task));
   while (asked < 2) std::this_thread::sleep_for(1ms);
+  const auto tells_of = [&](uint64_t steps) {
+    for (int i = 0; i < 2000 && worker.steps() < steps; ++i) std::this_thread::sleep_for(1ms);
+    return worker.steps();
+  };
+  EXPECT_EQ(tells_of(1), 1u) << "an agent that reads";
+  std::this_thread::sleep_for(400ms);
+  files_read = 2;
+  EXPECT_EQ(tells_of(2), 2u) << "and gets on";
+  std::this_thread::sleep_for(400ms);
+  EXPECT_EQ(worker.steps(), 2u) << "but no more";
   worker.worker().cancel(7);
   const auto before = std::chrono::steady_clock::now();
   const wire::TaskDoneT done = worker.wait();
