@@ -92,6 +92,10 @@ std::vector<job::DaemonSpec> daemons(const RunOptions& options, const Commands& 
   return all;
 }
 
+uint32_t number_in(const Json& set, const char* name) {
+  return set.contains(name) && set[name].is_number_unsigned() ? set[name].get<uint32_t>() : 0;
+}
+
 // The ranks of the newest set that can be read, from what `forebay ls --json` says; 0: there is no set.
 Result<uint32_t> ranks_of_newest(const std::string& text) {
   const Json document = Json::parse(text, nullptr, false);
@@ -99,13 +103,24 @@ Result<uint32_t> ranks_of_newest(const std::string& text) {
     return fail(ErrorKind::internal, "'forebay ls' makes no sense");
   uint32_t ranks = 0;
   for (const Json& set : document["sets"])
-    if (set.contains("ranks") && set["ranks"].is_number_unsigned()) ranks = set["ranks"].get<uint32_t>();
+    if (const uint32_t number = number_in(set, "ranks")) ranks = number;
   return ranks;
 }
 
+// Of a set that is on its way to the store, from what `forebay status --json` says; 0: there is none. A restart waits
+// for it.
+uint32_t ranks_of_coming(const std::string& text) {
+  const Json status = Json::parse(text, nullptr, false);
+  if (!status.is_object() || !status.contains("sets")) return 0;
+  for (const Json& set : status["sets"])
+    if (set.value("state", "") != "incomplete") return number_in(set, "ranks");
+  return 0;
+}
+
 Result<std::vector<job::Errand>> restores(const RunOptions& options, const Commands& commands,
-                                          const std::string& text) {
-  FOREBAY_TRY(const uint32_t ranks, ranks_of_newest(text));
+                                          const std::vector<std::string>& looks) {
+  FOREBAY_TRY(uint32_t ranks, ranks_of_newest(looks[0]));
+  if (const uint32_t coming = ranks_of_coming(looks[1])) ranks = coming;
   std::vector<job::Errand> errands;
   const auto placed = job::place_ranks(options.nodes, ranks);
   for (size_t i = 0; i < placed.size(); ++i) {
@@ -152,17 +167,20 @@ job::RunPlan make_plan(const RunOptions& options) {
   constexpr milliseconds kSlack{10'000};  // for a process to say itself that its time is over
   plan.restart_timeout = options.restart_timeout + kSlack;
   plan.drain_timeout = options.drain_timeout + kSlack;
-  if (!options.restart_args.empty()) plan.look = {"'forebay ls'", commands.here({"ls", options.store, "--json"})};
-  plan.restores = [options, commands](const std::string& text) { return restores(options, commands, text); };
+  const auto of_job = [&](Words words) {
+    words.insert(words.end(), {"--rendezvous", options.rendezvous});
+    if (options.munge) words.push_back("--munge");
+    return commands.here(words);
+  };
+  if (!options.restart_args.empty())
+    plan.looks = {{"'forebay ls'", commands.here({"ls", options.store, "--json"})},
+                  {"'forebay status'", of_job({"status", "--json"}), true}};
+  plan.restores = [options, commands](const std::vector<std::string>& looks) {
+    return restores(options, commands, looks);
+  };
   plan.restart_words = [options](const std::vector<std::string>& outputs) { return restart_words(options, outputs); };
-  Words drain = {"stop",
-                 "--drain",
-                 "--json",
-                 "--rendezvous",
-                 options.rendezvous,
-                 fmt::format("--timeout={}", static_cast<double>(options.drain_timeout.count()) / 1000)};
-  if (options.munge) drain.push_back("--munge");
-  plan.drain = {"the drain", commands.here(drain)};
+  const auto patience = fmt::format("--timeout={}", static_cast<double>(options.drain_timeout.count()) / 1000);
+  plan.drain = {"the drain", of_job({"stop", "--drain", "--json", patience})};
   return plan;
 }
 

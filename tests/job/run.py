@@ -40,6 +40,12 @@ class Run(JobTest):
         self.assertEqual("0\n2\n", (self.copies / "starts").read_text())
         self.assertEqual(["s0", "s1", "s2", "s3"], self.sets())
 
+    def test_relaunches_from_a_set_that_is_still_on_its_way_to_an_empty_store(self):
+        self.run_job(0, "--relaunch", 1, "--restart-args", "--restart {}", "--pfs-limit", "2K",
+                     application=["--sets", 2, "--crash", 0])  # fmt: skip
+        self.assertEqual("0\n1\n", (self.copies / "starts").read_text())
+        self.assertEqual(["s0", "s1"], self.sets())
+
     def test_restores_what_an_earlier_job_has_stored(self):
         self.run_job(0, application=["--sets", 2])
         for name in os.listdir(self.stage):

@@ -54,7 +54,7 @@ json set_row(const Impl& impl, const Impl::Set& set, const Running& running) {
   json row = {{"name", set.name},
               {"state", name_of(set.phase)},
               {"nodes", set.parts.size()},
-              {"ranks", set.ranks},
+              {"ranks", set.is_drained() ? set.cut.ranks : set.ranks},
               {"ranks_offered", set.coverage.size()},
               {"seconds_since_offer", seconds(impl.now - set.since)}};
   if (set.step) row["step"] = *set.step;

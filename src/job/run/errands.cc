@@ -28,9 +28,10 @@ void Errands::clear() {
   all_.clear();
 }
 
-Result<void> Errands::start(const std::string& name, const std::vector<std::string>& words) {
-  FOREBAY_TRY(auto process, spawn({.words = words, .death_signal = SIGKILL, .own_session = true, .piped = true}));
-  all_.push_back({name, std::move(process), {}, {}});
+Result<void> Errands::start(const Errand& errand) {
+  FOREBAY_TRY(auto process,
+              spawn({.words = errand.words, .death_signal = SIGKILL, .own_session = true, .piped = true}));
+  all_.push_back({errand.name, errand.may_fail, std::move(process), {}, {}});
   return {};
 }
 
@@ -71,10 +72,10 @@ bool Errands::done() const {
 Result<std::vector<std::string>> Errands::outputs() const {
   std::vector<std::string> outputs;
   for (const One& one : all_) {
-    if (!one.ending.good())
+    if (!one.ending.good() && !one.may_fail)
       return fail(ErrorKind::disconnected,
                   fmt::format("{} ended with {}{}", one.name, one.ending.text(), said(one.output)));
-    outputs.push_back(one.output);
+    outputs.push_back(one.ending.good() ? one.output : "");
   }
   return outputs;
 }

@@ -9,6 +9,12 @@
 
 namespace forebay::job {
 
+struct Errand {
+  std::string name;  // "the restart on node7"
+  std::vector<std::string> words;
+  bool may_fail = false;  // its output is empty then
+};
+
 class Errands {
  public:
   Errands() = default;
@@ -18,7 +24,7 @@ class Errands {
 
   void clear();  // forgets all, and kills those that are left
 
-  Result<void> start(const std::string& name, const std::vector<std::string>& words);
+  Result<void> start(const Errand& errand);
 
   std::vector<int> pipes() const;
   void readable(int fd);
@@ -26,12 +32,13 @@ class Errands {
   bool owns(pid_t pid) const;
 
   bool done() const;  // all have ended, and their output was read
-  // Of all, in the order of their starts. disconnected, naming the first one that did not end well.
+  // Of all, in the order of their starts. disconnected, naming the first one that did not end well and should have.
   Result<std::vector<std::string>> outputs() const;
 
  private:
   struct One {
     std::string name;
+    bool may_fail = false;
     Process process;  // pid 0: has ended
     std::string output;
     Ending ending;

@@ -110,10 +110,10 @@ class Run {
 
   // The application's further words.
   Result<std::vector<std::string>> restore() {
-    if (plan_.look.words.empty()) return std::vector<std::string>{};
-    FOREBAY_TRY(const auto found, go({plan_.look}, plan_.restart_timeout));
+    if (plan_.looks.empty()) return std::vector<std::string>{};
+    FOREBAY_TRY(const auto found, go(plan_.looks, plan_.restart_timeout));
     if (ending()) return std::vector<std::string>{};
-    FOREBAY_TRY(const auto errands, plan_.restores(found[0]));
+    FOREBAY_TRY(const auto errands, plan_.restores(found));
     FOREBAY_TRY(const auto outputs, go(errands, plan_.restart_timeout));
     if (ending()) return std::vector<std::string>{};
     return plan_.restart_words(outputs);
@@ -123,7 +123,7 @@ class Run {
   Result<std::vector<std::string>> go(const std::vector<Errand>& errands, std::chrono::milliseconds patience,
                                       bool even_when_ending = false) {
     errands_.clear();
-    for (const Errand& errand : errands) FOREBAY_CHECK(errands_.start(errand.name, errand.words));
+    for (const Errand& errand : errands) FOREBAY_CHECK(errands_.start(errand));
     const bool done = pump([&] { return errands_.done() || (ending() && !even_when_ending); }, Clock::now() + patience);
     if (done && !errands_.done()) return std::vector<std::string>(errands.size());
     if (!done)

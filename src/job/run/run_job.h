@@ -12,26 +12,22 @@
 
 #include "base/error.h"
 #include "job/run/daemons.h"
+#include "job/run/errands.h"
 #include "job/run/relaunch.h"
 
 namespace forebay::job {
 
 // What one node is asked to do, with what it prints.
-struct Errand {
-  std::string name;  // "the restart on node7"
-  std::vector<std::string> words;
-};
-
 struct RunPlan {
   std::vector<DaemonSpec> daemons;
   std::vector<std::string> application;
   std::vector<std::pair<std::string, std::string>> environment;  // of the application
   uint64_t relaunches = 0;
 
-  // Before each start: a first errand, whose output says which others are to be done, and what is to be appended to the
-  // application's words when these are done. Empty words: nothing is restored.
-  Errand look;
-  std::function<Result<std::vector<Errand>>(const std::string& output)> restores;
+  // Before each start: first errands, whose outputs say which others are to be done, and what is to be appended to the
+  // application's words when these are done. Without any, nothing is restored.
+  std::vector<Errand> looks;
+  std::function<Result<std::vector<Errand>>(const std::vector<std::string>& outputs)> restores;
   std::function<Result<std::vector<std::string>>(const std::vector<std::string>& outputs)> restart_words;
 
   Errand drain;  // ends the daemons when everything is drained; its output is passed on

@@ -100,15 +100,15 @@ TEST_F(RunJob, StartsACrashedApplicationAgainFromWhatWasRestored) {
   plan_.relaunches = 2;
   plan_.application = {"sh", "-c", "echo \"run $*\" >> application; [ $(wc -l < application) = 3 ] || kill -9 $$",
                        "app"};
-  plan_.look = {"the look", {"sh", "-c", "echo found"}};
-  plan_.restores = [](const std::string& output) -> Result<std::vector<Errand>> {
-    return std::vector<Errand>{{"a", {"echo", "a", output}}, {"b", {"echo", "b"}}};
+  plan_.looks = {{"the look", {"sh", "-c", "echo found"}}, {"another", {"sh", "-c", "echo half; exit 1"}, true}};
+  plan_.restores = [](const std::vector<std::string>& outputs) -> Result<std::vector<Errand>> {
+    return std::vector<Errand>{{"a", {"echo", outputs[1] + outputs[0]}}, {"b", {"echo", "b"}}};
   };
   plan_.restart_words = [](const std::vector<std::string>& outputs) -> Result<std::vector<std::string>> {
     return std::vector<std::string>{"--restart", fmt::format("{}{}", outputs[0][0], outputs[1][0])};
   };
   EXPECT_EQ(run(), 0);
-  EXPECT_EQ(read("application"), "run --restart ab\nrun --restart ab\nrun --restart ab\n");
+  EXPECT_EQ(read("application"), "run --restart fb\nrun --restart fb\nrun --restart fb\n");
   EXPECT_THAT(read("report"), HasSubstr("signal 9 (Killed); it is started again (2 of 2)"));
 }
 
