@@ -18,6 +18,10 @@ class Times:
         lines = self._lines.get((name, arm.name))
         return Spread([line[what] for line in lines]) if lines else None
 
+    def step(self, name, arm, what, step):
+        """The median of one step, in seconds."""
+        return Spread([line[what][step] for line in self._lines[name, arm.name]]).median
+
     def last(self, name, arm):
         lines = self._lines.get((name, arm.name))
         return lines[-1] if lines else None
@@ -43,6 +47,31 @@ def _table(times, name):
             rows.append([arm.name, line["files"], report.megabytes(line["stored"]), *_cells(times, name, arm, "checkpoint"),
                          *_cells(times, name, arm, "restart")])
     return report.table(["", "files", "MB", "checkpoint, ms", "less", "restart, ms", "less"], rows)
+
+
+# On the clock, one after another; what is left of the whole is telling each other. Then processor time, of all threads.
+CHECKPOINT_STEPS = ("gather", "stage", "pack", "commit")
+RESTART_STEPS = ("gather", "list", "deliver", "publish")
+CPU_STEPS = ("fetch", "encode", "write")
+
+
+def _steps(times, name):
+    rows = []
+    for arm in plan.ARMS:
+        line = times.last(name, arm)
+        if not line or "checkpoint_steps" not in line:
+            continue
+        cells = [arm.name]
+        for what, steps in (("checkpoint", CHECKPOINT_STEPS), ("restart", RESTART_STEPS)):
+            medians = [times.step(name, arm, f"{what}_steps", step) for step in steps]
+            cells += [*medians, times.spread(name, arm, what).median - sum(medians)]
+        cells += [times.step(name, arm, "cpu", step) for step in CPU_STEPS]
+        rows.append([cells[0], *[f"{1000 * seconds:.0f}" for seconds in cells[1:]]])
+    if not rows:
+        return ""
+    headers = ["median, ms", *CHECKPOINT_STEPS, "rest", *[f"restart: {step}" for step in RESTART_STEPS], "rest",
+               *[f"CPU: {step}" for step in CPU_STEPS]]
+    return "\n" + report.table(headers, rows)
 
 
 def _bound(line):
@@ -74,7 +103,7 @@ def write(log, directory, document):
     times = Times(log)
     rows = targets(times)
     parts = [report.table(["what", "target", "median", ""], [[*row[:3], report.verdict(row[3])] for row in rows])]
-    parts += [f"#### {name}\n\n{_table(times, name)}" for name in times.sets]
+    parts += [f"#### {name}\n\n{_table(times, name)}{_steps(times, name)}" for name in times.sets]
     text = "\n".join(parts)
     (directory / "end-to-end.md").write_text(text)
     if document:

@@ -139,8 +139,10 @@ class Runner:
             restart = time.perf_counter() - began
             for rank in range(case.ranks):
                 check_same(case.files[rank], job.rank(rank).restart_path(case.files[rank].name))
-            totals = job.status().get("totals", {})
-        return {"checkpoint": checkpoint, "restart": restart, "totals": totals}
+            status = job.status()
+        drained = next(one for one in status["past_sets"] if one["name"] == SET)
+        return {"checkpoint": checkpoint, "restart": restart, "checkpoint_steps": drained["steps"], "cpu": drained["cpu"],
+                "restart_steps": status["last_restart"]["steps"], "totals": status["totals"]}
 
 
 def check_same(before, after):

@@ -33,6 +33,7 @@ bool may_pass(const wire::TaskDoneT& done) {
 
 void Coordinator::Impl::drain(Set& set) {
   set.drained_since = now;
+  set.steps.end("gather", now);
   auto cut = cut_groups(set.parts, options.group_size);
   if (!cut) return give_up(set.id, cut.error().message());
   set.cut = *std::move(cut);
@@ -59,6 +60,7 @@ void Coordinator::Impl::answered(Staged answer) {
   set.store_retry.succeeded();
   set.place = *std::move(answer.place);
   set.phase = Set::Phase::packing;
+  set.steps.end("stage", now);
   for (uint32_t i = 0; i < set.cut.groups.size(); ++i) {
     const RankGroup& group = set.cut.groups[i];
     const bool ready = std::ranges::all_of(group.parts, [](const Part* part) { return part->session != 0; });
@@ -135,6 +137,7 @@ void Coordinator::Impl::packed(Set& set, uint32_t group, AttemptId attempt, wire
   const auto same = std::ranges::unique(set.manifest.sources);
   set.manifest.sources.erase(same.begin(), same.end());
   set.phase = Set::Phase::committing;
+  set.steps.end("pack", now);
   commit(set);
 }
 
@@ -156,6 +159,7 @@ void Coordinator::Impl::answered(Committed answer) {
   if (found == nullptr) return;
   Set& set = *found;
   if (answer.result) {
+    set.steps.end("commit", now);
     totals.raw_bytes += set.raw_done;
     totals.stored_bytes += set.stored_done;
     return finish(set.id, wire::SetState::durable, set.place.name, {});

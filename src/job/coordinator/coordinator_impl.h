@@ -22,6 +22,7 @@
 #include "job/coordinator/coordinator.h"
 #include "job/coordinator/drain_set.h"
 #include "job/coordinator/retry.h"
+#include "job/coordinator/steps.h"
 #include "job/coordinator/task_board.h"
 
 namespace forebay::job {
@@ -47,6 +48,7 @@ struct Coordinator::Impl {
     std::string name;
     std::optional<int64_t> step;
     Time since{};  // the first offer
+    Steps steps;   // gather, stage, pack, commit
     Phase phase = Phase::incomplete;
     Parts parts;
     Coverage coverage;
@@ -85,6 +87,8 @@ struct Coordinator::Impl {
     std::optional<int64_t> step;
     uint64_t raw_bytes = 0, stored_bytes = 0;
     double seconds = 0;
+    Steps steps;
+    engine::StageSeconds cpu;
   };
 
   struct Round {
@@ -92,6 +96,7 @@ struct Coordinator::Impl {
     Phase phase = Phase::gathering;
     Time since{};  // it began, or began anew
     uint32_t total = 0;
+    Steps steps;  // gather, list, deliver, publish
     std::map<SessionId, std::vector<uint32_t>> asked;
     Coverage coverage;
     Retry store_retry;
@@ -104,6 +109,13 @@ struct Coordinator::Impl {
     std::string passed_over;
     uint64_t number = 0;     // of what the agents publish: another one each time that they are told to
     Time published_since{};  // they were
+  };
+
+  // One that brought a set.
+  struct LastRestart {
+    std::string stored_as;
+    uint32_t ranks = 0;
+    Steps steps;
   };
 
   struct UnitOwner {
@@ -146,6 +158,7 @@ struct Coordinator::Impl {
   std::map<uint64_t, Set> sets;
   std::unordered_map<std::string, uint64_t> set_ids;  // by name
   std::deque<Fate> history;
+  std::optional<LastRestart> last_restart;
   std::deque<std::string> errors;  // the latest
   std::optional<Round> round;
   // Agents that were told to publish and have not answered, of an earlier round, too, with its number. Until they have,

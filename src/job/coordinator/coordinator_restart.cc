@@ -48,7 +48,7 @@ void Coordinator::Impl::restart(SessionId id, const wire::RestartRequestT& reque
     return send(id, std::move(refused));
   }
   if (!round) {
-    round = Round{.since = now, .total = request.total};
+    round = Round{.since = now, .total = request.total, .steps = Steps(now)};
     info(fmt::format("a restart of {} ranks begins", request.total));
   }
   if (round->total != request.total) {
@@ -90,6 +90,7 @@ void Coordinator::Impl::advance_restart() {
   };
   if (std::ranges::any_of(sets, is_coming)) return;
   round->phase = Round::Phase::listing;
+  round->steps.end("gather", now);
   round->passed_over.clear();
   out.commands.push_back(ListSets{});
 }
@@ -105,6 +106,7 @@ void Coordinator::Impl::answered(ListedSets answer) {
   }
   round->store_retry.succeeded();
   round->candidates = *std::move(answer.sets);
+  round->steps.end("list", now);
   choose_next();
 }
 
@@ -203,6 +205,7 @@ void Coordinator::Impl::stop_delivering() {
 
 void Coordinator::Impl::publish() {
   round->phase = Round::Phase::publishing;
+  round->steps.end("deliver", now);
   round->number = next_publication++;
   round->published_since = now;
   wire::RestartReadyT ready;
@@ -255,9 +258,12 @@ void Coordinator::Impl::nothing_to_restart_from(const std::string& why) {
 }
 
 void Coordinator::Impl::finish_restart() {
-  info(fmt::format("restart: set {} is in the stages of {} ranks", round->chosen->name, round->total));
+  round->steps.end("publish", now);
+  info(fmt::format("restart: set {} is in the stages of {} ranks{}", round->chosen->name, round->total,
+                   in_steps(round->steps)));
   for (const auto& [id, ranks] : round->asked) send(id, wire::RestartDoneT{.round = round->number});
   ++totals.restarts;
+  last_restart = LastRestart{round->chosen->name, round->total, round->steps};
   round.reset();
 }
 

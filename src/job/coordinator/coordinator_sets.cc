@@ -124,6 +124,7 @@ Coordinator::Impl::Set& Coordinator::Impl::set_named(const std::string& name) {
   set.id = id;
   set.name = name;
   set.since = now;
+  set.steps = Steps(now);
   look_up(set);
   return set;
 }
@@ -303,7 +304,9 @@ void Coordinator::Impl::finish(uint64_t id, wire::SetState state, std::string st
             .step = set.step,
             .raw_bytes = set.raw_done,
             .stored_bytes = set.stored_done,
-            .seconds = set.is_drained() ? std::chrono::duration<double>(now - set.drained_since).count() : 0};
+            .seconds = set.is_drained() ? std::chrono::duration<double>(now - set.drained_since).count() : 0,
+            .steps = set.steps};
+  for (const auto& [group, report] : set.reports) fate.cpu.add(report.cpu_seconds);
   for (const auto& [key, part] : set.parts) {
     news(set, part, state, stored_as, message);
     fate.hashes.push_back(part.hash);
@@ -316,8 +319,8 @@ void Coordinator::Impl::finish(uint64_t id, wire::SetState state, std::string st
   ++count;
   if (state == wire::SetState::skipped) warn(fmt::format("set {} is skipped: {}", set.name, message));
   if (state == wire::SetState::durable)
-    info(fmt::format("set {} is durable as {}: {} bytes of {}, in {:.1f} s", set.name, stored_as, fate.stored_bytes,
-                     fate.raw_bytes, fate.seconds));
+    info(fmt::format("set {} is durable as {}: {} bytes of {}, in {:.1f} s{}", set.name, stored_as, fate.stored_bytes,
+                     fate.raw_bytes, fate.seconds, in_steps(fate.steps)));
   history.push_back(std::move(fate));
   if (history.size() > kMaxHistory) history.pop_front();
   for (auto& [session, offered] : set.later)

@@ -36,6 +36,12 @@ struct Running {
   uint64_t raw_bytes = 0, stored_bytes = 0;
 };
 
+json steps_row(const Steps& steps) {
+  json row = json::object();
+  for (const auto& [name, time] : steps.seconds()) row[std::string(name)] = time;
+  return row;
+}
+
 json past_row(const Impl::Fate& fate) {
   json row = {{"name", fate.name},
               {"state", fate.state == wire::SetState::durable   ? "durable"
@@ -45,7 +51,9 @@ json past_row(const Impl::Fate& fate) {
               {"message", fate.message},
               {"raw_bytes", fate.raw_bytes},
               {"stored_bytes", fate.stored_bytes},
-              {"seconds", fate.seconds}};
+              {"seconds", fate.seconds},
+              {"steps", steps_row(fate.steps)},
+              {"cpu", {{"fetch", fate.cpu.fetch}, {"encode", fate.cpu.encode}, {"write", fate.cpu.write}}}};
   if (fate.step) row["step"] = *fate.step;
   return row;
 }
@@ -183,6 +191,10 @@ std::string Coordinator::Impl::status() const {
                {"sent", traffic_row(sent)},
                {"errors", errors}};
   if (round) body["restart"] = restart_row(*this);
+  if (last_restart)
+    body["last_restart"] = {{"stored_as", last_restart->stored_as},
+                            {"ranks", last_restart->ranks},
+                            {"steps", steps_row(last_restart->steps)}};
   return body.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

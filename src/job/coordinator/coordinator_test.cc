@@ -321,6 +321,9 @@ TEST_F(CoordinatorTest, TheStatusTellsWhatGoesOn) {
   EXPECT_EQ(json["sets"][1]["state"], "incomplete");
   EXPECT_THAT(json["sets"][1]["missing"], HasSubstr("2-3"));
   EXPECT_EQ(json["past_sets"][0]["name"], "s1");
+  for (const char* step : {"gather", "stage", "pack", "commit"})
+    EXPECT_TRUE(json["past_sets"][0]["steps"].contains(step));
+  EXPECT_TRUE(json["past_sets"][0]["cpu"].contains("encode"));
   EXPECT_EQ(json["workers"][0]["task"]["set"], "s2");
   EXPECT_EQ(json["totals"]["durable"], 1);
   EXPECT_EQ(json["agents"].size(), 2u);
