@@ -107,6 +107,7 @@ struct Coordinator::Impl {
     std::vector<UnitId> units;  // by container; 0: done
     uint64_t done = 0;
     std::string passed_over;
+    std::vector<std::pair<SessionId, wire::RestartRequestT>> later;  // that came when others had all that is delivered
     uint64_t number = 0;     // of what the agents publish: another one each time that they are told to
     Time published_since{};  // they were
   };
@@ -252,6 +253,7 @@ struct Coordinator::Impl {
 
   void restart(SessionId id, const wire::RestartRequestT& request);
   void restart_left(SessionId id);
+  void end_round();
   void advance_restart();
   void answered(ListedSets answer);
   void choose_next();

@@ -55,6 +55,11 @@ void Coordinator::Impl::restart(SessionId id, const wire::RestartRequestT& reque
     refused.message = fmt::format("others restart {} ranks, and not {}", round->total, request.total);
     return send(id, std::move(refused));
   }
+  const bool is_delivered = round->phase == Round::Phase::delivering || round->phase == Round::Phase::publishing;
+  if (is_delivered && !round->asked.contains(id)) {
+    round->later.emplace_back(id, request);
+    return;
+  }
   std::vector<uint32_t>& asked = round->asked[id];
   std::vector<uint32_t> added = request.ranks;
   std::ranges::sort(added);
@@ -77,7 +82,19 @@ void Coordinator::Impl::restart_left(SessionId id) {
   round->phase = Round::Phase::gathering;
   round->since = now;
   round->store_waits = false;
+  const auto later = std::exchange(round->later, {});
   if (round->asked.empty()) round.reset();
+  for (const auto& [asker, request] : later)
+    if (sessions.contains(asker)) restart(asker, request);
+}
+
+// Who came too late for it asks for the next one.
+void Coordinator::Impl::end_round() {
+  stop_delivering();
+  const auto later = std::move(round->later);
+  round.reset();
+  for (const auto& [asker, request] : later)
+    if (sessions.contains(asker)) restart(asker, request);
 }
 
 // Once all ranks have asked.
@@ -264,7 +281,7 @@ void Coordinator::Impl::finish_restart() {
   for (const auto& [id, ranks] : round->asked) send(id, wire::RestartDoneT{.round = round->number});
   ++totals.restarts;
   last_restart = LastRestart{round->chosen->name, round->total, round->steps};
-  round.reset();
+  end_round();
 }
 
 void Coordinator::Impl::refuse_restart(ErrorKind kind, const std::string& message) {
@@ -273,8 +290,7 @@ void Coordinator::Impl::refuse_restart(ErrorKind kind, const std::string& messag
   refused.error_kind = static_cast<uint8_t>(kind);
   refused.message = message;
   for (const auto& [id, ranks] : round->asked) send(id, wire::RefusedT(refused));
-  stop_delivering();
-  round.reset();
+  end_round();
 }
 
 void Coordinator::Impl::tick_restart() {

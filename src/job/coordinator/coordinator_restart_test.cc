@@ -159,6 +159,34 @@ TEST_F(RestartTest, AnAgentThatIsLostWithoutHavingPublishedHoldsNobody) {
   EXPECT_EQ(s.inbox[back].restarted.size(), 1u);
 }
 
+// Its ranks are others' in this round: nothing is delivered to it.
+TEST_F(RestartTest, AnAgentThatAsksWhenAllIsDeliveredIsOfTheNextRound) {
+  ask_all();
+  const SessionId late = s.agent("nc");
+  ask(late, {2, 3});
+  deliver();
+  publish(a);
+  publish(b);
+  EXPECT_EQ(s.inbox[a].restarted.size(), 1u);
+  EXPECT_TRUE(s.inbox[late].ready.empty() && told(late) == 0);
+  ask(a, {0, 1});
+  deliver();
+  publish(a);
+  publish(late);
+  EXPECT_EQ(s.inbox[a].restarted.size() + s.inbox[late].restarted.size(), 3u);
+
+  ask_all();
+  ask(late, {2, 3});
+  s.leave(b);
+  for (const SessionId worker : {wa, wb})
+    s.send(worker, failure(take_task(worker), wire::FaultSide::other, ErrorKind::cancelled));
+  s.serve_store();
+  deliver();
+  publish(a);
+  publish(late);
+  EXPECT_EQ(s.inbox[late].restarted.size(), 2u) << "it takes the place of one that is lost";
+}
+
 TEST_F(RestartTest, AnAgentThatNeverPublishesIsNamed) {
   ask_all();
   s.pass(590s, all());
