@@ -32,6 +32,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/at_once.h"
 #include "store/files.h"
 #include "store/names.h"
 #include "store/sealed_text.h"
@@ -61,15 +62,21 @@ bool is_there(const std::string& path) {
   return ::lstat(path.c_str(), &info) == 0;
 }
 
-Result<void> check_containers(const Manifest& manifest, const std::string& directory) {
-  for (const ContainerEntry& container : manifest.containers) {
-    FOREBAY_TRY(const auto source, FileSource::open(directory + "/" + container.name));
-    if (source->size() != container.bytes)
-      return fail(ErrorKind::corrupt,
-                  fmt::format("a container has {} bytes where {} were written", source->size(), container.bytes),
-                  source->name());
-  }
+Result<void> check_container(const ContainerEntry& container, const std::string& path) {
+  struct stat info{};
+  if (::lstat(path.c_str(), &info) != 0) return fail_errno(errno, "stat", path);
+  if (!S_ISREG(info.st_mode)) return fail(ErrorKind::corrupt, "a container is no regular file", path);
+  if (static_cast<uint64_t>(info.st_size) != container.bytes)
+    return fail(ErrorKind::corrupt,
+                fmt::format("a container has {} bytes where {} were written", info.st_size, container.bytes), path);
   return {};
+}
+
+Result<void> check_containers(const Manifest& manifest, const std::string& directory) {
+  return at_once(manifest.containers.size(), kAtOnce, [&](size_t i) {
+    const ContainerEntry& container = manifest.containers[i];
+    return check_container(container, directory + "/" + container.name);
+  });
 }
 
 Result<SetInfo> read_set(const std::string& store, const std::string& name);

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/at_once.h"
 #include "engine/set_before.h"
 #include "store/files.h"
 #include "store/store.h"
@@ -30,15 +31,17 @@ constexpr std::string_view kNumberMark = "+";
 Result<void> rename_containers(const std::string& directory, const Commit& commit) {
   struct stat there{};
   if (::lstat(directory.c_str(), &there) != 0 && errno == ENOENT) return {};
-  std::set<std::string> kept;
-  for (const auto& [from, to] : commit.renames) {
-    kept.insert(to);
+  FOREBAY_CHECK(at_once(commit.renames.size(), store::kAtOnce, [&](size_t i) -> Result<void> {
+    const auto& [from, to] = commit.renames[i];
     const std::string old_path = directory + "/" + from, new_path = directory + "/" + to;
-    struct stat info{};
-    if (::rename(old_path.c_str(), new_path.c_str()) == 0) continue;
+    if (::rename(old_path.c_str(), new_path.c_str()) == 0) return {};
     const int error = errno;
-    if (error != ENOENT || ::lstat(new_path.c_str(), &info) != 0) return fail_errno(error, "rename", old_path);
-  }
+    struct stat info{};
+    if (error == ENOENT && ::lstat(new_path.c_str(), &info) == 0) return {};
+    return fail_errno(error, "rename", old_path);
+  }));
+  std::set<std::string> kept;
+  for (const auto& [from, to] : commit.renames) kept.insert(to);
   FOREBAY_TRY(const auto names, store::names_in(directory));
   for (const std::string& name : names)
     if (!kept.contains(name)) FOREBAY_CHECK(store::remove_tree(AT_FDCWD, directory + "/" + name, directory));
