@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,8 @@ namespace forebay::engine {
 Result<std::vector<std::string>> container_names(const store::SetInfo& set);
 
 // The name of container `number` of a set of `count`: "00002-of-00004.fbc". It tells which are missing even without a
-// manifest.
-std::string container_name(size_t number, size_t count);
+// manifest. Where several are written before one of them counts, `attempt` tells them apart: "00002-of-00004.7.fbc".
+std::string container_name(size_t number, size_t count, uint64_t attempt = 0);
 
 // The names of the containers that `names` lack of their set, as far as those names tell.
 std::vector<std::string> missing_containers(const std::vector<std::string>& names);

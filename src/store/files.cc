@@ -55,13 +55,22 @@ Result<void> sync_parent(const std::string& path) {
   return synced;
 }
 
+static Result<void> write_file(const std::string& file, int flags, std::string_view text, const std::string& path) {
+  FOREBAY_TRY(const Fd fd, open_at(AT_FDCWD, file, O_WRONLY | O_CREAT | flags, path, 0666));
+  FOREBAY_CHECK(write_all(fd.get(), 0, as_bytes(text), path));
+  return sync_file(fd.get(), path);
+}
+
+Result<void> write_unseen_text(const std::string& directory, const std::string& name, std::string_view text) {
+  const std::string path = directory + "/" + name;
+  return write_file(path, O_TRUNC, text, path);
+}
+
 Result<void> write_text(const std::string& directory, const std::string& name, std::string_view text) {
   const std::string path = directory + "/" + name;
   const std::string temporary = directory + "/." + name + "." + random_token();
   const auto write = [&]() -> Result<void> {
-    FOREBAY_TRY(const Fd fd, open_at(AT_FDCWD, temporary, O_WRONLY | O_CREAT | O_EXCL, path, 0666));
-    FOREBAY_CHECK(write_all(fd.get(), 0, as_bytes(text), path));
-    FOREBAY_CHECK(sync_file(fd.get(), path));
+    FOREBAY_CHECK(write_file(temporary, O_EXCL, text, path));
     if (::rename(temporary.c_str(), path.c_str()) != 0) return fail_errno(errno, "rename", path);
     return {};
   };

@@ -34,6 +34,9 @@ Result<void> sync_parent(const std::string& path);
 // name is durable after sync_directory(directory).
 Result<void> write_text(const std::string& directory, const std::string& name, std::string_view text);
 
+// The same in a directory that nobody reads yet: a crash may leave a part of it.
+Result<void> write_unseen_text(const std::string& directory, const std::string& name, std::string_view text);
+
 // The content of a regular file. limit if it is larger than `most`; corrupt if it is not a regular file.
 Result<std::string> read_text(const std::string& path, uint64_t most);
 

@@ -7,7 +7,8 @@
 // Commit (the containers in the staging directory are durable before):
 //   1. check that the set's name is free, that each container is there with the size that the manifest gives, and that
 //      the announced bases still are;
-//   2. write the manifest: temporary name, fsync, rename (write_text);
+//   2. write the manifest and fsync it; over one that announces bases, which others read, by a temporary name and a
+//      rename;
 //   3. fsync the staging directory;
 //   4. rename staging/NAME... to sets/NAME, never replacing: from here on readers see the set;
 //   5. fsync sets/; if that fails, move the set back out of sight, for nobody knows whether it would survive;
@@ -120,7 +121,8 @@ class StagedDirectory final : public StagedSet {
     FOREBAY_CHECK(check_containers(manifest, directory()));
     for (const BaseEntry& base : manifest.bases)
       if (refers_to(announced_, base.name, base.created_ns)) FOREBAY_CHECK(check_base(store_, base));
-    FOREBAY_CHECK(write_text(directory(), "manifest", text));
+    const auto write = announced_.bases.empty() ? write_unseen_text : write_text;
+    FOREBAY_CHECK(write(directory(), "manifest", text));
     FOREBAY_CHECK(sync_directory(directory()));
     auto renamed = rename_new(AT_FDCWD, directory(), AT_FDCWD, set, set);
     if (!renamed && is_there(set)) return taken(name_, store_);
@@ -234,6 +236,15 @@ Result<std::vector<SetInfo>> Store::list() const {
   }
   sort_oldest_first(sets);
   return sets;
+}
+
+Result<bool> Store::has(std::string_view name) const {
+  if (!is_set_name(name)) return false;
+  const std::string directory = set_directory(path_, name);
+  struct stat info{};
+  if (::lstat(directory.c_str(), &info) == 0) return true;
+  if (errno == ENOENT) return false;
+  return fail_errno(errno, "stat", directory);
 }
 
 Result<SetInfo> Store::find(std::string_view name) const {

@@ -104,6 +104,9 @@ class Store {
   // All committed sets in the order of sort_oldest_first(). A set that cannot be read is listed with its error.
   Result<std::vector<SetInfo>> list() const;
 
+  // Whether there is a set of that name. Takes no longer where there are many sets.
+  Result<bool> has(std::string_view name) const;
+
   // One set by name. not_found with the nearest names in the hint.
   Result<SetInfo> find(std::string_view name) const;
 

@@ -1,7 +1,7 @@
 // A set that is drained:
 //   1. it is cut into rank groups, and the store makes a directory for it (staging);
-//   2. each group becomes a container there, under the name of the attempt that wrote it (packing);
-//   3. the store gives the containers their names, and commits (committing).
+//   2. each group becomes a container there; a second attempt at one writes under another name (packing);
+//   3. the store commits (committing).
 // Errors of the store are tried again, with growing pauses, until the set timeout has passed since the first of a row.
 #include <algorithm>
 
@@ -111,9 +111,6 @@ void Coordinator::Impl::packed(Set& set, uint32_t group, AttemptId attempt, wire
     done.error = report ? "the worker reports another container than it was to make" : report.error().message();
     return pack_failed(set, group, done);
   }
-  const std::string name = engine::container_name(group, set.cut.groups.size());
-  set.renames.emplace_back(container, name);
-  report->entry.name = name;
   set.raw_done += report->entry.raw_bytes;
   set.stored_done += report->entry.bytes;
   set.reports[group] = *std::move(report);
@@ -152,7 +149,7 @@ void Coordinator::Impl::pack_failed(Set& set, uint32_t group, const wire::TaskDo
   warn(fmt::format("set {}: a task is tried again: {}", set.name, what));
 }
 
-void Coordinator::Impl::commit(Set& set) { out.commands.push_back(Commit{set.staging, set.renames, set.manifest}); }
+void Coordinator::Impl::commit(Set& set) { out.commands.push_back(Commit{set.staging, set.has_others, set.manifest}); }
 
 void Coordinator::Impl::answered(Committed answer) {
   Set* const found = staged_set(answer.set);
@@ -177,7 +174,7 @@ void Coordinator::Impl::undo_drain(Set& set) {
   for (const UnitId unit : set.units) remove_unit(unit);
   set.units.clear();
   set.reports.clear();
-  set.renames.clear();
+  set.has_others = false;
   set.cut = {};
   set.raw_done = set.stored_done = 0;
   set.store_waits = false;

@@ -270,9 +270,10 @@ class History {
   std::optional<StoreAnswer> perform(const ListSets&, uint64_t) { return {}; }
 
   void check_commit(const Commit& command, const FakeStore::Staged& staged) {
-    EXPECT_EQ(command.renames.size(), 2u);
-    for (const auto& [from, to] : command.renames)
-      EXPECT_TRUE(staged.containers.contains(from)) << from << " was never written";
+    EXPECT_EQ(command.manifest.containers.size(), 2u);
+    for (const store::ContainerEntry& container : command.manifest.containers)
+      EXPECT_TRUE(staged.containers.contains(container.name)) << container.name << " was never written";
+    EXPECT_TRUE(command.has_others || staged.containers.size() == 2) << "others were written";
     EXPECT_EQ(command.manifest.files(), ranks());
     for (const auto& [name, other] : store_.sets)
       EXPECT_FALSE(application_name(name) == application_name(command.manifest.name) &&

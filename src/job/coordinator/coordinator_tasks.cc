@@ -24,20 +24,24 @@ void Coordinator::Impl::remove_unit(UnitId id) {
 }
 
 wire::TaskT Coordinator::Impl::task_of(const TaskBoard::Attempt& attempt) {
-  const UnitOwner owner = owners.at(attempt.unit);
+  UnitOwner& owner = owners.at(attempt.unit);
   if (owner.set == 0) {
     wire::TaskT task = delivery_task(owner.index, *round->chosen);
     task.id = attempt.id;
     return task;
   }
-  const Set& set = sets.at(owner.set);
+  Set& set = sets.at(owner.set);
   wire::TaskT task = make_task(set.cut.groups[owner.index]);
-  const std::string container = engine::container_name(owner.index, set.cut.groups.size());
   task.id = attempt.id;
   task.set = set.name;
   task.directory = set.place.directory;
-  task.container = fmt::format("{}.{}", container, attempt.id);
-  if (!set.place.before.empty()) task.set_before = set.place.before + "/" + container;
+  // Who makes the first attempt may still be writing when it was given up.
+  const auto name_of = [&](uint64_t number) {
+    return engine::container_name(owner.index, set.cut.groups.size(), number);
+  };
+  set.has_others = set.has_others || owner.tried;
+  task.container = name_of(std::exchange(owner.tried, true) ? attempt.id : 0);
+  if (!set.place.before.empty()) task.set_before = set.place.before + "/" + name_of(0);
   containers[attempt.id] = task.container;
   return task;
 }

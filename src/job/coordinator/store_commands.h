@@ -47,10 +47,11 @@ struct Staged {
   Result<StagedPlace> place;
 };
 
-// Gives containers their final names, removes what else lies in the staged directory, and commits.
+// Commits what lies in the staged directory. `has_others`: containers of attempts that were given up may lie there,
+// too, and are removed before.
 struct Commit {
   uint64_t set = 0;
-  std::vector<std::pair<std::string, std::string>> renames;  // from, to
+  bool has_others = false;
   store::Manifest manifest;
 };
 struct Committed {

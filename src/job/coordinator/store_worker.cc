@@ -1,5 +1,6 @@
 #include "job/coordinator/store_worker.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <condition_variable>
@@ -7,7 +8,6 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <thread>
 
 #include <fcntl.h>
@@ -26,26 +26,19 @@ namespace {
 constexpr uint64_t kMaxNumber = 10'000;  // of sets of one name
 constexpr std::string_view kNumberMark = "+";
 
-// A commit that is tried again has renamed some before, or even the directory to the set's name: what could not be
-// synced there is moved back, if the file system lets us.
-Result<void> rename_containers(const std::string& directory, const Commit& commit) {
+// A commit that is tried again has perhaps renamed the directory to the set's name before: what could not be synced
+// there is moved back, if the file system lets us.
+Result<void> remove_others(const std::string& directory, const store::Manifest& manifest) {
   struct stat there{};
   if (::lstat(directory.c_str(), &there) != 0 && errno == ENOENT) return {};
-  FOREBAY_CHECK(at_once(commit.renames.size(), store::kAtOnce, [&](size_t i) -> Result<void> {
-    const auto& [from, to] = commit.renames[i];
-    const std::string old_path = directory + "/" + from, new_path = directory + "/" + to;
-    if (::rename(old_path.c_str(), new_path.c_str()) == 0) return {};
-    const int error = errno;
-    struct stat info{};
-    if (error == ENOENT && ::lstat(new_path.c_str(), &info) == 0) return {};
-    return fail_errno(error, "rename", old_path);
-  }));
-  std::set<std::string> kept;
-  for (const auto& [from, to] : commit.renames) kept.insert(to);
-  FOREBAY_TRY(const auto names, store::names_in(directory));
-  for (const std::string& name : names)
-    if (!kept.contains(name)) FOREBAY_CHECK(store::remove_tree(AT_FDCWD, directory + "/" + name, directory));
-  return {};
+  FOREBAY_TRY(auto others, store::names_in(directory));
+  std::erase_if(others, [&](const std::string& name) {
+    return std::ranges::find(manifest.containers, name, &store::ContainerEntry::name) != manifest.containers.end();
+  });
+  return at_once(others.size(), store::kAtOnce, [&](size_t i) {
+    const std::string path = directory + "/" + others[i];
+    return store::remove_tree(AT_FDCWD, path, path);
+  });
 }
 
 }  // namespace
@@ -102,8 +95,10 @@ struct StoreWorker::Impl {
     FOREBAY_TRY(const store::Store* store, opened());
     std::vector<StoredSet> sets;
     for (uint64_t number = 1; number <= kMaxNumber; ++number) {
-      const auto set = store->find(stored_name(name, number));
-      if (!set && set.error().kind == ErrorKind::not_found) break;
+      const std::string stored = stored_name(name, number);
+      FOREBAY_TRY(const bool is_taken, store->has(stored));
+      if (!is_taken) break;
+      const auto set = store->find(stored);
       FOREBAY_CHECK(set);
       if (set->manifest) sets.push_back({set->name, set->manifest->sources});
     }
@@ -137,7 +132,7 @@ struct StoreWorker::Impl {
   Result<void> commit(const Commit& command) {
     const auto found = staged_.find(command.set);
     if (found == staged_.end()) return fail(ErrorKind::internal, "a set is to be committed that is not staged");
-    FOREBAY_CHECK(rename_containers(found->second->directory(), command));
+    if (command.has_others) FOREBAY_CHECK(remove_others(found->second->directory(), command.manifest));
     FOREBAY_CHECK(found->second->commit(command.manifest));
     if (known_) note(command.manifest);
     done_.push_back(std::move(found->second));

@@ -40,10 +40,10 @@ class StoreWorkerTest : public TempTest {
   // As workers do.
   static store::ContainerEntry write(const StagedPlace& place, const std::string& container) {
     check(store::write_text(place.directory, container, "container"));
-    return {.name = "c0", .bytes = 9, .raw_bytes = 20, .files = 2};
+    return {.name = container, .bytes = 9, .raw_bytes = 20, .files = 2};
   }
   Commit commit_of(uint64_t number, const StagedPlace& place, const std::string& container) {
-    Commit commit{.set = number, .renames = {{container, "c0"}}, .manifest = {}};
+    Commit commit{.set = number, .has_others = true, .manifest = {}};
     commit.manifest = {.name = place.name, .software = "test", .profile = "balanced", .ranks = 4, .group_size = 2};
     commit.manifest.sources = {"0123456789abcdef"};
     commit.manifest.containers = {write(place, container)};
@@ -66,7 +66,7 @@ TEST_F(StoreWorkerTest, ASetIsStagedAndCommittedUnderItsName) {
   EXPECT_EQ(place.before, "");
   check(store::write_text(place.directory, "c0.1", "of an attempt that was given up"));
   check(ask<Committed>(commit_of(1, place, "c0.2")).result);
-  EXPECT_TRUE(fs::exists(path("store/sets/s/c0")));
+  EXPECT_TRUE(fs::exists(path("store/sets/s/c0.2")));
   EXPECT_FALSE(fs::exists(path("store/sets/s/c0.1")));
   const auto stored = value(ask<LookedUp>(LookUp{7, "s"}).stored);
   ASSERT_EQ(stored.size(), 1u);
