@@ -74,11 +74,11 @@ def _table(arms):
 def targets(found):
     rows = []
     for group, arms in found.items():
-        case, ranks = group[:2]
+        case, ranks, interval, _, megabytes = group
         for arm, most in MOST_AGENT_CPU.items():
             if arm not in arms:
                 continue
-            name = f"{case}, {ranks} rank{'s' if ranks > 1 else ''}, {arm}: "
+            name = f"{case}, {ranks} rank{'s' if ranks > 1 else ''}, {megabytes} MB each {interval:g} s, {arm}: "
             slower = slowdown(arms[arm], arms.get(plan.NO_DRAIN.name))
             if slower and case == "own cores":
                 rows.append((name + "intervals longer by", f"< {MOST_SLOWDOWN:g} %", f"{slower.median:+.2f} %",
