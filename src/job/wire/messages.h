@@ -1,6 +1,7 @@
 // The messages of a running job as values, encoded to frames and decoded from them (docs/wire.md, "Jobs"). Pure.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -30,5 +31,12 @@ void encode(Bytes& to, Table body) {
 // enumeration, a file's name that is not safe (base/directory.h), a set's name that is no single safe path component,
 // an index out of its range. What it returns takes at most a few times the memory of the frame's body.
 Result<MessageT> decode(const fabric::Frame& frame);
+
+// The error that somebody has answered with.
+Error error_of(const RefusedT& refused);
+
+// However often an agent says that it is alive: so long it may take for one answer, or for the next file of very many,
+// and no longer.
+inline constexpr std::chrono::minutes kLongestAnswer{5};
 
 }  // namespace forebay::job::wire

@@ -16,11 +16,6 @@ Result<fabric::Link> AgentAccess::connect(const wire::PeerT& peer) const {
   return fabric::Link::open(addresses, credentials, wire::kPurpose, patience);
 }
 
-Error error_of(const wire::RefusedT& refused) {
-  const bool is_known = refused.error_kind <= static_cast<uint8_t>(ErrorKind::internal);
-  return {.kind = is_known ? static_cast<ErrorKind>(refused.error_kind) : ErrorKind::internal, .what = refused.message};
-}
-
 void PeerFaults::note(uint32_t peer, const Error& error) {
   // The memory is this process's, and so is who cancels.
   if (error.kind == ErrorKind::limit || error.kind == ErrorKind::cancelled) return;

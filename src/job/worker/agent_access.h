@@ -30,13 +30,6 @@ struct AgentAccess {
   Result<fabric::Link> connect(const wire::PeerT& peer) const;
 };
 
-// The error that an agent has answered with.
-Error error_of(const wire::RefusedT& refused);
-
-// However often an agent says that it is alive: so long it may take for one answer, or for the
-// next file of very many, and no longer.
-inline constexpr std::chrono::minutes kLongestAnswer{5};
-
 // Which of a task's peers failed. Thread-safe.
 class PeerFaults {
  public:

@@ -77,7 +77,7 @@ Result<engine::Headers> RemoteSources::headers_here(const Peer& peer, const Layo
 
 Result<engine::Headers> RemoteSources::receive_headers(fabric::Link& link, const LayoutOptions& options,
                                                        uint64_t memory_bytes) const {
-  auto deadline = std::chrono::steady_clock::now() + kLongestAnswer;
+  auto deadline = std::chrono::steady_clock::now() + wire::kLongestAnswer;
   uint64_t files_read = 0;
   while (std::chrono::steady_clock::now() < deadline) {
     // An agent that is at it for long says now and then that it is alive, and how far it is.
@@ -98,7 +98,7 @@ Result<engine::Headers> RemoteSources::receive_headers(fabric::Link& link, const
     if (ping == nullptr) return fail(ErrorKind::corrupt, "an answer that was not asked for", link.peer());
     if (ping->files_read <= files_read) continue;
     files_read = ping->files_read;
-    deadline = std::chrono::steady_clock::now() + kLongestAnswer;
+    deadline = std::chrono::steady_clock::now() + wire::kLongestAnswer;
     options.moved();
   }
   return fail(ErrorKind::timeout, "the agent does not get on with the layouts of its files", link.peer());

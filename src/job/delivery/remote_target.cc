@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "job/delivery/delivery.h"
-#include "job/worker/agent_access.h"
+#include "job/wire/messages.h"
 
 namespace forebay::job {
 namespace {
@@ -32,7 +32,7 @@ class Conversation {
     return kept([&]() -> Result<void> {
       wire::encode(output_, std::move(message));
       FOREBAY_CHECK(flush());
-      const auto deadline = Clock::now() + kLongestAnswer;
+      const auto deadline = Clock::now() + wire::kLongestAnswer;
       for (bool answered = false; !answered;) {
         FOREBAY_TRY(answered, receive());
         if (!answered && Clock::now() >= deadline)
@@ -74,7 +74,7 @@ class Conversation {
   }
 
   Result<void> wait_for_room(uint64_t bytes) {
-    const auto deadline = Clock::now() + kLongestAnswer;
+    const auto deadline = Clock::now() + wire::kLongestAnswer;
     while (sent_ + bytes - taken_ > kWindow) {
       FOREBAY_CHECK(flush());
       FOREBAY_TRY(const bool answered, receive());
