@@ -3,18 +3,15 @@
 
 #include <filesystem>
 #include <fstream>
-#include <future>
 #include <thread>
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "engine/headers.h"
-#include "fabric/remote.h"
-#include "job/agent/test_bed.h"
+#include "job/agent/test_agent_stage.h"
 #include "job/client/client.h"
-#include "job/delivery/delivery.h"
-#include "job/stage/stage_notes.h"
 #include "job/test_job.h"
 
 namespace forebay::job {
@@ -26,70 +23,6 @@ using namespace testing_support;
 using wire::SetState;
 
 constexpr Client::Timeout kForEver{-1};
-
-class AgentTest : public TempTest {
- protected:
-  explicit AgentTest(const char* completion = "api") : stage_(path("stage")), rendezvous_(path("rendezvous")) {
-    AgentOptions options;
-    options.stage = stage_;
-    options.rendezvous = rendezvous_;
-    options.credentials = credentials();
-    options.listen = {{fabric::Address::Kind::tcp, "127.0.0.1", 0, {}}};
-    options.completion = parse_completion(completion).value();
-    agent_.emplace(options);
-    agent_->start();
-  }
-
-  std::unique_ptr<Client> rank(uint32_t number, uint32_t ranks) const {
-    return value(Client::connect(stage_, number, ranks));
-  }
-
-  static std::string text_of(uint32_t rank, const std::string& set) {
-    return std::string(10'000, static_cast<char>('a' + rank)) + set;
-  }
-  static void write(Client& client, uint32_t number, const std::string& set, int64_t step) {
-    check(client.begin(set, step, 5s));
-    write_text(value(client.path(file_of(number))), text_of(number, set));
-  }
-  static void dump(Client& client, uint32_t number, const std::string& set, int64_t step) {
-    write(client, number, set, step);
-    check(client.complete());
-  }
-  static std::string file_of(uint32_t rank) { return "d/rank" + std::to_string(rank); }
-
-  // What a worker would read of the offer, by messages.
-  static std::vector<std::string> pull(ScriptedCoordinator& coordinator, const wire::OfferT& offer) {
-    const auto addresses = fabric::parse_addresses(coordinator.hellos().back().addresses).value();
-    auto road = fabric::stream_road(value(fabric::Link::open(addresses, credentials(), wire::kPurpose, 5s)), 5s);
-    std::vector<std::string> texts;
-    for (uint32_t i = 0; i < offer.files.size(); ++i) {
-      Bytes bytes(offer.files[i]->size);
-      const fabric::Piece piece{i, 0, bytes.size()};
-      check(road->begin(offer.exposure, {&piece, 1}, bytes));
-      check(road->finish());
-      texts.emplace_back(as_text(bytes));
-    }
-    check(road->check_unchanged(offer.exposure));
-    return texts;
-  }
-
-  // As a worker would: the file of rank 0.
-  void deliver(const std::string& stored) const {
-    auto target = value(open_delivered(stage_, stored));
-    FileRow row;
-    row.name = file_of(0);
-    row.size = 4;
-    auto file = value(target->create_file(row));
-    check(file->write_at(0, as_bytes("back")));
-    check(file->commit());
-    check(target->finish());
-  }
-
-  bool has_set(const std::string& set) const { return fs::exists(stage_ + "/" + set); }
-
-  std::string stage_, rendezvous_;
-  std::optional<AgentProcess> agent_;
-};
 
 TEST_F(AgentTest, OffersServesAndTells) {
   ScriptedCoordinator coordinator(rendezvous_);
@@ -294,177 +227,6 @@ TEST_F(AgentTest, BeginWaitsForTheDrain) {
     coordinator.say_state(offer, SetState::durable);
   });
   check(zero->begin("dump_2", 2, kForEver));
-}
-
-TEST_F(AgentTest, RestartsWhatWasDelivered) {
-  ScriptedCoordinator coordinator(rendezvous_);
-  auto zero = rank(0, 2), one = rank(1, 2);
-  auto asking = std::async(std::launch::async, [&] { return value(zero->restart(kForEver)); });
-  ASSERT_TRUE(eventually([&] { return !coordinator.restarts().empty(); }));
-  EXPECT_EQ(coordinator.restarts().back().ranks, std::vector<uint32_t>{0});
-  EXPECT_EQ(coordinator.restarts().back().total, 2u);
-  EXPECT_EQ(error(one->restart(50ms)).kind, ErrorKind::timeout);
-  ASSERT_TRUE(eventually([&] { return coordinator.restarts().back().ranks.size() == 2; }));
-
-  deliver("dump_7+2");
-  const auto published = coordinator.publish("dump_7", "dump_7+2", 7);
-  ASSERT_TRUE(published);
-  EXPECT_EQ(published->round, 1u);
-  EXPECT_FALSE(published->failed) << published->error;
-  EXPECT_EQ(read_text(stage_ + "/dump_7/" + file_of(0)), "back");
-  coordinator.say(wire::RestartDoneT{.round = 2});
-  EXPECT_EQ(asking.wait_for(100ms), std::future_status::timeout) << "before all nodes are as far";
-  coordinator.say(wire::RestartDoneT{.round = 1});
-  const auto answer = asking.get();
-  ASSERT_TRUE(answer.found);
-  EXPECT_EQ(answer.found->set, "dump_7");
-  EXPECT_EQ(answer.found->step, 7);
-  EXPECT_EQ(read_text(value(zero->restart_path(file_of(0)))), "back");
-  EXPECT_EQ(error(zero->restart_path("none")).kind, ErrorKind::invalid_argument);
-  EXPECT_TRUE(value(one->restart(5s)).found) << "it had asked";
-  EXPECT_EQ(value(one->wait("dump_7", 0ms)).state, SetState::durable);
-
-  agent_->kill();
-  agent_->start();
-  ASSERT_TRUE(eventually([&] { return coordinator.hellos().size() == 2; }));
-  dump(*zero, 0, "dump_8", 8);
-  dump(*one, 1, "dump_8", 8);
-  EXPECT_TRUE(coordinator.next_offer("dump_8"));
-  EXPECT_TRUE(has_set("dump_7"));
-}
-
-TEST_F(AgentTest, TellsTheCoordinatorWhatItCannotPublish) {
-  ScriptedCoordinator coordinator(rendezvous_);
-  auto zero = rank(0, 1);
-  auto asking = std::async(std::launch::async, [&] { return error(zero->restart(kForEver)); });
-  ASSERT_TRUE(eventually([&] { return !coordinator.restarts().empty(); }));
-  write_text(delivered_path(stage_, "dump_7"), "no directory");
-  const auto published = coordinator.publish("dump_7", "dump_7", 7);
-  ASSERT_TRUE(published);
-  EXPECT_TRUE(published->failed);
-  EXPECT_NE(published->error.find(delivered_path(stage_, "dump_7")), std::string::npos) << published->error;
-  EXPECT_EQ(asking.wait_for(100ms), std::future_status::timeout) << "the coordinator tells all ranks";
-  wire::RefusedT refused;
-  refused.error_kind = static_cast<uint8_t>(ErrorKind::io);
-  refused.message = "on another node: " + published->error;
-  coordinator.say(wire::RefusedT(refused));
-  EXPECT_EQ(asking.get().what, refused.message);
-
-  // The next time it goes well.
-  fs::remove(delivered_path(stage_, "dump_7"));
-  asking = std::async(std::launch::async, [&] { return Error{.what = value(zero->restart(kForEver)).found->set}; });
-  ASSERT_TRUE(eventually([&] { return coordinator.restarts().size() == 2; }));
-  deliver("dump_7");
-  EXPECT_FALSE(coordinator.publish("dump_7", "dump_7", 7, 2)->failed);
-  coordinator.say(wire::RestartDoneT{.round = 2});
-  EXPECT_EQ(asking.get().what, "dump_7");
-}
-
-TEST_F(AgentTest, ASetThatNoStageCanHaveIsNotNothing) {
-  ScriptedCoordinator coordinator(rendezvous_);
-  ASSERT_TRUE(eventually([&] { return coordinator.hellos().size() == 1; }));
-  const auto published = coordinator.publish("dump.tmp", "dump.tmp", 7);
-  ASSERT_TRUE(published);
-  EXPECT_TRUE(published->failed);
-}
-
-TEST_F(AgentTest, ANodeWithoutFilesOfTheSetIsAsFarAsTheOthers) {
-  ScriptedCoordinator coordinator(rendezvous_);
-  auto zero = rank(0, 1);
-  auto asking = std::async(std::launch::async, [&] { return value(zero->restart(kForEver)); });
-  ASSERT_TRUE(eventually([&] { return !coordinator.restarts().empty(); }));
-  EXPECT_FALSE(coordinator.publish("dump_7", "dump_7", 7)->failed);
-  coordinator.say(wire::RestartDoneT{.round = 1});
-  EXPECT_TRUE(asking.get().found);
-}
-
-TEST_F(AgentTest, AsksTheNextCoordinatorForWhatTheLastOneDidNotEnd) {
-  auto zero = rank(0, 1);
-  auto first = std::make_unique<ScriptedCoordinator>(rendezvous_, 1);
-  auto asking = std::async(std::launch::async, [&] { return value(zero->restart(kForEver)); });
-  ASSERT_TRUE(eventually([&] { return !first->restarts().empty(); }));
-  deliver("dump_7");
-  ASSERT_TRUE(first->publish("dump_7", "dump_7", 7));
-  first.reset();
-  ScriptedCoordinator second(rendezvous_, 2);
-  ASSERT_TRUE(eventually([&] { return !second.restarts().empty(); }));
-  EXPECT_EQ(second.restarts().back().ranks, std::vector<uint32_t>{0});
-  second.say(wire::RestartDoneT{.round = 1});
-  EXPECT_EQ(asking.wait_for(100ms), std::future_status::timeout) << "that was the first one's";
-  deliver("dump_8");
-  ASSERT_TRUE(second.publish("dump_8", "dump_8", 8));
-  second.say(wire::RestartDoneT{.round = 1});
-  EXPECT_EQ(asking.get().found->set, "dump_8");
-}
-
-TEST_F(AgentTest, ARankThatComesAgainInBetweenIsTold) {
-  ScriptedCoordinator coordinator(rendezvous_);
-  auto zero = rank(0, 1);
-  EXPECT_EQ(error(zero->restart(50ms)).kind, ErrorKind::timeout);
-  ASSERT_TRUE(eventually([&] { return !coordinator.restarts().empty(); }));
-  ASSERT_TRUE(coordinator.publish("dump_7", "dump_7", 7));
-  zero = rank(0, 1);
-  auto asking = std::async(std::launch::async, [&] { return value(zero->restart(kForEver)); });
-  EXPECT_EQ(asking.wait_for(100ms), std::future_status::timeout);
-  coordinator.say(wire::RestartDoneT{.round = 1});
-  EXPECT_TRUE(asking.get().found);
-  EXPECT_EQ(coordinator.restarts().size(), 1u) << "it had asked";
-}
-
-// Its part of the round that ends is another process'.
-TEST_F(AgentTest, ANewRunInBetweenIsOfTheNextRound) {
-  ScriptedCoordinator coordinator(rendezvous_);
-  auto zero = rank(0, 1);
-  EXPECT_EQ(error(zero->restart(50ms)).kind, ErrorKind::timeout);
-  ASSERT_TRUE(eventually([&] { return !coordinator.restarts().empty(); }));
-  ASSERT_TRUE(coordinator.publish("dump_7", "dump_7", 7));
-  zero.reset();
-  const pid_t child = ::fork();
-  if (child == 0) {
-    auto again = rank(0, 1);
-    const auto answer = again->restart(20s);
-    ::_exit(answer && answer->found && answer->found->set == "dump_8" ? 0 : 1);
-  }
-  std::this_thread::sleep_for(200ms);
-  EXPECT_EQ(coordinator.restarts().size(), 1u);
-  coordinator.say(wire::RestartDoneT{.round = 1});
-  EXPECT_TRUE(eventually([&] { return coordinator.restarts().size() == 2; }));
-  EXPECT_TRUE(coordinator.publish("dump_8", "dump_8", 8, 2));
-  coordinator.say(wire::RestartDoneT{.round = 2});
-  int status = -1;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
-}
-
-TEST_F(AgentTest, TellsThatThereIsNothingToRestartFrom) {
-  ScriptedCoordinator coordinator(rendezvous_);
-  auto zero = rank(0, 1);
-  std::jthread answer([&] {
-    eventually([&] { return !coordinator.restarts().empty(); });
-    wire::RestartReadyT ready;
-    ready.message = "the store is empty";
-    coordinator.say(std::move(ready));
-  });
-  const auto restart = value(zero->restart(5s));
-  EXPECT_FALSE(restart.found);
-  EXPECT_EQ(restart.message, "the store is empty");
-  EXPECT_EQ(error(zero->restart_path("x")).kind, ErrorKind::invalid_argument);
-}
-
-TEST_F(AgentTest, TellsThatARestartIsRefused) {
-  ScriptedCoordinator coordinator(rendezvous_);
-  auto zero = rank(0, 1);
-  std::jthread answer([&] {
-    eventually([&] { return !coordinator.restarts().empty(); });
-    wire::RefusedT refused;
-    refused.error_kind = static_cast<uint8_t>(ErrorKind::invalid_argument);
-    refused.message = "others restart 2 ranks";
-    coordinator.say(std::move(refused));
-  });
-  EXPECT_EQ(error(zero->restart(5s)).what, "others restart 2 ranks");
-  dump(*zero, 0, "dump_1", 1);
-  EXPECT_TRUE(coordinator.next_offer("dump_1"));
-  EXPECT_EQ(coordinator.gone(), 0);
 }
 
 TEST_F(AgentTest, EndsWithTheJob) {

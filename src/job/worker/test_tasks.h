@@ -118,7 +118,7 @@ class WorkerTest : public TempTest {
   }
 
   // Both agents in a process of their own, and what it tells of them as peers.
-  void tell_agents(const Child::Tell& tell) {
+  void tell_agents(const Child::Announce& tell) {
     start_agents("elsewhere", "elsewhere");
     std::string said;
     for (size_t i = 0; i < 2; ++i) said += agents_[i]->addresses() + " " + std::to_string(exposures_[i]) + " ";

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <csignal>
 #include <filesystem>
 #include <functional>
 #include <mutex>
@@ -12,13 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "engine/headers.h"
 #include "engine/source_pool.h"
 #include "engine/tree.h"
 #include "fabric/remote.h"
+#include "fabric/test_hub.h"
 #include "job/delivery/delivery.h"
 #include "job/test_agent.h"
 #include "job/worker/worker.h"
@@ -96,42 +93,7 @@ class TestAgent {
   DeliveryServer deliveries_;
 };
 
-// A process of its own, killed at the end. `serve` is called in it and must not return before it has told a line.
-class Child {
- public:
-  using Tell = std::function<void(const std::string&)>;
-  explicit Child(const std::function<void(const Tell&)>& serve) {
-    int ends[2];
-    if (::pipe(ends) != 0) throw std::runtime_error("no pipe");
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      ::close(ends[0]);
-      ::alarm(60);
-      serve([&](const std::string& line) {
-        static_cast<void>(!::write(ends[1], line.data(), line.size()));
-        ::close(ends[1]);
-      });
-      ::_exit(0);
-    }
-    ::close(ends[1]);
-    char buffer[4096];
-    for (ssize_t got; (got = ::read(ends[0], buffer, sizeof buffer)) > 0;)
-      said_.append(buffer, static_cast<size_t>(got));
-    ::close(ends[0]);
-  }
-  ~Child() {
-    signal(SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-  }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-  void signal(int number) const { ::kill(pid_, number); }
-  const std::string& said() const { return said_; }
-
- private:
-  pid_t pid_ = -1;
-  std::string said_;
-};
+using Child = fabric::testing_support::ChildServer;
 
 // A worker and what it has said.
 class TestWorker {

@@ -42,11 +42,11 @@ TEST_F(WorkerTest, PacksThroughAllRoadsWhatPackMakes) {
 TEST_F(WorkerTest, PacksThroughUcxWhatPackMakes) {
   write_ranks(6, 100'000);
   stage_ranks();
-  const Child agents([&](const Child::Tell& tell) { tell_agents(tell); });
+  const Child agents([&](const Child::Announce& tell) { tell_agents(tell); });
   wire::TaskT task = pack_task();
   add_told(task, agents.said());
   options_.fabric = FabricChoice::ucx;
-  const Child worker([&](const Child::Tell& tell) { tell(outcome(TestWorker(options_).run(task))); });
+  const Child worker([&](const Child::Announce& tell) { tell(outcome(TestWorker(options_).run(task))); });
   if (worker.said().starts_with("unsupported")) GTEST_SKIP() << worker.said();
   EXPECT_EQ(worker.said(), "packed");
   EXPECT_TRUE(read_text(task.directory + "/" + task.container) == read_text(reference()));
@@ -187,7 +187,7 @@ TEST_P(DyingAgentTest, IsTheSourcesFaultSoon) {
   wire::TaskT task = pack_task();
   std::vector<std::unique_ptr<Child>> children;
   for (int peer = 0; peer < 2; ++peer) {
-    children.push_back(std::make_unique<Child>([&](const Child::Tell& tell) {
+    children.push_back(std::make_unique<Child>([&](const Child::Announce& tell) {
       TestAgent agent(stage(peer));
       const uint64_t exposure = agent.expose(kSet);
       agent.serve();
@@ -200,7 +200,7 @@ TEST_P(DyingAgentTest, IsTheSourcesFaultSoon) {
   options_.limit = &limit;
   options_.patience = 500ms;
   options_.fabric = GetParam().fabric;
-  const Child worker([&](const Child::Tell& tell) {
+  const Child worker([&](const Child::Announce& tell) {
     TestWorker own(options_);
     check(own.worker().start(task));
     own.wait_for_progress(1);
@@ -358,8 +358,8 @@ TEST_F(WorkerTest, KeepsToItsMemory) {
   constexpr uint64_t kBudget = 96 << 20;  // half of the data
   write_ranks(8, 3'000'000);
   stage_ranks();
-  const Child agents([&](const Child::Tell& tell) { tell_agents(tell); });
-  const Child worker([&](const Child::Tell& tell) {
+  const Child agents([&](const Child::Announce& tell) { tell_agents(tell); });
+  const Child worker([&](const Child::Announce& tell) {
     wire::TaskT task = pack_task();
     add_told(task, agents.said());
     options_.resources.memory_bytes = kBudget;
