@@ -70,7 +70,7 @@ struct Coordinator::Impl {
     StagedPlace place;
     std::vector<UnitId> units;  // by group; 0: done
     engine::GroupReports reports;
-    bool has_others = false;  // containers of attempts that were given up
+    bool has_others = false;                 // containers of attempts that were given up
     uint64_t raw_done = 0, stored_done = 0;  // of the groups that are done
     store::Manifest manifest;
     std::vector<std::pair<SessionId, wire::OfferT>> later;  // that came while it was committed
