@@ -108,19 +108,27 @@ Result<uint32_t> ranks_of_newest(const std::string& text) {
 }
 
 // Of a set that is on its way to the store, from what `forebay status --json` says; 0: there is none. A restart waits
-// for it.
-uint32_t ranks_of_coming(const std::string& text) {
+// for it. Nothing: its ranks are not known before it is drained, or nobody says anything.
+std::optional<uint32_t> ranks_of_coming(const std::string& text) {
   const Json status = Json::parse(text, nullptr, false);
-  if (!status.is_object() || !status.contains("sets")) return 0;
-  for (const Json& set : status["sets"])
-    if (set.value("state", "") != "incomplete") return number_in(set, "ranks");
+  if (!status.is_object() || !status.contains("sets")) return {};
+  bool is_coming = false;
+  for (const Json& set : status["sets"]) {
+    if (!set.value("complete", false)) continue;
+    is_coming = true;
+    if (const uint32_t ranks = number_in(set, "ranks")) return ranks;
+  }
+  if (is_coming) return {};
   return 0;
 }
 
-Result<std::vector<job::Errand>> restores(const RunOptions& options, const Commands& commands,
-                                          const std::vector<std::string>& looks) {
-  FOREBAY_TRY(uint32_t ranks, ranks_of_newest(looks[0]));
-  if (const uint32_t coming = ranks_of_coming(looks[1])) ranks = coming;
+// From what was seen of the sets that are coming and then of those that are there: what comes in between is in both.
+job::RunPlan::Restores restores(const RunOptions& options, const Commands& commands,
+                                const std::vector<std::string>& looks, bool is_last) {
+  const auto coming = ranks_of_coming(looks[0]);
+  FOREBAY_TRY(uint32_t ranks, ranks_of_newest(looks[1]));
+  if (!coming && !is_last) return std::nullopt;
+  if (coming && *coming != 0) ranks = *coming;
   std::vector<job::Errand> errands;
   const auto placed = job::place_ranks(options.nodes, ranks);
   for (size_t i = 0; i < placed.size(); ++i) {
@@ -173,10 +181,10 @@ job::RunPlan make_plan(const RunOptions& options) {
     return commands.here(words);
   };
   if (!options.restart_args.empty())
-    plan.looks = {{"'forebay ls'", commands.here({"ls", options.store, "--json"})},
-                  {"'forebay status'", of_job({"status", "--json"}), true}};
-  plan.restores = [options, commands](const std::vector<std::string>& looks) {
-    return restores(options, commands, looks);
+    plan.looks = {{"'forebay status'", of_job({"status", "--json"}), true},
+                  {"'forebay ls'", commands.here({"ls", options.store, "--json"})}};
+  plan.restores = [options, commands](const std::vector<std::string>& looks, bool is_last) {
+    return restores(options, commands, looks, is_last);
   };
   plan.restart_words = [options](const std::vector<std::string>& outputs) { return restart_words(options, outputs); };
   const auto patience = fmt::format("--timeout={}", static_cast<double>(options.drain_timeout.count()) / 1000);

@@ -271,7 +271,7 @@ void Coordinator::Impl::nothing_to_restart_from(const std::string& why) {
   ready.message = why;
   for (const auto& [id, ranks] : round->asked) send(id, wire::RestartReadyT(ready));
   ++totals.restarts;
-  round.reset();
+  end_round();
 }
 
 void Coordinator::Impl::finish_restart() {

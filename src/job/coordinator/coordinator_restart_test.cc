@@ -253,6 +253,23 @@ TEST_F(RestartTest, TheMessageSaysWhatWasPassedOver) {
   EXPECT_THAT(s.inbox[b].ready[0].message, testing::AllOf(HasSubstr("s3"), HasSubstr("frame 7"), HasSubstr("s2")));
 }
 
+TEST_F(RestartTest, WhoAskedWhenAllProvedToBeDamagedIsOfTheNextRound) {
+  for (const char* set : {"s1", "s2"}) s.stored.at(set).lost_containers = {"00001-of-00002.fbc"};
+  ask_all();
+  const SessionId late = s.agent("nc");
+  ask(late, {2, 3});
+  s.send(wb, failure(take_task(wb), wire::FaultSide::store, ErrorKind::corrupt, "frame 7 is damaged"));
+  s.send(wa, failure(take_task(wa), wire::FaultSide::other, ErrorKind::cancelled));
+  ASSERT_EQ(s.inbox[a].ready.size(), 1u);
+  EXPECT_FALSE(s.inbox[a].ready[0].found);
+  EXPECT_TRUE(s.inbox[late].ready.empty());
+  ask(a, {0, 1});
+  deliver();
+  publish(a);
+  publish(late);
+  EXPECT_EQ(told(late), 1u);
+}
+
 TEST_F(RestartTest, SetsOfAnotherNumberOfRanksAreOfNoUse) {
   ask(a, {0, 1, 2}, 3);
   ASSERT_EQ(s.inbox[a].ready.size(), 1u);

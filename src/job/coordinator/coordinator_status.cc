@@ -61,6 +61,7 @@ json past_row(const Impl::Fate& fate) {
 json set_row(const Impl& impl, const Impl::Set& set, const Running& running) {
   json row = {{"name", set.name},
               {"state", name_of(set.phase)},
+              {"complete", set.phase != Impl::Set::Phase::incomplete || impl.is_complete(set)},
               {"nodes", set.parts.size()},
               {"ranks", set.is_drained() ? set.cut.ranks : set.ranks},
               {"ranks_offered", set.coverage.size()},

@@ -1,6 +1,5 @@
 #include "job/coordinator/store_worker.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <condition_variable>
@@ -8,7 +7,9 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <thread>
+#include <unordered_set>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -32,9 +33,9 @@ Result<void> remove_others(const std::string& directory, const store::Manifest& 
   struct stat there{};
   if (::lstat(directory.c_str(), &there) != 0 && errno == ENOENT) return {};
   FOREBAY_TRY(auto others, store::names_in(directory));
-  std::erase_if(others, [&](const std::string& name) {
-    return std::ranges::find(manifest.containers, name, &store::ContainerEntry::name) != manifest.containers.end();
-  });
+  std::unordered_set<std::string_view> kept;
+  for (const store::ContainerEntry& container : manifest.containers) kept.insert(container.name);
+  std::erase_if(others, [&](const std::string& name) { return kept.contains(name); });
   return at_once(others.size(), store::kAtOnce, [&](size_t i) {
     const std::string path = directory + "/" + others[i];
     return store::remove_tree(AT_FDCWD, path, path);

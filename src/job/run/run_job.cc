@@ -15,11 +15,12 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 using Time = Clock::time_point;
 
-constexpr auto kTidyTime = 25s;   // for daemons to put things in order when they may end
-constexpr auto kHurryTime = 5s;   // likewise, when the drain has failed: the file system may hang
-constexpr auto kLeaveTime = 2s;   // likewise, when nothing is waited for
-constexpr auto kOrphanTime = 3s;  // for what the application left behind to end when told to
-constexpr auto kLook = 50ms;      // between looks at orphans, whose deaths come one after another
+constexpr auto kTidyTime = 25s;     // for daemons to put things in order when they may end
+constexpr auto kHurryTime = 5s;     // likewise, when the drain has failed: the file system may hang
+constexpr auto kLeaveTime = 2s;     // likewise, when nothing is waited for
+constexpr auto kOrphanTime = 3s;    // for what the application left behind to end when told to
+constexpr auto kLook = 50ms;        // between looks at orphans, whose deaths come one after another
+constexpr auto kLookAgain = 500ms;  // for what a restart waits for
 
 class Run {
  public:
@@ -111,12 +112,26 @@ class Run {
   // The application's further words.
   Result<std::vector<std::string>> restore() {
     if (plan_.looks.empty()) return std::vector<std::string>{};
-    FOREBAY_TRY(const auto found, go(plan_.looks, plan_.restart_timeout));
+    FOREBAY_TRY(const auto errands, what_to_restore());
     if (ending()) return std::vector<std::string>{};
-    FOREBAY_TRY(const auto errands, plan_.restores(found));
     FOREBAY_TRY(const auto outputs, go(errands, plan_.restart_timeout));
     if (ending()) return std::vector<std::string>{};
     return plan_.restart_words(outputs);
+  }
+
+  Result<std::vector<Errand>> what_to_restore() {
+    const Time end = Clock::now() + plan_.restart_timeout;
+    for (;;) {
+      std::vector<std::string> found;
+      for (const Errand& look : plan_.looks) {
+        FOREBAY_TRY(const auto outputs, go({look}, plan_.restart_timeout));
+        if (ending()) return std::vector<Errand>{};
+        found.push_back(outputs[0]);
+      }
+      FOREBAY_TRY(auto errands, plan_.restores(found, Clock::now() >= end));
+      if (errands) return *std::move(errands);
+      pump([this] { return ending(); }, Clock::now() + kLookAgain);
+    }
   }
 
   // Runs errands to their end, side by side.

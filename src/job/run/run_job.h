@@ -24,10 +24,12 @@ struct RunPlan {
   std::vector<std::pair<std::string, std::string>> environment;  // of the application
   uint64_t relaunches = 0;
 
-  // Before each start: first errands, whose outputs say which others are to be done, and what is to be appended to the
-  // application's words when these are done. Without any, nothing is restored.
+  // Before each start: first errands, one after another, whose outputs say which others are to be done (nothing: it
+  // cannot be told yet, and they are done again, while `restart_timeout` lasts; after that `is_last`), and what is to
+  // be appended to the application's words when these are done. Without any, nothing is restored.
   std::vector<Errand> looks;
-  std::function<Result<std::vector<Errand>>(const std::vector<std::string>& outputs)> restores;
+  using Restores = Result<std::optional<std::vector<Errand>>>;
+  std::function<Restores(const std::vector<std::string>& outputs, bool is_last)> restores;
   std::function<Result<std::vector<std::string>>(const std::vector<std::string>& outputs)> restart_words;
 
   Errand drain;  // ends the daemons when everything is drained; its output is passed on

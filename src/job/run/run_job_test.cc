@@ -101,7 +101,8 @@ TEST_F(RunJob, StartsACrashedApplicationAgainFromWhatWasRestored) {
   plan_.application = {"sh", "-c", "echo \"run $*\" >> application; [ $(wc -l < application) = 3 ] || kill -9 $$",
                        "app"};
   plan_.looks = {{"the look", {"sh", "-c", "echo found"}}, {"another", {"sh", "-c", "echo half; exit 1"}, true}};
-  plan_.restores = [](const std::vector<std::string>& outputs) -> Result<std::vector<Errand>> {
+  plan_.restores = [looked = 0](const std::vector<std::string>& outputs, bool is_last) mutable -> RunPlan::Restores {
+    if (++looked == 1 && !is_last) return std::nullopt;
     return std::vector<Errand>{{"a", {"echo", outputs[1] + outputs[0]}}, {"b", {"echo", "b"}}};
   };
   plan_.restart_words = [](const std::vector<std::string>& outputs) -> Result<std::vector<std::string>> {
