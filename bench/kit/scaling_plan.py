@@ -7,7 +7,7 @@ STORE_RANKS, STORE_GROUP = 24, 2  # twelve containers, which one to four aggrega
 STORE_VARIABLES = 900
 WHOLE = 9000         # variables of a file in the case "variables", joined to fewer and larger ones of the same bytes
 WHOLE_GROUP = 64     # ranks in a container, with them: the default
-ROADS = ("node", "stream")  # a file that the aggregator maps; a connection, as between nodes
+ROADS = ("node", "stream")  # a file that the aggregator reads; a connection, as between nodes
 
 
 @dataclass(frozen=True)

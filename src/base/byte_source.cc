@@ -14,7 +14,7 @@ static Result<void> check_range(const ByteSource& source, uint64_t offset, uint6
   return fail(ErrorKind::invalid_argument, "read past the end", source.name(), offset);
 }
 
-static FileSource::Identity identity_of(const struct stat& info) {
+FileSource::Identity FileSource::identity_of(const struct stat& info) {
   return {.device = info.st_dev,
           .inode = info.st_ino,
           .size = static_cast<uint64_t>(info.st_size),

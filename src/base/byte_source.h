@@ -10,6 +10,8 @@
 
 #include "base/error.h"
 
+struct stat;
+
 namespace forebay {
 
 // Random access to a fixed number of bytes. All members are thread-safe.
@@ -49,6 +51,7 @@ class FileSource final : public ByteSource {
     int64_t ctime_ns = 0;  // of the inode's last change: nobody can set it back
     bool operator==(const Identity&) const = default;
   };
+  static Identity identity_of(const struct stat& info);
   const Identity& identity() const { return identity_; }  // when it was opened
 
   int fd() const { return fd_; }  // for calls that take one, such as sendfile(); stays this object's

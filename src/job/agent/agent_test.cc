@@ -22,8 +22,6 @@ using namespace std::chrono_literals;
 using namespace testing_support;
 using wire::SetState;
 
-constexpr Client::Timeout kForEver{-1};
-
 TEST_F(AgentTest, OffersServesAndTells) {
   ScriptedCoordinator coordinator(rendezvous_);
   auto zero = rank(0, 2), one = rank(1, 2);

@@ -16,6 +16,8 @@
 
 namespace forebay::job::testing_support {
 
+inline constexpr Client::Timeout kForEver{-1};
+
 class AgentTest : public TempTest {
  protected:
   explicit AgentTest(const char* completion = "api") : stage_(path("stage")), rendezvous_(path("rendezvous")) {

@@ -20,15 +20,6 @@ namespace {
 
 bool has_vanished(int error) { return error == ENOENT || error == ENOTDIR; }
 
-FileSource::Identity identity_of(const struct stat& info) {
-  return {.device = info.st_dev,
-          .inode = info.st_ino,
-          .size = static_cast<uint64_t>(info.st_size),
-          .mtime_s = info.st_mtim.tv_sec,
-          .mtime_ns = static_cast<uint32_t>(info.st_mtim.tv_nsec),
-          .ctime_ns = info.st_ctim.tv_sec * 1'000'000'000 + info.st_ctim.tv_nsec};
-}
-
 class Scanner {
  public:
   Scanner(std::string root, Listing& listing) : root_(std::move(root)), listing_(listing) {}
@@ -59,7 +50,7 @@ class Scanner {
     file.row.mtime_ns = static_cast<uint32_t>(info.st_mtim.tv_nsec);
     if (S_ISREG(info.st_mode)) {
       file.row.size = static_cast<uint64_t>(info.st_size);
-      file.identity = identity_of(info);
+      file.identity = FileSource::identity_of(info);
     } else if (S_ISDIR(info.st_mode)) {
       file.row.kind = FileKind::directory;
     } else if (S_ISLNK(info.st_mode)) {
