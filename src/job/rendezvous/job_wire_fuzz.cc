@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/bytes.h"
+#include "job/rendezvous/liveness.h"
 #include "job/rendezvous/rendezvous.h"
 #include "job/wire/messages.h"
 
@@ -33,5 +34,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (const auto message = wire::decode({wire::kMessage, bytes})) check_message(*message);
   if (const auto place = parse_place(as_text(bytes), "fuzz"))
     if (const auto again = parse_place(seal_place(*place), "fuzz"); !again || *again != *place) std::abort();
+  if (const auto holder = parse_holder(as_text(bytes), "fuzz"))
+    if (const auto again = parse_holder(seal_holder(*holder), "fuzz"); !again || *again != *holder) std::abort();
+  (void)parse_process_start(as_text(bytes));
   return 0;
 }

@@ -170,11 +170,11 @@ Result<std::vector<Place>> Rendezvous::aggregators() const {
   return places;
 }
 
-void Rendezvous::remove() const {
-  if (const auto names = store::names_in(path_))
+void Rendezvous::remove_from(const std::string& path) {
+  if (const auto names = store::names_in(path))
     for (const std::string& name : *names)
-      if (is_ours(name)) ::unlink((path_ + "/" + name).c_str());
-  ::rmdir(path_.c_str());
+      if (is_ours(name)) ::unlink((path + "/" + name).c_str());
+  ::rmdir(path.c_str());
 }
 
 Result<Reached> reach_coordinator(const Rendezvous& rendezvous, const fabric::Credentials& credentials,

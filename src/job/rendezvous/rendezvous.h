@@ -61,7 +61,9 @@ class Rendezvous {
   Result<std::vector<Place>> aggregators() const;
 
   // At the end of the job: removes all that this class has made, and the directory if it is empty then.
-  void remove() const;
+  void remove() const { remove_from(path_); }
+  // The same where the secret may be gone already, as after an end that was interrupted.
+  static void remove_from(const std::string& path);
 
  private:
   Rendezvous(std::string path, const fabric::Secret& secret) : path_(std::move(path)), secret_(secret) {}
