@@ -1,6 +1,7 @@
 // forebay run: an application with everything around it that drains its checkpoints.
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -48,6 +49,15 @@ constexpr VerbText kText = {
         "      --store st --stage /local/ck -- mpiexec -f hosts ./app\n",
 };
 
+// A job takes days: all that is said has its time, that of the place, with the zone.
+void say(const std::string& line) {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  char stamp[64] = "";
+  if (::localtime_r(&now, &local) != nullptr) std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S%z", &local);
+  fmt::print(stderr, "forebay: {} {}\n", stamp, printable(line));
+}
+
 class RunVerb final : public Verb {
  public:
   const VerbText& text() const override { return kText; }
@@ -88,14 +98,13 @@ class RunVerb final : public Verb {
 
   Result<ExitCode> run(const Console& console) override {
     FOREBAY_CHECK(prepare());
-    const auto say = [](const std::string& line) { fmt::print(stderr, "forebay: {}\n", printable(line)); };
     const auto report = job::run_job(make_plan(options_), say);
     const bool clean = report && report->daemon_deaths == 0 && report->drain;
     constexpr std::chrono::seconds kTidyTime{5};
     if (!job::done_in_child([&] { tidy(clean); }, kTidyTime))
       say(fmt::format("the file system of {} does not answer: what the job needed there stays", options_.rendezvous));
     if (!clean) say("the logs of the daemons are in " + options_.logs);
-    if (!report) return std::unexpected(report.error());
+    if (!report) return failed(console, report.error());
     return tell(console, *report);
   }
 
@@ -165,10 +174,16 @@ class RunVerb final : public Verb {
     if (clean) ::rmdir(options_.rendezvous.c_str());
   }
 
+  static Result<ExitCode> failed(const Console& console, const Error& error) {
+    if (console.json) return std::unexpected(error);
+    say(error.message());
+    return exit_code_of(error.kind);
+  }
+
   ExitCode tell(const Console& console, const job::RunReport& report) const {
     Json answer = report.drain ? Json::parse(*report.drain, nullptr, false) : Json();
     Json status = answer.is_object() ? answer.value("status", Json()) : Json();
-    for (const std::string& line : failures(status)) warn(line);
+    for (const std::string& line : failures(status)) say("warning: " + line);
     const double seconds = static_cast<double>(report.drain_time.count()) / 1000;
     if (console.json)
       print_json({{"exit_code", report.ending.as_exit_code()},
@@ -178,7 +193,7 @@ class RunVerb final : public Verb {
                   {"drain_seconds", seconds},
                   {"status", status}});
     else if (report.drain)
-      fmt::print(stderr, "forebay: {}; waited {} for the drain\n", summary_text(status), format_duration(seconds));
+      say(fmt::format("{}; waited {} for the drain", summary_text(status), format_duration(seconds)));
     if (report.launches == 0) return static_cast<ExitCode>(128 + report.told_to_end);
     if (!report.ending.good()) return static_cast<ExitCode>(report.ending.as_exit_code());
     return report.drain || report.left ? ExitCode::ok : ExitCode::failed;

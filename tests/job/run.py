@@ -29,7 +29,7 @@ class Run(JobTest):
 
     def test_drains_and_passes_the_exit_code_on(self):
         _, err = self.run_job(7, application=["--exit", 7])
-        self.assertIn("3 sets durable, 0 skipped, 0 failed", err)
+        self.assertRegex(err, r"(?m)^forebay: \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4} 3 sets durable, 0 skipped, 0 failed")
         self.assertEqual(["s0", "s1", "s2"], self.sets())
         self.assertEqual([], os.listdir(self.store / "jobs"))
         self.assertEqual({".forebay", "s2"}, set(os.listdir(self.stage)))

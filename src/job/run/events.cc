@@ -12,7 +12,7 @@ namespace forebay::job {
 Result<Events> Events::open() {
   sigset_t all;
   sigemptyset(&all);
-  for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) sigaddset(&all, number);
+  for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGTSTP}) sigaddset(&all, number);
   ::sigprocmask(SIG_BLOCK, &all, nullptr);
   Fd signals(::signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals) return fail_errno(errno, "signalfd", {});
@@ -42,6 +42,15 @@ Events::Seen Events::wait(std::span<const int> fds, Time until) {
   for (size_t i = 1; i < waits.size(); ++i)
     if (waits[i].revents != 0) seen.readable.push_back(waits[i].fd);
   return seen;
+}
+
+void Events::stop_this_process() {
+  sigset_t stop;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTSTP);
+  ::raise(SIGTSTP);
+  ::sigprocmask(SIG_UNBLOCK, &stop, nullptr);  // here
+  ::sigprocmask(SIG_BLOCK, &stop, nullptr);
 }
 
 }  // namespace forebay::job

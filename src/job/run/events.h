@@ -15,7 +15,7 @@ class Events {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // From now on SIGCHLD, SIGINT, SIGTERM and SIGHUP of this thread come as events only.
+  // From now on SIGCHLD, SIGINT, SIGTERM, SIGHUP and SIGTSTP of this thread come as events only.
   static Result<Events> open();
 
   struct Signal {
@@ -29,6 +29,9 @@ class Events {
   };
   // Waits until something happens, or until the time has come.
   Seen wait(std::span<const int> fds, Time until);
+
+  // What SIGTSTP does by default; returns when somebody has continued this process, or at once where nobody could.
+  static void stop_this_process();
 
  private:
   explicit Events(Fd signals) : signals_(std::move(signals)) {}

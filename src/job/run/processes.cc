@@ -76,7 +76,7 @@ Result<void> prepare(const ProcessSpec& spec, Prepared& child) {
 }
 
 void reset_signals() {
-  for (const int number : {SIGXFSZ, SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGCHLD}) ::signal(number, SIG_DFL);
+  for (const int number : {SIGXFSZ, SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCHLD}) ::signal(number, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);

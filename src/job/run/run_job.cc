@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "job/run/application.h"
 #include "job/run/errands.h"
 #include "job/run/events.h"
 
@@ -60,8 +61,7 @@ class Run {
     }
     const Time now = Clock::now();
     for (const Ended& one : seen.ended) {
-      if (one.pid == application_) {
-        application_ = 0;
+      if (application_.ended(one)) {
         report_.ending = one.ending;
       } else if (!daemons_.ended(one, now)) {
         errands_.ended(one);
@@ -72,14 +72,22 @@ class Run {
   }
 
   void received(const Events::Signal& signal) {
+    if (signal.number == SIGTSTP) return pause();
     if (ending()) {
       report_.left = true;
       return;
     }
     report_.told_to_end = signal.number;
-    if (application_ == 0) return;
+    if (!application_.runs()) return;
     say_("told to end: waits for the application, then drains; a second signal leaves at once");
-    if (!signal.from_terminal) ::kill(application_, signal.number);
+    application_.pass_on(signal.number, signal.from_terminal);
+  }
+
+  // As the terminal would do it, were the application in this process group; the daemons go on.
+  void pause() {
+    application_.tell_all(SIGSTOP);
+    Events::stop_this_process();
+    application_.tell_all(SIGCONT);
   }
 
   Result<void> start_daemons() {
@@ -150,19 +158,17 @@ class Run {
   Result<void> launch(std::vector<std::string> more) {
     auto words = plan_.application;
     for (std::string& word : more) words.push_back(std::move(word));
-    FOREBAY_TRY(const auto process,
-                spawn({.words = std::move(words), .environment = plan_.environment, .death_signal = SIGTERM}));
-    application_ = process.pid;
+    FOREBAY_CHECK(application_.start(std::move(words), plan_.environment));
     ++report_.launches;
     return {};
   }
 
   void wait_for_application() {
-    const auto gone = [&] { return application_ == 0; };
+    const auto gone = [&] { return !application_.runs(); };
     pump([&] { return gone() || ending(); }, Time::max());
     if (!gone() && !pump(gone, Clock::now() + plan_.grace)) {
       if (!report_.left) say_(fmt::format("the application did not end within {} s: it is killed", plan_.grace / 1s));
-      ::kill(application_, SIGKILL);
+      application_.kill();
       // A second signal must not leave the process unreaped: its ending is what is returned.
       for (const Time until = Clock::now() + kLeaveTime; !gone() && Clock::now() < until;) handle(until);
     }
@@ -171,7 +177,7 @@ class Run {
   // What the application started, if it did not end with it.
   std::vector<pid_t> orphans() const {
     auto all = children();
-    std::erase_if(all, [&](pid_t pid) { return daemons_.owns(pid) || errands_.owns(pid) || pid == application_; });
+    std::erase_if(all, [&](pid_t pid) { return daemons_.owns(pid) || errands_.owns(pid) || application_.owns(pid); });
     return all;
   }
 
@@ -202,7 +208,7 @@ class Run {
   // Whatever happened before: no process is left.
   void end_all() {
     errands_.clear();
-    if (application_ != 0) ::kill(application_, SIGKILL);
+    application_.kill();
     daemons_.let_go();
     const auto gone = [&] { return daemons_.all_gone(); };
     const auto wait = [&](Time until) {
@@ -221,7 +227,7 @@ class Run {
   Events events_;
   Daemons daemons_;
   Errands errands_;
-  pid_t application_ = 0;
+  Application application_;
   RunReport report_;
 };
 

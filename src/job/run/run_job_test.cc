@@ -7,26 +7,56 @@
 #include <sstream>
 #include <thread>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
 
 namespace forebay::job {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
 // Whoever inherits a process may take its time to see that it has ended.
-bool runs(pid_t pid) {
+char state_of(pid_t pid) {
   std::ifstream in(fmt::format("/proc/{}/stat", pid));
   std::string text((std::istreambuf_iterator<char>(in)), {});
   const size_t state = text.rfind(") ");
-  return state != text.npos && text[state + 2] != 'Z';
+  return state != text.npos ? text[state + 2] : 'X';
 }
+
+bool runs(pid_t pid) { return state_of(pid) != 'Z' && state_of(pid) != 'X'; }
+
+bool wait_for_state(pid_t pid, char state) {
+  for (int i = 0; i < 400 && state_of(pid) != state; ++i) std::this_thread::sleep_for(25ms);
+  return state_of(pid) == state;
+}
+
+// One whose other side is this process.
+class Terminal {
+ public:
+  Terminal() : master_(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)) {
+    EXPECT_TRUE(::grantpt(master_.get()) == 0 && ::unlockpt(master_.get()) == 0);
+  }
+  void type(char key) const { EXPECT_EQ(::write(master_.get(), &key, 1), 1); }
+  // By a process: from now on it is its terminal, and the process's group the foreground.
+  void take() const {
+    ::setsid();
+    const int side = ::open(::ptsname(master_.get()), O_RDWR);
+    ::dup2(side, STDIN_FILENO);
+  }
+
+ private:
+  Fd master_;
+};
 
 // Shell scripts stand for daemons, errands and applications. Each job runs in a process of its own, for it takes over
 // signals and children.
@@ -52,9 +82,14 @@ class RunJob : public testing::Test {
   }
 
   // What is said, and how it ends, as lines of the file "report".
-  int run(const std::function<void(pid_t)>& meanwhile = {}) {
+  int run(const std::function<void(pid_t)>& meanwhile = {}, const Terminal* terminal = nullptr) {
     const pid_t pid = ::fork();
     if (pid == 0) {
+      // A group of its own, so that it can be stopped, whoever started the test.
+      if (terminal != nullptr)
+        terminal->take();
+      else
+        ::setpgid(0, 0);
       fs::current_path(dir_);
       std::ofstream out("report");
       const auto report = run_job(plan_, [&](const std::string& line) { out << line << std::endl; });
@@ -157,6 +192,50 @@ TEST_F(RunJob, KillsAnApplicationThatDoesNotHear) {
   });
   EXPECT_EQ(code, 137);
   EXPECT_THAT(read("report"), HasSubstr("drain drained"));
+}
+
+// The launcher hears nothing, nor does what it has started.
+TEST_F(RunJob, EndsAnApplicationThatDoesNotHearWithItsGroup) {
+  plan_.grace = 200ms;
+  plan_.application = {"sh", "-c", "trap '' TERM; sleep 100 & echo $! > worker; mv worker started; wait; sleep 100"};
+  const auto begin = std::chrono::steady_clock::now();
+  const int code = run([&](pid_t pid) {
+    wait_for_file("started");
+    ::kill(pid, SIGTERM);
+  });
+  EXPECT_EQ(code, 137);
+  EXPECT_FALSE(runs(std::atoi(read("started").c_str())));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 3s) << "a straggler of the group was waited for";
+}
+
+// What a terminal sends to its foreground group reaches the application as if it were in that group.
+TEST_F(RunJob, WhatTheTerminalSendsReachesTheWholeApplication) {
+  plan_.application = {"sh", "-c",
+                       "trap 'echo first >> heard' INT; (trap 'echo child >> heard; exit' INT; touch started; "
+                       "while :; do sleep 0.05; done); exit 4"};
+  const Terminal terminal;
+  const int code = run(
+      [&](pid_t) {
+        wait_for_file("started");
+        terminal.type('\x03');
+      },
+      &terminal);
+  EXPECT_EQ(code, 4);
+  EXPECT_THAT(read("heard"), AllOf(HasSubstr("child"), HasSubstr("first")));
+}
+
+TEST_F(RunJob, APauseIsOneOfTheApplicationToo) {
+  plan_.application = {"sh", "-c", "echo $$ > app; mv app started; while [ ! -e end ]; do sleep 0.05; done"};
+  run([&](pid_t pid) {
+    wait_for_file("started");
+    const pid_t application = std::atoi(read("started").c_str());
+    ::kill(pid, SIGTSTP);
+    EXPECT_TRUE(wait_for_state(application, 'T'));
+    EXPECT_TRUE(wait_for_state(pid, 'T'));
+    ::kill(pid, SIGCONT);
+    std::ofstream(dir_ / "end");
+  });
+  EXPECT_THAT(read("report"), HasSubstr("launches 1 deaths 0 drain drained"));
 }
 
 TEST_F(RunJob, LeavesAtOnceAfterASecondSignal) {
