@@ -94,9 +94,9 @@ _forebay() {
   case $verb in
     pack)
       options+=' --store --output --name --step --group-size --scheme --block-size --profile --match --exact --describe'
-      options+=' --lossy --opaque --base --full-every --memory --threads'
+      options+=' --lossy --opaque --base --full-every --exclude --include --strict --memory --threads'
       ;;
-    restore) options+=' --store --to --only --overwrite --memory --threads' ;;
+    restore) options+=' --store --to --only --overwrite --special-modes --memory --threads' ;;
     ls) options+=' --store --variables --memory' ;;
     info) options+=' --store --groups --relations --memory' ;;
     verify) options+=' --store --memory --threads' ;;

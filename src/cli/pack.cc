@@ -1,5 +1,7 @@
 #include "engine/pack.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "cli/bases.h"
@@ -25,6 +27,7 @@ constexpr VerbText kText = {
         "ranks' files are merged and compressed together. The set becomes visible when it\n"
         "is complete and durable; on any error nothing is. The sources are only read. The\n"
         "store is made if it does not exist.\n"
+        "FIFOs, sockets and devices have no content to store: they are skipped and named.\n"
         "Under mpiexec, the rank groups are spread over the processes.\n",
     .examples =
         "  forebay pack run/DD0008 --store /scratch/store\n"
@@ -72,7 +75,8 @@ Json json_report(const engine::PackReport& report, const std::vector<engine::Los
            {{"fetch", report.cpu_seconds.fetch},
             {"encode", report.cpu_seconds.encode},
             {"write", report.cpu_seconds.write}}},
-          {"remarks", json_texts(report.remarks)}};
+          {"remarks", json_texts(report.remarks)},
+          {"skipped", json_texts(report.skipped)}};
 }
 
 void print_outcome(const engine::LossyRule& rule, const engine::LossyOutcome& outcome) {
@@ -84,6 +88,14 @@ void print_outcome(const engine::LossyRule& rule, const engine::LossyOutcome& ou
   fmt::print("lossy: {} of {} under '{}' will not come back byte for byte; largest error {}, checked on every value\n",
              outcome.variables, plural(outcome.matches, "variable"), printable(rule.text),
              bound_text({rule.bound.kind, outcome.error}));
+}
+
+std::string skipped_text(const std::vector<std::string>& skipped) {
+  constexpr size_t kMost = 4;
+  std::string text = plural(skipped.size(), "special file") + " skipped: ";
+  for (size_t i = 0; i < std::min(kMost, skipped.size()); ++i) text += (i == 0 ? "" : ", ") + skipped[i];
+  if (skipped.size() > kMost) text += fmt::format(" and {} more", skipped.size() - kMost);
+  return text + " (--exclude leaves them out without a warning, --strict refuses them)";
 }
 
 void print_report(const engine::PackReport& report, const std::vector<engine::LossyRule>& rules) {
@@ -98,6 +110,7 @@ void print_report(const engine::PackReport& report, const std::vector<engine::Lo
                                              : printable(bases_text(report.bases)));
   for (size_t i = 0; i < rules.size(); ++i) print_outcome(rules[i], report.lossy[i]);
   for (const std::string& remark : report.remarks) fmt::print("note: {}\n", printable(remark));
+  if (!report.skipped.empty()) warn(skipped_text(report.skipped));
 }
 
 class Pack final : public Verb {
@@ -114,6 +127,17 @@ class Pack final : public Verb {
                   set_integer(options_.step));
     syntax.option("--group-size", "COUNT", fmt::format("Ranks per container. Default: {}.", options_.group_size),
                   set_count(options_.group_size));
+    syntax.option(
+        "--exclude", "GLOB",
+        "Leave out what has a name inside the set that matches this shell pattern, and all below it; '*' also "
+        "matches '/'. May be repeated.",
+        add_text(options_.scan.exclude));
+    syntax.option("--include", "GLOB",
+                  "Take only what has a name inside the set that matches this shell pattern, with all below it. May be "
+                  "repeated; --exclude goes before.",
+                  add_text(options_.scan.include));
+    syntax.flag("--strict", options_.scan.strict,
+                "Refuse directories with FIFOs, sockets or devices in them. Default: skip these, and say so.");
     declare_compression(syntax, compression_);
     syntax.option("--base", "NAME|latest",
                   "Refer to frames that the set NAME has already, instead of storing them again. Restoring the new set "

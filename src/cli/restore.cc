@@ -1,5 +1,7 @@
 #include "engine/restore.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "cli/common.h"
@@ -22,7 +24,9 @@ constexpr VerbText kText = {
         "all that was asked for is there; a damaged set is refused, but its undamaged\n"
         "files can be had with --only. 'latest' is the newest set that is intact: damaged\n"
         "newer ones are passed over with a warning. With --only, containers that are damaged\n"
-        "as a whole are named and passed over, and the exit code is 5.\n",
+        "as a whole are named and passed over, and the exit code is 5.\n"
+        "Files belong to whoever restores them, so set-user-ID and set-group-ID bits are not\n"
+        "given back, with a warning, unless --special-modes asks for them.\n",
     .examples =
         "  forebay restore latest --store /scratch/store --to run/restart\n"
         "  forebay restore DD0008 --store /scratch/store --to /tmp/look --only '*.cpu0003'\n"
@@ -36,7 +40,20 @@ Json json_report(const engine::RestoreReport& report, const std::string& target)
           {"bytes", report.bytes},
           {"seconds", report.seconds},
           {"skipped", json_texts(report.skipped)},
-          {"unread", json_texts(report.unread)}};
+          {"unread", json_texts(report.unread)},
+          {"without_special_modes", json_texts(report.without_special_modes)}};
+}
+
+std::string special_modes_text(const std::vector<std::string>& names) {
+  constexpr size_t kMost = 4;
+  std::string text = names.size() == 1 ? "1 entry was restored without its set-user-ID or set-group-ID bit: "
+                                       : fmt::format(
+                                             "{} entries were restored without their set-user-ID and "
+                                             "set-group-ID bits: ",
+                                             names.size());
+  for (size_t i = 0; i < std::min(kMost, names.size()); ++i) text += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > kMost) text += fmt::format(" and {} more", names.size() - kMost);
+  return text + " (they would lend the one who restores to everybody; --special-modes gives them back)";
 }
 
 class Restore final : public Verb {
@@ -53,6 +70,9 @@ class Restore final : public Verb {
         "repeated.",
         add_text(options_.only));
     syntax.flag("--overwrite", options_.overwrite, "Replace files that exist. Default: refuse, and change nothing.");
+    syntax.flag("--special-modes", options_.special_modes,
+                "Give back set-user-ID and set-group-ID bits, too. Whoever runs such a file runs it as you. Default: "
+                "such bits are dropped.");
     declare_memory(syntax, options_.resources);
     declare_threads(syntax, options_.resources);
   }
@@ -71,6 +91,7 @@ class Restore final : public Verb {
     }
     for (const std::string& skipped : report.skipped) warn("passed over a damaged set: " + skipped);
     for (const std::string& unread : report.unread) warn("files of this container were not restored: " + unread);
+    if (!report.without_special_modes.empty()) warn(special_modes_text(report.without_special_modes));
     fmt::print("restored {} to {}: {}, {}, {}, {}\n", printable(report.name), printable(options_.target),
                plural(report.files, "file"), format_bytes(report.bytes), format_duration(report.seconds),
                format_rate(report.bytes, report.seconds));

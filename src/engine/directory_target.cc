@@ -22,8 +22,8 @@ class DirectoryFile final : public TargetFile {
 
 }  // namespace
 
-Result<DirectoryTarget> DirectoryTarget::open(const std::string& path, bool overwrite) {
-  FOREBAY_TRY(auto directory, store::TargetDir::open(path));
+Result<DirectoryTarget> DirectoryTarget::open(const std::string& path, bool overwrite, bool special_modes) {
+  FOREBAY_TRY(auto directory, store::TargetDir::open(path, special_modes));
   return DirectoryTarget(std::move(directory), overwrite);
 }
 

@@ -13,8 +13,8 @@ namespace forebay::engine {
 class DirectoryTarget final : public Target {
  public:
   // Opens the directory at `path`, made if it is not there (its parent must be). `overwrite`: files and links replace
-  // those of their name.
-  static Result<DirectoryTarget> open(const std::string& path, bool overwrite);
+  // those of their name. `special_modes`: files and directories keep bits of store::kSpecialModes.
+  static Result<DirectoryTarget> open(const std::string& path, bool overwrite, bool special_modes = false);
 
   Result<std::unique_ptr<TargetFile>> create_file(const FileRow& file) override;
   Result<void> make_directory(const FileRow& directory) override;

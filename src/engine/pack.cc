@@ -150,7 +150,7 @@ class Packer {
     FOREBAY_CHECK(check(options_));
     FOREBAY_CHECK(check_store_outside(options_));
     FOREBAY_TRY(resources_.memory_bytes, buffer_bytes(resources_.memory_bytes));
-    FOREBAY_TRY(tree_, scan_tree(options_.sources));
+    FOREBAY_TRY(tree_, scan_tree(options_.sources, options_.scan));
     if (tree_.files.empty())
       return fail(ErrorKind::invalid_argument, "there are no files to pack", options_.sources.front());
     if (team_.rank() != 0) return {};
@@ -197,7 +197,7 @@ class Packer {
 
   // Files may have come, gone or been touched since the scan; those that were read were checked one by one.
   Result<void> check_tree_unchanged() const {
-    FOREBAY_TRY(const SourceTree now, scan_tree(options_.sources));
+    FOREBAY_TRY(const SourceTree now, scan_tree(options_.sources, options_.scan));
     const std::string changed = difference(tree_, now);
     if (changed.empty()) return {};
     return fail(ErrorKind::changed, "files were added, removed or changed while the set was packed", changed, {},
@@ -244,7 +244,8 @@ class Packer {
                       .base = base_ ? base_->manifest.name : "",
                       .bases = manifest_.bases,
                       .lossy = lossy_,
-                      .remarks = remarks_};
+                      .remarks = remarks_,
+                      .skipped = tree_.skipped};
     uint64_t payload_bytes = 0;
     for (const auto& [number, group] : reports_) {
       report.variables += group.variables;

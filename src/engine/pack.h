@@ -11,6 +11,7 @@
 #include "engine/lossy.h"
 #include "engine/options.h"
 #include "engine/team.h"
+#include "engine/tree.h"
 #include "format/reader.h"
 #include "merge/similarity.h"
 #include "store/store.h"
@@ -33,6 +34,7 @@ struct SchemeChoice {
 
 struct PackOptions {
   std::vector<std::string> sources;  // directories or files
+  ScanOptions scan;                  // which of their content
   std::string store;                 // made if it does not exist
   std::string name;                  // of the set; empty: the last component of the first source
   std::optional<int64_t> step;       // none: the number that ends the name, if any
@@ -60,13 +62,14 @@ struct PackReport {
   double seconds = 0;                   // on the clock
   StageSeconds cpu_seconds;
   std::vector<std::string> remarks;  // e.g. files that looked like HDF5 and could not be read
+  std::vector<std::string> skipped;  // SourceTree::skipped
 };
 
 // Packs and commits one set. On any error nothing is committed and the sources are as they were. Errors: exists (the
 // name is taken), not_found, permission, io (a source or the store), changed (a source changed meanwhile), no_space,
-// limit (the memory budget is too small), invalid_argument. Where the base is damaged, frames are stored again, with a
-// remark; not_found if it is named and not there, and changed if it is removed meanwhile. The calling thread drives
-// progress.
+// limit (the memory budget is too small), invalid_argument, those of scan_tree(). Where the base is damaged, frames are
+// stored again, with a remark; not_found if it is named and not there, and changed if it is removed meanwhile. The
+// calling thread drives progress.
 Result<PackReport> pack(const PackOptions& options, Team& team);
 
 }  // namespace forebay::engine

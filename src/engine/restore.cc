@@ -37,12 +37,14 @@ class Restorer {
     if (!options_.only.empty() && std::ranges::all_of(selections, &Selection::is_empty))
       return fail(ErrorKind::not_found, "no file of the set matches --only", info.name, {},
                   "`forebay ls STORE NAME` lists them");
-    FOREBAY_TRY(auto target, DirectoryTarget::open(options_.target, options_.overwrite));
+    FOREBAY_TRY(auto target, DirectoryTarget::open(options_.target, options_.overwrite, options_.special_modes));
     Resources for_frames = resources_;
     for_frames.memory_bytes -= std::min(for_frames.memory_bytes, memory_of(set));
     FOREBAY_TRY(const Delivered delivered, deliver(selections, target, for_frames));
     report_.files = delivered.files;
     report_.bytes = delivered.bytes;
+    if (!options_.special_modes)
+      for (const Selection& selection : selections) note_special_modes(selection);
     return target.finish();
   }
 
@@ -51,6 +53,13 @@ class Restorer {
   Result<OpenSet> open(const store::SetInfo& info) {
     if (options_.only.empty() || !info.manifest) return open_set(info, resources_.memory_bytes);
     return open_containers(info, info.manifest->containers, resources_.memory_bytes, &report_.unread);
+  }
+
+  void note_special_modes(const Selection& selection) {
+    const auto& files = selection.container->directory().files;
+    for (size_t i = 0; i < files.size(); ++i)
+      if (selection.wanted[i] && files[i].kind != FileKind::symlink && (files[i].mode & store::kSpecialModes) != 0)
+        report_.without_special_modes.push_back(files[i].name);
   }
 
   const RestoreOptions& options_;

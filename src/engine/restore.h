@@ -14,6 +14,7 @@ struct RestoreOptions {
   std::string target;             // a directory; made if it does not exist
   std::vector<std::string> only;  // shell patterns on file names; empty: everything
   bool overwrite = false;         // replace files that exist
+  bool special_modes = false;     // give back set-user-ID and set-group-ID bits, to whoever restores
   Resources resources;
 };
 
@@ -24,6 +25,7 @@ struct RestoreReport {
   std::vector<std::string> skipped;  // with "latest": sets that are damaged and newer, or may be, each with the reason
   std::vector<std::string> unread;   // with `only`: containers that are damaged as a whole, each with the reason; files
                                      // in them are not restored, and not even known
+  std::vector<std::string> without_special_modes;  // names of files and directories that had such bits, and have not
 };
 
 // Restores a set (or, with `only`, some of its files) beneath `target`. Every byte is checked before it is written, and

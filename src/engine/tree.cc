@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "engine/options.h"
+
 namespace forebay::engine {
 namespace {
 
@@ -32,23 +34,52 @@ Result<std::string> read_link(const std::string& path) {
   return std::string(target, static_cast<size_t>(length));
 }
 
+// What a file without content is; null for all others.
+const char* special_kind(mode_t mode) {
+  if (S_ISFIFO(mode)) return "is a FIFO";
+  if (S_ISSOCK(mode)) return "is a socket";
+  if (S_ISCHR(mode) || S_ISBLK(mode)) return "is a device";
+  return nullptr;
+}
+
 class Scanner {
  public:
-  explicit Scanner(SourceTree& tree) : tree_(tree) {}
+  Scanner(const ScanOptions& options, SourceTree& tree) : options_(options), tree_(tree) {}
 
-  // Adds what `path` is, and all below it. `name` is empty for a root directory that gets no entry of its own.
-  Result<void> add(const std::string& path, const std::string& name, bool follow) {
+  // Adds what the root `path` is, and all below it. `name` is empty for a directory that gets no entry of its own.
+  Result<void> add_root(const std::string& path, const std::string& name) {
     struct stat info{};
-    if ((follow ? ::stat(path.c_str(), &info) : ::lstat(path.c_str(), &info)) != 0)
-      return fail_errno(errno, "stat", path);
-    if (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode) && !S_ISLNK(info.st_mode))
-      return fail(ErrorKind::unsupported, "is a socket, device or FIFO", path, {}, "move it out of the directory");
-    if (!name.empty()) FOREBAY_CHECK(add_row(path, row_of(name, info)));
-    if (S_ISDIR(info.st_mode)) return add_children(path, name);
-    return {};
+    if (::stat(path.c_str(), &info) != 0) return fail_errno(errno, "stat", path);
+    if (const char* special = special_kind(info.st_mode)) return refuse(path, special);
+    return add(path, name, info, options_.include.empty());
   }
 
  private:
+  static std::unexpected<Error> refuse(const std::string& path, const char* special) {
+    return fail(ErrorKind::unsupported, std::string(special) + ", which has no content to store", path, {},
+                "move it away, or leave it out with --exclude");
+  }
+
+  // `is_included`: what is above it was asked for.
+  Result<void> add(const std::string& path, const std::string& name, const struct stat& info, bool is_included) {
+    if (!name.empty() && !options_.exclude.empty() && matches_any(options_.exclude, name)) return {};
+    is_included = is_included || (!name.empty() && matches_any(options_.include, name));
+    if (!is_included && !S_ISDIR(info.st_mode)) return {};
+    if (const char* special = special_kind(info.st_mode)) {
+      if (options_.strict) return refuse(path, special);
+      tree_.skipped.push_back(path + " " + special);
+      return {};
+    }
+    if (!name.empty()) FOREBAY_CHECK(add_row(path, row_of(name, info)));
+    if (!S_ISDIR(info.st_mode)) return {};
+    const size_t before = tree_.files.size();
+    FOREBAY_CHECK(add_children(path, name, is_included));
+    if (is_included || name.empty() || tree_.files.size() > before) return {};
+    names_.erase(name);  // nothing in it was asked for
+    tree_.files.pop_back();
+    return {};
+  }
+
   Result<void> add_row(const std::string& path, FileRow row) {
     if (!is_safe_name(row.name))
       return fail(ErrorKind::unsupported, "its name is too long", path, {}, "pack a directory further down");
@@ -62,7 +93,7 @@ class Scanner {
     return {};
   }
 
-  Result<void> add_children(const std::string& path, const std::string& name) {
+  Result<void> add_children(const std::string& path, const std::string& name, bool is_included) {
     std::vector<std::string> children;
     {
       const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(path.c_str()), ::closedir);
@@ -77,11 +108,16 @@ class Scanner {
       }
     }
     std::ranges::sort(children);
-    for (const std::string& child : children)
-      FOREBAY_CHECK(add(path + "/" + child, name.empty() ? child : name + "/" + child, false));
+    for (const std::string& child : children) {
+      const std::string child_path = path + "/" + child;
+      struct stat info{};
+      if (::lstat(child_path.c_str(), &info) != 0) return fail_errno(errno, "stat", child_path);
+      FOREBAY_CHECK(add(child_path, name.empty() ? child : name + "/" + child, info, is_included));
+    }
     return {};
   }
 
+  const ScanOptions& options_;
   SourceTree& tree_;
   std::unordered_set<std::string> names_;
 };
@@ -111,9 +147,9 @@ void set_ranks(SourceTree& tree) {
 
 }  // namespace
 
-Result<SourceTree> scan_tree(std::span<const std::string> roots) {
+Result<SourceTree> scan_tree(std::span<const std::string> roots, const ScanOptions& options) {
   SourceTree tree;
-  Scanner scanner(tree);
+  Scanner scanner(options, tree);
   for (const std::string& root : roots) {
     struct stat info{};
     if (::stat(root.c_str(), &info) != 0) return fail_errno(errno, "stat", root);
@@ -121,7 +157,7 @@ Result<SourceTree> scan_tree(std::span<const std::string> roots) {
     if (roots.size() > 1 || !S_ISDIR(info.st_mode)) {
       FOREBAY_TRY(name, last_component(root));
     }
-    FOREBAY_CHECK(scanner.add(root, name, true));
+    FOREBAY_CHECK(scanner.add_root(root, name));
   }
   set_ranks(tree);
   return tree;

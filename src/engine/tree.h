@@ -17,9 +17,18 @@ struct SourceFile {
 };
 
 struct SourceTree {
-  std::vector<SourceFile> files;  // by rank, then name
-  uint64_t ranks = 0;             // distinct ranks among the regular files; 1 at least
-  uint64_t bytes = 0;             // of all regular files
+  std::vector<SourceFile> files;     // by rank, then name
+  uint64_t ranks = 0;                // distinct ranks among the regular files; 1 at least
+  uint64_t bytes = 0;                // of all regular files
+  std::vector<std::string> skipped;  // sockets, devices and FIFOs, each with its path and what it is
+};
+
+// Which of what lies below the roots is taken. The patterns are shell patterns on names as the set will have them; '*'
+// also matches '/'. One that matches a directory stands for all that is in it.
+struct ScanOptions {
+  std::vector<std::string> include;  // if there are any: nothing but what matches one, and the directories on the way
+  std::vector<std::string> exclude;  // never what matches one of these
+  bool strict = false;               // sockets, devices and FIFOs are an error
 };
 
 // The rank of each of `names`, from the names alone. Names that are equal but for one run of digits form a series, and
@@ -30,9 +39,10 @@ std::vector<uint32_t> assign_ranks(std::span<const std::string> names);
 
 // All files, directories and symbolic links below `roots`. A single root's content gets names relative to it; of
 // several roots, names start with the root's last component. A root may also be a single file. Symbolic links are taken
-// as links, never followed (a root itself may be one). not_found, permission, io; exists if two files get one name;
-// unsupported for sockets, devices and FIFOs.
-Result<SourceTree> scan_tree(std::span<const std::string> roots);
+// as links, never followed (a root itself may be one). Sockets, devices and FIFOs have no content that could be stored:
+// they are skipped, and told. not_found, permission, io; exists if two files get one name; unsupported for a root that
+// is a socket, device or FIFO, and with `strict` for any.
+Result<SourceTree> scan_tree(std::span<const std::string> roots, const ScanOptions& options = {});
 
 // The ranges of `tree.files` that make up each rank group of `group_size` ranks: ceil(ranks / group_size) of them, in
 // order, as [first, last) pairs.

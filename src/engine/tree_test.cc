@@ -1,5 +1,6 @@
 #include "engine/tree.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -43,6 +44,12 @@ class TreeTest : public testing::Test {
     std::filesystem::create_directories(std::filesystem::path(root_ + "/" + name).parent_path());
     std::ofstream(root_ + "/" + name) << content;
   }
+  static Names names(const SourceTree& tree) {
+    Names names;
+    for (const SourceFile& file : tree.files) names.push_back(file.row.name);
+    std::ranges::sort(names);
+    return names;
+  }
   std::string root_;
 };
 
@@ -71,12 +78,33 @@ TEST_F(TreeTest, SeveralRootsKeepTheirNames) {
   EXPECT_EQ(scan_tree(std::vector{root_ + "/node0", root_ + "/node0"}).error().kind, ErrorKind::exists);
 }
 
-TEST_F(TreeTest, RefusesFifosAndMissingRoots) {
+TEST_F(TreeTest, SkipsFifosOrRefusesThem) {
   EXPECT_EQ(scan_tree(std::vector{root_ + "/none"}).error().kind, ErrorKind::not_found);
-  ASSERT_EQ(mkfifo((root_ + "/fifo").c_str(), 0600), 0);
+  write("sub/rank0", "x");
+  const std::string fifo = root_ + "/sub/fifo";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   const auto tree = scan_tree(std::vector{root_});
-  EXPECT_EQ(tree.error().kind, ErrorKind::unsupported);
-  EXPECT_EQ(tree.error().path, root_ + "/fifo");
+  ASSERT_TRUE(tree) << tree.error().message();
+  EXPECT_EQ(tree->skipped, Names{fifo + " is a FIFO"});
+  EXPECT_EQ(names(*tree), (Names{"sub", "sub/rank0"}));
+  const auto strict = scan_tree(std::vector{root_}, {.include = {}, .exclude = {}, .strict = true});
+  EXPECT_EQ(strict.error().kind, ErrorKind::unsupported);
+  EXPECT_EQ(strict.error().path, fifo);
+  EXPECT_EQ(scan_tree(std::vector{fifo}).error().kind, ErrorKind::unsupported) << "it was asked for by name";
+  EXPECT_TRUE(scan_tree(std::vector{root_}, {.include = {}, .exclude = {"*fifo"}, .strict = true}));
+}
+
+TEST_F(TreeTest, PatternsTakeAndLeaveOut) {
+  for (const char* name : {"a/core.1", "a/rank0", "a/b/rank1", "logs/old/x", "logs/y", "top"}) write(name, "x");
+  std::filesystem::create_directory(root_ + "/empty");
+  const auto taken = [&](Names include, Names exclude) {
+    return names(*scan_tree(std::vector{root_}, {std::move(include), std::move(exclude), false}));
+  };
+  EXPECT_EQ(taken({}, {"*core*", "logs"}), (Names{"a", "a/b", "a/b/rank1", "a/rank0", "empty", "top"}));
+  EXPECT_EQ(taken({"*rank*"}, {}), (Names{"a", "a/b", "a/b/rank1", "a/rank0"})) << "with the directories on the way";
+  EXPECT_EQ(taken({"logs", "empty"}, {}), (Names{"empty", "logs", "logs/old", "logs/old/x", "logs/y"}));
+  EXPECT_EQ(taken({"logs"}, {"logs/old"}), (Names{"logs", "logs/y"}));
+  EXPECT_EQ(taken({"none"}, {}), Names{});
 }
 
 TEST_F(TreeTest, RankGroupsAreRangesOfFiles) {

@@ -65,9 +65,9 @@ timespec as_timespec(const Attributes& attributes) {
   return {static_cast<time_t>(attributes.mtime_s), static_cast<long>(attributes.mtime_ns)};
 }
 
-Result<void> set_attributes(int fd, const Attributes& attributes, const std::string& path) {
+Result<void> set_attributes(int fd, const Attributes& attributes, uint32_t modes, const std::string& path) {
   const timespec times[2] = {{0, UTIME_OMIT}, as_timespec(attributes)};
-  if (::fchmod(fd, attributes.mode) != 0) return fail_errno(errno, "chmod", path);
+  if (::fchmod(fd, attributes.mode & modes) != 0) return fail_errno(errno, "chmod", path);
   if (::futimens(fd, times) != 0) return fail_errno(errno, "set the time of", path);
   return {};
 }
@@ -75,9 +75,10 @@ Result<void> set_attributes(int fd, const Attributes& attributes, const std::str
 }  // namespace
 
 struct TargetDir::Shared {
-  Shared(std::string path, bool made, Fd opened, StagingName name, Fd work_fd)
+  Shared(std::string path, bool made, bool special_modes, Fd opened, StagingName name, Fd work_fd)
       : root_path(std::move(path)),
         is_new(made),
+        modes(special_modes ? 07777 : 07777 & ~kSpecialModes),
         root(std::move(opened)),
         staging(std::move(name)),
         work(std::move(work_fd)),
@@ -85,6 +86,7 @@ struct TargetDir::Shared {
 
   const std::string root_path;
   const bool is_new;
+  const uint32_t modes;  // the bits that modes may have
   const Fd root;
   const StagingName staging;
   const Fd work;  // the staging directory
@@ -131,7 +133,7 @@ struct TargetDir::Shared {
   Result<void> finish_directory(const std::string& name, const std::optional<Attributes>& attributes) const {
     const std::string path = path_of(name);
     FOREBAY_TRY(const Fd fd, walk(name, false));
-    if (attributes) FOREBAY_CHECK(set_attributes(fd.get(), *attributes, path));
+    if (attributes) FOREBAY_CHECK(set_attributes(fd.get(), *attributes, modes, path));
     return sync_file(fd.get(), path);
   }
 };
@@ -148,7 +150,7 @@ struct TargetFile::State {
   }
 };
 
-Result<TargetDir> TargetDir::open(const std::string& path) {
+Result<TargetDir> TargetDir::open(const std::string& path, bool special_modes) {
   const bool is_new = ::mkdir(path.c_str(), 0777) == 0;
   if (!is_new && errno != EEXIST) return fail_errno(errno, "mkdir", path);
   FOREBAY_TRY(Fd root, open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, path));
@@ -156,7 +158,8 @@ Result<TargetDir> TargetDir::open(const std::string& path) {
   FOREBAY_TRY(StagingName staging, StagingName::take(path, kRestoreLabel));
   if (::mkdir(staging.path().c_str(), 0700) != 0) return fail_errno(errno, "mkdir", staging.path());
   FOREBAY_TRY(Fd work, open_at(AT_FDCWD, staging.path(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW, staging.path()));
-  return TargetDir(std::make_shared<Shared>(path, is_new, std::move(root), std::move(staging), std::move(work)));
+  return TargetDir(
+      std::make_shared<Shared>(path, is_new, special_modes, std::move(root), std::move(staging), std::move(work)));
 }
 
 Result<std::unique_ptr<TargetFile>> TargetDir::create_file(const std::string& name, uint64_t size, bool overwrite) {
@@ -223,7 +226,7 @@ Result<void> TargetFile::write_at(uint64_t offset, std::span<const std::byte> by
 
 Result<void> TargetFile::commit(const Attributes& attributes) {
   FOREBAY_TRY(const auto fd, state_->open());
-  FOREBAY_CHECK(set_attributes(fd->get(), attributes, state_->path));
+  FOREBAY_CHECK(set_attributes(fd->get(), attributes, state_->target->modes, state_->path));
   FOREBAY_CHECK(sync_file(fd->get(), state_->path));
   FOREBAY_TRY(const Fd parent, state_->target->walk(split(state_->name).first, false));
   FOREBAY_CHECK(place(state_->target->work.get(), state_->temporary, parent.get(), split(state_->name).second,

@@ -19,6 +19,10 @@ struct Attributes {
   uint32_t mtime_ns = 0;
 };
 
+// The mode bits that lend a file's user or group to whoever runs it: they are worth what the owner is, whom a restore
+// does not know. The sticky bit lends nothing, and stays.
+inline constexpr uint32_t kSpecialModes = 06000;
+
 // Begins the names of what TargetDir has of its own in its target.
 inline constexpr std::string_view kRestoreLabel = ".forebay-restore";
 
@@ -56,8 +60,9 @@ class TargetFile {
 // than 512 of them, and a quarter of the process's limit, are held open.
 class TargetDir {
  public:
-  // Opens the directory at `path`, made if it is not there (its parent must be).
-  static Result<TargetDir> open(const std::string& path);
+  // Opens the directory at `path`, made if it is not there (its parent must be). Unless `special_modes`, nothing in it
+  // gets a bit of kSpecialModes, whatever its attributes say.
+  static Result<TargetDir> open(const std::string& path, bool special_modes = false);
 
   // Begins a file of `size` bytes, all zero. exists at once if the name is taken and `overwrite` is false.
   Result<std::unique_ptr<TargetFile>> create_file(const std::string& name, uint64_t size, bool overwrite);

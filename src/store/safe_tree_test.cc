@@ -52,7 +52,7 @@ TEST_F(SafeTreeTest, FilesDirectoriesAndLinksComeWithModeAndTime) {
     TargetDir dir = target();
     check(dir.make_directory("d", {.mode = 0555, .mtime_s = 7, .mtime_ns = 8}));
     check(put(dir, "d/f", "content", false, kOld));
-    check(put(dir, "implied/deep/f", "", false, {.mode = 04755, .mtime_s = -5, .mtime_ns = 999'999'999}));
+    check(put(dir, "implied/deep/f", "", false, {.mode = 01755, .mtime_s = -5, .mtime_ns = 999'999'999}));
     check(dir.make_symlink("d/l", "../nowhere", kOld, false));
     check(dir.finish());
   }
@@ -62,12 +62,30 @@ TEST_F(SafeTreeTest, FilesDirectoriesAndLinksComeWithModeAndTime) {
   EXPECT_EQ(info("d/f").st_mtim.tv_nsec, kOld.mtime_ns);
   EXPECT_EQ(info("d").st_mode, S_IFDIR | 0555u);
   EXPECT_EQ(info("d").st_mtim.tv_sec, 7);
-  EXPECT_EQ(info("implied/deep/f").st_mode, S_IFREG | 04755u);
+  EXPECT_EQ(info("implied/deep/f").st_mode, S_IFREG | 01755u);
   EXPECT_EQ(info("implied/deep/f").st_mtim.tv_sec, -5);
   EXPECT_EQ(fs::read_symlink(root_ + "/d/l"), "../nowhere");
   EXPECT_EQ(info("d/l").st_mtim.tv_nsec, kOld.mtime_ns);
   EXPECT_EQ(names_in(root_)->size(), 2u) << "the directory for temporary files must be gone";
   fs::permissions(root_ + "/d", fs::perms::owner_all);
+}
+
+TEST_F(SafeTreeTest, SpecialModesAreGivenToThoseWhoAskAlone) {
+  const auto restore = [&](bool special_modes) {
+    TargetDir dir = value(TargetDir::open(root_, special_modes));
+    check(dir.make_directory("d", {.mode = 03777}));
+    check(put(dir, "user", "", true, {.mode = 04755}));
+    check(put(dir, "d/group", "", true, {.mode = 02711}));
+    check(dir.finish());
+  };
+  restore(false);
+  EXPECT_EQ(info("user").st_mode, S_IFREG | 0755u);
+  EXPECT_EQ(info("d/group").st_mode, S_IFREG | 0711u);
+  EXPECT_EQ(info("d").st_mode, S_IFDIR | 01777u) << "the sticky bit takes from others, and lends nothing";
+  restore(true);
+  EXPECT_EQ(info("user").st_mode, S_IFREG | 04755u);
+  EXPECT_EQ(info("d/group").st_mode, S_IFREG | 02711u);
+  EXPECT_EQ(info("d").st_mode, S_IFDIR | 03777u);
 }
 
 TEST_F(SafeTreeTest, NamesThatLeadOutAreRefused) {

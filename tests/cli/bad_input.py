@@ -6,6 +6,7 @@ import ctypes.util
 import os
 import re
 import resource
+import socket
 import subprocess
 import unittest
 
@@ -26,8 +27,21 @@ class BadSources(StoreTest):
 
     def test_devices_and_fifos(self):
         os.mkfifo(self.tree / "fifo")
-        self.assertIn("fifo", self.run_error(UNSUPPORTED, "pack", self.tree, "--store", self.store).err)
-        self.assertEqual([], list((self.store / "sets").glob("*")))
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(os.fspath(self.tree / "socket"))
+            self.assertIn("fifo", self.run_error(UNSUPPORTED, "pack", self.tree, "--store", self.store, "--strict").err)
+            self.assertEqual([], list((self.store / "sets").glob("*")))
+            answer = forebay("pack", self.tree, "--store", self.store)
+            self.assertEqual(OK, answer.code, answer.err)
+            self.assertRegex(answer.err, r"warning: 2 special files skipped: .*fifo is a FIFO, .*socket is a socket")
+            skipped = self.run_ok("pack", self.tree, "--store", self.store, "--name", "b", "--json").json["skipped"]
+            self.assertEqual(2, len(skipped))
+            self.run_ok("pack", self.tree, "--store", self.store, "--name", "c", "--strict", "--exclude", "fifo",
+                        "--exclude", "sock*", "--include", "*")
+        self.run_error(UNSUPPORTED, "pack", self.tree / "fifo", "--store", self.store)
+        self.run_error(USAGE, "pack", self.tree, "--store", self.store, "--name", "d", "--include", "none")
+        self.run_ok("restore", "c", "--store", self.store, "--to", self.work / "back")
+        self.assertEqual({"fifo", "socket"}, set(os.listdir(self.tree)) - set(os.listdir(self.work / "back")))
 
     def test_existing_name(self):
         self.pack()

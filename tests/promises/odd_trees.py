@@ -12,7 +12,7 @@ import subprocess
 import sys
 import unittest
 
-from promise import PROFILES, SCHEMES, PromiseTest, main
+from promise import PROFILES, SCHEMES, PromiseTest, differences, main, snapshot
 
 try:
     import h5py
@@ -156,7 +156,7 @@ class OddFiles(PromiseTest):
         os.symlink("/nonexistent/\udcff", self.tree / "dangling")
         os.symlink("..", self.tree / "nothing" / "up")
         os.symlink("nothing", self.tree / "link-to-directory")
-        for mode in 0o400, 0o444, 0o600, 0o755, 0o4755, 0o1777:
+        for mode in 0o400, 0o444, 0o600, 0o755, 0o1777:
             path = self.tree / f"mode{mode:o}"
             path.write_bytes(b"data" * mode)
             path.chmod(mode)
@@ -172,6 +172,24 @@ class OddFiles(PromiseTest):
         read_only.chmod(0o555)
         self.addCleanup(read_only.chmod, 0o755)
         self.comes_back(self.tree)
+
+    def test_special_modes_come_back_for_those_who_ask(self):
+        """Files belong to whoever restores them: a user's 4755 file would be root's after a restore by root."""
+        for name, mode in ("user", 0o4755), ("group", 0o2711), ("both", 0o6777):
+            (self.tree / name).write_bytes(b"#!/bin/sh")
+            (self.tree / name).chmod(mode)
+        (self.tree / "directory").mkdir()
+        (self.tree / "directory").chmod(0o3777)
+        before = snapshot(self.tree)
+        self.ok("pack", self.tree, "--store", self.store, "--name", "set")
+        plain = self.ok("restore", "set", "--store", self.store, "--to", self.work / "plain")
+        self.assertRegex(plain.err, r"^forebay: warning: 4 entries .*--special-modes")
+        modes = {path.name: path.stat().st_mode & 0o7777 for path in (self.work / "plain").iterdir()}
+        self.assertEqual({"user": 0o755, "group": 0o711, "both": 0o777, "directory": 0o1777}, modes)
+        report = json.loads(self.ok("restore", "latest", "--store", self.store, "--to", self.work / "again", "--json").out)
+        self.assertEqual({"user", "group", "both", "directory"}, set(report["without_special_modes"]))
+        asked = self.ok("restore", "set", "--store", self.store, "--to", self.work / "asked", "--special-modes")
+        self.assertEqual(("", []), (asked.err, differences(before, snapshot(self.work / "asked"))))
 
     def test_only_empty_files(self):
         for rank in range(3):

@@ -128,11 +128,13 @@ TEST_F(DeliveryTest, FilesArriveByteForByteAndBecomeVisibleTogether) {
     ASSERT_TRUE((*file)->write_at(end - length, std::span(large).subspan(end - length, length)));
     end -= length;
   }
-  const auto empty = (*target)->create_file(row("empty"));
+  FileRow lends_its_user = row("empty");
+  lends_its_user.mode = 06711;
+  const auto empty = (*target)->create_file(lends_its_user);
   FileRow link = row("link");
   link.link_target = "deep/down/large.bin";
   FileRow closed = row("closed");
-  closed.mode = 0500;
+  closed.mode = 02500;
   ASSERT_TRUE((*target)->make_directory(closed));
   ASSERT_TRUE((*target)->make_symlink(link));
   ASSERT_TRUE((*file)->commit());
@@ -149,6 +151,8 @@ TEST_F(DeliveryTest, FilesArriveByteForByteAndBecomeVisibleTogether) {
   EXPECT_EQ(info.st_mtim.tv_sec, 1'600'000'000);
   EXPECT_EQ(info.st_mtim.tv_nsec, 123'456'789);
   EXPECT_EQ(fs::file_size(stage_ + "/dump_0040/empty"), 0u);
+  ASSERT_EQ(::stat((stage_ + "/dump_0040/empty").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777u, 0711u) << "nobody's user or group is lent";
   EXPECT_EQ(fs::read_symlink(stage_ + "/dump_0040/link"), "deep/down/large.bin");
   ASSERT_EQ(::stat((stage_ + "/dump_0040/closed").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 07777u, 0700u);
