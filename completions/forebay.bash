@@ -119,7 +119,7 @@ _forebay() {
       options+=" --restart-args --grace --restart-timeout --drain-timeout$agent$aggregator$both"
       ;;
     watch) options+=" --store --once --rendezvous$agent$aggregator$both$daemon" ;;
-    status) options+=' --rendezvous --store --job --munge --watch --metrics' ;;
+    status) options+=' --rendezvous --store --job --munge --watch --metrics --history' ;;
     stop) options+=' --rendezvous --store --job --munge --drain --timeout' ;;
     agent) options+=" --stage --rendezvous --listen$agent$both$daemon" ;;
     aggregator) options+=" --store --rendezvous --agents --listen$aggregator$both$daemon" ;;

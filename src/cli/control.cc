@@ -1,13 +1,14 @@
 #include "cli/control.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <thread>
 
 #include <fmt/format.h>
 #include <poll.h>
 
 #include "cli/common.h"
+#include "cli/text.h"
+#include "cli/units.h"
 #include "fabric/socket.h"
 #include "job/rendezvous/rendezvous.h"
 #include "job/wire/messages.h"
@@ -52,7 +53,7 @@ void declare_job(Syntax& syntax, JobName& name) {
                 set_text(name.rendezvous));
   declare_store(syntax, name.store);
   syntax.option("--job", "ID",
-                "Of the jobs that 'forebay run' started with the store: this one. Default: the only one.",
+                "Of the jobs that 'forebay run' started with the store: this one. Default: the only one that runs.",
                 set_text(name.job));
   syntax.flag("--munge", name.munge, "Let MUNGE vouch for the user, instead of the job's secret.");
 }
@@ -66,17 +67,55 @@ Result<std::string> find_job(const JobName& name) {
   const std::string store = name.store.empty() ? store_of_environment() : name.store;
   if (store.empty())
     return fail(ErrorKind::invalid_argument, "no job is given", {}, {}, "use --rendezvous DIR, or --store STORE");
-  const std::string jobs = jobs_directory(store);
-  if (!name.job.empty()) return fmt::format("{}/{}", jobs, name.job);
-  std::vector<std::string> found;
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(jobs, error), end; !error && entry != end; entry.increment(error))
-    if (entry->is_directory(error)) found.push_back(entry->path().string());
-  if (found.empty()) return fail(ErrorKind::not_found, "no job of 'forebay run' is there", jobs);
-  if (found.size() > 1)
-    return fail(ErrorKind::not_found, fmt::format("there are {} jobs", found.size()), jobs, {},
-                "choose one with --job ID");
-  return found[0];
+  job::clean_jobs(jobs_directory(store));
+  FOREBAY_TRY(const auto jobs, job::list_jobs(jobs_directory(store)));
+  return choose_job(jobs, name.job, store);
+}
+
+static std::string history_hint(const std::string& store, std::string_view of_what) {
+  return fmt::format("'forebay status --history --store {}' tells what became of {}", shell_word(store), of_what);
+}
+
+// "4711 on n1", and what is to be known of it.
+static std::string told(const job::JobEntry& job) {
+  std::string text = printable(job.id);
+  if (job.lease) text += " on " + printable(job.lease->holder.host);
+  if (job.state == job::JobState::silent)
+    text += fmt::format(" (silent for {})", format_duration(static_cast<double>(job.lease->silence.count())));
+  if (job.state == job::JobState::unknown) text += " (perhaps: it has no lease)";
+  return text;
+}
+
+static Result<std::string> choose_named(const std::vector<job::JobEntry>& jobs, const std::string& id,
+                                        const std::string& store) {
+  const auto found = std::ranges::find(jobs, id, &job::JobEntry::id);
+  if (found == jobs.end())
+    return fail(ErrorKind::not_found, fmt::format("there is no job '{}'", id), jobs_directory(store), {},
+                fmt::format("'forebay status --history --store {}' lists them", shell_word(store)));
+  if (found->state == job::JobState::ended || found->state == job::JobState::died)
+    return fail(ErrorKind::not_found, fmt::format("job '{}' does not run any more", id), found->path, {},
+                history_hint(store, "it"));
+  return found->path;
+}
+
+Result<std::string> choose_job(const std::vector<job::JobEntry>& jobs, const std::string& id,
+                               const std::string& store) {
+  if (!id.empty()) return choose_named(jobs, id, store);
+  using job::JobState;
+  std::vector<const job::JobEntry*> running, perhaps;
+  for (const job::JobEntry& job : jobs) {
+    if (job.state == JobState::running) running.push_back(&job);
+    if (job.state == JobState::silent || job.state == JobState::unknown) perhaps.push_back(&job);
+  }
+  const auto& candidates = running.empty() ? perhaps : running;
+  if (candidates.size() == 1) return candidates[0]->path;
+  if (candidates.empty())
+    return fail(ErrorKind::not_found, "no job of 'forebay run' runs", jobs_directory(store), {},
+                jobs.empty() ? "" : history_hint(store, "the last one"));
+  std::string names;
+  for (const job::JobEntry* one : candidates) names += fmt::format("{}{}", names.empty() ? "" : ", ", told(*one));
+  return fail(ErrorKind::not_found, fmt::format("{} jobs run: {}", candidates.size(), names), jobs_directory(store), {},
+              "choose one with --job ID");
 }
 
 Result<Control> Control::reach(const std::string& path, bool munge, Time until) {

@@ -3,11 +3,13 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "cli/json.h"
 #include "cli/syntax.h"
 #include "fabric/link.h"
+#include "job/rendezvous/job_directories.h"
 
 namespace forebay::cli {
 
@@ -19,9 +21,12 @@ struct JobName {
 };
 void declare_job(Syntax& syntax, JobName& name);
 
-// The job's rendezvous directory. invalid_argument if nothing is said; not_found if there is no job, or if there are
-// several.
+// The job's rendezvous directory. invalid_argument if nothing is said; not_found if there is no job that runs, or if
+// there are several. Of a store, what dead jobs have left is put in order first.
 Result<std::string> find_job(const JobName& name);
+
+// Which of the jobs in STORE/jobs is meant by `id`, or by nothing; as find_job(). Pure.
+Result<std::string> choose_job(const std::vector<job::JobEntry>& jobs, const std::string& id, const std::string& store);
 
 // The directory of rendezvous directories that `forebay run` makes.
 std::string jobs_directory(const std::string& store);

@@ -3,11 +3,14 @@
 #include <chrono>
 #include <ctime>
 #include <filesystem>
+#include <optional>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "cli/common.h"
+#include "cli/control.h"
+#include "cli/history.h"
 #include "cli/job_options.h"
 #include "cli/json.h"
 #include "cli/run_plan.h"
@@ -15,6 +18,7 @@
 #include "cli/text.h"
 #include "cli/units.h"
 #include "cli/verb.h"
+#include "job/rendezvous/job_directories.h"
 #include "job/rendezvous/rendezvous.h"
 #include "job/run/processes.h"
 #include "job/run/run_job.h"
@@ -98,10 +102,14 @@ class RunVerb final : public Verb {
 
   Result<ExitCode> run(const Console& console) override {
     FOREBAY_CHECK(prepare());
+    std::optional<job::LeaseKeeper> keeper;
+    if (rendezvous_.empty()) {
+      FOREBAY_TRY(keeper, job::LeaseKeeper::start(job::lease_of(options_.rendezvous)));
+    }
     const auto report = job::run_job(make_plan(options_), say);
     const bool clean = report && report->daemon_deaths == 0 && report->drain;
     constexpr std::chrono::seconds kTidyTime{5};
-    if (!job::done_in_child([&] { tidy(clean); }, kTidyTime))
+    if (!job::done_in_child([&] { tidy(report, clean); }, kTidyTime))
       say(fmt::format("the file system of {} does not answer: what the job needed there stays", options_.rendezvous));
     if (!clean) say("the logs of the daemons are in " + options_.logs);
     if (!report) return failed(console, report.error());
@@ -155,7 +163,10 @@ class RunVerb final : public Verb {
   Result<void> make_directories() {
     FOREBAY_CHECK(store::Store::open_for_writing(options_.store));
     if (rendezvous_.empty()) {
-      FOREBAY_TRY(options_.rendezvous, make_job_directory(options_.store));
+      const std::string jobs = jobs_directory(options_.store);
+      FOREBAY_TRY(holder_, job::this_holder(command_line()));
+      FOREBAY_TRY(options_.rendezvous, job::make_job_directory(jobs, job_id(), holder_));
+      job::clean_jobs(jobs);
     } else {
       options_.rendezvous = std::filesystem::absolute(rendezvous_).lexically_normal();
     }
@@ -167,7 +178,24 @@ class RunVerb final : public Verb {
     return {};
   }
 
-  void tidy(bool clean) const {
+  std::string command_line() const {
+    std::string text;
+    for (const std::string& word : options_.command) text += (text.empty() ? "" : " ") + shell_word(word);
+    return text;
+  }
+
+  // What the coordinator has said last, or null.
+  static Json last_status(const job::RunReport& report) {
+    const Json answer = report.drain ? Json::parse(*report.drain, nullptr, false) : Json();
+    return answer.is_object() ? answer.value("status", Json()) : Json();
+  }
+
+  void tidy(const Result<job::RunReport>& report, bool clean) const {
+    if (rendezvous_.empty()) {
+      const auto summary = summary_of_run(holder_, std::time(nullptr), report, report ? last_status(*report) : Json());
+      (void)job::end_job(options_.rendezvous, summary, !clean);
+      return;
+    }
     std::error_code ignored;
     if (clean) std::filesystem::remove_all(options_.logs, ignored);
     if (const auto rendezvous = job::Rendezvous::open_existing(options_.rendezvous)) rendezvous->remove();
@@ -181,8 +209,7 @@ class RunVerb final : public Verb {
   }
 
   ExitCode tell(const Console& console, const job::RunReport& report) const {
-    Json answer = report.drain ? Json::parse(*report.drain, nullptr, false) : Json();
-    Json status = answer.is_object() ? answer.value("status", Json()) : Json();
+    const Json status = last_status(report);
     for (const std::string& line : failures(status)) say("warning: " + line);
     const double seconds = static_cast<double>(report.drain_time.count()) / 1000;
     if (console.json)
@@ -201,6 +228,7 @@ class RunVerb final : public Verb {
 
   JobOptions job_;
   RunOptions options_;
+  job::Holder holder_;  // of the lease of a directory below STORE/jobs
   std::string nodes_file_, aggregator_nodes_, rendezvous_, launcher_ = "ssh -o BatchMode=yes";
   uint64_t aggregators_ = 1;
 };

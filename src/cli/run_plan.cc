@@ -1,13 +1,11 @@
 #include "cli/run_plan.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <ctime>
 #include <filesystem>
 #include <set>
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/common.h"
@@ -192,18 +190,12 @@ job::RunPlan make_plan(const RunOptions& options) {
   return plan;
 }
 
-Result<std::string> make_job_directory(const std::string& store) {
-  const std::string jobs = jobs_directory(store);
-  if (::mkdir(jobs.c_str(), 0777) != 0 && errno != EEXIST) return fail_errno(errno, "mkdir", jobs);
+std::string job_id() {
   std::string id;
   for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"})
     if (id.empty()) id = of_environment(name);
   if (!store::is_set_name(id)) id = fmt::format("{}-{}-{}", host_name(), ::getpid(), std::time(nullptr));
-  for (int number = 1;; ++number) {
-    const std::string path = fmt::format("{}/{}{}", jobs, id, number == 1 ? "" : fmt::format(".{}", number));
-    if (::mkdir(path.c_str(), 0700) == 0) return path;
-    if (errno != EEXIST || number == 1000) return fail_errno(errno, "mkdir", path);
-  }
+  return id;
 }
 
 }  // namespace forebay::cli

@@ -27,8 +27,7 @@ struct RunOptions {
 
 job::RunPlan make_plan(const RunOptions& options);
 
-// A new directory below STORE/jobs for the rendezvous of a job: named after the batch system's job, or after host,
-// process and time. Errors of the system.
-Result<std::string> make_job_directory(const std::string& store);
+// What the job is called: by the batch system, or by host, process and time. A name of one path component.
+std::string job_id();
 
 }  // namespace forebay::cli

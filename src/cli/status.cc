@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "cli/common.h"
 #include "cli/control.h"
+#include "cli/history.h"
 #include "cli/json.h"
 #include "cli/metrics.h"
 #include "cli/table.h"
@@ -23,10 +25,12 @@ constexpr VerbText kText = {
     .usage = "(--rendezvous DIR | --store STORE [--job ID]) [OPTIONS]",
     .description =
         "Asks the job's coordinator for the sets in flight, the rates, what each aggregator\n"
-        "does and what has become of earlier sets.\n",
+        "does and what has become of earlier sets. With --history tells what became of the\n"
+        "jobs that 'forebay run' started with the store, and whether they run.\n",
     .examples =
         "  forebay status --rendezvous rv --watch\n"
         "  forebay status --store /scratch/store --job 4711 --json\n"
+        "  forebay status --store /scratch/store --history\n"
         "  forebay status --rendezvous rv --metrics > node_exporter/forebay.prom\n",
 };
 
@@ -123,11 +127,13 @@ class Status final : public Verb {
     declare_job(syntax, job_);
     syntax.flag("-w,--watch", watch_, "Show it anew every second, until the job ends.");
     syntax.flag("--metrics", metrics_, "Print OpenMetrics text, for Prometheus.");
+    syntax.flag("--history", history_, "List the jobs of the store, with what became of those that have ended.");
   }
 
   Result<ExitCode> run(const Console& console) override {
     if (metrics_ && (console.json || watch_))
       return fail(ErrorKind::invalid_argument, "--metrics goes with neither --json nor --watch");
+    if (history_) return print_jobs(console);
     FOREBAY_TRY(const auto path, find_job(job_));
     for (;;) {
       FOREBAY_TRY(auto control, Control::reach(path, job_.munge, std::chrono::steady_clock::now() + kElection));
@@ -141,6 +147,26 @@ class Status final : public Verb {
   }
 
  private:
+  Result<ExitCode> print_jobs(const Console& console) const {
+    if (metrics_ || watch_ || !job_.rendezvous.empty())
+      return fail(ErrorKind::invalid_argument, "--history goes with none of --metrics, --watch and --rendezvous");
+    const std::string store = job_.store.empty() ? store_of_environment() : job_.store;
+    if (store.empty())
+      return fail(ErrorKind::invalid_argument, "no store is given", {}, {}, "use --store STORE, or set FOREBAY_STORE");
+    FOREBAY_CHECK(store::Store::open(store));
+    const std::string directory = jobs_directory(store);
+    job::clean_jobs(directory);
+    FOREBAY_TRY(auto jobs, job::list_jobs(directory));
+    if (!job_.job.empty()) std::erase_if(jobs, [&](const job::JobEntry& one) { return one.id != job_.job; });
+    if (!job_.job.empty() && jobs.empty())
+      return fail(ErrorKind::not_found, fmt::format("there is no job '{}'", job_.job), directory);
+    if (console.json)
+      print_json(history_json(jobs));
+    else
+      print_history(jobs, printable(directory));
+    return ExitCode::ok;
+  }
+
   void print(const Console& console, const Json& status) const {
     if (metrics_)
       fmt::print("{}", open_metrics(status));
@@ -151,7 +177,7 @@ class Status final : public Verb {
   }
 
   JobName job_;
-  bool watch_ = false, metrics_ = false;
+  bool watch_ = false, metrics_ = false, history_ = false;
 };
 
 }  // namespace

@@ -31,7 +31,8 @@ class Run(JobTest):
         _, err = self.run_job(7, application=["--exit", 7])
         self.assertRegex(err, r"(?m)^forebay: \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4} 3 sets durable, 0 skipped, 0 failed")
         self.assertEqual(["s0", "s1", "s2"], self.sets())
-        self.assertEqual([], os.listdir(self.store / "jobs"))
+        (job,) = os.listdir(self.store / "jobs")
+        self.assertEqual(["summary"], os.listdir(self.store / "jobs" / job))
         self.assertEqual({".forebay", "s2"}, set(os.listdir(self.stage)))
 
     def test_relaunches_from_the_newest_set(self):

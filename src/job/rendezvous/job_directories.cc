@@ -193,7 +193,8 @@ std::vector<JobEntry> clean_jobs(const std::string& jobs, size_t kept) {
       ended.push_back(entry);
     }
   }
-  std::ranges::stable_sort(ended, {}, [](const JobEntry& entry) { return number(entry, "ended_seconds"); });
+  std::ranges::sort(ended, {},
+                    [](const JobEntry& entry) { return std::pair(number(entry, "ended_seconds"), entry.id); });
   for (size_t i = 0; i + kept < ended.size(); ++i)
     if (ended[i].state == JobState::ended) remove_whole(jobs, ended[i].id);
   const int64_t now = file_system_time(jobs);

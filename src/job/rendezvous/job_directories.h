@@ -28,8 +28,8 @@ const char* to_string(JobState state);
 struct JobEntry {
   std::string id, path;
   JobState state = JobState::unknown;
-  std::optional<LeaseSeen> lease;
-  std::optional<nlohmann::json> summary;  // an object
+  std::optional<LeaseSeen> lease = {};
+  std::optional<nlohmann::json> summary = {};  // an object
 };
 
 // Makes `jobs`/ID, where ID is `id` or, if there is such a directory, `id`.2, `id`.3 and so on, with the lease in it,

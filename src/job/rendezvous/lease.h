@@ -24,7 +24,7 @@ class LeaseKeeper {
   // The calling thread must be the only one of its process. Before adopt_orphans(): the keeper is nobody's child.
   static Result<LeaseKeeper> start(const std::string& path, std::chrono::milliseconds every = kRenewal);
   LeaseKeeper(LeaseKeeper&&) = default;
-  LeaseKeeper& operator=(LeaseKeeper&&) = delete;
+  LeaseKeeper& operator=(LeaseKeeper&&) = default;
   ~LeaseKeeper();  // waits for the keeper, for a second at most
 
  private:

@@ -28,9 +28,10 @@ Result<Holder> parse_holder(std::string_view text, const std::string& path);
 
 // What can be seen of a holder.
 struct Traces {
-  bool same_processes = false;          // its process can be looked up here
-  std::optional<uint64_t> pid_started;  // of the process that has its number now, if one has; where it can be looked up
-  std::chrono::seconds silence{0};      // since the lease was renewed
+  bool same_processes = false;  // its process can be looked up here
+  std::optional<uint64_t> pid_started =
+      {};                           // of the process that has its number now, if one has; where it can be looked up
+  std::chrono::seconds silence{0};  // since the lease was renewed
 };
 
 enum class Life : uint8_t {

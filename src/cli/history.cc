@@ -1,0 +1,160 @@
+#include "cli/history.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "cli/table.h"
+#include "cli/text.h"
+#include "cli/units.h"
+
+namespace forebay::cli {
+namespace {
+
+using nlohmann::json;
+
+// A member of the summary: null where there is none.
+json part(const job::JobEntry& job, const char* key) {
+  if (!job.summary) return {};
+  const auto found = job.summary->find(key);
+  return found != job.summary->end() ? *found : json();
+}
+
+std::string word(const json& value) { return value.is_string() ? printable(value.get<std::string>()) : ""; }
+
+// What nobody has told is no 0.
+std::string count(const json& value) {
+  return value.is_number_unsigned() ? fmt::to_string(value.get<uint64_t>()) : "-";
+}
+
+json total(const job::JobEntry& job, const char* key) {
+  const json totals = part(job, "totals");
+  return totals.is_object() && totals.contains(key) ? totals.at(key) : json();
+}
+
+json of_holder(const job::JobEntry& job, const char* key) {
+  if (!job.lease) return part(job, key);
+  const job::Holder& holder = job.lease->holder;
+  return json{
+      {"host", holder.host}, {"pid", holder.pid}, {"command", holder.command}, {"began_seconds", holder.began_seconds}}
+      .at(key);
+}
+
+std::string log_directory(const job::JobEntry& job) {
+  struct stat info{};
+  const std::string path = job.path + "/log";
+  return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) ? path : "";
+}
+
+std::string time_between(const json& began, const json& ended) {
+  if (!began.is_number_integer() || !ended.is_number_integer()) return "-";
+  return format_duration(static_cast<double>(std::max<int64_t>(ended.get<int64_t>() - began.get<int64_t>(), 0)));
+}
+
+std::string ended_text(const job::JobEntry& job) {
+  if (!job.summary) return "ended, its summary cannot be read";
+  if (word(part(job, "outcome")) == "died") return "died";
+  if (const json error = part(job, "error"); error.is_string()) return "failed: " + word(error);
+  const json code = part(job, "exit_code"), drained = part(job, "drained");
+  std::string text = code.is_number_integer() ? fmt::format("exit code {}", code.get<int64_t>()) : "was not started";
+  if (drained.is_boolean() && !drained.get<bool>()) text += ", not drained";
+  return text;
+}
+
+}  // namespace
+
+json summary_of_run(const job::Holder& holder, int64_t ended_seconds, const Result<job::RunReport>& report,
+                    const Json& status) {
+  json summary = {{"outcome", "ended"},
+                  {"host", holder.host},
+                  {"pid", holder.pid},
+                  {"command", holder.command},
+                  {"began_seconds", holder.began_seconds},
+                  {"ended_seconds", ended_seconds}};
+  if (!report) {
+    summary["error"] = report.error().message();
+    return summary;
+  }
+  summary["launches"] = report->launches;
+  summary["exit_code"] = report->launches > 0 ? json(report->ending.as_exit_code()) : json();
+  summary["daemon_deaths"] = report->daemon_deaths;
+  summary["drained"] = report->drain.has_value();
+  if (report->told_to_end != 0) summary["told_to_end"] = report->told_to_end;
+  const auto totals = status.is_object() ? status.find("totals") : status.end();
+  if (!status.is_object() || totals == status.end() || !totals->is_object()) return summary;
+  for (const char* key : {"durable", "skipped", "failed", "raw_bytes", "stored_bytes"})
+    if (const auto value = totals->find(key); value != totals->end() && value->is_number_unsigned())
+      summary["totals"][key] = value->get<uint64_t>();
+  return summary;
+}
+
+std::string outcome_text(const job::JobEntry& job) {
+  switch (job.state) {
+    case job::JobState::ended:
+      return ended_text(job);
+    case job::JobState::silent:
+      return "silent for " + format_duration(static_cast<double>(job.lease->silence.count()));
+    case job::JobState::running:
+    case job::JobState::died:
+    case job::JobState::unknown:
+      return to_string(job.state);
+  }
+  return "";
+}
+
+// As much of it as a row has room for.
+static std::string shortened(const json& command) {
+  constexpr size_t kMost = 40;
+  if (!command.is_string()) return "";
+  auto text = command.get<std::string>();
+  if (text.size() <= kMost) return printable(text);
+  size_t end = kMost;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // not within a character
+  return printable(text.substr(0, end)) + "...";
+}
+
+void print_history(std::span<const job::JobEntry> jobs, const std::string& jobs_directory) {
+  Table table({{"JOB"},
+               {"HOST"},
+               {"BEGAN"},
+               {"TOOK", Align::right},
+               {"STARTS", Align::right},
+               {"DURABLE", Align::right},
+               {"SKIPPED", Align::right},
+               {"FAILED", Align::right},
+               {"DEATHS", Align::right},
+               {"LOGS"},
+               {"OUTCOME"},
+               {"COMMAND"}});
+  for (const job::JobEntry& job : jobs) {
+    const json began = of_holder(job, "began_seconds");
+    table.add({printable(job.id), word(of_holder(job, "host")),
+               began.is_number_integer() ? format_local_time(began.get<int64_t>()) : "-",
+               time_between(began, part(job, "ended_seconds")), count(part(job, "launches")),
+               count(total(job, "durable")), count(total(job, "skipped")), count(total(job, "failed")),
+               count(part(job, "daemon_deaths")), log_directory(job).empty() ? "-" : "kept", outcome_text(job),
+               shortened(of_holder(job, "command"))});
+  }
+  table.for_each_line([](const std::string& line) { fmt::print("{}\n", line); });
+  fmt::print("\nLogs are in {}/JOB/log. Of the jobs that have ended the newest {} are kept.\n", jobs_directory,
+             job::kKeptJobs);
+}
+
+Json history_json(std::span<const job::JobEntry> jobs) {
+  Json all = Json::array();
+  for (const job::JobEntry& job : jobs) {
+    Json one = {{"job", json_text(job.id)}, {"directory", json_text(job.path)}, {"state", to_string(job.state)}};
+    for (const char* key : {"host", "pid", "command", "began_seconds"}) one[key] = Json(of_holder(job, key));
+    one["silent_seconds"] = job.lease ? Json(job.lease->silence.count()) : Json();
+    for (const char* key : {"outcome", "ended_seconds", "exit_code", "told_to_end", "error", "launches",
+                            "daemon_deaths", "drained", "totals"})
+      one[key] = Json(part(job, key));
+    const std::string logs = log_directory(job);
+    one["logs"] = logs.empty() ? Json() : json_text(logs);
+    all.push_back(std::move(one));
+  }
+  return {{"jobs", std::move(all)}, {"kept", job::kKeptJobs}};
+}
+
+}  // namespace forebay::cli
