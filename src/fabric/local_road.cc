@@ -1,4 +1,4 @@
-// Roads that read files themselves: within a process, and within a node.
+// The road that reads files itself: within a node.
 #include <optional>
 
 #include <fmt/format.h>
@@ -13,9 +13,13 @@ namespace {
 
 constexpr size_t kKeptOpen = 64;
 
-class LocalRoad : public Road {
+class NodeRoad final : public Road {
  public:
-  Result<void> begin(uint64_t exposure, std::span<const Piece> pieces, std::span<std::byte> out) final {
+  using Lookup = std::function<Result<std::vector<ExposedFile>>(uint64_t)>;
+  explicit NodeRoad(Lookup look_up) : look_up_(std::move(look_up)) {}
+  const char* name() const override { return "node"; }
+
+  Result<void> begin(uint64_t exposure, std::span<const Piece> pieces, std::span<std::byte> out) override {
     FOREBAY_CHECK(check_room(pieces, out));
     RequestFiles files([&](uint32_t file) { return open(exposure, file); });
     for (const Piece& piece : pieces) {
@@ -25,30 +29,7 @@ class LocalRoad : public Road {
     }
     return {};
   }
-  Result<void> finish() final { return {}; }
-
- private:
-  virtual Result<std::shared_ptr<FileSource>> open(uint64_t exposure, uint32_t file) = 0;
-};
-
-class ProcessRoad final : public LocalRoad {
- public:
-  explicit ProcessRoad(Exposures& exposures) : exposures_(exposures) {}
-  const char* name() const override { return "process"; }
-  Result<void> check_unchanged(uint64_t exposure) override { return exposures_.check_unchanged(exposure); }
-
- private:
-  Result<std::shared_ptr<FileSource>> open(uint64_t exposure, uint32_t file) override {
-    return exposures_.open(exposure, file);
-  }
-  Exposures& exposures_;
-};
-
-class NodeRoad final : public LocalRoad {
- public:
-  using Lookup = std::function<Result<std::vector<ExposedFile>>(uint64_t)>;
-  explicit NodeRoad(Lookup look_up) : look_up_(std::move(look_up)) {}
-  const char* name() const override { return "node"; }
+  Result<void> finish() override { return {}; }
 
   Result<void> check_unchanged(uint64_t exposure) override {
     FOREBAY_CHECK(turn_to(exposure));
@@ -57,7 +38,7 @@ class NodeRoad final : public LocalRoad {
   }
 
  private:
-  Result<std::shared_ptr<FileSource>> open(uint64_t exposure, uint32_t file) override {
+  Result<std::shared_ptr<FileSource>> open(uint64_t exposure, uint32_t file) {
     FOREBAY_CHECK(turn_to(exposure));
     if (file >= files_.size())
       return fail(ErrorKind::not_found, fmt::format("file {} of {} is asked for", file, files_.size()));
@@ -80,8 +61,6 @@ class NodeRoad final : public LocalRoad {
 };
 
 }  // namespace
-
-std::unique_ptr<Road> process_road(Exposures& exposures) { return std::make_unique<ProcessRoad>(exposures); }
 
 std::unique_ptr<Road> node_road(std::function<Result<std::vector<ExposedFile>>(uint64_t exposure)> files) {
   return std::make_unique<NodeRoad>(std::move(files));

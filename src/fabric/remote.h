@@ -54,7 +54,7 @@ class Exposures {
 class Road {
  public:
   virtual ~Road() = default;
-  virtual const char* name() const = 0;  // "process", "node", "stream", "ucx"
+  virtual const char* name() const = 0;  // "node", "stream", "ucx"
 
   // Asks for the bytes of `pieces`, one after another, to be put into `out`, which must live until finish(). Several
   // may be under way at once; finish() waits for all.
@@ -64,9 +64,6 @@ class Road {
   // Errors as Exposures::check_unchanged().
   virtual Result<void> check_unchanged(uint64_t exposure) = 0;
 };
-
-// The exposures of this process.
-std::unique_ptr<Road> process_road(Exposures& exposures);
 
 // Files of this node, whose paths the agent has told: `files` gives them by exposure.
 std::unique_ptr<Road> node_road(std::function<Result<std::vector<ExposedFile>>(uint64_t exposure)> files);

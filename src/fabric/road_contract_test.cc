@@ -14,7 +14,7 @@ namespace {
 using namespace testing_support;
 using testing::HasSubstr;
 
-enum class Kind { process, node, stream_unix, stream_tcp, ucx };
+enum class Kind { node, stream_unix, stream_tcp, ucx };
 
 constexpr size_t kLarge = 64u << 20;
 
@@ -39,14 +39,12 @@ class RoadTest : public testing::TestWithParam<Kind> {
       exposure_ = agent_->exposure();
     } else {
       files_ = expose(paths_);
-      exposure_ = exposures_.add(files_);
+      exposure_ = 1;
     }
   }
 
   std::unique_ptr<Road> road(Link::Patience patience = 10s) {
     switch (GetParam()) {
-      case Kind::process:
-        return process_road(exposures_);
       case Kind::node:
         return node_road([this](uint64_t exposure) -> Result<std::vector<ExposedFile>> {
           if (exposure != exposure_) return fail(ErrorKind::not_found, "no such exposure");
@@ -117,7 +115,6 @@ class RoadTest : public testing::TestWithParam<Kind> {
   std::vector<std::string> paths_;
   std::vector<Bytes> contents_;
   std::optional<AgentProcess> agent_;
-  Exposures exposures_;
   std::vector<ExposedFile> files_;
   uint64_t exposure_ = 0;
 };
@@ -347,12 +344,11 @@ TEST_P(RoadToAProcess, EndsWhenTheAgentIsStoppedInTheMiddle) {
 }
 
 std::string name_of(const testing::TestParamInfo<Kind>& info) {
-  constexpr const char* kNames[] = {"Process", "Node", "StreamUnix", "StreamTcp", "Ucx"};
+  constexpr const char* kNames[] = {"Node", "StreamUnix", "StreamTcp", "Ucx"};
   return kNames[static_cast<size_t>(info.param)];
 }
 
-INSTANTIATE_TEST_SUITE_P(Roads, RoadTest,
-                         testing::Values(Kind::process, Kind::node, Kind::stream_unix, Kind::stream_tcp), name_of);
+INSTANTIATE_TEST_SUITE_P(Roads, RoadTest, testing::Values(Kind::node, Kind::stream_unix, Kind::stream_tcp), name_of);
 INSTANTIATE_TEST_SUITE_P(Roads, RoadToAProcess, testing::Values(Kind::stream_unix, Kind::stream_tcp), name_of);
 #ifdef FOREBAY_WITH_UCX
 INSTANTIATE_TEST_SUITE_P(Ucx, RoadTest, testing::Values(Kind::ucx), name_of);

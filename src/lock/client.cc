@@ -220,11 +220,6 @@ Result<int64_t> Client::fetch_add(std::string_view counter, int64_t delta) {
   return impl_->count(wire::CounterAction::fetch_add, counter, delta);
 }
 
-Result<void> Client::set_counter(std::string_view counter, int64_t value) {
-  FOREBAY_CHECK(impl_->count(wire::CounterAction::set, counter, value));
-  return {};
-}
-
 Result<void> Client::forget_counter(std::string_view counter) {
   FOREBAY_CHECK(impl_->count(wire::CounterAction::forget, counter, 0));
   return {};

@@ -94,7 +94,6 @@ class Client {
   // begins at 0 and ends with `forget_counter`, or when the last connection that used it is gone. Names and errors as
   // for lock(). After disconnected it is not known whether the counter was changed.
   Result<int64_t> fetch_add(std::string_view counter, int64_t delta);  // the value before
-  Result<void> set_counter(std::string_view counter, int64_t value);
   Result<void> forget_counter(std::string_view counter);
 
  private:

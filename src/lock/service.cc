@@ -170,9 +170,7 @@ void Service::receive(SessionId id, Session& session, const wire::Counter& messa
   if (used != counter.id) ++counter.users;
   used = counter.id;
   const int64_t before = counter.value;
-  counter.value = message.action == wire::CounterAction::set
-                      ? message.operand
-                      : static_cast<int64_t>(static_cast<uint64_t>(before) + static_cast<uint64_t>(message.operand));
+  counter.value = static_cast<int64_t>(static_cast<uint64_t>(before) + static_cast<uint64_t>(message.operand));
   out.push_back({id, wire::Value{message.request, before}});
 }
 

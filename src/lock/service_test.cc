@@ -244,7 +244,7 @@ TEST_F(ServiceTest, Counts) {
   join(2);
   EXPECT_TRUE(say(1, wire::Counter{1, fetch_add, 5, "c"}));
   EXPECT_TRUE(say(2, wire::Counter{1, fetch_add, 1, "c"}));
-  EXPECT_TRUE(say(2, wire::Counter{1, set, INT64_MAX, "c"}));
+  EXPECT_TRUE(say(2, wire::Counter{1, fetch_add, INT64_MAX - 6, "c"}));
   EXPECT_TRUE(say(1, wire::Counter{1, fetch_add, 1, "c"}));
   EXPECT_TRUE(say(1, wire::Counter{1, fetch_add, 0, "c"}));
   EXPECT_THAT(sent(), ElementsAre("1:value 0", "2:value 5", "2:value 6", "1:value " + std::to_string(INT64_MAX),
@@ -266,7 +266,7 @@ TEST_F(ServiceTest, TellsWhoHoldsAndWhoWaits) {
   EXPECT_TRUE(lock(1, 1, bytes(0, 10)));
   pass(2s);
   EXPECT_TRUE(lock(2, 1, bytes(5, 10), Access::shared));
-  EXPECT_TRUE(say(2, wire::Counter{1, wire::CounterAction::set, 7, "c"}));
+  EXPECT_TRUE(say(2, wire::Counter{1, wire::CounterAction::fetch_add, 7, "c"}));
   const wire::Status all = status(2);
   ASSERT_EQ(all.clients.size(), 2u);
   ASSERT_EQ(all.requests.size(), 2u);
@@ -309,7 +309,7 @@ TEST_F(LimitedService, RefusesWhatNeedsTooMuchMemoryOfOneClient) {
   EXPECT_TRUE(lock(1, 5000, bytes(200'000, 5)));
   EXPECT_THAT(sent(), ElementsAre("1:granted 5000"));
   for (int i = 0; i < 1000; ++i)
-    ASSERT_TRUE(say(1, wire::Counter{1, wire::CounterAction::set, 1, "counter " + std::to_string(i)}));
+    ASSERT_TRUE(say(1, wire::Counter{1, wire::CounterAction::fetch_add, 1, "counter " + std::to_string(i)}));
   EXPECT_EQ(sent().back(), "1:refused 2");
 }
 

@@ -89,7 +89,7 @@ File read_file(Reader& from) {
 Counter read_counter(Reader& from) {
   Counter m;
   m.request = from.varint();
-  m.action = static_cast<CounterAction>(from.varint(2));
+  m.action = static_cast<CounterAction>(from.varint(1));
   m.operand = unzigzag(from.varint());
   m.name = read_name(from);
   return m;

@@ -76,7 +76,7 @@ struct Renew {
   uint64_t number = 0;
 };
 
-enum class CounterAction : uint8_t { fetch_add, set, forget };
+enum class CounterAction : uint8_t { fetch_add = 0, forget = 1 };
 
 // Answered by value with the number of this request: the value before.
 struct Counter {

@@ -87,10 +87,10 @@ TEST(Wire, KeepsClientMessages) {
   EXPECT_EQ(through_client<Renew>(bytes).number, 5u);
 
   bytes.clear();
-  encode(bytes, Counter{9, CounterAction::set, INT64_MIN, "pointer"});
+  encode(bytes, Counter{9, CounterAction::forget, INT64_MIN, "pointer"});
   const auto counter = through_client<Counter>(bytes);
   EXPECT_EQ(counter.operand, INT64_MIN);
-  EXPECT_EQ(counter.action, CounterAction::set);
+  EXPECT_EQ(counter.action, CounterAction::forget);
   EXPECT_EQ(counter.name, "pointer");
 
   bytes.clear();

@@ -96,6 +96,41 @@ Result<void> Memory::keep(MPI_Datatype datatype, const Pattern& pattern) {
   return {};
 }
 
+// Which datatypes are known to be committed: once one is, it is until it is freed.
+class Commits {
+ public:
+  bool has(MPI_Datatype datatype) {
+    const std::lock_guard guard(mutex_);
+    void* nothing = nullptr;
+    int found = 0;
+    return key_ != MPI_KEYVAL_INVALID && PMPI_Type_get_attr(datatype, key_, &nothing, &found) == MPI_SUCCESS &&
+           found != 0;
+  }
+  // Where it cannot be remembered, it is found out again.
+  void add(MPI_Datatype datatype) {
+    const std::lock_guard guard(mutex_);
+    if (key_ == MPI_KEYVAL_INVALID &&
+        PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &key_, nullptr) != MPI_SUCCESS)
+      return;
+    PMPI_Type_set_attr(datatype, key_, nullptr);
+  }
+
+ private:
+  std::mutex mutex_;
+  int key_ = MPI_KEYVAL_INVALID;
+};
+
+Commits& commits() {
+  static Commits* const only = new Commits;
+  return *only;
+}
+
+bool is_named(MPI_Datatype datatype) {
+  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_DUP;
+  return PMPI_Type_get_envelope(datatype, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
+         combiner == MPI_COMBINER_NAMED;
+}
+
 // Lives as long as the process: datatypes may be freed while it ends.
 Memory& memory() {
   static Memory* const only = new Memory;
@@ -142,5 +177,14 @@ Result<Pattern> flatten_at(MPI_Datatype datatype, uint32_t depth) {
 }  // namespace
 
 Result<Pattern> flatten(MPI_Datatype datatype) { return flatten_at(datatype, 0); }
+
+bool committed(MPI_Datatype datatype, MPI_Comm comm) {
+  if (is_named(datatype) || commits().has(datatype)) return true;
+  char nothing = 0;
+  int position = 0;
+  if (PMPI_Pack(&nothing, 0, datatype, &nothing, 1, &position, comm) != MPI_SUCCESS) return false;
+  commits().add(datatype);
+  return true;
+}
 
 }  // namespace forebay::lock::mpiio

@@ -15,4 +15,9 @@ namespace forebay::lock::mpiio {
 // an MPI call fails.
 Result<Pattern> flatten(MPI_Datatype datatype);
 
+// Whether `datatype` is committed. MPI has no call to ask that, so a datatype is tried once, by packing nothing of it
+// in `comm`, whose error handler has to return; that it is committed is remembered as its pattern is. Thread-safe
+// likewise.
+bool committed(MPI_Datatype datatype, MPI_Comm comm);
+
 }  // namespace forebay::lock::mpiio

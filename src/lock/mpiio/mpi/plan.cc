@@ -20,13 +20,6 @@ MpiResult<void> check_mode(const File& file, const Operation& operation) {
   return {};
 }
 
-// There is no way to ask whether a datatype is committed but to use it: packing nothing moves nothing.
-bool committed(MPI_Datatype datatype, MPI_Comm comm) {
-  char nothing = 0;
-  int position = 0;
-  return PMPI_Pack(&nothing, 0, datatype, &nothing, 1, &position, comm) == MPI_SUCCESS;
-}
-
 }  // namespace
 
 MpiResult<Plan> plan_of(File& file, const Operation& operation) {
