@@ -71,7 +71,7 @@ void Hub::Impl::read_from(Connection& connection) {
   }
   // A process that is gone, or that has closed the connection after its I/O, is not the same as a lost path to it
   // (docs/wire.md, "Leases"). Within a host there is no path to lose.
-  const bool orderly = got == 0 || connection.is_unix;
+  const bool orderly = (got == 0 && !connection.out.path_lost()) || connection.is_unix;
   close(connection.id, orderly ? Ending::orderly : Ending::broken);
 }
 

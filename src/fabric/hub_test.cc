@@ -1,6 +1,8 @@
 // Hubs among strangers, slow readers and peers that die.
 #include "fabric/hub.h"
 
+#include <future>
+
 #include <gmock/gmock.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -93,6 +95,30 @@ TEST_P(HubTest, PassesLargeFramesOn) {
   const auto back = one.receive(large.size(), 10s);
   ASSERT_TRUE(back) << back.error().message();
   EXPECT_TRUE(std::ranges::equal(back->body, large));
+}
+
+// The system tells of a reset once: whoever sends learns it, and then the end of the stream looks clean.
+TEST_P(HubTest, KnowsAResetThatWasFoundBySending) {
+  if (!GetParam()) GTEST_SKIP() << "no resets";
+  start();
+  Link one = link();
+  ASSERT_TRUE(one.send(frame_of(40, {}), 5s));
+  ASSERT_TRUE(one.receive(100, 5s));
+  std::promise<void> waits, reset;
+  server_->hub().post([&] {
+    waits.set_value();
+    reset.get_future().wait();
+    server_->hub().send(server_->handler.last, frame_of(41, {}));
+  });
+  waits.get_future().wait();
+  {
+    const Fd fd(one.release());
+    const linger at_once{.l_onoff = 1, .l_linger = 0};
+    ASSERT_EQ(::setsockopt(fd.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once), 0);
+  }
+  reset.set_value();
+  EXPECT_TRUE(eventually([&] { return server_->handler.broken + server_->handler.orderly == 1; }));
+  EXPECT_EQ(server_->handler.orderly, 0);
 }
 
 TEST_P(HubTest, EndsConnectionsWithTooLongFrames) {

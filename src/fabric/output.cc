@@ -15,8 +15,6 @@ constexpr uint64_t kTurn = 4u << 20;       // bytes of files in one call of send
 
 bool is_full(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
 
-std::unexpected<Error> cannot_send(int error) { return fail(ErrorKind::disconnected, std::strerror(error)); }
-
 // sendfile() has one number for both its ends. These are the socket's.
 bool is_of_socket(int error) {
   return error == EPIPE || error == ECONNRESET || error == ETIMEDOUT || error == ENOTCONN || error == EHOSTUNREACH ||
@@ -24,6 +22,12 @@ bool is_of_socket(int error) {
 }
 
 }  // namespace
+
+// The system tells of a reset once, here or to whoever reads.
+std::unexpected<Error> Output::cannot_send(int error) {
+  path_lost_ = error != EPIPE;
+  return fail(ErrorKind::disconnected, std::strerror(error));
+}
 
 void Output::append(std::span<const std::byte> bytes) {
   Bytes& to = sections_.empty() ? head_ : sections_.back().after;

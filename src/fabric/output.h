@@ -21,6 +21,10 @@ class Output {
   size_t memory() const { return memory_; }  // bytes that are held, about
   void clear();
 
+  // Whether the socket could not be written to for another reason than that the peer had closed it in good order: then
+  // an end of stream that is read afterwards is none.
+  bool path_lost() const { return path_lost_; }
+
   // Sends until nothing is left, `socket` takes no more, or others have waited long enough for their turn. disconnected
   // if the socket cannot be written to, changed or io if a file cannot be read as announced. The caller's thread must
   // block SIGPIPE.
@@ -37,11 +41,13 @@ class Output {
   Result<Progress> send_head(int socket);
   Result<Progress> send_file(int socket, Section& section, uint64_t& turn);
   void head_is_sent();
+  std::unexpected<Error> cannot_send(int error);
 
   Bytes head_;
   size_t sent_ = 0;  // of head_
   std::deque<Section> sections_;
   size_t memory_ = 0;
+  bool path_lost_ = false;
 };
 
 }  // namespace forebay::fabric

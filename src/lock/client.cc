@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/checksum.h"
+#include "lock/back_off.h"
 #include "lock/connection.h"
 #include "lock/wire.h"
 
@@ -20,8 +21,15 @@ Result<void> check_name(std::string_view name) {
   return {};
 }
 
-std::unexpected<Error> parents() {
-  return fail(ErrorKind::disconnected, "the lock belongs to the process that this one was forked from");
+std::unexpected<Error> parents(const std::string& file) {
+  return fail(ErrorKind::disconnected, "the lock belongs to the process that this one was forked from", file);
+}
+
+// An error of `server`, or of the way to it, that somebody met who wanted something of `file`.
+std::unexpected<Error> about(Error error, std::string_view server, std::string_view file) {
+  error.what += fmt::format(" (lock server {})", error.path.empty() ? server : error.path);
+  error.path = file;
+  return std::unexpected(std::move(error));
 }
 
 // What one thread at a time may have, and others wait for until a moment: for std::unique_lock. (The thread sanitizer
@@ -48,8 +56,9 @@ class Turn {
 
 // A connection to a server, once there is one.
 struct Slot {
-  Turn turn;
+  Turn turn;  // of what follows
   std::shared_ptr<Connection> connection;
+  BackOff back_off;
 };
 
 // The connections of one process.
@@ -72,15 +81,19 @@ Result<std::vector<std::vector<fabric::Address>>> parse_servers(std::string_view
   }
 }
 
-Lock::Lock(std::shared_ptr<Connection> connection, uint64_t request) noexcept
-    : connection_(std::move(connection)), request_(request), held_(true) {}
+Lock::Lock(std::shared_ptr<Connection> connection, uint64_t request, std::string file) noexcept
+    : connection_(std::move(connection)), request_(request), file_(std::move(file)), held_(true) {}
 
 Lock::Lock(Lock&& other) noexcept
-    : connection_(std::move(other.connection_)), request_(other.request_), held_(std::exchange(other.held_, false)) {}
+    : connection_(std::move(other.connection_)),
+      request_(other.request_),
+      file_(std::move(other.file_)),
+      held_(std::exchange(other.held_, false)) {}
 
 Lock& Lock::operator=(Lock&& other) noexcept {
   std::swap(connection_, other.connection_);
   std::swap(request_, other.request_);
+  std::swap(file_, other.file_);
   std::swap(held_, other.held_);
   return *this;
 }
@@ -97,8 +110,8 @@ Clock::time_point Lock::valid_until() const {
 Result<void> Lock::keep(std::chrono::milliseconds wanted) {
   if (!held_) return fail(ErrorKind::invalid_argument, "the lock is not held");
   if (!connection_) return {};
-  if (!connection_->own()) return parents();
-  if (connection_->failed()) return std::unexpected(connection_->failure());
+  if (!connection_->own()) return parents(file_);
+  if (connection_->failed()) return about(connection_->failure(), connection_->server(), file_);
   // What is wanted is half of the lease at most, and less than half of it is renewed in any case.
   const Clock::duration half = connection_->lease() / 2;
   if (connection_->valid_until() - Clock::now() >= half) return {};
@@ -106,7 +119,8 @@ Result<void> Lock::keep(std::chrono::milliseconds wanted) {
   const auto give_up = Clock::now() + connection_->lease();
   // The lease counts from before the question: of an answer that took long, less is left than was wanted.
   do {
-    FOREBAY_CHECK(connection_->renew(give_up));
+    if (auto renewed = connection_->renew(give_up); !renewed)
+      return about(std::move(renewed).error(), connection_->server(), file_);
   } while (connection_->valid_until() - Clock::now() < enough);
   return {};
 }
@@ -115,11 +129,12 @@ Result<void> Lock::unlock() {
   if (!std::exchange(held_, false)) return fail(ErrorKind::invalid_argument, "the lock is not held");
   const auto connection = std::exchange(connection_, nullptr);
   if (!connection) return {};
-  if (!connection->own()) return parents();
+  if (!connection->own()) return parents(file_);
   Result<void> valid;
   // The lease may have been over without the server having noticed: then nobody else has had the bytes.
   if (Clock::now() > connection->valid_until()) valid = connection->renew();
   connection->release(request_);
+  if (!valid) return about(std::move(valid).error(), connection->server(), file_);
   return valid;
 }
 
@@ -127,6 +142,7 @@ struct Client::Impl {
   ClientOptions options;
   std::atomic<Slots*> slots;
 
+  size_t server_of(std::string_view name) const { return hash64(as_bytes(name)) % options.servers.size(); }
   Slot& slot(std::string_view name);
   // Whether it was made just now.
   struct Usable {
@@ -147,20 +163,39 @@ Slot& Client::Impl::slot(std::string_view name) {
     auto mine = std::make_unique<Slots>(options.servers.size());
     if (slots.compare_exchange_strong(current, mine.get())) current = mine.release();
   }
-  return current->list[hash64(as_bytes(name)) % options.servers.size()];
+  return current->list[server_of(name)];
 }
 
 Result<Client::Impl::Usable> Client::Impl::connection(std::string_view name, Clock::time_point deadline) {
   FOREBAY_CHECK(check_name(name));
-  const size_t server = hash64(as_bytes(name)) % options.servers.size();
+  const auto& addresses = options.servers[server_of(name)];
+  const std::string first = fabric::to_string(addresses.front());
   Slot& place = slot(name);
-  const auto latest = std::min(deadline, Clock::now() + options.connect_timeout);
+  const auto begun = Clock::now(), latest = std::min(deadline, begun + options.connect_timeout);
   const std::unique_lock lock(place.turn, latest);  // another thread may be connecting
-  if (!lock)
-    return fail(ErrorKind::timeout, "no connection in time", fabric::to_string(options.servers[server].front()));
+  if (!lock) return about({ErrorKind::timeout, "no connection in time", {}, {}, {}}, first, name);
   if (place.connection && !place.connection->failed()) return Usable{place.connection, false};
   place.connection.reset();
-  FOREBAY_TRY(place.connection, Connection::open(options.servers[server], options.credentials, options.label, latest));
+  if (const auto now = Clock::now(); !place.back_off.may_try(now)) {
+    const auto left = std::chrono::ceil<std::chrono::seconds>(place.back_off.next() - now).count();
+    return about({ErrorKind::disconnected,
+                  fmt::format("the server did not answer; it is asked again in {} s", left),
+                  {},
+                  {},
+                  {}},
+                 first, name);
+  }
+  auto opened = Connection::open(addresses, options.credentials, options.label, latest);
+  if (!opened) {
+    Error error = std::move(opened).error();
+    if (error.kind == ErrorKind::timeout && latest < deadline) {
+      error.kind = ErrorKind::disconnected;
+      place.back_off.failed(Clock::now(), Clock::now() - begun);
+    }
+    return about(std::move(error), first, name);
+  }
+  place.back_off.succeeded();
+  place.connection = *std::move(opened);
   return Usable{place.connection, true};
 }
 
@@ -170,11 +205,12 @@ Result<std::optional<Lock>> Client::Impl::lock(std::string_view file, const Regi
     FOREBAY_TRY(const Usable usable, connection(file, deadline));
     const auto request = usable.connection->lock(file, region, access, only_try, deadline);
     if (request && !*request) return std::nullopt;
-    if (request) return Lock(usable.connection, **request);
+    if (request) return Lock(usable.connection, **request, std::string(file));
     // A server that was started again while this connection was not used is no error, and what was not granted can be
     // asked for again: once.
     const bool ended = request.error().kind == ErrorKind::disconnected && !usable.connection->server_is_silent();
-    if (!ended || usable.fresh || Clock::now() >= deadline) return std::unexpected(request.error());
+    if (!ended || usable.fresh || Clock::now() >= deadline)
+      return about(request.error(), usable.connection->server(), file);
   }
 }
 
@@ -184,7 +220,9 @@ Result<int64_t> Client::Impl::count(wire::CounterAction action, std::string_view
   if (usable.connection->failed()) {
     FOREBAY_TRY(usable, connection(counter, Clock::time_point::max()));
   }
-  return usable.connection->count(action, counter, operand);
+  auto value = usable.connection->count(action, counter, operand);
+  if (!value) return about(std::move(value).error(), usable.connection->server(), counter);
+  return value;
 }
 
 Client::Client(ClientOptions options) : impl_(new Impl{std::move(options), nullptr}) {
@@ -204,7 +242,7 @@ Result<std::shared_ptr<Client>> Client::create(ClientOptions options) {
 
 Result<Lock> Client::lock(std::string_view file, const Region& region, Access access, Clock::time_point deadline) {
   FOREBAY_CHECK(check_name(file));
-  if (region.empty()) return Lock(nullptr, 0);
+  if (region.empty()) return Lock(nullptr, 0, std::string(file));
   FOREBAY_TRY(auto granted, impl_->lock(file, region, access, false, deadline));
   if (!granted) return fail(ErrorKind::internal, "the lock server answers a lock as if it were a try");
   return std::move(*granted);
@@ -212,7 +250,7 @@ Result<Lock> Client::lock(std::string_view file, const Region& region, Access ac
 
 Result<std::optional<Lock>> Client::try_lock(std::string_view file, const Region& region, Access access) {
   FOREBAY_CHECK(check_name(file));
-  if (region.empty()) return Lock(nullptr, 0);
+  if (region.empty()) return Lock(nullptr, 0, std::string(file));
   return impl_->lock(file, region, access, true, Clock::time_point::max());
 }
 

@@ -26,6 +26,8 @@ struct ClientOptions {
   // a hash of its name over the number of servers: every client of a file must have the same list in the same order.
   std::vector<std::vector<fabric::Address>> servers;
   fabric::Credentials credentials;
+  // A server that does not answer within this time is not asked again for as long, then for twice as long, and so on up
+  // to a minute: calls that need it fail at once meanwhile.
   std::chrono::milliseconds connect_timeout{10'000};
   std::string label;  // shown by `forebay locks`, for instance "rank 3 of a.out on node7"
 };
@@ -64,9 +66,10 @@ class Lock {
 
  private:
   friend class Client;
-  Lock(std::shared_ptr<Connection> connection, uint64_t request) noexcept;
+  Lock(std::shared_ptr<Connection> connection, uint64_t request, std::string file) noexcept;
   std::shared_ptr<Connection> connection_;  // null for an empty region, which no server knows
   uint64_t request_ = 0;
+  std::string file_;  // for errors
   bool held_ = false;
 };
 
@@ -83,7 +86,7 @@ class Client {
   // bytes, else invalid_argument. An empty region is granted at once, without the server. timeout when `deadline`
   // passes first (the request is withdrawn); disconnected if the server is lost, also if it does not answer for as long
   // as a lease lasts; permission if it does not let this process in; limit if it refuses a list as too long, or has no
-  // more memory for this process.
+  // more memory for this process. Errors have the file as their path and name the server, as those of a Lock do.
   Result<Lock> lock(std::string_view file, const Region& region, Access access,
                     Clock::time_point deadline = Clock::time_point::max());
 

@@ -45,6 +45,7 @@ class Connection {
 
   Clock::time_point valid_until() const { return Clock::time_point(Clock::duration(valid_until_.load())); }
   Clock::duration lease() const { return lease_; }
+  const std::string& server() const { return name_; }
 
   // False in a child of the process that made it.
   bool own() const { return generation_ == fork_generation(); }
@@ -67,6 +68,7 @@ class Connection {
   Connection(fabric::Connected connected, std::string name);
   Result<void> shake_hands(const fabric::Credentials& credentials, Clock::time_point deadline);
   Result<void> say_hello(const std::string& label, Clock::time_point deadline);
+  void tie_life_line(const fabric::Address& server, const fabric::Credentials& credentials, Clock::time_point deadline);
   Result<fabric::Frame> next_frame(Clock::time_point deadline);
 
   Result<void> send(const Bytes& bytes);
@@ -89,9 +91,14 @@ class Connection {
 
   const uint64_t generation_;
   const std::string name_;  // of the server, for errors
+  // A connection over which nothing comes: of this one the server may see a reset only, if there is something that was
+  // not read when the process ends (docs/wire.md, "Leases"). Null if there is none, and none is needed on Unix sockets.
+  std::shared_ptr<Connection> life_line_;
   Fd fd_;
   Clock::duration lease_{std::chrono::seconds(10)};
   uint64_t max_terms_ = 0;
+  uint64_t session_ = 0;
+  bool may_tie_life_line_ = false;
   std::atomic<uint64_t> next_number_{1};
   std::atomic<Clock::rep> valid_until_{Clock::time_point::min().time_since_epoch().count()};
   std::atomic<bool> failed_{false}, silent_{false};

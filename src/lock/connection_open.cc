@@ -1,4 +1,4 @@
-// How a connection to a lock server begins: handshake and hello.
+// How a connection to a lock server begins: handshake, hello, and its life line.
 #include <cerrno>
 
 #include <poll.h>
@@ -32,11 +32,15 @@ Result<std::shared_ptr<Connection>> Connection::open(const std::vector<fabric::A
                                                      const fabric::Credentials& credentials, const std::string& label,
                                                      Clock::time_point deadline) {
   FOREBAY_TRY(fabric::Connected connected, fabric::connect(server, deadline));
-  std::string name = fabric::to_string(connected.address);
+  const fabric::Address address = connected.address;
+  std::string name = fabric::to_string(address);
   std::shared_ptr<Connection> connection(new Connection(std::move(connected), std::move(name)));
   auto done = connection->shake_hands(credentials, deadline);
   if (done) done = connection->say_hello(label, deadline);
-  if (done) return connection;
+  if (done) {
+    connection->tie_life_line(address, credentials, deadline);
+    return connection;
+  }
   Error error = std::move(done).error();
   if (error.path.empty()) error.path = connection->name_;
   return std::unexpected(std::move(error));
@@ -68,7 +72,21 @@ Result<void> Connection::say_hello(const std::string& label, Clock::time_point d
     return fail(ErrorKind::corrupt, "the lock server does not follow the protocol");
   lease_ = std::chrono::milliseconds(welcome->lease_ms);
   max_terms_ = welcome->max_terms;
+  session_ = welcome->session;
+  may_tie_life_line_ = welcome->life_line;
   return {};
+}
+
+// Without one, others wait for the end of a lease in the rare case in which it would have helped: no reason to fail.
+void Connection::tie_life_line(const fabric::Address& server, const fabric::Credentials& credentials,
+                               Clock::time_point deadline) {
+  if (!may_tie_life_line_ || server.kind != fabric::Address::Kind::tcp) return;
+  auto connected = fabric::connect({server}, deadline);
+  if (!connected) return;
+  std::shared_ptr<Connection> line(new Connection(std::move(*connected), name_));
+  Bytes life;
+  wire::encode(life, wire::Life{session_});
+  if (line->shake_hands(credentials, deadline) && line->send(life)) life_line_ = std::move(line);
 }
 
 Result<fabric::Frame> Connection::next_frame(Clock::time_point deadline) {

@@ -1,4 +1,5 @@
 // Real processes that are killed, stopped and forked, and a network that is cut.
+#include <algorithm>
 #include <functional>
 #include <thread>
 
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "fabric/socket.h"
+#include "lock/inspect.h"
 #include "lock/test_server.h"
 
 namespace forebay::lock {
@@ -131,6 +133,26 @@ TEST_P(Crash, AKilledHolderLosesItsLocksAtOnce) {
   EXPECT_LT(time_to_get(), kLongLease / 2);
 }
 
+// The grant waits to be read when the process is killed, so that its system resets a TCP connection.
+TEST_P(Crash, AContenderThatIsKilledWithAGrantUnderWayHoldsUpNobody) {
+  const auto process = holder(), contender = holder();
+  start(kLongLease);
+  process->tell('b');
+  ASSERT_EQ(process->hear(), 'h');
+  contender->tell('b');
+  auto inspector = Inspector::connect({server_->addresses()}, client_options({}).credentials).value();
+  const auto requests = [&](bool granted) {
+    return std::ranges::count(inspector.ask().value().requests, granted, &wire::StatusRequest::granted);
+  };
+  while (requests(false) == 0) std::this_thread::sleep_for(5ms);
+  contender->signal(SIGSTOP);
+  process->end(SIGKILL);
+  while (requests(false) != 0) std::this_thread::sleep_for(5ms);
+  EXPECT_EQ(requests(true), 1);
+  contender->end(SIGKILL);
+  EXPECT_LT(time_to_get(), kLongLease / 2);
+}
+
 TEST_P(Crash, AStoppedHolderKeepsItsLocksUntilLeaseAndGraceAreOver) {
   const auto process = holder();
   start();
@@ -238,7 +260,9 @@ TEST_P(Crash, ASlowServerDoesNotShortenWhatKeepPromises) {
     server.signal(SIGCONT);
   });
   // On a slow machine it fails, which is as good.
-  if (held.keep(1h)) EXPECT_GE(held.valid_until() - Clock::now(), kThisLease / 2);
+  if (held.keep(1h)) {
+    EXPECT_GE(held.valid_until() - Clock::now(), kThisLease / 2);
+  }
 }
 
 TEST_P(Crash, AForkedChildLeavesItsParentsLocksAlone) {

@@ -1,17 +1,33 @@
 #include "lock/server_handler.h"
 
+#include <algorithm>
+
+#include <sys/resource.h>
+
 #include "lock/wire.h"
 
 namespace forebay::lock {
 
 using Clock = std::chrono::steady_clock;
 
-static constexpr size_t kKeptBytes = 256u << 10;  // a buffer that was larger is given back
+namespace {
+
+constexpr size_t kKeptBytes = 256u << 10;  // a buffer that was larger is given back
+
+// Life lines take descriptors that further clients need more: beyond half of what may be open, there are no new ones.
+uint64_t most_lively_sessions(const ServerOptions& options) {
+  rlimit limit{};
+  const uint64_t files = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 1024;
+  return std::min<uint64_t>(options.max_connections, files) / 2;
+}
+
+}  // namespace
 
 ServerHandler::ServerHandler(fabric::Hub& hub, const ServerOptions& options)
     : hub_(hub),
       max_terms_(options.max_terms),
-      service_({options.lease, options.grace, options.hold_off, options.max_terms, options.max_client_memory},
+      service_({options.lease, options.grace, options.hold_off, options.max_terms, options.max_client_memory,
+                most_lively_sessions(options)},
                Clock::now()) {}
 
 void ServerHandler::connected(fabric::ConnectionId id, const std::string& peer) {

@@ -11,6 +11,7 @@
 
 #include "fabric/framing.h"
 #include "fabric/socket.h"
+#include "lock/back_off.h"
 #include "lock/connection.h"
 #include "lock/test_server.h"
 #include "lock/wire.h"
@@ -317,6 +318,41 @@ TEST(ClientThreads, DoNotWaitForAnotherOnesConnectionBeyondTheirDeadline) {
   ASSERT_FALSE(lock);
   EXPECT_EQ(lock.error().kind, ErrorKind::timeout);
   EXPECT_LT(Clock::now() - before, 2500ms);
+}
+
+// The first call finds out, the next ones need not.
+TEST(BackingOff, CostsNoTimeAtEachCall) {
+  const auto mute = fabric::listen(unix_address()).value();
+  ClientOptions options = client_options({mute.front().address});
+  options.connect_timeout = 2s;
+  const auto client = Client::create(options).value();
+  const auto before = Clock::now();
+  for (int i = 0; i < 20; ++i) {
+    const auto lock = client->lock("a file", bytes(0, 1), Access::shared);
+    ASSERT_FALSE(lock);
+    EXPECT_EQ(lock.error().kind, ErrorKind::disconnected);
+    EXPECT_EQ(lock.error().path, "a file");
+    EXPECT_THAT(lock.error().what, HasSubstr(fabric::to_string(mute.front().address)));
+  }
+  EXPECT_FALSE(client->fetch_add("a file", 1));
+  EXPECT_GE(Clock::now() - before, 2s);
+  EXPECT_LT(Clock::now() - before, 3900ms);
+}
+
+TEST(BackingOff, TriesAgainLessAndLessOften) {
+  const auto begin = Clock::now();
+  BackOff back_off;
+  EXPECT_TRUE(back_off.may_try(begin));
+  back_off.failed(begin, 10s);
+  EXPECT_FALSE(back_off.may_try(begin + 9s));
+  EXPECT_TRUE(back_off.may_try(begin + 10s));
+  back_off.failed(begin, 10s);
+  EXPECT_FALSE(back_off.may_try(begin + 19s));
+  for (int i = 0; i < 10; ++i) back_off.failed(begin, 10s);
+  EXPECT_FALSE(back_off.may_try(begin + 59s));
+  EXPECT_TRUE(back_off.may_try(begin + 60s));
+  back_off.succeeded();
+  EXPECT_TRUE(back_off.may_try(begin));
 }
 
 TEST(ClientThreads, ShareAConnection) {

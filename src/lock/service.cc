@@ -43,12 +43,19 @@ Result<void> Service::receive(SessionId id, wire::Decoded decoded, Time now, std
   Session& session = found->second;
   if (session.expired) return {};  // the client learns it from the message that was sent then
   session.last_heard = now;
+  if (session.life_of != 0) return broken("a message on a life line");
   if (auto* hello = std::get_if<wire::Hello>(&decoded.message)) {
     if (session.greeted) return broken("a second hello");
     session.greeted = true;
     session.hello = std::move(*hello);
     out.push_back({id, wire::Welcome{id, static_cast<uint64_t>(options_.lease.count()),
-                                     static_cast<uint64_t>(options_.grace.count()), options_.max_terms}});
+                                     static_cast<uint64_t>(options_.grace.count()), options_.max_terms,
+                                     sessions_.size() < options_.max_lively_sessions}});
+    return {};
+  }
+  if (const auto* life = std::get_if<wire::Life>(&decoded.message)) {
+    if (session.greeted || life->session == 0) return broken("a life line of nobody");
+    session.life_of = life->session;
     return {};
   }
   if (!session.greeted) return broken("no hello at first");
@@ -117,7 +124,7 @@ void Service::receive(SessionId id, Session& session, wire::LockRequest message,
     added = file->table.add(std::move(message.region), message.access);
   }
   session.memory += memory;
-  place->second = {file, added.ticket, memory, added.granted && !open_};
+  place->second = {file, added.ticket, memory, added.granted, added.granted && !open_};
   file->owners.emplace(added.ticket, File::Owner{id, message.request, now});
   if (session.requests.size() == 1) next_tick_ = std::min(next_tick_, end_of(session));
   if (added.granted && open_) out.push_back({id, wire::Granted{message.request}});
@@ -141,10 +148,12 @@ void Service::notify(const File& file, const std::vector<Ticket>& granted, Time,
     if (owner == file.owners.end()) continue;
     const auto session = sessions_.find(owner->second.session);
     if (session == sessions_.end() || session->second.expired) continue;
+    Session::Request& request = session->second.requests[owner->second.request];
+    request.granted = true;
     if (open_)
       out.push_back({owner->second.session, wire::Granted{owner->second.request}});
     else
-      session->second.requests[owner->second.request].deferred = true;
+      request.deferred = true;
   }
 }
 
@@ -174,16 +183,20 @@ void Service::receive(SessionId id, Session& session, const wire::Counter& messa
   out.push_back({id, wire::Value{message.request, before}});
 }
 
-void Service::end_requests(Session& session, Time now, std::vector<Outgoing>& out) {
+void Service::end_requests(Session& session, Which which, Time now, std::vector<Outgoing>& out) {
   std::vector<Session::Request> requests;
   requests.reserve(session.requests.size());
-  for (const auto& [number, request] : session.requests) requests.push_back(request);
-  session.requests.clear();
+  std::erase_if(session.requests, [&](const auto& one) {
+    if (which == Which::waiting && one.second.granted) return false;
+    requests.push_back(one.second);
+    return true;
+  });
   // The latest first: else one would be granted to this session only to be ended next.
   std::ranges::sort(requests, std::greater<>(), &Session::Request::ticket);
   for (const Session::Request& request : requests) {
     File& file = *request.file;
     file.owners.erase(request.ticket);
+    session.memory -= request.memory;
     notify(file, file.table.remove(request.ticket), now, out);
     drop_if_unused(file);
   }
@@ -206,16 +219,33 @@ void Service::disconnected(SessionId id, Ending ending, Time now, std::vector<Ou
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return;
   Session& session = found->second;
+  if (const SessionId client = session.life_of; client != 0) {
+    sessions_.erase(found);
+    if (ending == Ending::orderly) process_gone(client, now, out);
+    return;
+  }
   session.connected = false;
+  end_requests(session, Which::waiting, now, out);
   const bool nothing_left = session.requests.empty() && session.counters.empty();
   if (ending == Ending::broken && !nothing_left && now < end_of(session)) {
     next_tick_ = std::min(next_tick_, end_of(session));
     return;
   }
   session.expired = true;
-  end_requests(session, now, out);
+  end_requests(session, Which::all, now, out);
   end_use(session);
   sessions_.erase(found);
+}
+
+// The end of its other connection may be heard of sooner, later, or as a reset.
+void Service::process_gone(SessionId id, Time now, std::vector<Outgoing>& out) {
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end() || found->second.expired || found->second.life_of != 0) return;
+  Session& session = found->second;
+  session.expired = true;
+  end_requests(session, Which::all, now, out);
+  end_use(session);
+  if (!session.connected) sessions_.erase(found);
 }
 
 void Service::open(Time, std::vector<Outgoing>& out) {
@@ -240,7 +270,7 @@ void Service::tick(Time now, std::vector<Outgoing>& out) {
   for (const SessionId id : over) sessions_[id].expired = true;
   for (const SessionId id : over) {
     Session& session = sessions_[id];
-    end_requests(session, now, out);
+    end_requests(session, Which::all, now, out);
     end_use(session);
     if (session.connected)
       out.push_back({id, wire::Expired{}});

@@ -3,7 +3,8 @@
 //
 // Leases (docs/wire.md, "Leases"): a session that holds or waits for locks, or whose connection broke, ends when
 // nothing was heard of it for lease + grace. Then, and no earlier, others get its bytes. A session that ends in an
-// orderly way gives them back at once.
+// orderly way gives them back at once, and so does one whose life line ended in that way: a connection to which nothing
+// was ever sent, so that the end of its client is seen even if that could not read all that it was told.
 #pragma once
 
 #include <chrono>
@@ -25,6 +26,7 @@ struct ServiceOptions {
   std::chrono::milliseconds hold_off{0};  // from the start, nothing is granted for so long
   uint64_t max_terms = 1u << 20;
   uint64_t max_client_memory = 256ull << 20;
+  uint64_t max_lively_sessions = 1u << 15;  // with more, life lines included, no further client is told to have one
 };
 
 using SessionId = uint64_t;
@@ -51,6 +53,7 @@ class Service {
   // closed, and disconnected(broken) called.
   Result<void> receive(SessionId session, wire::Decoded message, Time now, std::vector<Outgoing>& out);
 
+  // What a client whose connection broke waits for is withdrawn at once: it was not granted, so nobody uses it.
   void disconnected(SessionId session, Ending ending, Time now, std::vector<Outgoing>& out);
 
   // Ends sessions whose time is over. To be called at next_tick() or later, after what has arrived was received.
@@ -76,7 +79,9 @@ class Service {
   void answer(SessionId id, const wire::Query& message, Time now, std::vector<Outgoing>& out) const;
 
   void notify(const File& file, const std::vector<Ticket>& granted, Time now, std::vector<Outgoing>& out);
-  void end_requests(Session& session, Time now, std::vector<Outgoing>& out);
+  enum class Which : uint8_t { all, waiting };
+  void end_requests(Session& session, Which which, Time now, std::vector<Outgoing>& out);
+  void process_gone(SessionId id, Time now, std::vector<Outgoing>& out);
   void end_use(Session& session);
   void open(Time now, std::vector<Outgoing>& out);
   void unname(File* file);

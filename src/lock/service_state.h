@@ -26,12 +26,14 @@ struct Service::Session {
     File* file = nullptr;
     Ticket ticket = 0;
     uint64_t memory = 0;
+    bool granted = false;
     bool deferred = false;  // granted, which the client is told when the service opens
   };
   std::string peer;
   wire::Hello hello;
   Time last_heard;
   bool greeted = false, connected = true, expired = false;
+  SessionId life_of = 0;  // it is nothing but the life line of that session, if there is one of this number
   uint64_t memory = 0;
   std::vector<File*> files;  // by number
   std::unordered_map<uint64_t, Request> requests;

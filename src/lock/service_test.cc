@@ -10,6 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 using Ending = Service::Ending;
 
 Region bytes(uint64_t first, uint64_t length) {
@@ -236,6 +237,69 @@ TEST_F(ServiceTest, KeepsRequestsOfAFileWhoseNumberIsGivenAnew) {
   EXPECT_THAT(sent(), ElementsAre("1:granted 1", "1:granted 2"));
   EXPECT_TRUE(say(1, wire::Release{1}));
   EXPECT_THAT(sent(), ElementsAre("2:granted 1"));
+}
+
+TEST_F(ServiceTest, WithdrawsAtOnceWhatABrokenClientWaitsFor) {
+  for (SessionId client = 1; client <= 3; ++client) join(client);
+  EXPECT_TRUE(lock(1, 1, bytes(0, 10)));
+  EXPECT_TRUE(lock(2, 1, bytes(0, 20)));
+  EXPECT_TRUE(lock(2, 2, bytes(100, 10)));
+  EXPECT_TRUE(lock(3, 1, bytes(15, 10)));
+  EXPECT_TRUE(lock(3, 2, bytes(100, 10)));
+  EXPECT_THAT(sent(), ElementsAre("1:granted 1", "2:granted 2"));
+  leave(2, Ending::broken);
+  EXPECT_THAT(sent(), ElementsAre("3:granted 1"));
+  pass(11s);
+  EXPECT_TRUE(say(3, wire::Renew{9}));
+  sent_.clear();
+  pass(2s);
+  EXPECT_THAT(sent(), UnorderedElementsAre("1:expired", "3:granted 2"));
+}
+
+class LifeLine : public ServiceTest {
+ protected:
+  // Client 1 holds what client 2 waits for, and has its life line as session 11.
+  LifeLine() {
+    join(1);
+    join(2);
+    service_.connected(11, "peer", now_);
+    EXPECT_TRUE(say(11, wire::Life{1}));
+    EXPECT_TRUE(lock(1, 1, bytes(0, 10)));
+    EXPECT_TRUE(lock(2, 1, bytes(0, 10)));
+    EXPECT_THAT(sent(), ElementsAre("1:granted 1"));
+  }
+};
+
+TEST_F(LifeLine, TellsThatAClientIsGoneWhoseConnectionWasReset) {
+  leave(1, Ending::broken);
+  EXPECT_THAT(sent(), IsEmpty());
+  leave(11, Ending::orderly);
+  EXPECT_THAT(sent(), ElementsAre("2:granted 1"));
+}
+
+TEST_F(LifeLine, MayBeHeardOfFirst) {
+  leave(11, Ending::orderly);
+  EXPECT_THAT(sent(), ElementsAre("2:granted 1"));
+  EXPECT_TRUE(lock(1, 2, bytes(20, 10)));
+  leave(1, Ending::broken);
+  EXPECT_THAT(sent(), IsEmpty());
+  EXPECT_EQ(status(2).clients.size(), 1u);
+}
+
+TEST_F(LifeLine, SaysNothingWhenItBreaks) {
+  leave(11, Ending::broken);
+  leave(1, Ending::broken);
+  EXPECT_THAT(sent(), IsEmpty());
+  EXPECT_EQ(status(2).clients.size(), 2u);
+}
+
+TEST_F(LifeLine, IsNothingElse) {
+  EXPECT_FALSE(say(11, wire::Hello{"label", "host", 1}));
+  EXPECT_FALSE(say(2, wire::Life{1}));
+  service_.connected(12, "peer", now_);
+  EXPECT_TRUE(say(12, wire::Life{99}));
+  leave(12, Ending::orderly);
+  EXPECT_THAT(sent(), IsEmpty());
 }
 
 TEST_F(ServiceTest, Counts) {

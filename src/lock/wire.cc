@@ -33,7 +33,12 @@ enum StatusFlags : uint64_t { kLast = 1, kTruncated = 2 };
 uint64_t flag(bool set, uint64_t bit) { return set ? bit : 0; }
 
 void put(Bytes& to, const Welcome& m) {
-  Writer(to, Type::welcome).number(m.session).number(m.lease_ms).number(m.grace_ms).number(m.max_terms);
+  Writer(to, Type::welcome)
+      .number(m.session)
+      .number(m.lease_ms)
+      .number(m.grace_ms)
+      .number(m.max_terms)
+      .number(m.life_line);
 }
 void put(Bytes& to, const Granted& m) { Writer(to, Type::granted).number(m.request); }
 void put(Bytes& to, const Refused& m) {
@@ -193,6 +198,7 @@ void encode(Bytes& to, const Counter& m) {
       .text(m.name);
 }
 void encode(Bytes& to, const Query& m) { Writer(to, Type::query).number(m.request); }
+void encode(Bytes& to, const Life& m) { Writer(to, Type::life).number(m.session); }
 void encode(Bytes& to, const ServerMessage& message) {
   std::visit([&to](const auto& m) { put(to, m); }, message);
 }
@@ -224,6 +230,9 @@ Result<Decoded> decode_client(const fabric::Frame& frame, uint64_t max_terms) {
     case Type::query:
       decoded.message = Query{from.varint()};
       break;
+    case Type::life:
+      decoded.message = Life{from.varint()};
+      break;
     default:
       return broken(frame.type);
   }
@@ -243,6 +252,7 @@ Result<ServerMessage> decode_server(const fabric::Frame& frame) {
       welcome.lease_ms = from.varint(kYearMs);
       welcome.grace_ms = from.varint(kYearMs);
       welcome.max_terms = from.varint();
+      welcome.life_line = from.varint(1) != 0;
       message = welcome;
       break;
     }

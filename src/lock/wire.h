@@ -33,6 +33,7 @@ enum class Type : uint8_t {
   renew = 20,
   counter = 21,
   query = 22,
+  life = 23,
   // From the server:
   welcome = 32,
   granted = 33,
@@ -48,6 +49,12 @@ struct Hello {
   std::string label;
   std::string host;
   uint64_t pid = 0;
+};
+
+// The first message of a connection that is a life line, instead of hello, and the only one: its end tells that the
+// client of this session is gone. It has no answer: a client's end is clean as long as nothing is sent to it.
+struct Life {
+  uint64_t session = 0;
 };
 
 // From now on `number` stands for this file. A number that is in use gets a new meaning; requests keep theirs.
@@ -91,7 +98,7 @@ struct Query {
   uint64_t request = 0;
 };
 
-using ClientMessage = std::variant<Hello, File, LockRequest, Release, Renew, Counter, Query>;
+using ClientMessage = std::variant<Hello, File, LockRequest, Release, Renew, Counter, Query, Life>;
 
 // The answer to hello.
 struct Welcome {
@@ -99,6 +106,7 @@ struct Welcome {
   uint64_t lease_ms = 0;
   uint64_t grace_ms = 0;
   uint64_t max_terms = 0;
+  bool life_line = false;  // there is room for one
 };
 
 struct Granted {
@@ -177,6 +185,7 @@ void encode(Bytes& to, const Release& message);
 void encode(Bytes& to, const Renew& message);
 void encode(Bytes& to, const Counter& message);
 void encode(Bytes& to, const Query& message);
+void encode(Bytes& to, const Life& message);
 void encode(Bytes& to, const ServerMessage& message);
 
 // A region with more than `max_terms` terms is read no further than that: the request then comes back with an empty

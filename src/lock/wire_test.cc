@@ -96,6 +96,10 @@ TEST(Wire, KeepsClientMessages) {
   bytes.clear();
   encode(bytes, Query{3});
   EXPECT_EQ(through_client<Query>(bytes).request, 3u);
+
+  bytes.clear();
+  encode(bytes, Life{4});
+  EXPECT_EQ(through_client<Life>(bytes).session, 4u);
 }
 
 TEST(Wire, KeepsRegions) {

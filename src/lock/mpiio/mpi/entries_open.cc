@@ -89,8 +89,10 @@ FOREBAY_ENTRY int MPI_Init_thread(int* argc, char*** argv, int required, int* pr
 }
 
 FOREBAY_ENTRY int MPI_File_open(MPI_Comm comm, const char* name, int amode, MPI_Info info, MPI_File* fh) {
+  *fh = MPI_FILE_NULL;
   const int code = PMPI_File_open(comm, name, amode, info, fh);
-  if (code != MPI_SUCCESS) return code;
+  // An error handler of MPI_FILE_NULL may have made a success of a failure.
+  if (code != MPI_SUCCESS || *fh == MPI_FILE_NULL) return code;
   const auto followed = follow(comm, name, amode, info, *fh);
   return followed ? MPI_SUCCESS : fail_open(fh, followed.error());
 }

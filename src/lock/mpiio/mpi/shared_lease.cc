@@ -16,12 +16,13 @@ struct SharedLease::Word {
   int32_t kind = 0;  // ErrorKind, if failed
   int64_t remaining_ms = 0;
   uint64_t file_size = 0;
-  char text[232] = {};
+  char text[480] = {};
 
+  // The others know the file.
   void fail_with(const Error& error) {
     failed = 1;
     kind = static_cast<int32_t>(error.kind);
-    error.message().copy(text, sizeof text - 1);
+    error.what.copy(text, sizeof text - 1);
   }
 };
 

@@ -13,8 +13,12 @@ int64_t base_of(File& file) {
 }  // namespace
 
 MpiResult<int64_t> reserve_shared(File& file, int64_t etypes) {
-  FOREBAY_TRY(const int64_t moved, file.client->fetch_add(file.counter_name(), etypes));
-  return base_of(file) + moved;
+  auto moved = file.client->fetch_add(file.counter_name(), etypes);
+  if (!moved) {
+    moved.error().path = file.path;  // instead of the counter's name
+    return std::unexpected(Fault(moved.error()));
+  }
+  return base_of(file) + *moved;
 }
 
 MpiResult<int64_t> shared_position(File& file) { return reserve_shared(file, 0); }
