@@ -73,7 +73,7 @@ _forebay() {
       mapfile -t COMPREPLY < <(compgen -W 'none gzip paper fast balanced max' -- "$cur")
       return
       ;;
-    --name | --step | --group-size | --block-size | --lossy | --match | --memory | --threads | --only | -r | --rank | --sample | \
+    --name | --series | --step | --group-size | --block-size | --lossy | --match | --memory | --threads | --only | -r | --rank | --sample | \
       --min-speed | --as | --keep-last | --keep-every | --full-every | \
       --aggregators | --aggregator-nodes | --launcher | --relaunch | --restart-args | --grace | --restart-timeout | \
       --drain-timeout | --keep | --pfs-limit | --backlog-sets | --set-timeout | --stall-timeout | --peer-timeout | \
@@ -93,18 +93,18 @@ _forebay() {
   local daemon=' --log --detach --pid-file --until-eof'
   case $verb in
     pack)
-      options+=' --store --output --name --step --group-size --scheme --block-size --profile --match --exact --describe'
+      options+=' --store --series --output --name --step --group-size --scheme --block-size --profile --match --exact --describe'
       options+=' --lossy --opaque --base --full-every --exclude --include --strict --memory --threads'
       ;;
-    restore) options+=' --store --to --only --overwrite --special-modes --memory --threads' ;;
-    ls) options+=' --store --variables --memory' ;;
-    info) options+=' --store --groups --relations --memory' ;;
-    verify) options+=' --store --memory --threads' ;;
-    extract) options+=' --store --rank --to --overwrite --memory' ;;
+    restore) options+=' --store --series --to --only --overwrite --special-modes --memory --threads' ;;
+    ls) options+=' --store --series --variables --memory' ;;
+    info) options+=' --store --series --groups --relations --memory' ;;
+    verify) options+=' --store --series --memory --threads' ;;
+    extract) options+=' --store --series --rank --to --overwrite --memory' ;;
     advise) options+=' --sample --min-speed --match --exact --describe --opaque --memory --threads' ;;
     repair) options+=' --store --as --memory --threads' ;;
-    prune) options+=' --store --keep-last --keep-every --dry-run --memory --threads' ;;
-    diff) options+=' --store --memory' ;;
+    prune) options+=' --store --series --keep-last --keep-every --dry-run --memory --threads' ;;
+    diff) options+=' --store --series --memory' ;;
     lockd)
       options+=' --listen --secret --new-secret --munge --lease --grace --restarted --max-terms --client-memory'
       options+=' --address-file --log --detach'

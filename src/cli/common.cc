@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/series.h"
 #include "cli/text.h"
 
 namespace forebay::cli {
@@ -59,9 +60,9 @@ void declare_threads(Syntax& syntax, engine::Resources& resources) {
   syntax.option("--threads", "COUNT", "Computing threads. Default: one per core.", set_threads(resources.threads));
 }
 
-Result<store::SetInfo> find_set(const store::Store& store, const std::string& name) {
+Result<store::SetInfo> find_set(const store::Store& store, const std::string& name, const std::string& series) {
   if (name != "latest") return store.find(name);
-  FOREBAY_TRY(const auto sets, store.list());
+  FOREBAY_TRY(const auto sets, sets_of_series(store, series));
   for (const store::SetInfo& set : sets | std::views::reverse)
     if (set.manifest) return set;
   return fail(ErrorKind::not_found, "the store has no set that can be read", store.path());

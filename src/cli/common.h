@@ -34,8 +34,9 @@ void declare_threads(Syntax& syntax, engine::Resources& resources);
 std::string of_environment(const char* name);
 std::string store_of_environment();  // $FOREBAY_STORE
 
-// The set `name`, where "latest" is the newest whose manifest can be read. not_found otherwise.
-Result<store::SetInfo> find_set(const store::Store& store, const std::string& name);
+// The set `name`, where "latest" is the newest whose manifest can be read, of the series that is meant (cli/series.h).
+// not_found otherwise.
+Result<store::SetInfo> find_set(const store::Store& store, const std::string& name, const std::string& series);
 
 // "forebay: warning: TEXT" on standard error.
 void warn(std::string_view text);

@@ -4,6 +4,7 @@
 
 #include "cli/common.h"
 #include "cli/json.h"
+#include "cli/series.h"
 #include "cli/text.h"
 #include "cli/units.h"
 #include "cli/verb.h"
@@ -104,6 +105,7 @@ class Diff final : public Verb {
   void declare(Syntax& syntax) override {
     syntax.operands(operands_);
     declare_store(syntax, store_);
+    declare_series(syntax, series_);
     declare_memory(syntax, resources_);
   }
 
@@ -134,12 +136,12 @@ class Diff final : public Verb {
   Result<engine::OpenSet> open(const std::string& text) const {
     FOREBAY_TRY(const SetName which, split_name(text, store_));
     FOREBAY_TRY(const auto store, store::Store::open(which.store));
-    FOREBAY_TRY(const auto info, find_set(store, which.name));
+    FOREBAY_TRY(const auto info, find_set(store, which.name, series_));
     return engine::open_set(info, resources_.resolved().memory_bytes);
   }
 
   std::vector<std::string> operands_;
-  std::string store_;
+  std::string store_, series_;
   engine::Resources resources_;
 };
 

@@ -9,6 +9,7 @@
 #include "cli/common.h"
 #include "cli/json.h"
 #include "cli/new_file.h"
+#include "cli/series.h"
 #include "cli/text.h"
 #include "cli/units.h"
 #include "cli/verb.h"
@@ -52,6 +53,7 @@ class Extract final : public Verb {
   void declare(Syntax& syntax) override {
     syntax.operands(operands_);
     declare_store(syntax, store_);
+    declare_series(syntax, series_);
     syntax.option("-r,--rank", "R", "Only this rank's. Default: all ranks.",
                   [this](const std::string& text) -> Result<void> {
                     FOREBAY_TRY(const uint64_t rank, parse_count(text));
@@ -69,7 +71,7 @@ class Extract final : public Verb {
     FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {2, 2}));
     if (to_ == "-" && console.json) return fail(ErrorKind::invalid_argument, "--json and '--to -' exclude each other");
     FOREBAY_TRY(const auto store, store::Store::open(operands.store));
-    FOREBAY_TRY(const auto info, find_set(store, operands.own[0]));
+    FOREBAY_TRY(const auto info, find_set(store, operands.own[0], series_));
     FOREBAY_TRY(const auto set, engine::open_set(info, memory()));
     const auto found = engine::find_variables(set, operands.own[1], rank_);
     if (found.empty())
@@ -144,7 +146,7 @@ class Extract final : public Verb {
   }
 
   std::vector<std::string> operands_;
-  std::string store_, to_;
+  std::string store_, series_, to_;
   std::optional<uint32_t> rank_;
   bool overwrite_ = false;
   engine::Resources resources_;

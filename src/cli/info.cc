@@ -9,6 +9,7 @@
 #include "cli/json.h"
 #include "cli/loss.h"
 #include "cli/relations.h"
+#include "cli/series.h"
 #include "cli/shares.h"
 #include "cli/table.h"
 #include "cli/text.h"
@@ -226,6 +227,11 @@ void print_manifest(const store::Manifest& manifest) {
   fmt::print("step         {}\n", manifest.step ? fmt::format("{}", *manifest.step) : "-");
   fmt::print("created      {} by {}\n", format_local_time(manifest.created_ns / 1'000'000'000),
              printable(manifest.software));
+  const store::Origin& origin = manifest.origin;
+  fmt::print("series       {}\n", printable(origin.series));
+  if (!origin.run.empty()) fmt::print("run          {}\n", printable(origin.run));
+  if (!origin.host.empty()) fmt::print("host         {}\n", printable(origin.host));
+  if (!origin.command.empty()) fmt::print("command      {}\n", printable(origin.command));
   fmt::print("packed with  profile {}, scheme {}, {} of {} at most\n", printable(manifest.profile),
              printable(manifest.scheme), plural(manifest.containers.size(), "group"),
              plural(manifest.group_size, "rank"));
@@ -249,6 +255,7 @@ class Info final : public Verb {
   void declare(Syntax& syntax) override {
     syntax.operands(operands_);
     declare_store(syntax, store_);
+    declare_series(syntax, series_);
     syntax.flag("-g,--groups", groups_, "List the variable groups.");
     syntax.flag("-r,--relations", relations_, "List which variables were predicted from which others.");
     declare_memory(syntax, resources_);
@@ -265,7 +272,7 @@ class Info final : public Verb {
     }
     FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {1, 1}));
     FOREBAY_TRY(const auto store, store::Store::open(operands.store));
-    FOREBAY_TRY(const auto info, find_set(store, operands.own[0]));
+    FOREBAY_TRY(const auto info, find_set(store, operands.own[0], series_));
     FOREBAY_TRY(const auto set, engine::open_set(info, memory));
     show(set.containers, &set.manifest, console);
     return ExitCode::ok;
@@ -278,6 +285,7 @@ class Info final : public Verb {
                        {"bases", json_bases(manifest ? manifest->bases : std::vector<store::BaseEntry>{})},
                        {"lossy", json_texts(manifest ? manifest->lossy : std::vector<std::string>{})},
                        {"containers", Json::array()}};
+      if (manifest) document.update(json_origin(manifest->origin));
       for (const auto& container : containers) document["containers"].push_back(json_container(container));
       if (groups_) {
         document["groups"] = Json::array();
@@ -295,7 +303,7 @@ class Info final : public Verb {
   }
 
   std::vector<std::string> operands_;
-  std::string store_;
+  std::string store_, series_;
   bool groups_ = false, relations_ = false;
   engine::Resources resources_;
 };

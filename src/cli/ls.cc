@@ -4,11 +4,13 @@
 #include "cli/common.h"
 #include "cli/json.h"
 #include "cli/ls_set.h"
+#include "cli/series.h"
 #include "cli/table.h"
 #include "cli/text.h"
 #include "cli/units.h"
 #include "cli/verb.h"
 #include "engine/set.h"
+#include "store/series.h"
 
 namespace forebay::cli {
 namespace {
@@ -18,7 +20,7 @@ constexpr VerbText kText = {
     .summary = "list the sets of a store, or the files and variables of a set",
     .usage = "STORE [NAME|latest] [OPTIONS]",
     .description =
-        "Without NAME: the sets, oldest first; BASES are sets that hold frames of a set,\n"
+        "Without NAME: the sets, oldest first, or those of --series; BASES are sets that hold frames of a set,\n"
         "without which it cannot be restored. With NAME: the set's files. With --variables:\n"
         "its variables with type, shape, compression ratio and characteristics (smallest,\n"
         "largest and mean finite value, counts of NaNs and infinities). Only manifests and\n"
@@ -49,6 +51,7 @@ Json json_set(const store::SetInfo& set) {
   }
   const store::Manifest& manifest = *set.manifest;
   const auto raw = static_cast<double>(manifest.raw_bytes()), stored = static_cast<double>(manifest.bytes());
+  json.update(json_origin(manifest.origin));
   json.update({{"step", manifest.step ? Json(*manifest.step) : Json()},
                {"created", format_utc_time(manifest.created_ns / kNanoseconds,
                                            static_cast<uint32_t>(manifest.created_ns % kNanoseconds))},
@@ -75,6 +78,7 @@ std::string base_names(const store::Manifest& manifest) {
 
 void print_sets(const std::vector<store::SetInfo>& sets) {
   Table table({{"NAME"},
+               {"SERIES"},
                {"STEP", Align::right},
                {"CREATED"},
                {"RANKS", Align::right},
@@ -87,15 +91,15 @@ void print_sets(const std::vector<store::SetInfo>& sets) {
                {"BASES"}});
   for (const store::SetInfo& set : sets) {
     if (!set.manifest) {
-      table.add({printable(set.name), "-", "damaged", "-", "-", "-", "-", "-", "-", "-", "-"});
+      table.add({printable(set.name), "-", "-", "damaged", "-", "-", "-", "-", "-", "-", "-", "-"});
       continue;
     }
     const store::Manifest& m = *set.manifest;
-    table.add({printable(set.name), step_text(m.step), created_text(m), fmt::format("{}", m.ranks),
-               fmt::format("{}", m.files()), format_bytes(m.raw_bytes()), format_bytes(m.bytes()),
-               format_ratio(static_cast<double>(m.raw_bytes()), static_cast<double>(m.bytes())),
-               printable(m.profile) + (m.lossy.empty() ? "" : " (lossy)"), printable(m.scheme),
-               printable(base_names(m))});
+    table.add(
+        {printable(set.name), printable(m.origin.series), step_text(m.step), created_text(m),
+         fmt::format("{}", m.ranks), fmt::format("{}", m.files()), format_bytes(m.raw_bytes()), format_bytes(m.bytes()),
+         format_ratio(static_cast<double>(m.raw_bytes()), static_cast<double>(m.bytes())),
+         printable(m.profile) + (m.lossy.empty() ? "" : " (lossy)"), printable(m.scheme), printable(base_names(m))});
   }
   table.for_each_line(print_line);
 }
@@ -107,6 +111,7 @@ class Ls final : public Verb {
   void declare(Syntax& syntax) override {
     syntax.operands(operands_);
     declare_store(syntax, store_);
+    declare_series(syntax, series_);
     syntax.flag("-v,--variables", variables_, "List variables (NAME is then needed).");
     declare_memory(syntax, resources_);
   }
@@ -115,7 +120,7 @@ class Ls final : public Verb {
     FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {0, 1}));
     FOREBAY_TRY(const auto store, store::Store::open(operands.store));
     if (operands.own.empty()) return list_sets(store, console);
-    FOREBAY_TRY(const auto info, find_set(store, operands.own[0]));
+    FOREBAY_TRY(const auto info, find_set(store, operands.own[0], series_));
     FOREBAY_TRY(const auto set, engine::open_set(info, resources_.resolved().memory_bytes));
     if (console.json) {
       Json document = {{"store", json_text(store.path())}, {"set", json_set(info)}};
@@ -133,13 +138,15 @@ class Ls final : public Verb {
   Result<ExitCode> list_sets(const store::Store& store, const Console& console) const {
     if (variables_)
       return fail(ErrorKind::invalid_argument, "--variables needs the name of a set", {}, {}, "add NAME or 'latest'");
-    FOREBAY_TRY(const auto sets, store.list());
+    FOREBAY_TRY(const auto all, store.list());
+    FOREBAY_TRY(const std::string series, series_or(series_, ""));
+    const auto sets = series.empty() ? all : store::of_series(all, series);
     if (console.json) {
       Json list = Json::array();
       for (const store::SetInfo& set : sets) list.push_back(json_set(set));
       print_json({{"store", json_text(store.path())}, {"sets", std::move(list)}});
     } else if (sets.empty()) {
-      fmt::print("{}: no sets\n", printable(store.path()));
+      fmt::print("{}: no sets{}\n", printable(store.path()), series.empty() ? "" : " of the series " + series);
     } else {
       print_sets(sets);
       for (const store::SetInfo& set : sets)
@@ -149,7 +156,7 @@ class Ls final : public Verb {
   }
 
   std::vector<std::string> operands_;
-  std::string store_;
+  std::string store_, series_;
   bool variables_ = false;
   engine::Resources resources_;
 };

@@ -42,7 +42,10 @@ class TemporaryDirectory {
 };
 
 Result<PackingMeasure> measure_store(const store::Store& store) {
-  FOREBAY_TRY(const auto set, find_set(store, "latest"));
+  FOREBAY_TRY(const auto sets, store.list());
+  if (sets.empty() || !sets.back().manifest)  // those that cannot be read come first
+    return fail(ErrorKind::not_found, "the store has no set that can be read", store.path());
+  const store::SetInfo& set = sets.back();
   const store::Manifest& manifest = *set.manifest;
   if (manifest.bytes() == 0 || manifest.raw_bytes() == 0)
     return fail(ErrorKind::invalid_argument, "the newest set of the store is empty", store.path());

@@ -10,6 +10,7 @@
 #include "cli/loss.h"
 #include "cli/packing.h"
 #include "cli/progress.h"
+#include "cli/series.h"
 #include "cli/text.h"
 #include "cli/units.h"
 #include "cli/verb.h"
@@ -55,8 +56,10 @@ Json json_outcomes(const std::vector<engine::LossyRule>& rules, const std::vecto
   return list;
 }
 
-Json json_report(const engine::PackReport& report, const std::vector<engine::LossyRule>& rules) {
+Json json_report(const engine::PackReport& report, const std::string& series,
+                 const std::vector<engine::LossyRule>& rules) {
   return {{"set", json_text(report.name)},
+          {"series", json_text(series)},
           {"step", report.step ? Json(*report.step) : Json()},
           {"ranks", report.ranks},
           {"files", report.files},
@@ -138,6 +141,8 @@ class Pack final : public Verb {
                   add_text(options_.scan.include));
     syntax.flag("--strict", options_.scan.strict,
                 "Refuse directories with FIFOs, sockets or devices in them. Default: skip these, and say so.");
+    syntax.option("--series", "NAME", "The series that the set belongs to. Default: $FOREBAY_SERIES, else 'default'.",
+                  set_text(series_));
     declare_compression(syntax, compression_);
     syntax.option("--base", "NAME|latest",
                   "Refer to frames that the set NAME has already, instead of storing them again. Restoring the new set "
@@ -159,7 +164,7 @@ class Pack final : public Verb {
     if (!speaks) return report ? ExitCode::ok : exit_code_of(report.error().kind);
     if (!report) return std::unexpected(std::move(report).error());
     if (console.json)
-      print_json(json_report(*report, options_.lossy));
+      print_json(json_report(*report, options_.origin.series, options_.lossy));
     else
       print_report(*report, options_.lossy);
     return ExitCode::ok;
@@ -178,6 +183,10 @@ class Pack final : public Verb {
     if (options_.store.empty()) options_.store = store_of_environment();
     if (options_.store.empty())
       return fail(ErrorKind::invalid_argument, "no store is given", {}, {}, "use --store STORE, or set FOREBAY_STORE");
+    FOREBAY_TRY(std::string series, series_or(series_, std::string(store::kDefaultSeries)));
+    std::vector<std::string> words = {"forebay", "pack"};
+    words.insert(words.end(), options_.sources.begin(), options_.sources.end());
+    options_.origin = origin_of(std::move(series), "", words);
     FOREBAY_CHECK(complete(compression_, options_));
     FOREBAY_CHECK(complete(description_));
     options_.similarity = description_.similarity;
@@ -186,6 +195,7 @@ class Pack final : public Verb {
   }
 
   engine::PackOptions options_;
+  std::string series_;
   Compression compression_;
   Description description_;
 };

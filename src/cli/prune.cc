@@ -6,11 +6,13 @@
 #include "cli/common.h"
 #include "cli/json.h"
 #include "cli/progress.h"
+#include "cli/series.h"
 #include "cli/text.h"
 #include "cli/units.h"
 #include "cli/verb.h"
 #include "engine/base_frames.h"
 #include "engine/verify.h"
+#include "store/series.h"
 
 namespace forebay::cli {
 namespace {
@@ -20,7 +22,8 @@ constexpr VerbText kText = {
     .summary = "remove old sets by a retention policy",
     .usage = "STORE --keep-last N [--keep-every K] [--dry-run]",
     .description =
-        "Removes every set but the newest N and those whose step is a multiple of K. Never\n"
+        "Removes every set but the newest N and those whose step is a multiple of K, of each\n"
+        "series by itself, or of --series only. Never\n"
         "removes the newest intact set: before anything is removed, sets are verified from\n"
         "the newest back to the first that is intact, and that one is kept in any case. If\n"
         "there is none, nothing is removed and the exit code is 5. Sets whose manifest\n"
@@ -38,6 +41,7 @@ class Prune final : public Verb {
   void declare(Syntax& syntax) override {
     syntax.operands(operands_);
     declare_store(syntax, store_);
+    declare_series(syntax, series_);
     syntax.option("--keep-last", "N",
                   "Keep the newest N sets, counted from the newest intact one; damaged newer ones stay, too.",
                   set_count(retention_.keep_last));
@@ -54,21 +58,40 @@ class Prune final : public Verb {
                   "use --keep-last N or --keep-every K");
     FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {0, 0}));
     FOREBAY_TRY(const auto store, store::Store::open(operands.store));
-    FOREBAY_TRY(const auto sets, store.list());
-    FOREBAY_TRY(const auto others, other_referrers(store, sets));
-    std::string newest_good;
-    store::PrunePlan plan;
-    if (may_remove_something(sets)) {
-      FOREBAY_TRY(newest_good, newest_intact(sets));
-      plan = store::to_prune(sets, retention_, newest_good, others);
-    }
+    FOREBAY_TRY(const auto all, store.list());
+    FOREBAY_TRY(const auto sets, all_or_series(store, all, series_));
+    FOREBAY_TRY(const auto others, other_referrers(store, all));
+    Plan plan;
+    for (const std::string& series : store::series_in(sets)) FOREBAY_CHECK(add(series, all, others, plan));
     if (!dry_run_)
       for (const std::string& name : plan.removed) FOREBAY_CHECK(store.remove(name));
-    print(console, sets, plan, newest_good);
+    print(console, sets, plan);
     return ExitCode::ok;
   }
 
  private:
+  struct Plan : store::PrunePlan {
+    std::vector<std::pair<std::string, std::string>> newest_good;  // series, and its newest intact set, if looked for
+  };
+
+  // What the policy makes of one series. Bases of the sets of others stay.
+  Result<void> add(const std::string& series, const std::vector<store::SetInfo>& all,
+                   std::vector<store::Manifest> others, Plan& plan) {
+    const auto sets = store::of_series(all, series);
+    if (!may_remove_something(sets)) {
+      plan.newest_good.emplace_back(series, "");
+      return {};
+    }
+    FOREBAY_TRY(const std::string newest_good, newest_intact(series, sets));
+    for (const store::SetInfo& set : all)
+      if (set.manifest && set.manifest->origin.series != series) others.push_back(*set.manifest);
+    const auto of_series = store::to_prune(sets, retention_, newest_good, others);
+    plan.removed.insert(plan.removed.end(), of_series.removed.begin(), of_series.removed.end());
+    plan.needed.insert(plan.needed.end(), of_series.needed.begin(), of_series.needed.end());
+    plan.newest_good.emplace_back(series, newest_good);
+    return {};
+  }
+
   // Whether the policy, whichever set is the newest intact one, removes any: else nothing needs to be verified.
   bool may_remove_something(const std::vector<store::SetInfo>& sets) const {
     return std::ranges::any_of(sets, [&](const store::SetInfo& set) {
@@ -95,7 +118,7 @@ class Prune final : public Verb {
     return others;
   }
 
-  Result<std::string> newest_intact(const std::vector<store::SetInfo>& sets) {
+  Result<std::string> newest_intact(const std::string& series, const std::vector<store::SetInfo>& sets) {
     for (const store::SetInfo& set : sets | std::views::reverse) {
       if (!set.manifest) continue;
       ProgressLine progress("verifying " + printable(set.name));
@@ -103,9 +126,11 @@ class Prune final : public Verb {
       FOREBAY_TRY(const auto report, engine::verify(set, resources_));
       if (report.intact()) return set.name;
     }
-    return fail(ErrorKind::corrupt, "no set of the store is intact; nothing was removed", {}, {},
-                "see 'forebay verify' and 'forebay repair'");
+    return fail(ErrorKind::corrupt, fmt::format("no set of the series '{}' is intact; nothing was removed", series), {},
+                {}, "see 'forebay verify' and 'forebay repair'");
   }
+
+  static Json json_newest(const std::string& name) { return name.empty() ? Json() : json_text(name); }
 
   static Json json_needed(const std::vector<store::Needed>& needed) {
     Json list = Json::array();
@@ -113,18 +138,21 @@ class Prune final : public Verb {
     return list;
   }
 
-  void print(const Console& console, const std::vector<store::SetInfo>& sets, const store::PrunePlan& plan,
-             const std::string& newest_good) const {
+  void print(const Console& console, const std::vector<store::SetInfo>& sets, const Plan& plan) const {
     const std::vector<std::string>& removed = plan.removed;
     std::vector<std::string> kept;
     for (const store::SetInfo& set : sets)
       if (std::ranges::find(removed, set.name) == removed.end()) kept.push_back(set.name);
     if (console.json) {
+      Json series = Json::array();
+      for (const auto& [name, newest] : plan.newest_good)
+        series.push_back({{"name", json_text(name)}, {"newest_intact", json_newest(newest)}});
       print_json({{"dry_run", dry_run_},
                   {"removed", json_texts(removed)},
                   {"kept", json_texts(kept)},
                   {"needed", json_needed(plan.needed)},
-                  {"newest_intact", newest_good.empty() ? Json() : json_text(newest_good)}});
+                  {"newest_intact", plan.newest_good.size() == 1 ? json_newest(plan.newest_good[0].second) : Json()},
+                  {"series", std::move(series)}});
       return;
     }
     for (const std::string& name : removed)
@@ -135,7 +163,7 @@ class Prune final : public Verb {
   }
 
   std::vector<std::string> operands_;
-  std::string store_;
+  std::string store_, series_;
   store::Retention retention_;
   bool dry_run_ = false;
   engine::Resources resources_;

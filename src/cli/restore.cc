@@ -7,6 +7,7 @@
 #include "cli/common.h"
 #include "cli/json.h"
 #include "cli/progress.h"
+#include "cli/series.h"
 #include "cli/text.h"
 #include "cli/units.h"
 #include "cli/verb.h"
@@ -23,8 +24,9 @@ constexpr VerbText kText = {
         "Every byte is checked before it is written, and files get their names only when\n"
         "all that was asked for is there; a damaged set is refused, but its undamaged\n"
         "files can be had with --only. 'latest' is the newest set that is intact: damaged\n"
-        "newer ones are passed over with a warning. With --only, containers that are damaged\n"
-        "as a whole are named and passed over, and the exit code is 5.\n"
+        "newer ones are passed over with a warning. In a store with several series it needs\n"
+        "--series. With --only, containers that are damaged as a whole are named and passed\n"
+        "over, and the exit code is 5.\n"
         "Files belong to whoever restores them, so set-user-ID and set-group-ID bits are not\n"
         "given back, with a warning, unless --special-modes asks for them.\n",
     .examples =
@@ -63,6 +65,7 @@ class Restore final : public Verb {
   void declare(Syntax& syntax) override {
     syntax.operands(operands_);
     declare_store(syntax, store_);
+    declare_series(syntax, options_.series);
     syntax.option("-t,--to", "DIR", "Where the files go.", set_text(options_.target));
     syntax.option(
         "--only", "GLOB",
@@ -83,6 +86,7 @@ class Restore final : public Verb {
       return fail(ErrorKind::invalid_argument, "no target directory is given", {}, {}, "use --to DIR");
     options_.store = operands.store;
     options_.name = operands.own[0];
+    FOREBAY_TRY(options_.series, series_or(options_.series, ""));
     FOREBAY_TRY(const auto report, restore());
     const ExitCode code = report.unread.empty() ? ExitCode::ok : ExitCode::damaged;
     if (console.json) {

@@ -9,6 +9,7 @@
 #include "cli/common.h"
 #include "cli/json.h"
 #include "cli/progress.h"
+#include "cli/series.h"
 #include "cli/text.h"
 #include "cli/units.h"
 #include "cli/verb.h"
@@ -92,6 +93,7 @@ class Verify final : public Verb {
   void declare(Syntax& syntax) override {
     syntax.operands(operands_);
     declare_store(syntax, store_);
+    declare_series(syntax, series_);
     declare_memory(syntax, resources_);
     declare_threads(syntax, resources_);
   }
@@ -116,10 +118,10 @@ class Verify final : public Verb {
   }
 
  private:
-  static Result<std::vector<store::SetInfo>> chosen(const Operands& operands, const store::Store& store,
-                                                    const std::vector<store::SetInfo>& all) {
-    if (operands.own.empty()) return all;
-    FOREBAY_TRY(auto set, find_set(store, operands.own[0]));
+  Result<std::vector<store::SetInfo>> chosen(const Operands& operands, const store::Store& store,
+                                             const std::vector<store::SetInfo>& all) const {
+    if (operands.own.empty()) return all_or_series(store, all, series_);
+    FOREBAY_TRY(auto set, find_set(store, operands.own[0], series_));
     return std::vector{std::move(set)};
   }
 
@@ -130,7 +132,7 @@ class Verify final : public Verb {
   }
 
   std::vector<std::string> operands_;
-  std::string store_;
+  std::string store_, series_;
   engine::Resources resources_;
 };
 

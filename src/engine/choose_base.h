@@ -13,7 +13,7 @@
 namespace forebay::engine {
 
 // What pack() looks for frames in: the set that `options` name. None, with a remark, if it is time for a full set, or
-// "latest" is wanted of a store that has no set yet. not_found if another name is not there.
+// "latest" is wanted of a store that has no set of their series yet. not_found if another name is not there.
 Result<std::optional<Base>> choose_base(const store::Store& store, const PackOptions& options, uint64_t memory_bytes,
                                         std::vector<std::string>& remarks);
 

@@ -230,7 +230,8 @@ Result<store::Manifest> make_manifest(const SetFacts& set, const GroupReports& r
                            .scheme = set.scheme,
                            .ranks = set.ranks,
                            .group_size = set.group_size,
-                           .since_chosen = set.since_chosen};
+                           .since_chosen = set.since_chosen,
+                           .origin = set.origin};
   for (const auto& [number, report] : reports) {
     if (report.lossy.size() != set.lossy.size()) return bad("it was packed by other rules");
     if (!set.base && !report.bases.empty()) return bad("it refers to another set");

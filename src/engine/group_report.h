@@ -55,6 +55,7 @@ struct SetFacts {
   std::optional<int64_t> since_chosen;    // see store::Manifest
   std::vector<std::string> lossy;         // the texts of the rules that the groups were packed with
   const store::Manifest* base = nullptr;  // of the set that frames were looked for in; null without one
+  store::Origin origin;
 };
 
 // The manifest of a set of these groups, created now. corrupt if a report does not fit: it has outcomes of another

@@ -22,6 +22,7 @@
 #include "engine/source_pool.h"
 #include "engine/tree.h"
 #include "forebay/version.h"
+#include "store/series.h"
 #include "store/store.h"
 
 namespace forebay::engine {
@@ -160,7 +161,8 @@ class Packer {
     if (base_) FOREBAY_CHECK(staged_->announce(candidates(base_->manifest)));
     if (!options_.profile.remembers()) return {};
     FOREBAY_TRY(const auto sets, store.list());
-    before_ = find_set_before(sets, options_.profile.name(), tree_.ranks, options_.group_size);
+    before_ = find_set_before(store::of_series(sets, options_.origin.series), options_.profile.name(), tree_.ranks,
+                              options_.group_size);
     return {};
   }
 
@@ -219,7 +221,8 @@ class Packer {
                  .ranks = tree_.ranks,
                  .group_size = options_.group_size,
                  .since_chosen = before_.since_chosen,
-                 .base = base_ ? &base_->manifest : nullptr};
+                 .base = base_ ? &base_->manifest : nullptr,
+                 .origin = options_.origin};
     for (const LossyRule& rule : options_.lossy) set.lossy.push_back(rule.text);
     FOREBAY_TRY(manifest_, make_manifest(set, reports_));
     return staged_->commit(manifest_);

@@ -47,6 +47,7 @@ struct PackOptions {
   merge::Similarity similarity;
   format::FormatOptions format;
   Resources resources;
+  store::Origin origin;  // "latest", and what is remembered, are of its series
 };
 
 struct PackReport {

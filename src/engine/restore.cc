@@ -13,6 +13,7 @@
 #include "engine/deliver.h"
 #include "engine/directory_target.h"
 #include "engine/set.h"
+#include "store/series.h"
 
 namespace forebay::engine {
 namespace {
@@ -74,7 +75,9 @@ bool is_damaged(const store::SetInfo& info, const Error& error) {
 
 Result<RestoreReport> restore_newest(const store::Store& store, const RestoreOptions& options,
                                      const Resources& resources) {
-  FOREBAY_TRY(auto sets, store.list());
+  FOREBAY_TRY(const auto all, store.list());
+  FOREBAY_TRY(const std::string series, store::choose_series(all, options.series, store.path()));
+  auto sets = store::of_series(all, series);
   if (sets.empty()) return fail(ErrorKind::not_found, "the store has no sets", store.path());
   std::ranges::reverse(sets);
   std::vector<std::string> skipped;

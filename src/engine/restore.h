@@ -15,6 +15,7 @@ struct RestoreOptions {
   std::vector<std::string> only;  // shell patterns on file names; empty: everything
   bool overwrite = false;         // replace files that exist
   bool special_modes = false;     // give back set-user-ID and set-group-ID bits, to whoever restores
+  std::string series;             // in which "latest" is looked for; empty: the only one of the store
   Resources resources;
 };
 
@@ -31,8 +32,8 @@ struct RestoreReport {
 // Restores a set (or, with `only`, some of its files) beneath `target`. Every byte is checked before it is written, and
 // files get their names only when all that was asked for has been written and verified: on any error `target` is as it
 // was, but for new empty directories. "latest" is the newest set that is intact: damaged ones are skipped, and named in
-// the report. Errors: not_found, exists (a file is there, and not `overwrite`), corrupt (naming container, frame and
-// the files that suffer), no_space, io, permission, limit.
+// the report. Errors: those of store::choose_series(), not_found, exists (a file is there, and not `overwrite`),
+// corrupt (naming container, frame and the files that suffer), no_space, io, permission, limit.
 Result<RestoreReport> restore(const RestoreOptions& options);
 
 }  // namespace forebay::engine

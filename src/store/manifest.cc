@@ -8,6 +8,7 @@
 
 #include "base/checksum.h"
 #include "store/sealed_text.h"
+#include "store/series.h"
 #include "store/store.h"
 
 namespace forebay::store {
@@ -61,6 +62,11 @@ class Members {
       good_ = false;
   }
 
+  // Leaves `to` as it is where there is none.
+  void read_optional(const char* key, std::string& to) {
+    if (find(key)) read(key, to);
+  }
+
   void read_hash(const char* key, uint64_t& to) {
     std::string text;
     read(key, text);
@@ -99,7 +105,8 @@ bool names_are_good(const Manifest& manifest) {
   const auto is_good_base = [&](const BaseEntry& base) {
     return is_set_name(base.name) && base.name != manifest.name && base_names.insert(base.name).second;
   };
-  return is_set_name(manifest.name) && std::ranges::all_of(manifest.lost_containers, is_container_name) &&
+  return is_set_name(manifest.name) && is_series_name(manifest.origin.series) &&
+         std::ranges::all_of(manifest.lost_containers, is_container_name) &&
          std::ranges::all_of(manifest.bases, is_good_base) &&
          std::ranges::all_of(manifest.containers, is_container_name, &ContainerEntry::name) &&
          std::ranges::all_of(manifest.containers, is_new);
@@ -155,6 +162,22 @@ bool read_bases(const json& body, Manifest& manifest) {
   return members.all_good() && manifest.since_full > 0;
 }
 
+bool read_origin(const json& body, Origin& origin) {
+  Members members(body);
+  members.read_optional("series", origin.series);
+  members.read_optional("run", origin.run);
+  members.read_optional("host", origin.host);
+  members.read_optional("command", origin.command);
+  return members.all_good();
+}
+
+void put_origin(const Origin& origin, json& body) {
+  if (origin.series != kDefaultSeries) body["series"] = origin.series;
+  if (!origin.run.empty()) body["run"] = origin.run;
+  if (!origin.host.empty()) body["host"] = origin.host;
+  if (!origin.command.empty()) body["command"] = origin.command;
+}
+
 json json_bases(const Manifest& manifest) {
   json list = json::array();
   for (const BaseEntry& base : manifest.bases)
@@ -200,6 +223,7 @@ std::string serialise(const Manifest& manifest) {
     body["bases"] = json_bases(manifest);
     body["since_full"] = manifest.since_full;
   }
+  put_origin(manifest.origin, body);
   return seal(kTag, body);
 }
 
@@ -219,7 +243,7 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string& path) 
   const bool good = read_containers(body, manifest.containers) &&
                     read_texts(body, "lost_containers", manifest.lost_containers) &&
                     read_texts(body, "lossy", manifest.lossy) && read_texts(body, "sources", manifest.sources) &&
-                    read_bases(body, manifest) && members.all_good();
+                    read_bases(body, manifest) && read_origin(body, manifest.origin) && members.all_good();
   if (!good) return fail(ErrorKind::corrupt, "a member of the manifest is missing or of the wrong type", path);
   if (!names_are_good(manifest)) return fail(ErrorKind::corrupt, "the manifest has a name that is not allowed", path);
   if (!sums_fit(manifest)) return fail(ErrorKind::corrupt, "the manifest has impossible sizes", path);

@@ -36,6 +36,15 @@ struct BaseEntry {
   uint64_t raw_bytes = 0;  // of these frames
 };
 
+// The series of sets that do not say theirs.
+inline constexpr std::string_view kDefaultSeries = "default";
+
+// Who wrote a set (decision 0021).
+struct Origin {
+  std::string series{kDefaultSeries};  // the runs that continue one another; as is_series_name() wants it
+  std::string run, host, command;      // for people; empty: not known
+};
+
 // What a set says of itself.
 struct Manifest {
   std::string name;
@@ -52,6 +61,7 @@ struct Manifest {
   std::vector<std::string> lost_containers;  // that the set had before a repair, which could save nothing of them
   std::vector<BaseEntry> bases;              // without which the set cannot be restored
   uint64_t since_full = 0;  // 0 without bases; else by how many sets the last one without is ahead of this one
+  Origin origin;
 
   uint64_t bytes() const;  // sums over the containers
   uint64_t raw_bytes() const;

@@ -220,7 +220,7 @@ class Damage(StoreTest):
         flip(self.store / "sets/DD0008/manifest", 150)
         answer = forebay("ls", self.store)
         self.assertEqual(OK, answer.code)
-        self.assertRegex(answer.out, r"(?m)^DD0008 +- +damaged")
+        self.assertRegex(answer.out, r"(?m)^DD0008 +- +- +damaged")
         self.assertIn("manifest", answer.err)
         (entry,) = forebay("ls", self.store, "--json").json["sets"]
         self.assertEqual("corrupt", entry["error"]["kind"])
