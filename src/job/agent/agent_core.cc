@@ -37,7 +37,7 @@ Result<void> AgentCore::begin() {
   for (const std::string& set : noted) {
     if (const auto outcome = read_outcome(stage_, set)) {
       FOREBAY_TRY(const bool has_files, has_set(stage_, set));
-      sets_.ended(set, *outcome, has_files, false);
+      sets_.ended(set, *outcome, has_files);
     } else if (const auto begun = read_begin(stage_, set); begun && *begun) {
       sets_.resume(set);
     }
@@ -125,6 +125,7 @@ void AgentCore::tick(Time now) {
     if (now >= time) due.push_back(set);
   for (const std::string& set : due) {
     look_again_.erase(set);
+    rejected_.erase(set);
     look(set);
   }
   if (now >= restart_.send_at) send_restart_request();

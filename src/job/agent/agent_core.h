@@ -1,7 +1,8 @@
 // The thread of an agent: what arrives over the hub, from the stage and with time. Used by agent.cc alone.
 //
 // agent_core.cc hands on what happens; agent_stage.cc looks at sets and offers them; agent_clients.cc serves the
-// application, agent_restart.cc its restarts, and agent_workers.cc workers and the coordinator.
+// application, agent_restart.cc its restarts, agent_settle.cc its end, and agent_workers.cc workers and the
+// coordinator.
 #pragma once
 
 #include <atomic>
@@ -88,6 +89,16 @@ class AgentCore final : public fabric::HubHandler {
     bool is_publishing = false;  // a chore is at it, of whatever coordinator: nothing may be delivered until it ends
   };
 
+  // The coordinator wants to know what the stage holds, now that the application rests.
+  struct Settling {
+    uint64_t number = 0;
+    bool look_again = false;  // at sets that a chore was at
+  };
+  // Of a set that a format reader does not accept.
+  struct Rejected {
+    std::string fingerprint, reason;
+  };
+
   // agent_core.cc
   template <class Table>
   void send(ConnectionId to, Table message);
@@ -108,6 +119,8 @@ class AgentCore final : public fabric::HubHandler {
   void withdraw(const std::string& set, uint64_t exposure, const std::string& reason);
   void finish(const std::string& set);
   void discard(const std::string& set);
+  // Whether its files are still those that have become durable or were skipped: others may be written at this moment.
+  bool is_as_it_ended(const std::string& set) const;
   void tidy();
   Result<std::string> fingerprint_in_stage(const std::string& set) const;
 
@@ -140,6 +153,13 @@ class AgentCore final : public fabric::HubHandler {
   void forget_askers_of_earlier_runs();
   void hand_out(const wire::RestartedT& answer);
 
+  // agent_settle.cc
+  void settle(uint64_t number);
+  // Answers, if nothing is left to find out.
+  void tell_settled();
+  std::optional<std::string> why_left(const std::string& set) const;
+  Result<std::vector<wire::LeftT>> what_is_left() const;
+
   // agent_workers.cc
   Result<void> hear_coordinator(wire::MessageT message);
   Result<void> hear_other(ConnectionId id, wire::MessageT message);
@@ -167,7 +187,10 @@ class AgentCore final : public fabric::HubHandler {
   Restart restart_;
   std::map<std::string, Time> look_again_;     // sets that time completes, or that could not be looked at
   std::map<std::string, std::string> warned_;  // what was said last about a set
-  std::set<std::string> busy_;                 // sets that a chore is at: not to be looked at
+  std::map<std::string, Rejected> rejected_;
+  std::optional<Settling> settling_;
+  WallTime at_rest_ = WallTime::min();  // nobody wrote to the stage then
+  std::set<std::string> busy_;          // sets that a chore is at: not to be looked at
   Time watch_again_ = Time::max(), look_at_all_ = Time::max(), ping_at_ = Time::max();
   std::atomic<uint64_t> files_read_ = 0;  // by chores, for their layouts
   Chores chores_;                         // the last one: it ends first

@@ -131,6 +131,7 @@ void AgentCore::publish(const wire::RestartReadyT& ready) {
                 restart_.is_publishing = false;
                 published(coordinator, ready, result);
                 request_soon();
+                tell_settled();
               });
 }
 
@@ -138,9 +139,11 @@ void AgentCore::publish(const wire::RestartReadyT& ready) {
 void AgentCore::published(ConnectionId coordinator, const wire::RestartReadyT& ready, const Result<bool>& result) {
   if (result.value_or(false)) {
     const auto fingerprint = fingerprint_in_stage(ready.set);
-    Outcome outcome{.stored_as = ready.stored_as, .fingerprint = fingerprint.value_or(""), .ended_ns = wall_ns()};
+    const int64_t now = wall_ns();
+    Outcome outcome{
+        .stored_as = ready.stored_as, .fingerprint = fingerprint.value_or(""), .ended_ns = now, .restored_ns = now};
     if (ready.step) outcome.step = *ready.step;
-    sets_.ended(ready.set, outcome, true, true);
+    sets_.ended(ready.set, outcome, true);
     (void)note_outcome(stage_, ready.set, outcome);
   }
   wire::RestartPublishedT report;

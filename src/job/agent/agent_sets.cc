@@ -33,7 +33,11 @@ AgentSets::Decision AgentSets::observed(const std::string& set, const std::optio
 
 void AgentSets::offered(const std::string& set, const Content& content, uint64_t exposure) {
   Entry& entry = entries_[set];
-  entry = {.exposure = exposure, .fingerprint = content.fingerprint, .step = content.step, .has_files = true};
+  entry = {.exposure = exposure,
+           .fingerprint = content.fingerprint,
+           .step = content.step,
+           .has_files = true,
+           .written_ns = content.written_ns};
   entry.complete.insert(content.complete.begin(), content.complete.end());
 }
 
@@ -71,15 +75,16 @@ AgentSets::Begun AgentSets::begin(const std::string& set, uint32_t rank) {
 
 void AgentSets::resume(const std::string& set) { entries_[set] = {.is_begun = true, .has_files = true}; }
 
-void AgentSets::ended(const std::string& set, const Outcome& outcome, bool has_files, bool is_restored) {
+void AgentSets::ended(const std::string& set, const Outcome& outcome, bool has_files) {
   entries_[set] = {.state = outcome.state,
                    .stored_as = outcome.stored_as,
                    .message = outcome.message,
                    .fingerprint = outcome.fingerprint,
                    .step = outcome.step,
-                   .is_restored = is_restored,
                    .has_files = has_files,
-                   .ended_ns = outcome.ended_ns};
+                   .ended_ns = outcome.ended_ns,
+                   .restored_ns = outcome.restored_ns,
+                   .written_ns = outcome.written_ns};
 }
 
 Outcome AgentSets::outcome_of(const Entry& entry) {
@@ -88,7 +93,9 @@ Outcome AgentSets::outcome_of(const Entry& entry) {
           .message = entry.message,
           .fingerprint = entry.fingerprint,
           .step = entry.step,
-          .ended_ns = entry.ended_ns};
+          .ended_ns = entry.ended_ns,
+          .restored_ns = entry.restored_ns,
+          .written_ns = entry.written_ns};
 }
 
 // Newer sets are larger: by step, then by when they ended.
@@ -106,9 +113,14 @@ std::vector<std::string> AgentSets::removable(unsigned keep) const {
     if (entry.state == SetState::durable) durable.push_back(&item);
   }
   std::ranges::sort(durable, std::greater(), [](const auto* item) { return age(item->second); });
-  const auto latest = std::ranges::max_element(durable, {}, [](const auto* item) { return item->second.ended_ns; });
+  int64_t restored_ns = 0, written_ns = 0;
+  for (const auto* item : durable) {
+    restored_ns = std::max(restored_ns, item->second.restored_ns);
+    written_ns = std::max(written_ns, item->second.written_ns);
+  }
+  const bool is_pinned = restored_ns != 0 && written_ns <= restored_ns;
   for (size_t i = keep; i < durable.size(); ++i)
-    if (!durable[i]->second.is_restored || durable[i] != *latest) removable.push_back(durable[i]->first);
+    if (!is_pinned || durable[i]->second.restored_ns != restored_ns) removable.push_back(durable[i]->first);
   return removable;
 }
 

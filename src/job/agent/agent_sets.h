@@ -24,10 +24,11 @@ class AgentSets {
     std::string fingerprint;         // of what is offered, or of what has ended
     std::set<uint32_t> complete;     // ranks whose files are offered
     std::optional<int64_t> step;
-    bool is_begun = false;     // by forebay_begin(), since it was offered last
-    bool is_restored = false;  // it came from the store
-    bool has_files = false;    // in the stage, for all we know
-    int64_t ended_ns = 0;      // final: when
+    bool is_begun = false;    // by forebay_begin(), since it was offered last
+    bool has_files = false;   // in the stage, for all we know
+    int64_t ended_ns = 0;     // final: when
+    int64_t restored_ns = 0;  // when a restart had brought it from the store; 0: it did not
+    int64_t written_ns = 0;   // Content::written_ns of what is offered, or has ended
 
     bool is_offered() const { return exposure != 0; }
     bool is_final() const { return job::is_final(state); }
@@ -61,11 +62,12 @@ class AgentSets {
   void resume(const std::string& set);
 
   // From the notes of an agent before this one, or from a restart.
-  void ended(const std::string& set, const Outcome& outcome, bool has_files, bool is_restored);
+  void ended(const std::string& set, const Outcome& outcome, bool has_files);
   static Outcome outcome_of(const Entry& entry);
 
   // Final sets whose files are to leave the stage: skipped ones, and durable ones that are not among the `keep` newest.
-  // What a restart has brought stays until a newer set is durable.
+  // What the last restart has brought stays until a set is durable that was written after it: the application may not
+  // have read it, whatever an earlier run's sets become meanwhile.
   std::vector<std::string> removable(unsigned keep) const;
   void files_removed(const std::string& set);
 

@@ -7,8 +7,8 @@ namespace {
 
 using wire::SetState;
 
-Content content(const std::string& fingerprint, std::optional<int64_t> step = std::nullopt) {
-  return {.step = step, .ranks = 1, .files = {}, .complete = {0}, .fingerprint = fingerprint};
+Content content(const std::string& fingerprint, std::optional<int64_t> step = std::nullopt, int64_t written_ns = 0) {
+  return {.step = step, .ranks = 1, .files = {}, .complete = {0}, .fingerprint = fingerprint, .written_ns = written_ns};
 }
 
 wire::SetNewsT news(const std::string& set, uint64_t exposure, SetState state) {
@@ -19,9 +19,10 @@ wire::SetNewsT news(const std::string& set, uint64_t exposure, SetState state) {
   return news;
 }
 
-// A set that has ended.
-void end(AgentSets& sets, const std::string& set, int64_t step, SetState state, int64_t at) {
-  sets.offered(set, content("f", step), 1);
+// A set that has ended, and was written just before that or earlier.
+void end(AgentSets& sets, const std::string& set, int64_t step, SetState state, int64_t at,
+         std::optional<int64_t> written_ns = std::nullopt) {
+  sets.offered(set, content("f", step, written_ns.value_or(at)), 1);
   ASSERT_TRUE(sets.heard(news(set, 1, state), at));
 }
 
@@ -116,13 +117,36 @@ TEST(AgentSets, KeepsTheNewestDurableSets) {
   EXPECT_TRUE(sets.forgettable(3).empty());
 }
 
+Outcome restored(int64_t step, int64_t at) {
+  return {.state = SetState::durable, .fingerprint = "f", .step = step, .ended_ns = at, .restored_ns = at};
+}
+
 TEST(AgentSets, KeepsWhatARestartHasBroughtUntilThereIsMore) {
   AgentSets sets;
-  sets.ended("r", {.state = SetState::durable, .fingerprint = "f", .step = 10, .ended_ns = 5}, true, true);
+  sets.ended("r", restored(10, 5), true);
   EXPECT_TRUE(sets.removable(0).empty());
   EXPECT_FALSE(sets.observed("r", content("f"), {}).offer);
   end(sets, "d20", 20, SetState::durable, 6);
   EXPECT_EQ(sets.removable(1), std::vector<std::string>{"r"});
+}
+
+TEST(AgentSets, KeepsWhatARestartHasBroughtWhenAnEarlierRunsSetBecomesDurable) {
+  AgentSets sets;
+  sets.ended("r40", restored(40, 50), true);
+  end(sets, "old70", 70, SetState::durable, 60, 30);
+  EXPECT_TRUE(sets.removable(1).empty()) << "the application may be reading r40";
+  AgentSets after;  // another agent, which knows the notes only
+  for (const auto& [set, entry] : sets.entries()) after.ended(set, AgentSets::outcome_of(entry), true);
+  EXPECT_TRUE(after.removable(1).empty());
+  end(after, "new50", 50, SetState::durable, 80, 70);
+  EXPECT_EQ(after.removable(1), (std::vector<std::string>{"new50", "r40"})) << "old70 is the newest";
+}
+
+TEST(AgentSets, KeepsWhatTheLastRestartHasBrought) {
+  AgentSets sets;
+  sets.ended("r40", restored(40, 50), true);
+  sets.ended("r30", restored(30, 60), true);
+  EXPECT_EQ(sets.removable(0), std::vector<std::string>{"r40"});
 }
 
 TEST(KnownRanks, ForgetTheRunBefore) {

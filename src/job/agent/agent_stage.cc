@@ -79,13 +79,17 @@ void AgentCore::look(const std::string& set) {
     return;
   }
   const WallTime now = wall_now();
-  Verdict verdict = judge(set, *listing, ranks_of(set), options_.completion, now);
+  Verdict verdict = judge(set, *listing, ranks_of(set), options_.completion, now, at_rest_);
   if (verdict.again)
     look_again_[set] =
         std::chrono::steady_clock::now() + std::chrono::ceil<std::chrono::milliseconds>(*verdict.again - now);
   const auto* entry = sets_.find(set);
   const bool is_news = verdict.content && (entry == nullptr || entry->fingerprint != verdict.content->fingerprint);
-  if (is_news && verdict.needs_check) return check_then_offer(set, std::move(*listing), std::move(*verdict.content));
+  if (is_news && verdict.needs_check) {
+    const auto rejected = rejected_.find(set);
+    if (rejected != rejected_.end() && rejected->second.fingerprint == verdict.content->fingerprint) return;
+    return check_then_offer(set, std::move(*listing), std::move(*verdict.content));
+  }
   const auto decision = sets_.observed(set, verdict.content, verdict.reason);
   follow(set, decision);
   if (decision.offer) offer(set, *listing, *verdict.content);
@@ -107,15 +111,18 @@ void AgentCore::check_then_offer(const std::string& set, Listing listing, Conten
   chores_.add([this, set, seen] { return check_formats(stage_ + "/" + set, *seen, options_.format); },
               [this, set, seen, content = std::move(content)](const Result<void>& checked) {
                 busy_.erase(set);
-                if (!checked) {
+                if (checked) {
+                  rejected_.erase(set);
+                  const auto decision = sets_.observed(set, content, {});
+                  follow(set, decision);
+                  if (decision.offer) offer(set, *seen, content);
+                } else {
                   warn_once(set, "is not offered: " + checked.error().message());
+                  rejected_[set] = {content.fingerprint, checked.error().what};
                   if (checked.error().kind == ErrorKind::limit)
                     look_again_[set] = std::chrono::steady_clock::now() + kLookAgain;
-                  return;
                 }
-                const auto decision = sets_.observed(set, content, {});
-                follow(set, decision);
-                if (decision.offer) offer(set, *seen, content);
+                tell_settled();
               });
 }
 
@@ -183,12 +190,21 @@ void AgentCore::discard(const std::string& set) {
   sets_.files_removed(set);
 }
 
+bool AgentCore::is_as_it_ended(const std::string& set) const {
+  const auto there = has_set(stage_, set);
+  if (there && !*there) return true;
+  const auto fingerprint = fingerprint_in_stage(set);
+  return fingerprint && *fingerprint == sets_.find(set)->fingerprint;
+}
+
 void AgentCore::tidy() {
-  for (const std::string& set : sets_.removable(options_.keep)) discard(set);
+  for (const std::string& set : sets_.removable(options_.keep))
+    if (is_as_it_ended(set)) discard(set);
   for (const std::string& set : sets_.forgettable(kMostOutcomes)) {
     (void)discard_notes(stage_, set);
     sets_.forget(set);
     warned_.erase(set);
+    rejected_.erase(set);
   }
   chores_.add([stage = stage_] { return empty_bin(stage); },
               [this](const Result<void>& emptied) {

@@ -81,6 +81,7 @@ void AgentCore::adopt(Reached reached) {
 void AgentCore::lose_coordinator() {
   log(Severity::warning, "the coordinator is lost");
   coordinator_.reset();
+  settling_.reset();
   restart_interrupted();
   find_coordinator_();
 }
@@ -111,6 +112,8 @@ Result<void> AgentCore::hear_coordinator(wire::MessageT message) {
     restart_done(*done);
   } else if (const auto* refused = message.body.AsRefused()) {
     restart_refused(*refused);
+  } else if (const auto* rest = message.body.AsSettle()) {
+    settle(rest->number);
   } else if (const auto* stop = message.body.AsStop()) {
     log(Severity::info, stop->message.empty() ? "the job is over" : stop->message);
     hub_.stop();

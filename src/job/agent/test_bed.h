@@ -172,6 +172,22 @@ class ScriptedCoordinator {
     if (!eventually([&] { return published().size() > before; })) return std::nullopt;
     return published().back();
   }
+  // Asks what the stage holds. What the agent answers.
+  std::optional<wire::SettledT> settle(uint64_t number) {
+    say(wire::SettleT{.number = number});
+    const auto answer = [&] {
+      const std::lock_guard lock(mutex_);
+      return !settled_.empty() && settled_.back().number == number;
+    };
+    if (!eventually(answer)) return std::nullopt;
+    const std::lock_guard lock(mutex_);
+    return settled_.back();
+  }
+  // next_offer() begins with the first one again.
+  void rewind() {
+    const std::lock_guard lock(mutex_);
+    seen_ = 0;
+  }
   void say_state(const wire::OfferT& offer, wire::SetState state, const std::string& message = {}) {
     wire::SetNewsT news;
     news.set = offer.set;
@@ -201,6 +217,7 @@ class ScriptedCoordinator {
     if (const auto* offer = message.body.AsOffer()) offers_.push_back(*offer);
     if (const auto* withdrawn = message.body.AsWithdrawn()) withdrawn_.push_back(*withdrawn);
     if (const auto* restart = message.body.AsRestartRequest()) restarts_.push_back(*restart);
+    if (const auto* settled = message.body.AsSettled()) settled_.push_back(*settled);
     if (const auto* published = message.body.AsRestartPublished()) published_.push_back(*published);
     return {};
   }
@@ -213,6 +230,7 @@ class ScriptedCoordinator {
   std::vector<wire::WithdrawnT> withdrawn_;
   std::vector<wire::RestartRequestT> restarts_;
   std::vector<wire::RestartPublishedT> published_;
+  std::vector<wire::SettledT> settled_;
   size_t seen_ = 0;
   fabric::ConnectionId agent_ = 0;
   std::atomic<int> gone_ = 0;

@@ -77,6 +77,17 @@ void append(Bytes& to, std::string_view text) {
   to.insert(to.end(), bytes.begin(), bytes.end());
 }
 
+// Times of modification are what programs set them to; that of the inode's change is when it happened.
+int64_t changed_ns(const StagedFile& file) { return file.identity.ctime_ns; }
+
+int64_t newest_of(const Listing& listing, const Content& content) {
+  int64_t newest = 0;
+  for (const Content::File& file : content.files)
+    if (const StagedFile& listed = listing.files[file.listed]; listed.row.kind == FileKind::regular)
+      newest = std::max(newest, changed_ns(listed));
+  return newest;
+}
+
 std::string fingerprint_of(const Listing& listing, const Content& content) {
   Bytes all;
   for (const Content::File& file : content.files) {
@@ -102,6 +113,7 @@ Content all_of(std::string_view set, const Listing& listing) {
     for (uint32_t i = 0; i < listing.files.size(); ++i)
       if ((listing.files[i].row.kind == FileKind::regular) == regular) content.files.push_back({.listed = i});
   content.fingerprint = fingerprint_of(listing, content);
+  content.written_ns = newest_of(listing, content);
   return content;
 }
 
@@ -144,6 +156,7 @@ Verdict judge_begun(const Listing& listing, const std::set<uint32_t>& ranks) {
     }
   }
   content.fingerprint = fingerprint_of(listing, content);
+  content.written_ns = newest_of(listing, content);
   Verdict verdict;
   verdict.content = std::move(content);
   return verdict;
@@ -160,19 +173,19 @@ Verdict judge_marker(std::string_view set, const Listing& listing) {
   return verdict;
 }
 
-Verdict judge_settled(std::string_view set, const Listing& listing, const Completion& completion, WallTime now) {
+Verdict judge_settled(std::string_view set, const Listing& listing, const Completion& completion, WallTime now,
+                      WallTime at_rest) {
   uint64_t files = 0;
   WallTime newest = WallTime::min();
   for (const StagedFile& file : listing.files) {
     if (file.row.kind != FileKind::regular) continue;
     if (is_temporary(file.row.name)) return incomplete(fmt::format("'{}' is not finished", file.row.name));
-    // Times of modification are what programs set them to; that of the inode's change is when it happened.
-    newest = std::max(newest, WallTime(std::chrono::nanoseconds(file.identity.ctime_ns)));
+    newest = std::max(newest, WallTime(std::chrono::nanoseconds(changed_ns(file))));
     ++files;
   }
   if (files != completion.files)
     return incomplete(fmt::format("{} files where {} are expected", files, completion.files));
-  if (newest + completion.quiet > now) {
+  if (newest > at_rest && newest + completion.quiet > now) {
     Verdict verdict = incomplete("it was written to a short time ago");
     verdict.again = newest + completion.quiet;
     return verdict;
@@ -230,8 +243,16 @@ std::string marker_of(std::string_view set, const Completion& completion) {
   return fmt::format("{}{}{}", pattern.substr(0, place), set, pattern.substr(place + kSet.size()));
 }
 
+bool is_of_marker(std::string_view name, const Completion& completion) {
+  if (completion.kind != Completion::Kind::marker) return false;
+  const std::string_view pattern = completion.marker;
+  const std::string_view first = pattern.substr(0, pattern.find('/'));
+  if (first.find(kSet) == std::string_view::npos) return name == first;
+  return first.size() == pattern.size() && marked_set(name, pattern).has_value();
+}
+
 Verdict judge(std::string_view set, const Listing& listing, const std::set<uint32_t>& ranks,
-              const Completion& completion, WallTime now) {
+              const Completion& completion, WallTime now, WallTime at_rest) {
   if (listing.is_begun) return judge_begun(listing, ranks);
   if (!listing.foreign.empty()) return incomplete(fmt::format("'{}' is a socket, device or FIFO", listing.foreign));
   switch (completion.kind) {
@@ -244,11 +265,11 @@ Verdict judge(std::string_view set, const Listing& listing, const std::set<uint3
       return verdict;
     }
     case Completion::Kind::settled:
-      return judge_settled(set, listing, completion, now);
+      return judge_settled(set, listing, completion, now, at_rest);
     case Completion::Kind::api:
       break;
   }
-  return incomplete("forebay_begin() was not called for it");
+  return incomplete("no rank has called forebay_begin() for it, and no rule (--complete) tells when it is complete");
 }
 
 }  // namespace forebay::job

@@ -52,6 +52,10 @@ std::optional<std::string> set_of(std::string_view path, const Completion& compl
 // The path of the set's marker, relative to the stage.
 std::string marker_of(std::string_view set, const Completion& completion);
 
+// Whether `name`, which lies in the stage itself, is a marker of the application's or a directory of markers, and no
+// set.
+bool is_of_marker(std::string_view name, const Completion& completion);
+
 using WallTime = std::chrono::sys_time<std::chrono::nanoseconds>;
 
 // What is in STAGE/SET.
@@ -79,6 +83,7 @@ struct Content {
   std::vector<File> files;         // regular ones first
   std::vector<uint32_t> complete;  // the ranks whose markers are there
   std::string fingerprint;         // differs when a file was added, removed or written to
+  int64_t written_ns = 0;          // wall clock: when one of its regular files was changed last; 0: it has none
 };
 
 struct Verdict {
@@ -92,8 +97,10 @@ struct Verdict {
 // there, and if every file is as its marker says; its content is what the markers list. For other sets,
 //   marker   the file is there, and no file of the set is newer than it;
 //   rename   there is a file;
-//   settled  there are as many regular files as announced, none of them temporary, and all old enough at `now`.
+//   settled  there are as many regular files as announced, none of them temporary, and all old enough at `now`, or
+//   older
+//            than `at_rest`: then nobody was writing.
 Verdict judge(std::string_view set, const Listing& listing, const std::set<uint32_t>& ranks,
-              const Completion& completion, WallTime now);
+              const Completion& completion, WallTime now, WallTime at_rest = WallTime::min());
 
 }  // namespace forebay::job

@@ -39,8 +39,8 @@ Result<void> make_directory(const std::string& path, mode_t mode) {
   return fail_errno(errno, "mkdir", path);
 }
 
-std::optional<int64_t> step_in(const json& body) {
-  const auto found = body.find("step");
+std::optional<int64_t> number_in(const json& body, const char* name) {
+  const auto found = body.find(name);
   if (found == body.end() || !found->is_number_integer()) return std::nullopt;
   return found->get<int64_t>();
 }
@@ -91,6 +91,8 @@ std::string encode_outcome(const Outcome& outcome) {
   for (const auto& [state, name] : kFinal)
     if (outcome.state == state) body["state"] = name;
   if (outcome.step) body["step"] = *outcome.step;
+  if (outcome.restored_ns != 0) body["restored_ns"] = outcome.restored_ns;
+  if (outcome.written_ns != 0) body["written_ns"] = outcome.written_ns;
   return store::seal(kOutcomeTag, body);
 }
 
@@ -104,8 +106,10 @@ Result<Outcome> decode_outcome(std::string_view text, const std::string& path) {
                  .stored_as = text_in(body, "stored_as"),
                  .message = text_in(body, "message"),
                  .fingerprint = text_in(body, "fingerprint"),
-                 .step = step_in(body),
-                 .ended_ns = ended->get<int64_t>()};
+                 .step = number_in(body, "step"),
+                 .ended_ns = ended->get<int64_t>(),
+                 .restored_ns = number_in(body, "restored_ns").value_or(0),
+                 .written_ns = number_in(body, "written_ns").value_or(0)};
 }
 
 Result<void> prepare_stage(const std::string& stage) {
@@ -134,7 +138,7 @@ Result<std::optional<Begin>> read_begin(const std::string& stage, const std::str
   if (!text && text.error().kind == ErrorKind::not_found) return std::nullopt;
   if (!text) return std::unexpected(text.error());
   FOREBAY_TRY(const json body, store::unseal(kBeginTag, *text, kVersion, path));
-  return Begin{step_in(body)};
+  return Begin{number_in(body, "step")};
 }
 
 Result<void> note_outcome(const std::string& stage, const std::string& set, const Outcome& outcome) {

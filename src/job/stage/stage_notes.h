@@ -18,7 +18,9 @@ struct Outcome {
   std::string stored_as, message;
   std::string fingerprint;  // of the content (Content::fingerprint) that ended so
   std::optional<int64_t> step;
-  int64_t ended_ns = 0;  // wall clock
+  int64_t ended_ns = 0;     // wall clock
+  int64_t restored_ns = 0;  // wall clock: when a restart had brought it; 0: the application wrote it
+  int64_t written_ns = 0;   // Content::written_ns
 };
 
 bool is_final(wire::SetState state);

@@ -136,6 +136,13 @@ Result<Listing> scan_set(const std::string& stage, const std::string& set, const
   return listing;
 }
 
+Result<bool> holds_files(const std::string& stage, const std::string& set) {
+  Listing listing;
+  FOREBAY_CHECK(Scanner(stage + "/" + set, listing).add_children(""));
+  const auto is_file = [](const StagedFile& file) { return file.row.kind != FileKind::directory; };
+  return !listing.foreign.empty() || std::ranges::any_of(listing.files, is_file);
+}
+
 Result<void> check_formats(const std::string& directory, const Listing& listing, const format::FormatOptions& options) {
   for (const StagedFile& file : listing.files) {
     if (file.row.kind != FileKind::regular) continue;

@@ -19,6 +19,9 @@ Result<std::vector<std::string>> sets_in(const std::string& stage);
 Result<Listing> scan_set(const std::string& stage, const std::string& set, const std::set<uint32_t>& ranks,
                          const Completion& completion);
 
+// Whether there is anything but directories in STAGE/SET, whoever has put it there.
+Result<bool> holds_files(const std::string& stage, const std::string& set);
+
 // Verdict::needs_check: corrupt, naming the file, if a format reader recognises a file and does not accept it; changed
 // if the file is not what was listed.
 Result<void> check_formats(const std::string& directory, const Listing& listing, const format::FormatOptions& options);

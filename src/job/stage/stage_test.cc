@@ -89,6 +89,17 @@ TEST(Names, TellTheSetOfAChange) {
   EXPECT_EQ(marker_of("dump", outside), "flags/dump.done");
 }
 
+TEST(Names, TellMarkersFromOtherThings) {
+  const auto is_marker = [](const char* name, const char* rule) {
+    return is_of_marker(name, parse_completion(rule).value());
+  };
+  EXPECT_TRUE(is_marker("dump.done", "marker:{set}.done"));
+  EXPECT_TRUE(is_marker("flags", "marker:flags/{set}.done"));
+  EXPECT_FALSE(is_marker("dump", "marker:{set}/DONE"));
+  EXPECT_FALSE(is_marker("dump", "marker:flags/{set}.done"));
+  EXPECT_FALSE(is_marker("dump.done", "rename"));
+}
+
 TEST(Begun, IsCompleteWhenAllRanksOfTheNodeHaveLeftMarkers) {
   const Verdict verdict = judge("dump", begun(), {0, 1}, {}, kNow);
   ASSERT_TRUE(verdict.content) << verdict.reason;
@@ -210,6 +221,19 @@ TEST(SettledRule, WaitsForAllFilesAndForQuiet) {
   EXPECT_FALSE(judge("dump", listing, {}, rule, kNow).content) << "more than were announced";
 }
 
+TEST(SettledRule, DoesNotWaitWhenNobodyWrites) {
+  const Completion rule = parse_completion("settled:1:30").value();
+  Listing listing;
+  listing.files = {file("a", 1, 5)};
+  EXPECT_FALSE(judge("dump", listing, {}, rule, kNow).content);
+  const Verdict verdict = judge("dump", listing, {}, rule, kNow, kNow - std::chrono::seconds(5));
+  ASSERT_TRUE(verdict.content);
+  EXPECT_EQ(verdict.content->written_ns, listing.files[0].identity.ctime_ns);
+  EXPECT_FALSE(judge("dump", listing, {}, rule, kNow, kNow - std::chrono::seconds(6)).content) << "written since then";
+  listing.files.push_back(file("b", 1, 5));
+  EXPECT_FALSE(judge("dump", listing, {}, rule, kNow, kNow).content) << "of these nobody knows what they are";
+}
+
 TEST(SettledRule, DoesNotTrustTimesThatProgramsSet) {
   const Completion rule = parse_completion("settled:1:30").value();
   Listing listing;
@@ -224,7 +248,9 @@ TEST(Notes, OutcomesComeBack) {
                         .message = "why \xff",
                         .fingerprint = "f",
                         .step = -1,
-                        .ended_ns = 12};
+                        .ended_ns = 12,
+                        .restored_ns = 13,
+                        .written_ns = 14};
   const auto back = decode_outcome(encode_outcome(outcome), "o");
   ASSERT_TRUE(back);
   EXPECT_EQ(back->state, outcome.state);
@@ -232,6 +258,8 @@ TEST(Notes, OutcomesComeBack) {
   EXPECT_EQ(back->step, outcome.step);
   EXPECT_EQ(back->fingerprint, outcome.fingerprint);
   EXPECT_EQ(back->ended_ns, outcome.ended_ns);
+  EXPECT_EQ(back->restored_ns, outcome.restored_ns);
+  EXPECT_EQ(back->written_ns, outcome.written_ns);
   EXPECT_FALSE(decode_outcome("forebay-outcome 0\n{}", "o"));
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/directory.h"
 #include "base/layout.h"
+#include "job/wire/messages.h"
 
 namespace forebay::job::wire {
 namespace {
@@ -127,7 +128,7 @@ Result<void> check_one(const SetNews& news) {
 }
 
 Result<void> check_round(uint64_t round) {
-  if (round == 0) return broken("a message about a restart that is of no round");
+  if (round == 0) return broken("a message about a restart, or a rest, that is of no round");
   return {};
 }
 
@@ -138,6 +139,16 @@ Result<void> check_one(const RestartReady& ready) {
   if (view(ready.set()).empty() || view(ready.stored_as()).empty())
     return broken("a restart from a set without a name");
   return check_round(ready.round());
+}
+
+Result<void> check_one(const Settled& settled, size_t size) {
+  FOREBAY_CHECK(check_round(settled.number()));
+  if (settled.left() == nullptr) return {};
+  if (settled.left()->size() > kMostLeft) return broken("a message that names too much");
+  Budget budget(size);
+  for (const Left* left : *settled.left())
+    FOREBAY_CHECK(budget.take(kEntryBytes + view(left->name()).size() + view(left->reason()).size()));
+  return {};
 }
 
 Result<void> check_one(const TaskDone& done) {
@@ -175,6 +186,10 @@ Result<void> check(const Message& message, size_t size) {
       return check_round(message.body_as_RestartPublished()->round());
     case Body::RestartDone:
       return check_round(message.body_as_RestartDone()->round());
+    case Body::Settle:
+      return check_round(message.body_as_Settle()->number());
+    case Body::Settled:
+      return check_one(*message.body_as_Settled(), size);
     case Body::TaskDone:
       return check_one(*message.body_as_TaskDone());
     case Body::TargetOpen:

@@ -32,6 +32,9 @@ void encode(Bytes& to, Table body) {
 // an index out of its range. What it returns takes at most a few times the memory of the frame's body.
 Result<MessageT> decode(const fabric::Frame& frame);
 
+// Rows of a Settled.
+inline constexpr size_t kMostLeft = 64;
+
 // The error that somebody has answered with.
 Error error_of(const RefusedT& refused);
 

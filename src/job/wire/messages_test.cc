@@ -124,6 +124,20 @@ TEST(Messages, ARestartIsOfASetAndOfARound) {
   EXPECT_TRUE(refuses(RestartDoneT{}, [](RestartDoneT&) {}));
 }
 
+TEST(Messages, WhatIsLeftIsBounded) {
+  SettledT settled;
+  settled.number = 1;
+  for (size_t i = 0; i < kMostLeft; ++i) {
+    auto& row = *settled.left.emplace_back(std::make_unique<LeftT>());
+    row.name = "any name/of a directory";
+    row.reason = "it has no file";
+  }
+  EXPECT_TRUE(sent(settled));
+  EXPECT_TRUE(refuses(settled, [](SettledT& s) { s.number = 0; }));
+  EXPECT_TRUE(refuses(settled, [](SettledT& s) { s.left.push_back(std::make_unique<LeftT>(*s.left[0])); }));
+  EXPECT_TRUE(refuses(SettleT{}, [](SettleT&) {}));
+}
+
 // Every entry of the list is the same table, with a long name.
 TEST(Messages, ALittleBodyCannotBecomeLarge) {
   flatbuffers::FlatBufferBuilder builder;

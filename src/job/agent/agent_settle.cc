@@ -1,0 +1,116 @@
+// The part of an agent that looks at what the stage holds when the application has ended, or waits for a restart:
+// nobody writes then, so that sets need not be left alone any longer, and what is not complete will not become so.
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "job/agent/agent_core.h"
+#include "job/client/stage_names.h"
+#include "store/files.h"
+
+namespace forebay::job {
+namespace {
+
+using fabric::Severity;
+using wire::SetState;
+
+// What lies in the stage itself under names that sets cannot have.
+struct Strays {
+  uint64_t files = 0;
+  std::string first;  // of the files
+  std::vector<std::string> directories;
+};
+
+Result<Strays> strays_in(const std::string& stage, const Completion& completion) {
+  FOREBAY_TRY(auto names, store::names_in(stage));
+  std::ranges::sort(names);
+  Strays strays;
+  for (std::string& name : names) {
+    struct stat info{};
+    if (name.starts_with('.') || is_of_marker(name, completion)) continue;
+    if (::lstat((stage + "/" + name).c_str(), &info) != 0) continue;
+    if (S_ISDIR(info.st_mode)) {
+      if (!is_set_name(name)) strays.directories.push_back(std::move(name));
+    } else if (strays.files++ == 0) {
+      strays.first = std::move(name);
+    }
+  }
+  return strays;
+}
+
+wire::LeftT left(std::string name, std::string reason) {
+  wire::LeftT left;
+  left.name = std::move(name);
+  left.reason = std::move(reason);
+  return left;
+}
+
+}  // namespace
+
+void AgentCore::settle(uint64_t number) {
+  at_rest_ = std::chrono::time_point_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now());
+  settling_ = Settling{number, !busy_.empty()};
+  look_at_all();
+  tell_settled();
+}
+
+void AgentCore::tell_settled() {
+  if (!settling_ || !busy_.empty()) return;
+  if (std::exchange(settling_->look_again, false)) {
+    look_at_all();
+    if (!busy_.empty()) return;
+  }
+  wire::SettledT settled;
+  settled.number = std::exchange(settling_, std::nullopt)->number;
+  auto rows = what_is_left();
+  if (!rows) rows = std::vector<wire::LeftT>{left(stage_, rows.error().message())};
+  for (wire::LeftT& row : *rows) {
+    log(Severity::info, fmt::format("{}: is not complete: {}", row.name, row.reason));
+    if (settled.left.size() == wire::kMostLeft)
+      ++settled.more;
+    else
+      settled.left.push_back(std::make_unique<wire::LeftT>(std::move(row)));
+  }
+  if (coordinator_ && coordinator_->is_welcome) send(coordinator_->id, std::move(settled));
+}
+
+// Why the files of the set are neither in the store nor on their way; nothing if they are, or if there are none.
+std::optional<std::string> AgentCore::why_left(const std::string& set) const {
+  const auto* entry = sets_.find(set);
+  if (entry != nullptr && entry->is_offered()) return std::nullopt;
+  const auto has_files = holds_files(stage_, set);
+  if (!has_files) return has_files.error().message();
+  if (!*has_files) return std::nullopt;
+  const bool is_same = entry != nullptr && entry->is_final() && is_as_it_ended(set);
+  if (is_same && entry->state != SetState::failed) return std::nullopt;
+  if (is_same) return "it was given up: " + entry->message;
+  if (const auto rejected = rejected_.find(set); rejected != rejected_.end()) return rejected->second.reason;
+  const auto now = std::chrono::time_point_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now());
+  const auto ranks = ranks_of(set);
+  const auto seen = scan_set(stage_, set, ranks, options_.completion);
+  if (!seen) return seen.error().message();
+  const Verdict verdict = judge(set, *seen, ranks, options_.completion, now, at_rest_);
+  return verdict.content ? "it was given up, or is being written" : verdict.reason;
+}
+
+Result<std::vector<wire::LeftT>> AgentCore::what_is_left() const {
+  std::vector<wire::LeftT> rows;
+  FOREBAY_TRY(const auto sets, sets_in(stage_));
+  for (const std::string& set : sets)
+    if (auto why = is_of_marker(set, options_.completion) ? std::nullopt : why_left(set))
+      rows.push_back(left(set, *std::move(why)));
+  FOREBAY_TRY(const Strays strays, strays_in(stage_, options_.completion));
+  for (const std::string& name : strays.directories)
+    rows.push_back(
+        left(name, is_temporary(name) ? "its name is one of unfinished files" : "no set can have this name"));
+  if (strays.files > 0)
+    rows.push_back(
+        left(strays.first, fmt::format("{} in the stage itself, and not in a directory that is a set",
+                                       strays.files == 1 ? "it lies" : fmt::format("{} files lie", strays.files))));
+  return rows;
+}
+
+}  // namespace forebay::job
