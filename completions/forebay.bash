@@ -25,7 +25,7 @@ _forebay() {
     cur=${COMP_WORDS[COMP_CWORD]}
     prev=${COMP_WORDS[COMP_CWORD - 1]}
   fi
-  local verbs='pack restore ls info verify extract advise repair prune diff lockd locks plan run watch status stop agent aggregator fetch help'
+  local verbs='pack restore ls info verify extract advise repair prune diff lockd locks plan run watch status settle stop agent aggregator fetch help'
   if ((COMP_CWORD == 1)); then
     mapfile -t COMPREPLY < <(compgen -W "$verbs --help --version" -- "$cur")
     return
@@ -120,7 +120,8 @@ _forebay() {
       ;;
     watch) options+=" --store --once --rendezvous$agent$aggregator$both$daemon" ;;
     status) options+=' --rendezvous --store --job --munge --watch --metrics --history' ;;
-    stop) options+=' --rendezvous --store --job --munge --drain --timeout' ;;
+    settle) options+=' --rendezvous --store --job --munge --timeout' ;;
+    stop) options+=' --rendezvous --store --job --munge --drain --settle --timeout' ;;
     agent) options+=" --stage --rendezvous --listen$agent$both$daemon" ;;
     aggregator) options+=" --store --rendezvous --agents --listen$aggregator$both$daemon" ;;
     fetch) options+=' --stage --ranks --of --timeout' ;;

@@ -145,11 +145,26 @@ Result<Json> Control::status() {
   }
 }
 
-Result<void> Control::stop(bool drain, Time until, Json& last) {
+Result<Json> Control::settle(Time until) {
+  Bytes request;
+  wire::encode(request, wire::SettleRequestT{});
+  FOREBAY_CHECK(link_.send(request, kPatience));
+  for (;;) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
+    if (left <= 0ms) return fail(ErrorKind::timeout, "the agents take long to look at their stages", link_.peer());
+    FOREBAY_TRY(const auto frame, link_.receive(wire::kMaxBody, std::min<std::chrono::milliseconds>(left, kPatience)));
+    FOREBAY_TRY(auto message, wire::decode(frame));
+    if (message.body.type == wire::Body::Status) return parse_status(message.body.AsStatus()->json);
+    if (message.body.type != wire::Body::Ping) return fail(ErrorKind::disconnected, "the job is ending", link_.peer());
+  }
+}
+
+Result<void> Control::stop(End end, Time until, Json& last) {
   if (auto now = status()) last = std::move(*now);
   Bytes request;
   wire::StopRequestT stop;
-  stop.drain = drain;
+  stop.drain = end.drain;
+  stop.settle = end.settle;
   wire::encode(request, stop);
   FOREBAY_CHECK(link_.send(request, kPatience));
   return wait_for_stop(until, last);

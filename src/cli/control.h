@@ -41,10 +41,17 @@ class Control {
   // What the coordinator says of itself (docs/man/forebay.1, "status").
   Result<Json> status();
 
+  // Tells that the application writes to no stage now, and waits until the agents have offered what is complete: the
+  // status then, with what is left. timeout, or disconnected if the coordinator is lost meanwhile.
+  Result<Json> settle(Time until);
+
   // Asks for the end of the job's daemons. With `drain` they end when all that was offered is durable or given up, and
   // this waits for it; timeout if that takes too long, disconnected if the coordinator is lost meanwhile. Then, as
-  // otherwise, `last` is the newest status that was seen.
-  Result<void> stop(bool drain, Time until, Json& last);
+  // otherwise, `last` is the newest status that was seen. `settle`, with `drain`: as settle() before.
+  struct End {
+    bool drain = false, settle = false;
+  };
+  Result<void> stop(End end, Time until, Json& last);
 
  private:
   explicit Control(fabric::Link link) : link_(std::move(link)) {}

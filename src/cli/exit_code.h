@@ -19,6 +19,7 @@ enum class ExitCode : int {
   limit = 8,        // the memory budget or another limit is too small
   unsupported = 9,  // newer than, or outside of, what this build can do
   different = 10,   // diff: the sets differ
+  left = 11,        // run, stop, settle: something in a stage is not in the store
   internal = 70,    // a defect of Forebay
 };
 
@@ -37,6 +38,7 @@ inline constexpr std::string_view kExitCodeHelp =
     "   8  the memory budget is too small\n"
     "   9  newer than, or outside of, what this build can do\n"
     "  10  diff: the sets differ\n"
+    "  11  something that the application wrote was left in a stage, and is not stored\n"
     "  70  a defect of Forebay; please report it\n";
 
 }  // namespace forebay::cli

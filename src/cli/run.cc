@@ -34,7 +34,8 @@ constexpr VerbText kText = {
     .description =
         "Starts an agent on each node and the aggregators, runs COMMAND, drains the\n"
         "checkpoint sets that it writes below the stage, lets the drain finish, and ends\n"
-        "with the exit code of COMMAND. COMMAND finds the stage in $FOREBAY_STAGE. Daemons\n"
+        "with the exit code of COMMAND, or 11 if that is 0 but something in a stage is not\n"
+        "stored. COMMAND finds the stage in $FOREBAY_STAGE. Daemons\n"
         "that die are started again; no process is left behind, whatever happens.\n"
         "\n"
         "With --relaunch a COMMAND that crashes is started again. Applications that call\n"
@@ -210,20 +211,32 @@ class RunVerb final : public Verb {
 
   ExitCode tell(const Console& console, const job::RunReport& report) const {
     const Json status = last_status(report);
-    for (const std::string& line : failures(status)) say("warning: " + line);
+    const auto lines = not_stored(status);
+    for (const std::string& line : lines) say("warning: " + line);
+    if (report.drain && has_no_set(status)) say("warning: " + why_no_set(!lines.empty()));
     const double seconds = static_cast<double>(report.drain_time.count()) / 1000;
     if (console.json)
       print_json({{"exit_code", report.ending.as_exit_code()},
                   {"launches", report.launches},
                   {"daemon_deaths", report.daemon_deaths},
                   {"drained", report.drain.has_value()},
+                  {"not_stored", lines.size()},
                   {"drain_seconds", seconds},
                   {"status", status}});
     else if (report.drain)
       say(fmt::format("{}; waited {} for the drain", summary_text(status), format_duration(seconds)));
     if (report.launches == 0) return static_cast<ExitCode>(128 + report.told_to_end);
     if (!report.ending.good()) return static_cast<ExitCode>(report.ending.as_exit_code());
-    return report.drain || report.left ? ExitCode::ok : ExitCode::failed;
+    if (!report.drain && !report.left) return ExitCode::failed;
+    return lines.empty() ? ExitCode::ok : ExitCode::left;
+  }
+
+  std::string why_no_set(bool has_left) const {
+    if (!has_left) return fmt::format("no checkpoint set was written below {}", options_.stage);
+    if (job_.agent.completion.kind == job::Completion::Kind::api)
+      return "no set was ever complete: without --complete only those of applications that call forebay.h are; say by "
+             "--complete how yours are known to be complete ('forebay run --help')";
+    return "no set was ever complete: does --complete say how the application writes them?";
   }
 
   JobOptions job_;

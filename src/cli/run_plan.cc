@@ -10,6 +10,7 @@
 
 #include "cli/common.h"
 #include "cli/control.h"
+#include "cli/exit_code.h"
 #include "cli/json.h"
 #include "fabric/socket.h"
 
@@ -120,11 +121,12 @@ std::optional<uint32_t> ranks_of_coming(const std::string& text) {
   return 0;
 }
 
-// From what was seen of the sets that are coming and then of those that are there: what comes in between is in both.
+// From what was seen, after what lay in the stages was offered, of the sets that are coming and then of those that are
+// there: what comes in between is in both.
 job::RunPlan::Restores restores(const RunOptions& options, const Commands& commands,
                                 const std::vector<std::string>& looks, bool is_last) {
-  const auto coming = ranks_of_coming(looks[0]);
-  FOREBAY_TRY(uint32_t ranks, ranks_of_newest(looks[1]));
+  const auto coming = ranks_of_coming(looks[1]);
+  FOREBAY_TRY(uint32_t ranks, ranks_of_newest(looks[2]));
   if (!coming && !is_last) return std::nullopt;
   if (coming && *coming != 0) ranks = *coming;
   std::vector<job::Errand> errands;
@@ -179,14 +181,17 @@ job::RunPlan make_plan(const RunOptions& options) {
     return commands.here(words);
   };
   if (!options.restart_args.empty())
-    plan.looks = {{"'forebay status'", of_job({"status", "--json"}), true},
+    plan.looks = {{"'forebay settle'", of_job({"settle", "--json"}), true, static_cast<int>(ExitCode::left)},
+                  {"'forebay status'", of_job({"status", "--json"}), true},
                   {"'forebay ls'", commands.here({"ls", options.store, "--json"})}};
   plan.restores = [options, commands](const std::vector<std::string>& looks, bool is_last) {
     return restores(options, commands, looks, is_last);
   };
   plan.restart_words = [options](const std::vector<std::string>& outputs) { return restart_words(options, outputs); };
   const auto patience = fmt::format("--timeout={}", static_cast<double>(options.drain_timeout.count()) / 1000);
-  plan.drain = {"the drain", of_job({"stop", "--drain", "--json", patience})};
+  plan.drain = {.name = "the drain",
+                .words = of_job({"stop", "--drain", "--settle", "--json", patience}),
+                .also_good = static_cast<int>(ExitCode::left)};
   return plan;
 }
 

@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include "cli/common.h"
 #include "cli/control.h"
 #include "cli/json.h"
 #include "cli/summary.h"
+#include "cli/text.h"
 #include "cli/verb.h"
 
 namespace forebay::cli {
@@ -14,12 +16,14 @@ namespace {
 constexpr VerbText kText = {
     .name = "stop",
     .summary = "end the agents and aggregators of a job, after draining if told to",
-    .usage = "(--rendezvous DIR | --store STORE [--job ID]) [--drain] [--timeout SECONDS]",
+    .usage = "(--rendezvous DIR | --store STORE [--job ID]) [--drain [--settle]] [--timeout SECONDS]",
     .description =
         "Tells the coordinator of a job to end all its agents and aggregators. Without\n"
         "--drain they end at once; what is not durable stays in the stages, where the next\n"
         "agents find it. With --drain they end when every set that is complete is durable\n"
-        "or given up, and this waits for it.\n",
+        "or given up, and this waits for it. With --settle, which is for applications that\n"
+        "have ended, sets that only wait to be left alone are complete, and what stays in\n"
+        "a stage without being stored is named; the exit code is 11 then.\n",
     .examples =
         "  forebay stop --drain --timeout 100 --rendezvous rv\n"
         "  forebay stop --store /scratch/store --job 4711\n",
@@ -32,10 +36,12 @@ class Stop final : public Verb {
   void declare(Syntax& syntax) override {
     declare_job(syntax, job_);
     syntax.flag("--drain", drain_, "Let everything that is complete become durable first.");
+    syntax.flag("--settle", settle_, "With --drain: the application has ended, and writes no more.");
     syntax.option("--timeout", "SECONDS", "Wait for so long at most. Default: 3600.", set_seconds(timeout_));
   }
 
   Result<ExitCode> run(const Console& console) override {
+    if (settle_ && !drain_) return fail(ErrorKind::invalid_argument, "--settle needs --drain");
     FOREBAY_TRY(const auto path, find_job(job_));
     const auto begin = std::chrono::steady_clock::now();
     Json status;
@@ -44,7 +50,10 @@ class Stop final : public Verb {
       print_json({{"stopped", true}, {"drained", drain_}, {"status", status}});
     else
       fmt::print("stopped{}\n", drain_ ? ": " + summary_text(status) : "");
-    return ExitCode::ok;
+    if (!settle_) return ExitCode::ok;
+    const auto lines = not_stored(status);
+    for (const std::string& line : lines) warn(line);
+    return lines.empty() ? ExitCode::ok : ExitCode::left;
   }
 
  private:
@@ -54,13 +63,13 @@ class Stop final : public Verb {
     for (;;) {
       const auto patience = std::min(until, std::chrono::steady_clock::now() + kElection);
       FOREBAY_TRY(auto control, Control::reach(path, job_.munge, patience));
-      const auto done = control.stop(drain_, until, status);
+      const auto done = control.stop({drain_, settle_}, until, status);
       if (done || done.error().kind == ErrorKind::timeout || std::chrono::steady_clock::now() >= until) return done;
     }
   }
 
   JobName job_;
-  bool drain_ = false;
+  bool drain_ = false, settle_ = false;
   std::chrono::milliseconds timeout_{3'600'000};
 };
 

@@ -1,5 +1,7 @@
 #include "cli/summary.h"
 
+#include <map>
+
 #include <fmt/format.h>
 
 #include "cli/text.h"
@@ -21,15 +23,48 @@ std::string summary_text(const Json& status) {
                      format_ratio(static_cast<double>(raw), static_cast<double>(stored)));
 }
 
+static std::vector<Json> rows(const Json& status, const char* key) {
+  if (!status.is_object() || !status.contains(key) || !status[key].is_array()) return {};
+  std::vector<Json> rows;
+  for (const Json& row : status[key])
+    if (row.is_object()) rows.push_back(row);
+  return rows;
+}
+
 std::vector<std::string> failures(const Json& status) {
   std::vector<std::string> lines;
-  const auto past = status.is_object() ? status.find("past_sets") : status.end();
-  if (!status.is_object() || past == status.end() || !past->is_array()) return lines;
-  for (const Json& set : *past)
-    if (set.is_object() && set.value("state", "") == "failed")
+  for (const Json& set : rows(status, "past_sets"))
+    if (set.value("state", "") == "failed")
       lines.push_back(
           fmt::format("{} failed: {}", printable(set.value("name", "")), printable(set.value("message", ""))));
   return lines;
+}
+
+// A set that was given up may have been written anew since.
+std::vector<std::string> not_stored(const Json& status) {
+  std::vector<std::string> lines;
+  std::map<std::string, std::string> given_up;
+  for (const Json& set : rows(status, "past_sets"))
+    if (set.value("state", "") == "failed")
+      given_up[set.value("name", "")] = set.value("message", "");
+    else
+      given_up.erase(set.value("name", ""));
+  for (const Json& one : rows(status, "left")) {
+    const std::string name = one.value("name", ""), host = one.value("host", ""), reason = one.value("reason", "");
+    if (given_up.contains(name)) continue;
+    if (name.empty())
+      lines.push_back(printable(host.empty() ? reason : host + ": " + reason));
+    else
+      lines.push_back(fmt::format("'{}' is not stored, and stays in the stage of {}: {}", printable(name),
+                                  printable(host), printable(reason)));
+  }
+  for (const auto& [name, why] : given_up)
+    lines.push_back(fmt::format("'{}' is not stored: {}", printable(name), printable(why)));
+  return lines;
+}
+
+bool has_no_set(const Json& status) {
+  return total(status, "durable") + total(status, "skipped") + total(status, "failed") == 0;
 }
 
 }  // namespace forebay::cli

@@ -14,4 +14,11 @@ std::string summary_text(const Json& status);
 // Why sets failed: one line for each that the coordinator remembers.
 std::vector<std::string> failures(const Json& status);
 
+// Likewise, and what agents have found in their stages that is not complete: all that is not stored for another reason
+// than the policy's. To be asked when the application has ended.
+std::vector<std::string> not_stored(const Json& status);
+
+// Whether the job has come to know of no set at all.
+bool has_no_set(const Json& status);
+
 }  // namespace forebay::cli

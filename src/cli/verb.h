@@ -55,6 +55,7 @@ std::unique_ptr<Verb> make_run();
 std::unique_ptr<Verb> make_watch();
 std::unique_ptr<Verb> make_status();
 std::unique_ptr<Verb> make_stop();
+std::unique_ptr<Verb> make_settle();
 std::unique_ptr<Verb> make_agent();
 std::unique_ptr<Verb> make_aggregator();
 std::unique_ptr<Verb> make_fetch();

@@ -64,6 +64,7 @@ Result<void> Coordinator::Impl::greet(SessionId id, Session& session, std::uniqu
   agents[session.key] = id;
   info(fmt::format("agent of {} is here: {}", session.agent->host, session.agent->stage));
   welcome(id);
+  if (settling || settles_to_end) ask_to_settle(id);
   return {};
 }
 
@@ -92,6 +93,8 @@ void Coordinator::Impl::leave(SessionId id, const std::string& why) {
     agent_left(session);
     publishing.erase(id);
     restart_left(id);
+    if (settling) settling->waiting.erase(id);
+    advance_settling();
   } else if (session.role == Session::Role::worker) {
     warn(fmt::format("worker on {} (process {}) is lost: {}", session.worker->host, session.worker->pid, why));
     if (const auto attempt = board.attempt_of(id)) containers.erase(attempt->id);
@@ -145,19 +148,30 @@ Result<void> Coordinator::Impl::dispatch(SessionId id, Session& session, wire::M
       return {};
     case Body::StopRequest:
       if (session.role == Session::Role::none) session.role = Session::Role::asker;
-      ask_for_end(id, session, message.body.AsStopRequest()->drain);
+      ask_for_end(session, *message.body.AsStopRequest());
+      return {};
+    case Body::SettleRequest:
+      if (session.role == Session::Role::none) session.role = Session::Role::asker;
+      settle(id);
+      return {};
+    case Body::Settled:
+      FOREBAY_CHECK(need(Session::Role::agent));
+      settled(id, *message.body.AsSettled());
       return {};
     default:
       return broken("a message that a coordinator does not take");
   }
 }
 
-void Coordinator::Impl::ask_for_end(SessionId, Session& session, bool drain) {
+void Coordinator::Impl::ask_for_end(Session& session, const wire::StopRequestT& request) {
   session.waits_for_end = true;
-  if (!drain) return end("the job was told to stop");
+  if (!request.drain) return end("the job was told to stop");
   if (!draining_to_end) info("the job ends when all that was offered is drained");
   draining_to_end = true;
   quiet_since = now;
+  if (!request.settle) return;
+  settles_to_end = true;
+  settle(0);
 }
 
 void Coordinator::Impl::end(const std::string& message) {
@@ -167,7 +181,7 @@ void Coordinator::Impl::end(const std::string& message) {
 }
 
 void Coordinator::Impl::check_end() {
-  if (!sets.empty() || round) quiet_since = now;
+  if (!sets.empty() || round || settling) quiet_since = now;
   if (!draining_to_end || now - quiet_since < options.quiet) return;
   end(fmt::format("{} sets are durable, {} were skipped, {} were given up", totals.durable, totals.skipped,
                   totals.failed));
@@ -200,6 +214,7 @@ void Coordinator::Impl::tick() {
   for (const auto& [id, set] : sets) ids.push_back(id);
   for (const uint64_t id : ids) tick_set(id);
   tick_restart();
+  advance_settling();
   start_tasks();
   check_end();
 }

@@ -4,6 +4,7 @@
 //   coordinator_drain.cc    a set from the staged directory to the commit
 //   coordinator_tasks.cc    units of work out to the workers and back
 //   coordinator_restart.cc  restart rounds
+//   coordinator_settle.cc   what the stages hold when the application rests
 //   coordinator_status.cc   all of that as JSON
 // Pure, as coordinator.h says.
 #pragma once
@@ -92,7 +93,7 @@ struct Coordinator::Impl {
   };
 
   struct Round {
-    enum class Phase : uint8_t { gathering, listing, delivering, publishing };
+    enum class Phase : uint8_t { gathering, settling, listing, delivering, publishing };
     Phase phase = Phase::gathering;
     Time since{};  // it began, or began anew
     uint32_t total = 0;
@@ -117,6 +118,19 @@ struct Coordinator::Impl {
     std::string stored_as;
     uint32_t ranks = 0;
     Steps steps;
+  };
+
+  // The agents are asked what their stages hold, as the application does not write.
+  struct Settling {
+    uint64_t number = 0;
+    Time since{};
+    std::set<SessionId> waiting;    // agents that have not answered
+    std::vector<SessionId> askers;  // who is told when all have
+  };
+
+  // What is neither in the store nor on its way, as an agent has said. Without a name: what is not known.
+  struct Left {
+    std::string host, name, reason;
   };
 
   struct UnitOwner {
@@ -174,6 +188,11 @@ struct Coordinator::Impl {
   Totals totals;
   TrafficByKind received, sent;
   bool draining_to_end = false, over = false;
+  std::optional<Settling> settling;
+  uint64_t next_settling = 1;
+  std::map<std::string, std::vector<Left>> left;  // by the agents that have answered last
+  std::vector<Left> unknown;                      // for those that have not
+  bool settles_to_end = false;                    // agents that come are asked, too
 
   // ---- coordinator.cc
 
@@ -191,7 +210,7 @@ struct Coordinator::Impl {
   Result<void> greet(SessionId id, Session& session, std::unique_ptr<wire::WorkerHelloT> hello);
   void welcome(SessionId id);
   void leave(SessionId id, const std::string& why);
-  void ask_for_end(SessionId id, Session& session, bool drain);
+  void ask_for_end(Session& session, const wire::StopRequestT& request);
   void end(const std::string& message);
   void check_end();
   void ping_all();
@@ -271,6 +290,15 @@ struct Coordinator::Impl {
   void finish_restart();
   void refuse_restart(ErrorKind kind, const std::string& message);
   void tick_restart();
+
+  // ---- coordinator_settle.cc
+
+  void settle(SessionId asker);  // 0: nobody
+  void ask_to_settle(SessionId agent);
+  void settled(SessionId id, const wire::SettledT& answer);
+  void advance_settling();
+  void end_settling();
+  void give_up_incomplete();
 
   // ---- coordinator_status.cc
 

@@ -1,5 +1,6 @@
 // A restart round:
-//   1. every rank of the job has asked, and nothing that was complete waits to be drained any more: it would be newer;
+//   1. every rank of the job has asked, the agents have offered what lies complete in their stages, and nothing that is
+//      complete waits to be drained any more: it would be newer;
 //   2. the newest set of the store that can be read whole, and has as many ranks, is chosen, and each of its containers
 //      is a delivery task;
 //   3. when one turns out damaged, the set is passed over for everybody, and the next older one is chosen;
@@ -100,7 +101,12 @@ void Coordinator::Impl::end_round() {
 // Once all ranks have asked.
 void Coordinator::Impl::advance_restart() {
   if (!publishing.empty()) return;
-  if (!round || round->phase != Round::Phase::gathering || round->coverage.size() < round->total) return;
+  if (!round || round->coverage.size() < round->total) return;
+  if (round->phase == Round::Phase::gathering) {
+    round->phase = Round::Phase::settling;
+    return settle(0);
+  }
+  if (round->phase != Round::Phase::settling || settling) return;
   // One that is complete may wait for what the store says of it.
   const auto is_coming = [&](const auto& one) {
     return one.second.phase != Set::Phase::incomplete || is_complete(one.second);

@@ -157,6 +157,16 @@ json totals_row(const Impl::Totals& totals) {
           {"tasks", totals.tasks},       {"tasks_again", totals.tasks_again}};
 }
 
+json left_rows(const Impl& impl) {
+  json rows = json::array();
+  const auto add = [&](const Impl::Left& left) {
+    if (rows.size() < kMaxRows) rows.push_back({{"host", left.host}, {"name", left.name}, {"reason", left.reason}});
+  };
+  for (const auto& [key, list] : impl.left) std::ranges::for_each(list, add);
+  std::ranges::for_each(impl.unknown, add);
+  return rows;
+}
+
 json traffic_row(const Impl::TrafficByKind& traffic) {
   json row = json::object();
   for (const auto& [kind, one] : traffic)
@@ -187,6 +197,7 @@ std::string Coordinator::Impl::status() const {
                {"agent_count", agents.size()},
                {"workers", std::move(workers)},
                {"worker_count", board.workers()},
+               {"left", left_rows(*this)},
                {"totals", totals_row(totals)},
                {"received", traffic_row(received)},
                {"sent", traffic_row(sent)},

@@ -31,7 +31,7 @@ void Errands::clear() {
 Result<void> Errands::start(const Errand& errand) {
   FOREBAY_TRY(auto process,
               spawn({.words = errand.words, .death_signal = SIGKILL, .own_session = true, .piped = true}));
-  all_.push_back({errand.name, errand.may_fail, std::move(process), {}, {}});
+  all_.push_back({errand.name, errand.may_fail, errand.also_good, std::move(process), {}, {}});
   return {};
 }
 
@@ -72,10 +72,10 @@ bool Errands::done() const {
 Result<std::vector<std::string>> Errands::outputs() const {
   std::vector<std::string> outputs;
   for (const One& one : all_) {
-    if (!one.ending.good() && !one.may_fail)
+    if (!one.good() && !one.may_fail)
       return fail(ErrorKind::disconnected,
                   fmt::format("{} ended with {}{}", one.name, one.ending.text(), said(one.output)));
-    outputs.push_back(one.ending.good() ? one.output : "");
+    outputs.push_back(one.good() ? one.output : "");
   }
   return outputs;
 }

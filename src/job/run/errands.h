@@ -13,6 +13,7 @@ struct Errand {
   std::string name;  // "the restart on node7"
   std::vector<std::string> words;
   bool may_fail = false;  // its output is empty then
+  int also_good = 0;      // an exit code that is no failure
 };
 
 class Errands {
@@ -39,9 +40,11 @@ class Errands {
   struct One {
     std::string name;
     bool may_fail = false;
+    int also_good = 0;
     Process process;  // pid 0: has ended
     std::string output;
     Ending ending;
+    bool good() const { return ending.signal == 0 && (ending.exit_code == 0 || ending.exit_code == also_good); }
   };
   std::vector<One> all_;
 };
