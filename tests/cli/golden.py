@@ -13,7 +13,7 @@ from support import forebay
 GOLDEN = Path(__file__).resolve().parent / "golden"
 VERBS = (
     "pack", "restore", "ls", "info", "verify", "extract", "advise", "repair", "prune", "diff", "lockd", "locks", "plan",
-    "run", "watch", "status", "stop", "agent", "aggregator", "fetch",
+    "run", "watch", "status", "settle", "stop", "agent", "aggregator", "fetch",
 )  # fmt: skip
 
 CASES = {
