@@ -73,7 +73,7 @@ _forebay() {
       mapfile -t COMPREPLY < <(compgen -W 'none gzip paper fast balanced max' -- "$cur")
       return
       ;;
-    --name | --series | --step | --group-size | --block-size | --lossy | --match | --memory | --threads | --only | -r | --rank | --sample | \
+    --name | --series | --command | --step | --group-size | --block-size | --lossy | --match | --memory | --threads | --only | -r | --rank | --sample | \
       --min-speed | --as | --keep-last | --keep-every | --full-every | \
       --aggregators | --aggregator-nodes | --launcher | --relaunch | --restart-args | --grace | --restart-timeout | \
       --drain-timeout | --keep | --pfs-limit | --backlog-sets | --set-timeout | --stall-timeout | --peer-timeout | \
@@ -115,16 +115,16 @@ _forebay() {
       options+=' --profile --groups --buffer --margin --memory --threads'
       ;;
     run)
-      options+=" --store --stage --nodes-file --aggregators --aggregator-nodes --launcher --rendezvous --relaunch"
+      options+=" --store --series --stage --nodes-file --aggregators --aggregator-nodes --launcher --rendezvous --relaunch"
       options+=" --restart-args --grace --restart-timeout --drain-timeout$agent$aggregator$both"
       ;;
-    watch) options+=" --store --once --rendezvous$agent$aggregator$both$daemon" ;;
+    watch) options+=" --store --series --once --rendezvous$agent$aggregator$both$daemon" ;;
     status) options+=' --rendezvous --store --job --munge --watch --metrics --history' ;;
     settle) options+=' --rendezvous --store --job --munge --timeout' ;;
     stop) options+=' --rendezvous --store --job --munge --drain --settle --timeout' ;;
     agent) options+=" --stage --rendezvous --listen$agent$both$daemon" ;;
-    aggregator) options+=" --store --rendezvous --agents --listen$aggregator$both$daemon" ;;
-    fetch) options+=' --stage --ranks --of --timeout' ;;
+    aggregator) options+=" --store --series --rendezvous --agents --command --listen$aggregator$both$daemon" ;;
+    fetch) options+=' --stage --ranks --of --any-ranks --timeout' ;;
     help)
       mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$cur")
       return

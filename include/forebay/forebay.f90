@@ -24,6 +24,7 @@ module forebay
   integer, parameter, public :: FOREBAY_SKIPPED = 5
   integer, parameter, public :: FOREBAY_LOST = 6
   integer, parameter, public :: FOREBAY_FAILED = 7
+  integer, parameter, public :: FOREBAY_OTHER_RANKS = 8
 
   type, public :: forebay_client
     private
@@ -31,7 +32,7 @@ module forebay
   end type forebay_client
 
   public :: forebay_connect, forebay_disconnect, forebay_begin, forebay_path, forebay_complete, forebay_wait
-  public :: forebay_restart, forebay_restart_path, forebay_message
+  public :: forebay_restart, forebay_restart_any, forebay_restart_path, forebay_message
 
   interface
     integer(c_int) function c_connect(agent, rank, ranks, client) bind(c, name="forebay_connect")
@@ -75,6 +76,16 @@ module forebay
       integer(c_int64_t), intent(out) :: step
       integer(c_int64_t), value :: timeout_ms
     end function c_restart
+    integer(c_int) function c_restart_any(client, set, size, step, set_ranks, timeout_ms) &
+        bind(c, name="forebay_restart_any")
+      import :: c_int, c_int64_t, c_size_t, c_ptr, c_char
+      type(c_ptr), value :: client
+      character(kind=c_char), intent(out) :: set(*)
+      integer(c_size_t), value :: size
+      integer(c_int64_t), intent(out) :: step
+      integer(c_int), intent(out) :: set_ranks
+      integer(c_int64_t), value :: timeout_ms
+    end function c_restart_any
     integer(c_int) function c_restart_path(client, file, path, size) bind(c, name="forebay_restart_path")
       import :: c_int, c_size_t, c_ptr, c_char
       type(c_ptr), value :: client
@@ -168,6 +179,26 @@ contains
     set = from_c(found, status, len(set))
     step = found_step
   end subroutine forebay_restart
+
+  ! For programs that can read the files of any number of ranks; `set_ranks` is the set's.
+  subroutine forebay_restart_any(client, set, step, set_ranks, status, timeout_ms)
+    type(forebay_client), intent(in) :: client
+    character(len=*), intent(out) :: set
+    integer(int64), intent(out) :: step
+    integer, intent(out) :: set_ranks, status
+    integer(int64), intent(in), optional :: timeout_ms
+    character(kind=c_char) :: found(len(set) + 1)
+    integer(c_int64_t) :: found_step
+    integer(c_int) :: found_ranks
+
+    found_step = -1
+    found_ranks = 0
+    status = int(c_restart_any(client%handle, found, size(found, kind=c_size_t), found_step, found_ranks, &
+                               time_of(timeout_ms)))
+    set = from_c(found, status, len(set))
+    step = found_step
+    set_ranks = int(found_ranks)
+  end subroutine forebay_restart_any
 
   subroutine forebay_restart_path(client, file, path, status)
     type(forebay_client), intent(in) :: client

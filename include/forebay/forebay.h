@@ -44,13 +44,14 @@ FOREBAY_API const char* forebay_build_info(void);
 
 enum {
   FOREBAY_OK = 0,
-  FOREBAY_NONE = 1,     /* there is nothing to restart from */
-  FOREBAY_TIMEOUT = 2,  /* the time is over; the call may be made again */
-  FOREBAY_NO_AGENT = 3, /* there is no agent, or it has ended; the call may be made again */
-  FOREBAY_ARGUMENT = 4, /* the call makes no sense */
-  FOREBAY_SKIPPED = 5,  /* forebay_wait: the set was left out for the sake of a newer one */
-  FOREBAY_LOST = 6,     /* forebay_wait: the set was given up; forebay_message() says why */
-  FOREBAY_FAILED = 7    /* anything else, for instance an error of the system */
+  FOREBAY_NONE = 1,       /* there is nothing to restart from */
+  FOREBAY_TIMEOUT = 2,    /* the time is over; the call may be made again */
+  FOREBAY_NO_AGENT = 3,   /* there is no agent, or it has ended; the call may be made again */
+  FOREBAY_ARGUMENT = 4,   /* the call makes no sense */
+  FOREBAY_SKIPPED = 5,    /* forebay_wait: the set was left out for the sake of a newer one */
+  FOREBAY_LOST = 6,       /* forebay_wait: the set was given up; forebay_message() says why */
+  FOREBAY_FAILED = 7,     /* anything else, for instance an error of the system */
+  FOREBAY_OTHER_RANKS = 8 /* forebay_restart: the newest set is of another number of ranks */
 };
 
 /* One rank's connection to the agent of its node. Used by one thread at a time, and only by the process that made it:
@@ -94,8 +95,19 @@ FOREBAY_API int forebay_wait(forebay_client* client, const char* set, int64_t ti
 /* All ranks of the job call this, and all get the same answer: the newest set that is intact, whose files lie in the
  * stage now. `set` gets its name, `size` bytes at most, and *step its step, or -1 if it has none. Both may be NULL.
  * Whatever was begun before is given up. A rank whose call was over in time may call again, and gets the answer that
- * the others have got. Codes: NONE, TIMEOUT, NO_AGENT, ARGUMENT (also if `size` bytes are too few), FAILED. */
+ * the others have got. Only sets of the job's series count (forebay run --series). NONE: it has none, and the program
+ * begins from scratch. OTHER_RANKS: the newest one was written by another number of ranks, and nothing is taken: the
+ * program must end with forebay_message(), not begin from scratch, or use forebay_restart_any(). Codes: NONE,
+ * OTHER_RANKS, TIMEOUT, NO_AGENT, ARGUMENT (also if `size` bytes are too few), FAILED. */
 FOREBAY_API int forebay_restart(forebay_client* client, char* set, size_t size, int64_t* step, int64_t timeout_ms);
+
+/* As forebay_restart(), for applications that can read the files of any number of ranks. If the newest set is of
+ * another number of ranks than the job, the files of all its ranks lie in the stage of each node, under the names that
+ * forebay_path() was given; if it is of as many, each node has those of its ranks, as with forebay_restart().
+ * *set_ranks gets the set's number of ranks; it may be NULL. All ranks of the job must call this function, and not
+ * forebay_restart(): where one calls that, OTHER_RANKS is for all. Codes: as forebay_restart(). */
+FOREBAY_API int forebay_restart_any(forebay_client* client, char* set, size_t size, int64_t* step, int* set_ranks,
+                                    int64_t timeout_ms);
 
 /* The path of a file of the set that forebay_restart() found, by the name that forebay_path() was given. Needs no
  * agent. Codes: ARGUMENT (nothing was found, or no such file on this node). */

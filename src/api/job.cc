@@ -83,6 +83,22 @@ int code_of(const Client::News& news) {
   }
 }
 
+int restart(forebay_client* client, char* set, size_t size, int64_t* step, int* set_ranks, int64_t timeout_ms,
+            bool any_ranks) {
+  return guarded([&] {
+    if (client == nullptr) return missing();
+    const auto answer = client->client->restart(timeout_of(timeout_ms), any_ranks);
+    if (!answer) return failed(answer.error());
+    if (answer->other_ranks != 0) return failed(FOREBAY_OTHER_RANKS, answer->message.c_str());
+    if (!answer->found)
+      return failed(FOREBAY_NONE,
+                    answer->message.empty() ? "there is no set to restart from" : answer->message.c_str());
+    if (step != nullptr) *step = answer->found->step.value_or(-1);
+    if (set_ranks != nullptr) *set_ranks = static_cast<int>(answer->found->ranks);
+    return set == nullptr ? int{FOREBAY_OK} : copy(answer->found->set, set, size);
+  });
+}
+
 }  // namespace
 
 int forebay_connect(const char* agent, int rank, int ranks, forebay_client** client) {
@@ -137,16 +153,12 @@ int forebay_wait(forebay_client* client, const char* set, int64_t timeout_ms) {
 }
 
 int forebay_restart(forebay_client* client, char* set, size_t size, int64_t* step, int64_t timeout_ms) {
-  return guarded([&] {
-    if (client == nullptr) return missing();
-    const auto answer = client->client->restart(timeout_of(timeout_ms));
-    if (!answer) return failed(answer.error());
-    if (!answer->found)
-      return failed(FOREBAY_NONE,
-                    answer->message.empty() ? "there is no set to restart from" : answer->message.c_str());
-    if (step != nullptr) *step = answer->found->step.value_or(-1);
-    return set == nullptr ? int{FOREBAY_OK} : copy(answer->found->set, set, size);
-  });
+  return restart(client, set, size, step, nullptr, timeout_ms, false);
+}
+
+int forebay_restart_any(forebay_client* client, char* set, size_t size, int64_t* step, int* set_ranks,
+                        int64_t timeout_ms) {
+  return restart(client, set, size, step, set_ranks, timeout_ms, true);
 }
 
 int forebay_restart_path(forebay_client* client, const char* file, char* path, size_t size) {

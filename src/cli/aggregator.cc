@@ -1,10 +1,13 @@
 // forebay aggregator: what packs a running job's checkpoint sets into the store.
+#include <filesystem>
+
 #include <unistd.h>
 
 #include "cli/common.h"
 #include "cli/daemon.h"
 #include "cli/job_options.h"
 #include "cli/json.h"
+#include "cli/series.h"
 #include "cli/verb.h"
 
 namespace forebay::cli {
@@ -40,12 +43,17 @@ class Aggregator final : public Verb {
     job_.declare_shared(syntax);
     job_.declare_agents(syntax);
     job_.declare_listen(syntax);
+    job_.declare_series(syntax, "'default'");
+    syntax.option("--command", "TEXT", "What the application is, for people who look at its sets.", set_text(command_));
     declare_daemon(syntax, daemon_);
     declare_daemon_of_job(syntax, daemon_);
   }
 
   Result<ExitCode> run(const Console& console) override {
     FOREBAY_CHECK(job_.complete_aggregator());
+    FOREBAY_TRY(std::string series, series_or(job_.series, std::string(store::kDefaultSeries)));
+    const auto run = std::filesystem::absolute(job_.rendezvous + "/.").parent_path().lexically_normal().filename();
+    job_.aggregator.coordinator.origin = origin_of(std::move(series), run, {command_});
     return run_daemon("aggregator", daemon_, console, [this](Daemon& daemon) { return work(daemon); });
   }
 
@@ -69,6 +77,7 @@ class Aggregator final : public Verb {
 
   JobOptions job_;
   DaemonOptions daemon_;
+  std::string command_;
 };
 
 }  // namespace

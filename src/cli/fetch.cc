@@ -25,7 +25,9 @@ constexpr VerbText kText = {
         "Does at a restart what forebay_restart() does, for applications that do not call\n"
         "it: asks the agent of this node for the files of some ranks, and waits until they\n"
         "lie in the stage. All ranks of the job must be asked for, each on its node, at\n"
-        "about the same time; all are given the same set, the newest one that is intact.\n"
+        "about the same time; all are given the same set, the newest one that is intact of\n"
+        "the job's series. If it is of another number of ranks, that is an error, unless\n"
+        "--any-ranks is given.\n"
         "Prints its directory, or nothing if there is no set. 'forebay run --restart-args'\n"
         "does all this.\n",
     .examples =
@@ -53,9 +55,11 @@ std::optional<Ranks> ranks_of_environment() {
 
 using Answer = Result<job::Client::Restart>;
 
-Answer ask(const std::string& stage, uint32_t rank, uint32_t total, std::chrono::milliseconds timeout) {
+Answer ask(const std::string& stage, uint32_t rank, uint32_t total, std::chrono::milliseconds timeout, bool any_ranks) {
   FOREBAY_TRY(const auto client, job::Client::connect(stage, rank, total));
-  return client->restart(timeout);
+  FOREBAY_TRY(auto answer, client->restart(timeout, any_ranks));
+  if (answer.other_ranks != 0) return fail(ErrorKind::invalid_argument, answer.message);
+  return answer;
 }
 
 class Fetch final : public Verb {
@@ -68,6 +72,8 @@ class Fetch final : public Verb {
                   "The ranks of this node, as in 0-3,8. Default: this process's, under mpiexec or srun.",
                   set_text(list_));
     syntax.option("--of", "COUNT", "With --ranks: the ranks of the whole job.", set_count(total_));
+    syntax.flag("--any-ranks", any_ranks_,
+                "Take a set of another number of ranks, too: then the files of all its ranks come to each node.");
     syntax.option("--timeout", "SECONDS", "Wait for so long at most. Default: 600.", set_seconds(timeout_));
   }
 
@@ -99,7 +105,7 @@ class Fetch final : public Verb {
     {
       std::vector<std::jthread> threads;
       for (size_t i = 0; i < answers.size(); ++i)
-        threads.emplace_back([&, i] { answers[i] = ask(stage_, ranks.own[i], ranks.total, timeout_); });
+        threads.emplace_back([&, i] { answers[i] = ask(stage_, ranks.own[i], ranks.total, timeout_, any_ranks_); });
     }
     for (Answer& answer : answers)
       if (!answer) return answer;
@@ -113,6 +119,7 @@ class Fetch final : public Verb {
       print_json({{"found", found.has_value()},
                   {"set", found ? json_text(found->set) : Json()},
                   {"step", found && found->step ? Json(*found->step) : Json()},
+                  {"ranks", found ? Json(found->ranks) : Json()},
                   {"directory", found ? json_text(directory) : Json()},
                   {"message", json_text(answer.message)}});
     else if (found)
@@ -122,6 +129,7 @@ class Fetch final : public Verb {
 
   std::string stage_, list_;
   uint64_t total_ = 0;
+  bool any_ranks_ = false;
   std::chrono::milliseconds timeout_{600'000};
 };
 

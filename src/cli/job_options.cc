@@ -48,6 +48,13 @@ void JobOptions::declare_listen(Syntax& syntax) {
                 });
 }
 
+void JobOptions::declare_series(Syntax& syntax, const std::string& otherwise) {
+  syntax.option("--series", "NAME",
+                fmt::format("The series of runs whose sets these are, and continue. Default: $FOREBAY_SERIES, else {}.",
+                            otherwise),
+                set_text(series));
+}
+
 void JobOptions::declare_agents(Syntax& syntax) {
   syntax.option("--agents", "COUNT",
                 "Nodes whose parts make a set complete, where the agents do not know the number of ranks.",

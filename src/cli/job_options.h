@@ -21,10 +21,11 @@ class JobOptions {
   using Words = std::vector<std::string>;
 
   // Each group once at most. What is given of the last three is also put into agent_words and aggregator_words.
-  void declare_stage(Syntax& syntax);       // --stage
-  void declare_rendezvous(Syntax& syntax);  // --rendezvous
-  void declare_listen(Syntax& syntax);      // --listen
-  void declare_agents(Syntax& syntax);      // --agents
+  void declare_stage(Syntax& syntax);                                 // --stage
+  void declare_rendezvous(Syntax& syntax);                            // --rendezvous
+  void declare_listen(Syntax& syntax);                                // --listen
+  void declare_agents(Syntax& syntax);                                // --agents
+  void declare_series(Syntax& syntax, const std::string& otherwise);  // --series; what it is by default
   void declare_agent(Syntax& syntax);
   void declare_aggregator(Syntax& syntax);
   void declare_shared(Syntax& syntax);  // by both
@@ -34,7 +35,7 @@ class JobOptions {
   Result<void> complete_aggregator();
 
   // `store`, `stage` and `rendezvous` are to be set.
-  std::string store, stage, rendezvous;
+  std::string store, stage, rendezvous, series;
   job::AgentOptions agent;
   job::AggregatorOptions aggregator;
   uint64_t pfs_limit = 0;  // 0: none

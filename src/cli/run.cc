@@ -14,15 +14,18 @@
 #include "cli/job_options.h"
 #include "cli/json.h"
 #include "cli/run_plan.h"
+#include "cli/series.h"
 #include "cli/summary.h"
 #include "cli/text.h"
 #include "cli/units.h"
 #include "cli/verb.h"
 #include "job/rendezvous/job_directories.h"
 #include "job/rendezvous/rendezvous.h"
+#include "job/rendezvous/series_claim.h"
 #include "job/run/processes.h"
 #include "job/run/run_job.h"
 #include "store/files.h"
+#include "store/series.h"
 
 namespace forebay::cli {
 namespace {
@@ -70,6 +73,7 @@ class RunVerb final : public Verb {
   void declare(Syntax& syntax) override {
     syntax.operands(options_.command);
     declare_store(syntax, job_.store);
+    job_.declare_series(syntax, "one for this directory, COMMAND and user");
     job_.declare_stage(syntax);
     syntax.option("--nodes-file", "FILE",
                   "The nodes of the application, a line for each: HOST, HOST:SLOTS or HOST slots=SLOTS. Default: this "
@@ -136,6 +140,10 @@ class RunVerb final : public Verb {
     if (job_.pfs_limit > 0)
       options_.aggregator_words.push_back(
           fmt::format("--pfs-limit={}", std::max<uint64_t>(job_.pfs_limit / aggregators_, 1)));
+    FOREBAY_TRY(options_.series, series_or(job_.series, default_series_of(options_.command)));
+    const std::string command = origin_of("", "", options_.command).command;
+    options_.aggregator_words.push_back("--series=" + options_.series);
+    options_.aggregator_words.push_back("--command=" + command);
     options_.stage = std::filesystem::absolute(job_.stage).lexically_normal();
     options_.store = std::filesystem::absolute(job_.store).lexically_normal();
     return make_directories();
@@ -162,7 +170,32 @@ class RunVerb final : public Verb {
 
   // The store first: only then may there be something else below its directory.
   Result<void> make_directories() {
-    FOREBAY_CHECK(store::Store::open_for_writing(options_.store));
+    FOREBAY_TRY(const auto store, store::Store::open_for_writing(options_.store));
+    FOREBAY_CHECK(tell_series(store));
+    FOREBAY_TRY(claim_, job::SeriesClaim::take(options_.store, options_.series,
+                                               origin_of("", "", options_.command).command, say));
+    auto made = make_job_directories();
+    if (!made) claim_->release();
+    return made;
+  }
+
+  Result<void> tell_series(const store::Store& store) const {
+    FOREBAY_TRY(const auto sets, store.list());
+    const auto own = store::of_series(sets, options_.series);
+    const auto readable = [](const store::SetInfo& set) { return set.manifest.has_value(); };
+    const auto count = static_cast<uint64_t>(std::ranges::count_if(own, readable));
+    std::string text = fmt::format("series {}: ", options_.series);
+    text += count == 0 ? "no set yet"
+                       : fmt::format("{}, the newest is {} of {}", plural(count, "set"), own.back().name,
+                                     plural(own.back().manifest->ranks, "rank"));
+    const std::string others = store::describe_series(sets, options_.series);
+    if (!others.empty())
+      text += fmt::format("; the store has others, which are left alone: {} (--series NAME continues one)", others);
+    say(text);
+    return {};
+  }
+
+  Result<void> make_job_directories() {
     if (rendezvous_.empty()) {
       const std::string jobs = jobs_directory(options_.store);
       FOREBAY_TRY(holder_, job::this_holder(command_line()));
@@ -192,6 +225,7 @@ class RunVerb final : public Verb {
   }
 
   void tidy(const Result<job::RunReport>& report, bool clean) const {
+    claim_->release();
     if (rendezvous_.empty()) {
       const auto summary = summary_of_run(holder_, std::time(nullptr), report, report ? last_status(*report) : Json());
       (void)job::end_job(options_.rendezvous, summary, !clean);
@@ -217,6 +251,7 @@ class RunVerb final : public Verb {
     const double seconds = static_cast<double>(report.drain_time.count()) / 1000;
     if (console.json)
       print_json({{"exit_code", report.ending.as_exit_code()},
+                  {"series", json_text(options_.series)},
                   {"launches", report.launches},
                   {"daemon_deaths", report.daemon_deaths},
                   {"drained", report.drain.has_value()},
@@ -241,6 +276,7 @@ class RunVerb final : public Verb {
 
   JobOptions job_;
   RunOptions options_;
+  std::optional<job::SeriesClaim> claim_;
   job::Holder holder_;  // of the lease of a directory below STORE/jobs
   std::string nodes_file_, aggregator_nodes_, rendezvous_, launcher_ = "ssh -o BatchMode=yes";
   uint64_t aggregators_ = 1;

@@ -168,8 +168,10 @@ job::RunPlan make_plan(const RunOptions& options) {
   job::RunPlan plan;
   plan.daemons = daemons(options, commands);
   plan.application = options.command;
-  plan.environment = {
-      {"FOREBAY_STAGE", options.stage}, {"FOREBAY_RENDEZVOUS", options.rendezvous}, {"FOREBAY_STORE", options.store}};
+  plan.environment = {{"FOREBAY_STAGE", options.stage},
+                      {"FOREBAY_RENDEZVOUS", options.rendezvous},
+                      {"FOREBAY_STORE", options.store},
+                      {"FOREBAY_SERIES", options.series}};
   plan.relaunches = options.relaunches;
   plan.grace = options.grace;
   constexpr milliseconds kSlack{10'000};  // for a process to say itself that its time is over
@@ -183,7 +185,7 @@ job::RunPlan make_plan(const RunOptions& options) {
   if (!options.restart_args.empty())
     plan.looks = {{"'forebay settle'", of_job({"settle", "--json"}), true, static_cast<int>(ExitCode::left)},
                   {"'forebay status'", of_job({"status", "--json"}), true},
-                  {"'forebay ls'", commands.here({"ls", options.store, "--json"})}};
+                  {"'forebay ls'", commands.here({"ls", options.store, "--json", "--series", options.series})}};
   plan.restores = [options, commands](const std::vector<std::string>& looks, bool is_last) {
     return restores(options, commands, looks, is_last);
   };

@@ -15,8 +15,9 @@ namespace forebay::cli {
 struct RunOptions {
   std::vector<std::string> command;
   std::string store, stage, rendezvous, logs;  // absolute
-  job::Nodes nodes;                            // of the application
-  std::vector<std::string> aggregator_hosts;   // one for each aggregator
+  std::string series;
+  job::Nodes nodes;                           // of the application
+  std::vector<std::string> aggregator_hosts;  // one for each aggregator
   std::vector<std::string> launcher;
   std::vector<std::string> agent_words, aggregator_words;
   std::string restart_args;  // empty: the application restarts by itself, or not at all

@@ -105,6 +105,7 @@ void print_status(const Json& status) {
              plural(static_cast<uint64_t>(number(status, "worker_count")), "aggregator"), number(status, "generation"),
              word(status, "host"), format_duration(number(status, "seconds")),
              status.value("ending", false) ? "; ends when all is drained" : "");
+  fmt::print("series {}; ", word(status, "series"));
   fmt::print("{} durable, {:.0f} skipped, {:.0f} failed; {} -> {}\n\n",
              plural(static_cast<uint64_t>(number(totals, "durable")), "set"), number(totals, "skipped"),
              number(totals, "failed"), size_text(totals, "raw_bytes"), size_text(totals, "stored_bytes"));

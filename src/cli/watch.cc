@@ -14,9 +14,12 @@
 #include "cli/daemon.h"
 #include "cli/job_options.h"
 #include "cli/json.h"
+#include "cli/series.h"
 #include "cli/summary.h"
 #include "cli/verb.h"
 #include "job/rendezvous/rendezvous.h"
+#include "job/rendezvous/series_claim.h"
+#include "store/store.h"
 
 namespace forebay::cli {
 namespace {
@@ -73,6 +76,7 @@ class Watch final : public Verb {
   void declare(Syntax& syntax) override {
     syntax.operands(directories_);
     declare_store(syntax, job_.store);
+    job_.declare_series(syntax, "one for this directory, DIR and user");
     syntax.flag("--once", once_, "End when all that is complete now is durable or given up.");
     job_.declare_agent(syntax);
     job_.declare_aggregator(syntax);
@@ -99,7 +103,11 @@ class Watch final : public Verb {
     is_temporary_ = job_.rendezvous.empty();
     if (is_temporary_) job_.rendezvous = "-";  // is made when the process is its own
     FOREBAY_CHECK(job_.complete_agent());
-    return job_.complete_aggregator();
+    FOREBAY_CHECK(job_.complete_aggregator());
+    const std::string directory = std::filesystem::absolute(job_.stage).lexically_normal();
+    FOREBAY_TRY(job_.series, series_or(job_.series, default_series_of({"watch", directory})));
+    job_.aggregator.coordinator.origin = origin_of(job_.series, "", {"forebay", "watch", directory});
+    return {};
   }
 
   Result<ExitCode> work(Daemon& daemon, const Console& console) {
@@ -110,13 +118,20 @@ class Watch final : public Verb {
     }
     FOREBAY_CHECK(set_priority(job_.agent.priority));
     FOREBAY_TRY(const auto rendezvous, job::Rendezvous::open(job_.rendezvous));
+    FOREBAY_CHECK(store::Store::open_for_writing(job_.store));
+    FOREBAY_TRY(const auto claim,
+                job::SeriesClaim::take(job_.store, job_.series, job_.aggregator.coordinator.origin.command,
+                                       [&](const std::string& text) { daemon.log(LogLevel::warning, text); }));
+    daemon.log(LogLevel::info, "the series is " + job_.series);
     set_up(daemon, rendezvous);
     std::vector<std::function<Result<void>(std::stop_token)>> works = {
         [&](std::stop_token stop) { return job::run_agent(job_.agent, stop); },
         [&](std::stop_token stop) { return job::run_aggregator(job_.aggregator, stop); }};
     Json status;
     if (once_) works.push_back([&](std::stop_token stop) { return drain(stop, status); });
-    FOREBAY_CHECK(serve(daemon, works, kTidySeconds));
+    const auto served = serve(daemon, works, kTidySeconds);
+    claim.release();
+    FOREBAY_CHECK(served);
     FOREBAY_CHECK(std::move(told_));
     if (is_temporary_) rendezvous.remove();
     if (!once_) return ExitCode::ok;
@@ -140,7 +155,9 @@ class Watch final : public Verb {
       job_.aggregator.coordinator.backlog = job::Backlog::block;
     job_.agent.ready = [this, &daemon](const std::vector<fabric::Address>&) {
       if (!once_)
-        told_ = daemon.ready("watches " + job_.stage, {{"watches", json_text(job_.stage)}, {"pid", ::getpid()}});
+        told_ =
+            daemon.ready("watches " + job_.stage,
+                         {{"watches", json_text(job_.stage)}, {"series", json_text(job_.series)}, {"pid", ::getpid()}});
       if (!told_) daemon.end(told_.error().message());
     };
   }

@@ -48,11 +48,11 @@ class Run(JobTest):
         self.assertEqual(["s0", "s1"], self.sets())
 
     def test_restores_what_an_earlier_job_has_stored(self):
-        self.run_job(0, application=["--sets", 2])
+        self.run_job(0, "--series", "one", application=["--sets", 2])
         for name in os.listdir(self.stage):
             if name.startswith("s"):
                 os.rename(self.stage / name, self.work / ("gone-" + name))
-        self.run_job(0, "--restart-args", "--restart {}", application=["--sets", 3])
+        self.run_job(0, "--series", "one", "--restart-args", "--restart {}", application=["--sets", 3])
         self.assertEqual("0\n2\n", (self.copies / "starts").read_text())
         self.assertEqual(["s0", "s1", "s2"], self.sets())
 
@@ -111,7 +111,7 @@ class Run(JobTest):
         env = environment(**self.env(), NODES=str(self.work))
         done = subprocess.run(
             [COMMAND, "run", "--store", self.store, "--stage", self.stage, "--complete", "rename", "--nodes-file", "hosts",
-             "--aggregators", "2", "--launcher", str(launcher), "--restart-args", "{}", "--", "sh", script],
+             "--aggregators", "2", "--launcher", str(launcher), "--restart-args", "{}", "--series", "one", "--", "sh", script],
             cwd=self.work, env=env, capture_output=True, text=True, timeout=100)  # fmt: skip
         self.assertEqual(0, done.returncode, done.stderr)
         self.assertEqual([], self.processes())
@@ -127,7 +127,7 @@ class Run(JobTest):
                     os.rename(self.work / f"{node}.stage" / name, self.work / f"gone-{node}")
         done = subprocess.run(
             [COMMAND, "run", "--store", self.store, "--stage", self.stage, "--nodes-file", "hosts", "--launcher", str(launcher),
-             "--restart-args", "{}", "--", "sh", "-c", "echo $1; ls $NODES/node1.stage/d1 $NODES/node2.stage/d1", "x"],
+             "--restart-args", "{}", "--series", "one", "--", "sh", "-c", "echo $1; ls $NODES/node1.stage/d1 $NODES/node2.stage/d1", "x"],
             cwd=self.work, env=env, capture_output=True, text=True, timeout=100)  # fmt: skip
         self.assertEqual(0, done.returncode, done.stderr)
         words = done.stdout.split()

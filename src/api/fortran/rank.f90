@@ -9,7 +9,7 @@ program rank_program
   character(len=4096) :: path
   character(len=128) :: set
   character(len=9) :: name
-  integer :: rank, ranks, status, unit
+  integer :: rank, ranks, set_ranks, status, unit
   integer(int64) :: step
 
   call get_command_argument(1, argument)
@@ -41,6 +41,9 @@ program rank_program
   call forebay_restart(client, set, step, status, timeout_ms=20000_int64)
   call expect(FOREBAY_OK, "restart")
   if (set /= "dump_0007" .or. step /= 7) error stop "another set"
+  call forebay_restart_any(client, set, step, set_ranks, status, timeout_ms=20000_int64)
+  call expect(FOREBAY_OK, "restart_any")
+  if (set /= "dump_0007" .or. step /= 7 .or. set_ranks /= ranks) error stop "another set, from restart_any"
   call forebay_restart_path(client, "none", path, status)
   call expect(FOREBAY_ARGUMENT, "restart_path")
   call forebay_restart_path(client, name, path, status)

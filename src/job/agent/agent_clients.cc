@@ -78,7 +78,7 @@ Result<void> AgentCore::answer(ConnectionId id, const Client& client, wire::Mess
   if (const auto* wait = message.body.AsWait())
     return ask(id, {Question::Kind::wait, wait->set, std::nullopt, deadline_after(wait->timeout_ms)});
   if (const auto* restart = message.body.AsRestart()) {
-    ask_restart(client);
+    ask_restart(client, restart->any_ranks);
     return ask(id, {Question::Kind::restart, {}, std::nullopt, deadline_after(restart->timeout_ms)});
   }
   if (message.body.AsPing()) return {};

@@ -78,6 +78,7 @@ class AgentCore final : public fabric::HubHandler {
   struct Restart {
     Askers asked;  // of the next round
     uint32_t total = 0;
+    std::set<uint32_t> strict;  // ranks that can only read a set of `total` ranks
     // RestartReady has come: these ranks are told when the coordinator says that all nodes are as far.
     struct Ending {
       wire::RestartReadyT ready;
@@ -140,7 +141,7 @@ class AgentCore final : public fabric::HubHandler {
   void expire(Time now);
 
   // agent_restart.cc
-  void ask_restart(const Client& client);
+  void ask_restart(const Client& client, bool any_ranks);
   bool settle_restart(ConnectionId id, const Question& question);
   void send_restart_request();
   void request_soon();

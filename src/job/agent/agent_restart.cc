@@ -1,4 +1,5 @@
 // The part of an agent that brings its ranks together for a restart.
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -31,12 +32,16 @@ Result<bool> publish_what_came(const std::string& stage, const wire::RestartRead
 
 }  // namespace
 
-void AgentCore::ask_restart(const Client& client) {
+void AgentCore::ask_restart(const Client& client, bool any_ranks) {
   const auto kept = restart_.kept.find(client.rank);
   if (kept != restart_.kept.end() && kept->second.first == client.pid) return;  // settle_restart() has the answer
   if (restart_.ending && has(restart_.ending->asked, client.rank, client.pid)) return;  // hand_out() will have it
   restart_.asked[client.rank] = client.pid;
   restart_.total = client.ranks;
+  if (any_ranks)
+    restart_.strict.erase(client.rank);
+  else
+    restart_.strict.insert(client.rank);
   request_soon();
 }
 
@@ -62,6 +67,8 @@ void AgentCore::send_restart_request() {
   wire::RestartRequestT request;
   for (const auto& [rank, pid] : restart_.asked) request.ranks.push_back(rank);
   request.total = restart_.total;
+  request.any_ranks =
+      std::ranges::none_of(request.ranks, [&](uint32_t rank) { return restart_.strict.contains(rank); });
   send(coordinator_->id, std::move(request));
 }
 
@@ -108,6 +115,7 @@ Result<void> AgentCore::restart_ready(wire::RestartReadyT ready) {
   }
   wire::RestartedT answer;
   answer.message = restart_.ending->ready.message;
+  answer.other_ranks = restart_.ending->ready.other_ranks;
   log(Severity::info, "nothing to restart from: " + answer.message);
   hand_out(answer);
   return {};
@@ -164,6 +172,7 @@ void AgentCore::restart_done(const wire::RestartDoneT& done) {
   answer.found = true;
   answer.set = answer.directory = ready.set;
   answer.step = ready.step;
+  answer.ranks = ready.ranks;
   answer.message = ready.message;
   log(Severity::info, fmt::format("{}: restored", answer.set));
   hand_out(answer);

@@ -242,16 +242,16 @@ Result<Client::News> Client::wait(std::string_view set, Timeout timeout) {
   return News{news.state, news.message};
 }
 
-Result<Client::Restart> Client::restart(Timeout timeout) {
+Result<Client::Restart> Client::restart(Timeout timeout, bool any_ranks) {
   FOREBAY_CHECK(check_process());
   restarted_.clear();
   Bytes frames;
-  wire::encode(frames, wire::RestartT{.timeout_ms = timeout.count()});
+  wire::encode(frames, wire::RestartT{.timeout_ms = timeout.count(), .any_ranks = any_ranks});
   FOREBAY_TRY(auto message, ask(frames, timeout));
   FOREBAY_TRY(const auto answer, expect(message, message.body.AsRestarted()));
-  if (!answer.found) return Restart{std::nullopt, answer.message};
+  if (!answer.found) return Restart{std::nullopt, answer.message, answer.other_ranks};
   FOREBAY_TRY(restarted_, below_stage(answer.directory));
-  return Restart{Found{answer.set, answer.step}, answer.message};
+  return Restart{Found{answer.set, answer.step, answer.ranks}, answer.message};
 }
 
 Result<std::string> Client::restart_path(std::string_view file) {

@@ -47,13 +47,16 @@ class Client {
   struct Found {
     std::string set;
     std::optional<int64_t> step;
+    uint32_t ranks = 0;  // of the set
   };
   // Nothing, and why, if there is nothing to restart from.
   struct Restart {
     std::optional<Found> found;
     std::string message;
+    uint32_t other_ranks = 0;  // of the newest set, which is not given since they are not the job's; 0: that is not why
   };
-  Result<Restart> restart(Timeout timeout);
+  // `any_ranks`: the application reads sets of any number of ranks.
+  Result<Restart> restart(Timeout timeout, bool any_ranks = false);
   Result<std::string> restart_path(std::string_view file);
 
  private:

@@ -41,6 +41,7 @@ struct CoordinatorOptions {
   bool remembers = true;                 // codec::Profile::remembers() of the profile
   std::vector<std::string> lossy;        // texts of the rules for loss, that all workers have
   std::string host;                      // of this process, for the status
+  store::Origin origin;                  // of the sets that are drained; a restart is from sets of its series
 };
 
 using SessionId = fabric::ConnectionId;

@@ -49,7 +49,8 @@ void Coordinator::Impl::stage(Set& set) {
                                .name = set.name,
                                .profile = options.remembers ? options.profile : "",
                                .ranks = set.cut.ranks,
-                               .group_size = options.group_size});
+                               .group_size = options.group_size,
+                               .series = options.origin.series});
 }
 
 void Coordinator::Impl::answered(Staged answer) {
@@ -126,6 +127,7 @@ void Coordinator::Impl::packed(Set& set, uint32_t group, AttemptId attempt, wire
   facts.group_size = options.group_size;
   facts.since_chosen = set.place.since_chosen;
   facts.lossy = options.lossy;
+  facts.origin = options.origin;
   auto manifest = engine::make_manifest(facts, set.reports);
   if (!manifest) return give_up(set.id, manifest.error().message());
   set.manifest = *std::move(manifest);

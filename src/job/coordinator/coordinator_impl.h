@@ -105,9 +105,16 @@ struct Coordinator::Impl {
     bool stale_list = false;                 // the list that is under way was asked for by an earlier try
     std::vector<store::SetInfo> candidates;  // oldest first
     std::optional<store::SetInfo> chosen;
-    std::vector<UnitId> units;  // by container; 0: done
+    // A container, and the agent that gets all of it; 0: each agent gets the files of its ranks.
+    struct Delivery {
+      uint32_t container = 0;
+      SessionId to = 0;
+    };
+    std::vector<Delivery> deliveries;
+    std::vector<UnitId> units;  // by delivery; 0: done
     uint64_t done = 0;
-    std::string passed_over;
+    std::string passed_over, other_series;
+    std::set<SessionId> strict;  // of those that have asked: can only read a set of `total` ranks
     std::vector<std::pair<SessionId, wire::RestartRequestT>> later;  // that came when others had all that is delivered
     uint64_t number = 0;     // of what the agents publish: another one each time that they are told to
     Time published_since{};  // they were
@@ -278,15 +285,16 @@ struct Coordinator::Impl {
   void answered(ListedSets answer);
   void choose_next();
   void deliver(const store::SetInfo& set);
-  wire::TaskT delivery_task(uint32_t container, const store::SetInfo& set) const;
+  wire::TaskT delivery_task(uint32_t delivery, const store::SetInfo& set) const;
   std::map<uint32_t, SessionId> askers_by_rank() const;
-  void delivered(uint32_t container, const wire::TaskDoneT& done);
+  void delivered(uint32_t delivery, const wire::TaskDoneT& done);
   void pass_over(const std::string& name, const std::string& why);
   void stop_delivering();
   void publish();
   void published(SessionId id, const wire::RestartPublishedT& report);
   std::string who_publishes() const;
-  void nothing_to_restart_from(const std::string& why);
+  void nothing_to_restart_from(const std::string& why, uint32_t other_ranks = 0);
+  void other_ranks(const store::SetInfo& set);
   void finish_restart();
   void refuse_restart(ErrorKind kind, const std::string& message);
   void tick_restart();

@@ -1,8 +1,9 @@
 // A restart round:
 //   1. every rank of the job has asked, the agents have offered what lies complete in their stages, and nothing that is
 //      complete waits to be drained any more: it would be newer;
-//   2. the newest set of the store that can be read whole, and has as many ranks, is chosen, and each of its containers
-//      is a delivery task;
+//   2. the newest set of the job's series that can be read whole is chosen. If it is of as many ranks, each of its
+//      containers is a delivery task; if not, each agent gets all containers where all ranks have asked for that, and
+//      else the restart ends with that answer: neither an older set nor a start from scratch is what anybody wants;
 //   3. when one turns out damaged, the set is passed over for everybody, and the next older one is chosen;
 //   4. all agents publish what was delivered;
 //   5. when all have done so, and not before, all ranks get the same answer: what fails at one of them fails for all.
@@ -13,6 +14,7 @@
 
 #include "engine/set_files.h"
 #include "job/coordinator/coordinator_impl.h"
+#include "store/series.h"
 
 namespace forebay::job {
 namespace {
@@ -21,12 +23,11 @@ constexpr int kDeliverPriority = 0;
 constexpr uint32_t kMaxFailures = 3;
 constexpr uint32_t kNobody = 0xffffffff;
 
-// Why a set cannot be delivered to a job of so many ranks, as far as its manifest tells.
-std::string what_is_wrong(const store::SetInfo& set, uint32_t ranks) {
+// Why a set cannot be delivered, as far as its manifest tells.
+std::string what_is_wrong(const store::SetInfo& set) {
   if (!set.manifest) return set.manifest.error().message();
   const store::Manifest& manifest = *set.manifest;
   if (!manifest.lost_containers.empty()) return "a repair could not save all of it";
-  if (manifest.ranks != ranks) return fmt::format("it is of {} ranks, and the job has {}", manifest.ranks, ranks);
   if (manifest.group_size == 0 ||
       manifest.containers.size() != (manifest.ranks + manifest.group_size - 1) / manifest.group_size)
     return "its containers are not those of its ranks";
@@ -61,6 +62,7 @@ void Coordinator::Impl::restart(SessionId id, const wire::RestartRequestT& reque
     round->later.emplace_back(id, request);
     return;
   }
+  if (!request.any_ranks) round->strict.insert(id);
   std::vector<uint32_t>& asked = round->asked[id];
   std::vector<uint32_t> added = request.ranks;
   std::ranges::sort(added);
@@ -78,6 +80,7 @@ void Coordinator::Impl::restart_left(SessionId id) {
   if (asked == round->asked.end()) return;
   round->coverage.remove(asked->second);
   round->asked.erase(asked);
+  round->strict.erase(id);
   stop_delivering();
   round->stale_list = round->phase == Round::Phase::listing && !round->store_waits;
   round->phase = Round::Phase::gathering;
@@ -128,7 +131,11 @@ void Coordinator::Impl::answered(ListedSets answer) {
     return warn("the store fails at a restart, and is tried again: " + answer.sets.error().message());
   }
   round->store_retry.succeeded();
-  round->candidates = *std::move(answer.sets);
+  round->candidates = store::of_series(*answer.sets, options.origin.series);
+  round->other_series = store::describe_series(*answer.sets, options.origin.series);
+  if (!round->other_series.empty())
+    info(fmt::format("restart: series {}; sets of others are left alone: {}", options.origin.series,
+                     round->other_series));
   round->steps.end("list", now);
   choose_next();
 }
@@ -144,11 +151,27 @@ void Coordinator::Impl::choose_next() {
   while (!round->candidates.empty()) {
     store::SetInfo set = std::move(round->candidates.back());
     round->candidates.pop_back();
-    const std::string wrong = what_is_wrong(set, round->total);
-    if (wrong.empty()) return deliver(set);
+    const std::string wrong = what_is_wrong(set);
+    if (wrong.empty())
+      return set.manifest->ranks == round->total || round->strict.empty() ? deliver(set) : other_ranks(set);
     pass_over(set.name, wrong);
   }
-  nothing_to_restart_from(round->passed_over.empty() ? "the store holds no set" : round->passed_over);
+  std::string why = round->passed_over;
+  if (why.empty()) why = fmt::format("the store holds no set of the series {}", options.origin.series);
+  if (!round->other_series.empty())
+    why += fmt::format("; sets of other series are left alone: {} (--series NAME continues one)", round->other_series);
+  nothing_to_restart_from(why);
+}
+
+void Coordinator::Impl::other_ranks(const store::SetInfo& set) {
+  const uint64_t ranks = set.manifest->ranks;
+  std::string why = round->passed_over.empty() ? "" : round->passed_over + "; ";
+  why += fmt::format(
+      "the newest set of the series {}, {}, is of {} ranks, and the job has {}: start as many ranks, or let the "
+      "application ask for sets of any number of ranks (forebay_restart_any(), 'fetch --any-ranks'), or begin from "
+      "scratch with another --series",
+      options.origin.series, set.name, ranks, round->total);
+  nothing_to_restart_from(why, static_cast<uint32_t>(std::min<uint64_t>(ranks, kNobody)));
 }
 
 std::map<uint32_t, SessionId> Coordinator::Impl::askers_by_rank() const {
@@ -165,14 +188,23 @@ void Coordinator::Impl::deliver(const store::SetInfo& set) {
   round->done = 0;
   const store::Manifest& manifest = *round->chosen->manifest;
   const auto askers = askers_by_rank();
+  round->deliveries.clear();
   for (uint32_t i = 0; i < manifest.containers.size(); ++i) {
-    const auto first = static_cast<uint32_t>(i * manifest.group_size);
-    round->units.push_back(add_unit(0, i, kDeliverPriority, sessions.at(askers.at(first)).agent->node, true));
+    if (manifest.ranks == round->total)
+      round->deliveries.push_back({i, 0});
+    else
+      for (const auto& [id, asked] : round->asked) round->deliveries.push_back({i, id});
+  }
+  for (uint32_t i = 0; i < round->deliveries.size(); ++i) {
+    const auto& [container, to] = round->deliveries[i];
+    const SessionId asker = to != 0 ? to : askers.at(static_cast<uint32_t>(container * manifest.group_size));
+    round->units.push_back(add_unit(0, i, kDeliverPriority, sessions.at(asker).agent->node, true));
   }
   if (round->units.empty()) publish();
 }
 
-wire::TaskT Coordinator::Impl::delivery_task(uint32_t container, const store::SetInfo& set) const {
+wire::TaskT Coordinator::Impl::delivery_task(uint32_t delivery, const store::SetInfo& set) const {
+  const auto& [container, to] = round->deliveries[delivery];
   const store::Manifest& manifest = *set.manifest;
   wire::TaskT task;
   task.kind = wire::TaskKind::deliver;
@@ -185,14 +217,15 @@ wire::TaskT Coordinator::Impl::delivery_task(uint32_t container, const store::Se
   std::map<SessionId, uint32_t> peers;
   for (uint32_t rank = task.first_rank; rank < end; ++rank) {
     const auto asker = askers.find(rank);
-    if (asker == askers.end()) {
+    if (to == 0 && asker == askers.end()) {
       task.peer_of_rank.push_back(kNobody);
       continue;
     }
-    const auto [place, is_new] = peers.emplace(asker->second, static_cast<uint32_t>(peers.size()));
+    const SessionId gets_it = to != 0 ? to : asker->second;
+    const auto [place, is_new] = peers.emplace(gets_it, static_cast<uint32_t>(peers.size()));
     task.peer_of_rank.push_back(place->second);
     if (!is_new) continue;
-    const wire::AgentHelloT& agent = *sessions.at(asker->second).agent;
+    const wire::AgentHelloT& agent = *sessions.at(gets_it).agent;
     auto& peer = *task.peers.emplace_back(std::make_unique<wire::PeerT>());
     peer.node = agent.node;
     peer.host = agent.host;
@@ -202,10 +235,10 @@ wire::TaskT Coordinator::Impl::delivery_task(uint32_t container, const store::Se
   return task;
 }
 
-void Coordinator::Impl::delivered(uint32_t container, const wire::TaskDoneT& done) {
-  const UnitId unit = round->units[container];
+void Coordinator::Impl::delivered(uint32_t delivery, const wire::TaskDoneT& done) {
+  const UnitId unit = round->units[delivery];
   if (!done.failed) {
-    remove_unit(std::exchange(round->units[container], 0));
+    remove_unit(std::exchange(round->units[delivery], 0));
     if (++round->done == round->units.size()) publish();
     return;
   }
@@ -237,6 +270,7 @@ void Coordinator::Impl::publish() {
   ready.stored_as = round->chosen->name;
   if (round->chosen->manifest->step) ready.step = *round->chosen->manifest->step;
   ready.message = round->passed_over;
+  ready.ranks = static_cast<uint32_t>(round->chosen->manifest->ranks);
   ready.round = round->number;
   for (const auto& [id, ranks] : round->asked) {
     publishing[id] = round->number;
@@ -271,10 +305,14 @@ std::string Coordinator::Impl::who_publishes() const {
   return text;
 }
 
-void Coordinator::Impl::nothing_to_restart_from(const std::string& why) {
-  info("restart: there is nothing to restart from: " + why);
+void Coordinator::Impl::nothing_to_restart_from(const std::string& why, uint32_t other_ranks) {
+  if (other_ranks != 0)
+    warn("the restart is refused: " + why);
+  else
+    info("restart: there is nothing to restart from: " + why);
   wire::RestartReadyT ready;
   ready.message = why;
+  ready.other_ranks = other_ranks;
   for (const auto& [id, ranks] : round->asked) send(id, wire::RestartReadyT(ready));
   ++totals.restarts;
   end_round();

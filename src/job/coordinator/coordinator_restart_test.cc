@@ -1,4 +1,7 @@
 // How a coordinator brings the ranks of a job back to the newest set that is intact.
+#include <map>
+#include <set>
+
 #include <gmock/gmock.h>
 
 #include "job/coordinator/test_two_nodes.h"
@@ -52,9 +55,10 @@ class RestartTest : public CoordinatorTest {
       work();
     }
   }
-  void ask(SessionId agent, std::vector<uint32_t> ranks, uint32_t total = 4) {
+  void ask(SessionId agent, std::vector<uint32_t> ranks, uint32_t total = 4, bool any_ranks = false) {
     wire::RestartRequestT request;
     request.total = total;
+    request.any_ranks = any_ranks;
     request.ranks = std::move(ranks);
     s.send(agent, std::move(request));
     s.serve_store();
@@ -270,11 +274,65 @@ TEST_F(RestartTest, WhoAskedWhenAllProvedToBeDamagedIsOfTheNextRound) {
   EXPECT_EQ(told(late), 1u);
 }
 
-TEST_F(RestartTest, SetsOfAnotherNumberOfRanksAreOfNoUse) {
+TEST_F(RestartTest, ASetOfAnotherNumberOfRanksIsNeitherTakenNorPassedOver) {
+  s.stored.at("s2").ranks = 3;  // one that would fit, but is older
   ask(a, {0, 1, 2}, 3);
   ASSERT_EQ(s.inbox[a].ready.size(), 1u);
   EXPECT_FALSE(s.inbox[a].ready[0].found);
-  EXPECT_THAT(s.inbox[a].ready[0].message, HasSubstr("4 ranks"));
+  EXPECT_EQ(s.inbox[a].ready[0].other_ranks, 4u);
+  EXPECT_THAT(s.inbox[a].ready[0].message, testing::AllOf(HasSubstr("s3, is of 4 ranks"), HasSubstr("has 3")));
+}
+
+TEST_F(RestartTest, AllFilesOfASetOfAnotherNumberOfRanksGoToEachNodeIfAllRanksAskForIt) {
+  ask(a, {0, 1}, 3, true);
+  ask(b, {2}, 3, true);
+  std::map<std::string, std::set<std::string>> stages;  // that a container goes to
+  for (int i = 0; i < 2; ++i)
+    for (const SessionId worker : {wa, wb}) {
+      const wire::TaskT task = take_task(worker);
+      ASSERT_EQ(task.peers.size(), 1u);
+      EXPECT_THAT(task.peer_of_rank, ElementsAre(0, 0));
+      stages[task.container].insert(task.peers[0]->node);
+      s.send(worker, success(task));
+    }
+  const std::set<std::string> both = {"na", "nb"};
+  EXPECT_EQ(stages,
+            (std::map<std::string, std::set<std::string>>{{"00000-of-00002.fbc", both}, {"00001-of-00002.fbc", both}}));
+  ASSERT_EQ(s.inbox[b].ready.size(), 1u);
+  EXPECT_TRUE(s.inbox[b].ready[0].found);
+  EXPECT_EQ(s.inbox[b].ready[0].ranks, 4u);
+}
+
+TEST_F(RestartTest, OneRankThatCanOnlyReadItsOwnNumberDecidesForAll) {
+  ask(a, {0, 1}, 3, true);
+  ask(b, {2}, 3);
+  ASSERT_EQ(s.inbox[a].ready.size(), 1u);
+  EXPECT_EQ(s.inbox[a].ready[0].other_ranks, 4u);
+}
+
+TEST_F(RestartTest, AnyRanksOfAsManyAreAsAlways) {
+  ask(a, {0, 1}, 4, true);
+  ask(b, {2, 3}, 4, true);
+  EXPECT_TRUE(s.inbox[wa].tasks.size() == 1 && s.inbox[wb].tasks.size() == 1);
+  deliver();
+  EXPECT_EQ(s.inbox[a].ready[0].ranks, 4u);
+}
+
+TEST_F(RestartTest, SetsOfAnotherSeriesAreLeftAlone) {
+  s.stored.at("s3").origin.series = "other";
+  ask_all();
+  EXPECT_EQ(take_task(wa).set, "s2");
+  EXPECT_THAT(s.log, HasSubstr("other (1 set, the newest is s3)"));
+}
+
+TEST_F(RestartTest, AStoreWithOtherSeriesOnlyIsNothingToRestartFromAndTheAnswerNamesThem) {
+  for (auto& [name, manifest] : s.stored) manifest.origin.series = "other";
+  ask_all();
+  ASSERT_EQ(s.inbox[a].ready.size(), 1u);
+  EXPECT_FALSE(s.inbox[a].ready[0].found);
+  EXPECT_EQ(s.inbox[a].ready[0].other_ranks, 0u);
+  EXPECT_THAT(s.inbox[a].ready[0].message, testing::AllOf(HasSubstr("no set of the series default"),
+                                                          HasSubstr("other (3 sets"), HasSubstr("--series")));
 }
 
 TEST_F(RestartTest, WaitsForASetThatIsBeingDrained) {

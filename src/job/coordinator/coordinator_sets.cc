@@ -184,7 +184,7 @@ void Coordinator::Impl::look_up(Set& set) {
   set.asked = true;
   set.store_waits = false;
   set.stored.reset();
-  out.commands.push_back(LookUp{set.id, set.name});
+  out.commands.push_back(LookUp{set.id, set.name, options.origin.series});
 }
 
 void Coordinator::Impl::answered(LookedUp answer) {

@@ -183,25 +183,16 @@ std::string Coordinator::Impl::status() const {
   for (const auto& [id, set] : sets) set_rows.push_back(set_row(*this, set, running[id]));
   for (size_t i = history.size() - std::min(history.size(), kMaxPast); i < history.size(); ++i)
     past.push_back(past_row(history[i]));
-  json body = {{"generation", generation},
-               {"host", options.host},
-               {"seconds", seconds(now - started)},
-               {"profile", options.profile},
-               {"scheme", options.scheme},
-               {"group_size", options.group_size},
-               {"backlog", to_string(options.backlog)},
-               {"ending", draining_to_end},
-               {"sets", std::move(set_rows)},
-               {"past_sets", std::move(past)},
-               {"agents", agent_rows(*this)},
-               {"agent_count", agents.size()},
-               {"workers", std::move(workers)},
-               {"worker_count", board.workers()},
-               {"left", left_rows(*this)},
-               {"totals", totals_row(totals)},
-               {"received", traffic_row(received)},
-               {"sent", traffic_row(sent)},
-               {"errors", errors}};
+  json body = {{"generation", generation},         {"host", options.host},
+               {"series", options.origin.series},  {"seconds", seconds(now - started)},
+               {"profile", options.profile},       {"scheme", options.scheme},
+               {"group_size", options.group_size}, {"backlog", to_string(options.backlog)},
+               {"ending", draining_to_end},        {"sets", std::move(set_rows)},
+               {"past_sets", std::move(past)},     {"agents", agent_rows(*this)},
+               {"agent_count", agents.size()},     {"workers", std::move(workers)},
+               {"worker_count", board.workers()},  {"left", left_rows(*this)},
+               {"totals", totals_row(totals)},     {"received", traffic_row(received)},
+               {"sent", traffic_row(sent)},        {"errors", errors}};
   if (round) body["restart"] = restart_row(*this);
   if (last_restart)
     body["last_restart"] = {{"stored_as", last_restart->stored_as},

@@ -14,7 +14,7 @@
 
 namespace forebay::job {
 
-// A set that the store has under a name or one of its successors.
+// A set of a series that the store has under a name or one of its successors.
 struct StoredSet {
   std::string name;
   std::vector<std::string> sources;  // store::Manifest::sources
@@ -22,19 +22,21 @@ struct StoredSet {
 
 struct LookUp {
   uint64_t set = 0;  // only comes back
-  std::string name;
+  std::string name, series{store::kDefaultSeries};
 };
 struct LookedUp {
   uint64_t set = 0;
   Result<std::vector<StoredSet>> stored;  // NAME, NAME+2, ... without a gap, as far as they can be read
 };
 
-// Stages the set under the first of NAME, NAME+2, ... that is free, and finds the set whose choices are remembered.
+// Stages the set under the first of NAME, NAME+2, ... that is free, and finds the set of its series whose choices are
+// remembered.
 struct Stage {
   uint64_t set = 0;  // a number that was never used before: Commit and Abandon name it
   std::string name;
   std::string profile;
   uint64_t ranks = 0, group_size = 0;
+  std::string series{store::kDefaultSeries};
 };
 struct StagedPlace {
   std::string name;       // that it will have in the store

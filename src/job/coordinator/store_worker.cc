@@ -19,6 +19,7 @@
 #include "base/at_once.h"
 #include "engine/set_before.h"
 #include "store/files.h"
+#include "store/series.h"
 #include "store/store.h"
 
 namespace forebay::job {
@@ -86,22 +87,23 @@ struct StoreWorker::Impl {
     return &*store_;
   }
 
-  void perform(const LookUp& command) { answer_(LookedUp{command.set, look_up(command.name)}); }
+  void perform(const LookUp& command) { answer_(LookedUp{command.set, look_up(command)}); }
   void perform(const Stage& command) { answer_(Staged{command.set, stage(command)}); }
   void perform(const Commit& command) { answer_(Committed{command.set, commit(command)}); }
   void perform(const Abandon&) {}
   void perform(const ListSets&) { answer_(ListedSets{list()}); }
 
-  Result<std::vector<StoredSet>> look_up(const std::string& name) {
+  Result<std::vector<StoredSet>> look_up(const LookUp& command) {
     FOREBAY_TRY(const store::Store* store, opened());
     std::vector<StoredSet> sets;
     for (uint64_t number = 1; number <= kMaxNumber; ++number) {
-      const std::string stored = stored_name(name, number);
+      const std::string stored = stored_name(command.name, number);
       FOREBAY_TRY(const bool is_taken, store->has(stored));
       if (!is_taken) break;
       const auto set = store->find(stored);
       FOREBAY_CHECK(set);
-      if (set->manifest) sets.push_back({set->name, set->manifest->sources});
+      if (set->manifest && set->manifest->origin.series == command.series)
+        sets.push_back({set->name, set->manifest->sources});
     }
     // Who committed them may have died, or failed, before their names were durable, and they are taken for durable now.
     if (!sets.empty()) FOREBAY_CHECK(store::sync_directory(path_ + "/sets"));
@@ -124,7 +126,8 @@ struct StoreWorker::Impl {
     if (!known_) {
       FOREBAY_TRY(known_, store->list());
     }
-    const auto before = engine::find_set_before(*known_, command.profile, command.ranks, command.group_size);
+    const auto before = engine::find_set_before(store::of_series(*known_, command.series), command.profile,
+                                                command.ranks, command.group_size);
     place.before = before.directory;
     place.since_chosen = before.since_chosen;
     return place;
@@ -144,8 +147,9 @@ struct StoreWorker::Impl {
   // The last one of each kind is enough to find what is remembered.
   void note(const store::Manifest& manifest) {
     std::erase_if(*known_, [&](const store::SetInfo& set) {
-      return !set.manifest || (set.manifest->profile == manifest.profile && set.manifest->ranks == manifest.ranks &&
-                               set.manifest->group_size == manifest.group_size);
+      return !set.manifest ||
+             (set.manifest->origin.series == manifest.origin.series && set.manifest->profile == manifest.profile &&
+              set.manifest->ranks == manifest.ranks && set.manifest->group_size == manifest.group_size);
     });
     known_->push_back({manifest.name, path_ + "/sets/" + manifest.name, manifest});
   }

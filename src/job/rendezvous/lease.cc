@@ -122,6 +122,7 @@ Result<LeaseSeen> see_lease(const std::string& path, int64_t now_seconds) {
   seen.silence = std::chrono::seconds(std::max<int64_t>(now_seconds - info.st_mtim.tv_sec, 0));
   FOREBAY_TRY(const std::string here, processes_of_this_node());
   Traces traces{.same_processes = here == seen.holder.processes, .silence = seen.silence};
+  seen.looked_up = traces.same_processes;
   if (traces.same_processes) traces.pid_started = start_of(seen.holder.pid);
   seen.life = judge(seen.holder, traces);
   return seen;

@@ -35,6 +35,7 @@ class LeaseKeeper {
 struct LeaseSeen {
   Holder holder;
   Life life = Life::living;
+  bool looked_up = false;           // the process itself was, on this node; else the lease tells
   std::chrono::seconds silence{0};  // since it was renewed
   int64_t renewed_seconds = 0;      // when that was, in seconds since 1970, by the file system's clock
 };
