@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <ranges>
 
 #include <fmt/format.h>
@@ -28,7 +29,8 @@ constexpr VerbText kText = {
         "the newest back to the first that is intact, and that one is kept in any case. If\n"
         "there is none, nothing is removed and the exit code is 5. Sets whose manifest\n"
         "cannot be read are left alone. A set that holds frames of one that is kept, or\n"
-        "that is being packed, is kept, too.\n",
+        "that is being packed, is kept, too. Sets that are found damaged, and what in the\n"
+        "store cannot be read, are named; the exit code is 5 then.\n",
     .examples =
         "  forebay prune /scratch/store --keep-last 3\n"
         "  forebay prune /scratch/store --keep-last 2 --keep-every 100 --dry-run\n",
@@ -60,18 +62,29 @@ class Prune final : public Verb {
     FOREBAY_TRY(const auto store, store::Store::open(operands.store));
     FOREBAY_TRY(const auto all, store.list());
     FOREBAY_TRY(const auto sets, all_or_series(store, all, series_));
+    FOREBAY_CHECK(engine::buffer_bytes(resources_.resolved().memory_bytes));
     FOREBAY_TRY(const auto others, other_referrers(store, all));
     Plan plan;
-    for (const std::string& series : store::series_in(sets)) FOREBAY_CHECK(add(series, all, others, plan));
-    if (!dry_run_)
-      for (const std::string& name : plan.removed) FOREBAY_CHECK(store.remove(name));
+    const auto all_series = store::series_in(sets);
+    for (const std::string& series : all_series) {
+      const auto added = others ? add(series, all, *others, plan) : Result<void>();
+      if (!added && all_series.size() == 1) return std::unexpected(added.error());
+      if (!added) problems_.push_back({series, added.error()});
+    }
+    if (!dry_run_) remove(store, plan);
     print(console, sets, plan);
-    return ExitCode::ok;
+    return problems_.empty() ? ExitCode::ok : ExitCode::damaged;
   }
 
  private:
   struct Plan : store::PrunePlan {
     std::vector<std::pair<std::string, std::string>> newest_good;  // series, and its newest intact set, if looked for
+  };
+
+  // What is wrong with a set, with what lies in the place of one, or with a whole series.
+  struct Problem {
+    std::string name;
+    Error error;
   };
 
   // What the policy makes of one series. Bases of the sets of others stay.
@@ -92,6 +105,15 @@ class Prune final : public Verb {
     return {};
   }
 
+  // What cannot be removed does not keep the others: one that it refers to refuses to go, too.
+  void remove(const store::Store& store, store::PrunePlan& plan) {
+    std::erase_if(plan.removed, [&](const std::string& name) {
+      const auto removed = store.remove(name);
+      if (!removed) problems_.push_back({name, removed.error()});
+      return !removed;
+    });
+  }
+
   // Whether the policy, whichever set is the newest intact one, removes any: else nothing needs to be verified.
   bool may_remove_something(const std::vector<store::SetInfo>& sets) const {
     return std::ranges::any_of(sets, [&](const store::SetInfo& set) {
@@ -101,20 +123,31 @@ class Prune final : public Verb {
     });
   }
 
-  // The bases of the sets whose manifests do not tell: those that are being packed, and those that are damaged.
-  Result<std::vector<store::Manifest>> other_referrers(const store::Store& store,
-                                                       const std::vector<store::SetInfo>& sets) const {
+  // The bases of the sets whose manifests do not tell: those that are being packed, and those that are damaged. Nothing
+  // if one may be whole and nobody can tell what it needs.
+  Result<std::optional<std::vector<store::Manifest>>> other_referrers(const store::Store& store,
+                                                                      const std::vector<store::SetInfo>& sets) {
     FOREBAY_TRY(auto others, store.staged());
+    bool all_known = true;
     for (const store::SetInfo& set : sets) {
       if (set.manifest) continue;
+      problems_.push_back({set.name, set.manifest.error()});
       store::Manifest known{.name = set.name};
-      FOREBAY_TRY(known.bases, engine::bases_of(set, resources_.resolved().memory_bytes));
+      auto bases = engine::bases_of(set, resources_.resolved().memory_bytes);
+      if (!bases) {
+        all_known = false;
+        bases.error().hint = "it may refer to any other set: nothing is removed until it can be read or is gone";
+        problems_.push_back({set.name, bases.error()});
+        continue;
+      }
+      known.bases = *std::move(bases);
       for (store::BaseEntry& base : known.bases) {
         const auto there = std::ranges::find(sets, base.name, &store::SetInfo::name);
         if (there != sets.end() && there->manifest) base.created_ns = there->manifest->created_ns;
       }
       others.push_back(std::move(known));
     }
+    if (!all_known) return std::nullopt;
     return others;
   }
 
@@ -123,11 +156,26 @@ class Prune final : public Verb {
       if (!set.manifest) continue;
       ProgressLine progress("verifying " + printable(set.name));
       resources_.progress = progress.callback();
-      FOREBAY_TRY(const auto report, engine::verify(set, resources_));
-      if (report.intact()) return set.name;
+      const auto report = engine::verify(set, resources_);
+      if (report && report->intact()) return set.name;
+      problems_.push_back({set.name, report ? error_of(report->damages.front()) : report.error()});
     }
     return fail(ErrorKind::corrupt, fmt::format("no set of the series '{}' is intact; nothing was removed", series), {},
                 {}, "see 'forebay verify' and 'forebay repair'");
+  }
+
+  static Error error_of(const engine::Damage& damage) {
+    return {ErrorKind::corrupt, damage.what, damage.container, damage.offset, "see 'forebay verify'"};
+  }
+
+  Json json_problems() const {
+    Json list = Json::array();
+    for (const Problem& problem : problems_) {
+      Json json = {{"set", json_text(problem.name)}};
+      json.update(json_error(problem.error));
+      list.push_back(std::move(json));
+    }
+    return list;
   }
 
   static Json json_newest(const std::string& name) { return name.empty() ? Json() : json_text(name); }
@@ -152,9 +200,11 @@ class Prune final : public Verb {
                   {"kept", json_texts(kept)},
                   {"needed", json_needed(plan.needed)},
                   {"newest_intact", plan.newest_good.size() == 1 ? json_newest(plan.newest_good[0].second) : Json()},
-                  {"series", std::move(series)}});
+                  {"series", std::move(series)},
+                  {"problems", json_problems()}});
       return;
     }
+    for (const Problem& problem : problems_) warn(problem.name + " is left alone: " + problem.error.message());
     for (const std::string& name : removed)
       fmt::print("{} {}\n", dry_run_ ? "would remove" : "removed", printable(name));
     for (const store::Needed& one : plan.needed)
@@ -166,6 +216,7 @@ class Prune final : public Verb {
   std::string store_, series_;
   store::Retention retention_;
   bool dry_run_ = false;
+  std::vector<Problem> problems_;
   engine::Resources resources_;
 };
 

@@ -93,7 +93,8 @@ class Restore final : public Verb {
       print_json(json_report(report, options_.target));
       return code;
     }
-    for (const std::string& skipped : report.skipped) warn("passed over a damaged set: " + skipped);
+    for (const std::string& skipped : report.skipped)
+      warn("passed over a set that is damaged or cannot be read: " + skipped);
     for (const std::string& unread : report.unread) warn("files of this container were not restored: " + unread);
     if (!report.without_special_modes.empty()) warn(special_modes_text(report.without_special_modes));
     fmt::print("restored {} to {}: {}, {}, {}, {}\n", printable(report.name), printable(options_.target),

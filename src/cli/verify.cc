@@ -24,7 +24,9 @@ constexpr VerbText kText = {
     .description =
         "Reads, decodes and checks one set, or all sets of a store. Each damage is reported\n"
         "with the damaged file, the frame in it, and the checkpoint files that suffer.\n"
-        "The exit code is 5 if there is any.\n",
+        "Of a store, each set is judged alone: one that cannot be read, or is no set at\n"
+        "all, does not keep the others from being checked. The exit code is 5 if any set\n"
+        "is not intact.\n",
     .examples =
         "  forebay verify /scratch/store\n"
         "  forebay verify /scratch/store DD0008 --json\n",
@@ -52,9 +54,24 @@ std::vector<std::string> dependants_of(const std::string& name, const std::vecto
 Json json_report(const engine::VerifyReport& report, const std::vector<std::string>& dependants) {
   Json damages = Json::array();
   for (const engine::Damage& damage : report.damages) damages.push_back(json_damage(damage));
-  return {{"set", json_text(report.name)}, {"intact", report.intact()},     {"files", report.files},
-          {"frames", report.frames},       {"raw_bytes", report.raw_bytes}, {"stored_bytes", report.stored_bytes},
-          {"seconds", report.seconds},     {"damages", std::move(damages)}, {"dependants", json_texts(dependants)}};
+  return {{"set", json_text(report.name)},
+          {"intact", report.intact()},
+          {"files", report.files},
+          {"frames", report.frames},
+          {"raw_bytes", report.raw_bytes},
+          {"stored_bytes", report.stored_bytes},
+          {"seconds", report.seconds},
+          {"damages", std::move(damages)},
+          {"dependants", json_texts(dependants)},
+          {"error", Json()}};
+}
+
+// Of a set that could not be checked: as little as is known, and why.
+Json json_unchecked(const std::string& name, const Error& error, const std::vector<std::string>& dependants) {
+  Json json = json_report({.name = name}, dependants);
+  json["intact"] = false;
+  json.update(json_error(error));
+  return json;
 }
 
 std::string damage_text(const engine::Damage& damage) {
@@ -72,6 +89,12 @@ std::string damage_text(const engine::Damage& damage) {
   return text;
 }
 
+void print_dependants(const std::vector<std::string>& dependants) {
+  if (!dependants.empty())
+    fmt::print("  holds frames of {}, which may be damaged with it\n",
+               printable(fmt::format("{}", fmt::join(dependants, ", "))));
+}
+
 void print_report(const engine::VerifyReport& report, const std::vector<std::string>& dependants) {
   if (report.intact()) {
     fmt::print("{}: intact, {}, {}, {}, {}, {}\n", printable(report.name), plural(report.files, "file"),
@@ -81,9 +104,12 @@ void print_report(const engine::VerifyReport& report, const std::vector<std::str
   }
   fmt::print("{}: DAMAGED, {}\n", printable(report.name), plural(report.damages.size(), "damage"));
   for (const engine::Damage& damage : report.damages) fmt::print("  {}\n", printable(damage_text(damage)));
-  if (!dependants.empty())
-    fmt::print("  holds frames of {}, which may be damaged with it\n",
-               printable(fmt::format("{}", fmt::join(dependants, ", "))));
+  print_dependants(dependants);
+}
+
+void print_unchecked(const std::string& name, const Error& error, const std::vector<std::string>& dependants) {
+  fmt::print("{}: NOT CHECKED\n  {}\n", printable(name), printable(error.message()));
+  print_dependants(dependants);
 }
 
 class Verify final : public Verb {
@@ -105,13 +131,17 @@ class Verify final : public Verb {
     FOREBAY_TRY(const auto sets, chosen(operands, store, all));
     Json documents = Json::array();
     bool intact = true;
+    FOREBAY_CHECK(engine::buffer_bytes(resources_.resolved().memory_bytes));
     for (const store::SetInfo& set : sets) {
-      FOREBAY_TRY(const auto report, verify(set));
-      intact = intact && report.intact();
+      const auto report = verify(set);
+      if (!report && !operands.own.empty()) return std::unexpected(report.error());
+      intact = intact && report && report->intact();
+      const auto dependants = dependants_of(set.name, all);
       if (console.json)
-        documents.push_back(json_report(report, dependants_of(set.name, all)));
+        documents.push_back(report ? json_report(*report, dependants)
+                                   : json_unchecked(set.name, report.error(), dependants));
       else
-        print_report(report, dependants_of(set.name, all));
+        report ? print_report(*report, dependants) : print_unchecked(set.name, report.error(), dependants);
     }
     if (console.json) print_json({{"store", json_text(operands.store)}, {"intact", intact}, {"sets", documents}});
     return intact ? ExitCode::ok : ExitCode::damaged;

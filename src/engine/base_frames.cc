@@ -124,8 +124,11 @@ void add_bases_of(const OpenContainer& container, std::vector<store::BaseEntry>&
 Result<std::vector<store::BaseEntry>> bases_of(const store::SetInfo& set, uint64_t memory_bytes) {
   std::vector<store::BaseEntry> bases;
   FOREBAY_TRY(const auto names, container_names(set));
-  for (const std::string& name : names)
-    if (const auto opened = open_container(set.directory + "/" + name, memory_bytes)) add_bases_of(*opened, bases);
+  for (const std::string& name : names) {
+    const auto opened = open_container(set.directory + "/" + name, memory_bytes);
+    if (opened) add_bases_of(*opened, bases);
+    if (!opened && !is_damage(opened.error())) return std::unexpected(opened.error());
+  }
   return bases;
 }
 

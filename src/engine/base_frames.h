@@ -61,7 +61,8 @@ void add_bases_of(const OpenContainer& container, std::vector<store::BaseEntry>&
 // Adds `frames` and `raw_bytes` to the entry of the set `name`.
 void add_base(std::vector<store::BaseEntry>& bases, const std::string& name, uint64_t frames, uint64_t raw_bytes);
 
-// The sets that a set without a readable manifest refers to, from the containers that are there.
+// The sets that a set without a readable manifest refers to, from the containers that are there. Damaged ones tell
+// nothing; an error (permission, limit, unsupported) if one may be whole and cannot be looked into.
 Result<std::vector<store::BaseEntry>> bases_of(const store::SetInfo& set, uint64_t memory_bytes);
 
 }  // namespace forebay::engine

@@ -70,7 +70,10 @@ class Restorer {
 
 // Whether the set is why it could not be restored: its bytes are wrong, or cannot be read.
 bool is_damaged(const store::SetInfo& info, const Error& error) {
-  return error.kind == ErrorKind::corrupt || (error.kind == ErrorKind::io && error.path.starts_with(info.directory));
+  if (!info.manifest || error.kind == ErrorKind::corrupt) return true;
+  const bool is_unreadable =
+      error.kind == ErrorKind::io || error.kind == ErrorKind::permission || error.kind == ErrorKind::changed;
+  return is_unreadable && error.path.starts_with(info.directory + "/");
 }
 
 Result<RestoreReport> restore_newest(const store::Store& store, const RestoreOptions& options,

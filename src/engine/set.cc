@@ -4,17 +4,17 @@
 
 #include <fmt/format.h>
 
-#include "base/byte_source.h"
 #include "base/checksum.h"
 #include "engine/base_frames.h"
 #include "engine/decoded_frames.h"
 #include "engine/set_files.h"
+#include "store/files.h"
 
 namespace forebay::engine {
 
 Result<OpenContainer> open_container(const std::string& path, uint64_t memory_bytes) {
   OpenContainer opened{.path = path};
-  FOREBAY_TRY(auto source, FileSource::open(path));
+  FOREBAY_TRY(auto source, store::open_stored(path));
   FOREBAY_TRY(opened.reader, container::Reader::open(std::move(source), memory_bytes));
   const container::Index& index = opened.index();
   auto plan = merge::Plan::make(index.directory, index.plan, index.frames.size());

@@ -18,6 +18,7 @@ Result<std::vector<std::string>> container_names(const store::SetInfo& set) {
     for (const store::ContainerEntry& entry : set.manifest->containers) names.push_back(entry.name);
     return names;
   }
+  if (store::is_no_directory(set.directory)) return names;
   FOREBAY_TRY(names, store::names_in(set.directory));
   std::erase_if(names, [](const std::string& name) { return name == "manifest" || !store::is_set_name(name); });
   std::ranges::sort(names);

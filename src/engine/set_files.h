@@ -11,7 +11,7 @@
 namespace forebay::engine {
 
 // The file names of the containers of `set`: those that its manifest lists or, if that cannot be read, whatever lies in
-// its directory beside the manifest, in order of names.
+// its directory beside the manifest, in order of names: nothing if something else is in the place of the directory.
 Result<std::vector<std::string>> container_names(const store::SetInfo& set);
 
 // The name of container `number` of a set of `count`: "00002-of-00004.fbc". It tells which are missing even without a

@@ -13,7 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/byte_source.h"
 #include "base/bytes.h"
 #include "base/checksum.h"
 
@@ -79,14 +78,27 @@ Result<void> write_text(const std::string& directory, const std::string& name, s
   return result;
 }
 
-Result<std::string> read_text(const std::string& path, uint64_t most) {
+bool is_no_directory(const std::string& path) {
+  struct stat info{};
+  if (::stat(path.c_str(), &info) == 0) return !S_ISDIR(info.st_mode);
+  return errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
+}
+
+Result<std::unique_ptr<FileSource>> open_stored(const std::string& path) {
   auto source = FileSource::open(path);
-  if (!source && source.error().kind == ErrorKind::invalid_argument) source.error().kind = ErrorKind::corrupt;
-  if (!source) return std::unexpected(source.error());
-  const uint64_t size = (*source)->size();
+  if (source) return source;
+  struct stat info{};
+  const bool is_circle = ::stat(path.c_str(), &info) != 0 && errno == ELOOP;
+  if (is_circle || source.error().kind == ErrorKind::invalid_argument) source.error().kind = ErrorKind::corrupt;
+  return source;
+}
+
+Result<std::string> read_text(const std::string& path, uint64_t most) {
+  FOREBAY_TRY(const auto source, open_stored(path));
+  const uint64_t size = source->size();
   if (size > most) return fail(ErrorKind::limit, fmt::format("{} bytes where {} is the most", size, most), path);
   std::string text(size, '\0');
-  FOREBAY_CHECK((*source)->read_at(0, std::as_writable_bytes(std::span(text))));
+  FOREBAY_CHECK(source->read_at(0, std::as_writable_bytes(std::span(text))));
   return text;
 }
 

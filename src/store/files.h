@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/byte_source.h"
 #include "base/error.h"
 #include "base/fd.h"
 
@@ -37,7 +39,13 @@ Result<void> write_text(const std::string& directory, const std::string& name, s
 // The same in a directory that nobody reads yet: a crash may leave a part of it.
 Result<void> write_unseen_text(const std::string& directory, const std::string& name, std::string_view text);
 
-// The content of a regular file. limit if it is larger than `most`; corrupt if it is not a regular file.
+// Whether certainly no directory is at `path`, links followed: something else, nothing, or a link that leads nowhere.
+bool is_no_directory(const std::string& path);
+
+// Opens a file that a store should have. corrupt if what is there is no regular file, or a link that leads in a circle.
+Result<std::unique_ptr<FileSource>> open_stored(const std::string& path);
+
+// The content of a regular file. limit if it is larger than `most`; otherwise as open_stored().
 Result<std::string> read_text(const std::string& path, uint64_t most);
 
 // rename() that never replaces: exists if `to` is there. Where the file system offers neither that nor hard links, a

@@ -194,8 +194,11 @@ Result<SetInfo> read_set(const std::string& store, const std::string& name) {
   Result<Manifest> manifest = read();
   if (manifest && manifest->name != name)
     manifest = fail(ErrorKind::corrupt, fmt::format("the manifest is that of set '{}'", manifest->name), path);
-  if (!manifest && manifest.error().kind == ErrorKind::not_found) {
+  if (!manifest && is_no_directory(directory)) {
     if (!is_there(directory)) return fail(ErrorKind::not_found, fmt::format("there is no set '{}'", name), store);
+    manifest = fail(ErrorKind::corrupt, "this is no set, but something else in the place of one", directory, {},
+                    "move it out of the store");
+  } else if (!manifest && manifest.error().kind == ErrorKind::not_found) {
     manifest = fail(ErrorKind::corrupt, "the set has no manifest", path, {}, "put the file back from a copy");
   }
   return SetInfo{name, std::move(directory), std::move(manifest)};

@@ -191,8 +191,11 @@ class Damage(StoreTest):
         make_tree(self.work / "DD0004", shift=0.25)
         self.pack(tree=self.work / "DD0004")
         self.pack("--name", "old", "--step", "1")
-        pruned = self.run_ok("prune", self.store, "--keep-last", "1", "--json").json
+        answer = forebay("prune", self.store, "--keep-last", "1", "--json")
+        self.assertEqual(DAMAGED, answer.code, answer.err)
+        pruned = answer.json
         self.assertEqual((["old"], "DD0004"), (pruned["removed"], pruned["newest_intact"]))
+        self.assertEqual(["DD0008"], [problem["set"] for problem in pruned["problems"]])
         self.assertEqual({"DD0004", "DD0008"}, set(pruned["kept"]))
 
     def test_prune_without_any_intact_set(self):
@@ -233,6 +236,102 @@ class Damage(StoreTest):
                       ["restore", "DD0008", "--store", self.store, "--to", self.work / "back"]):
             self.assertIn(str(self.container), self.run_error(DAMAGED, *words).err)
         self.assertEqual(DAMAGED, forebay("verify", self.store).code)
+
+
+def put_fifo(path):
+    os.mkfifo(path)
+
+
+def put_circle(path):
+    path.symlink_to(path.name)
+
+
+def put_file(path):
+    path.write_text("odd")
+
+
+def put_directory(path):
+    path.mkdir()
+
+
+class OddEntries(StoreTest):
+    """What else lies in a store: each set is judged alone, and the rest goes on."""
+
+    NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
+
+    def setUp(self):
+        super().setUp()
+        for name, shift in ("DD0002", 0.5), ("DD0004", 0.25):
+            make_tree(self.work / name, shift=shift)
+            self.pack(tree=self.work / name)
+        self.pack()
+
+    def judged(self, odd, newest, removed, **options):
+        """Every verb gets past the entry `odd`, and takes `newest` for the newest good set."""
+        answer = forebay("verify", self.store, "--json", **options)
+        self.assertEqual(DAMAGED, answer.code, answer.err)
+        verdicts = {entry["set"]: entry["intact"] for entry in answer.json["sets"]}
+        self.assertEqual({"DD0002", "DD0004", "DD0008", odd}, set(verdicts))
+        self.assertEqual([odd], [name for name, intact in verdicts.items() if not intact])
+        self.assertEqual(DAMAGED, forebay("verify", self.store, **options).code)
+        target = self.work / "back"
+        target.mkdir()
+        target.chmod(0o777)
+        answer = forebay("restore", "latest", "--store", self.store, "--to", target, "--json", **options)
+        self.assertEqual(OK, answer.code, answer.out)
+        self.assertEqual(newest, answer.json["set"])
+        answer = forebay("prune", self.store, "--keep-last", "1", "--json", **options)
+        self.assertEqual(DAMAGED, answer.code, answer.out)
+        self.assertEqual(removed, answer.json["removed"])
+        self.assertIn(odd, {problem["set"] for problem in answer.json["problems"]})
+        self.assertTrue(os.path.lexists(self.store / "sets" / odd), "nothing of it is touched")
+        return answer
+
+    def test_things_that_are_no_sets(self):
+        for put in (put_fifo, put_circle, put_file):
+            with self.subTest(put=put.__name__):
+                self.setUp()
+                put(self.store / "sets" / "odd")
+                answer = self.judged("odd", "DD0008", ["DD0002", "DD0004"])
+                self.assertIn("no set", answer.json["problems"][0]["error"]["message"])
+        self.setUp()
+        put_directory(self.store / "sets" / "odd")
+        self.judged("odd", "DD0008", ["DD0002", "DD0004"])
+
+    def test_containers_that_are_no_files(self):
+        for put in (put_fifo, put_circle, put_directory):
+            with self.subTest(put=put.__name__):
+                self.setUp()
+                container = self.containers()[0]
+                container.unlink()
+                put(container)
+                self.run_error(DAMAGED, "restore", "DD0008", "--store", self.store, "--to", self.work / "t")
+                self.run_error(DAMAGED, "ls", self.store, "DD0008")
+                self.judged("DD0008", "DD0004", ["DD0002"])
+
+    def test_manifests_that_are_no_files(self):
+        for put in (put_fifo, put_circle, put_directory):
+            with self.subTest(put=put.__name__):
+                self.setUp()
+                manifest = self.store / "sets" / "DD0008" / "manifest"
+                manifest.unlink()
+                put(manifest)
+                self.judged("DD0008", "DD0004", ["DD0002"])
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become somebody who may not read")
+    def test_what_may_not_be_read(self):
+        def give_away():
+            subprocess.run(["chmod", "-R", "a+rwX", self.store], check=True)
+            self.work.chmod(0o755)
+
+        give_away()
+        self.containers()[0].chmod(0)
+        self.judged("DD0008", "DD0004", ["DD0002"], **self.NOBODY)
+        self.setUp()
+        give_away()
+        (self.store / "sets" / "DD0008").chmod(0)
+        answer = self.judged("DD0008", "DD0004", [], **self.NOBODY)
+        self.assertIn("nothing is removed", answer.json["problems"][1]["error"]["hint"])
 
 
 class RestoreTargets(StoreTest):

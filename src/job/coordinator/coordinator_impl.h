@@ -289,6 +289,7 @@ struct Coordinator::Impl {
   std::map<uint32_t, SessionId> askers_by_rank() const;
   void delivered(uint32_t delivery, const wire::TaskDoneT& done);
   void pass_over(const std::string& name, const std::string& why);
+  void pass_over_chosen(const std::string& why);
   void stop_delivering();
   void publish();
   void published(SessionId id, const wire::RestartPublishedT& report);

@@ -242,16 +242,19 @@ void Coordinator::Impl::delivered(uint32_t delivery, const wire::TaskDoneT& done
     if (++round->done == round->units.size()) publish();
     return;
   }
-  if (is_damaged(done)) {
-    pass_over(round->chosen->name, done.error);
-    stop_delivering();
-    return choose_next();
-  }
+  if (is_damaged(done)) return pass_over_chosen(done.error);
   ++totals.tasks_again;
   warn("restart: a delivery is tried again: " + done.error);
-  const Retry& retry = board.failed(unit, now);
-  if (done.side == wire::FaultSide::other && retry.failures() >= kMaxFailures)
-    refuse_restart(static_cast<ErrorKind>(done.error_kind), done.error);
+  if (board.failed(unit, now).failures() < kMaxFailures) return;
+  if (done.side == wire::FaultSide::other) refuse_restart(static_cast<ErrorKind>(done.error_kind), done.error);
+  if (done.side == wire::FaultSide::store && static_cast<ErrorKind>(done.error_kind) == ErrorKind::permission)
+    pass_over_chosen(done.error);  // no waiting makes it readable
+}
+
+void Coordinator::Impl::pass_over_chosen(const std::string& why) {
+  pass_over(round->chosen->name, why);
+  stop_delivering();
+  choose_next();
 }
 
 void Coordinator::Impl::stop_delivering() {

@@ -244,6 +244,19 @@ TEST_F(RestartTest, ADamagedSetIsPassedOverForAll) {
   EXPECT_TRUE(s.inbox[a].ready.empty());
 }
 
+TEST_F(RestartTest, ASetThatNobodyMayReadIsPassedOverAfterAFewAttempts) {
+  ask_all();
+  s.send(wa, success(take_task(wa)));
+  for (int attempt = 1; attempt <= 3; ++attempt) {
+    EXPECT_EQ(take_task(wb).set, "s3") << attempt;
+    s.send(wb, failure(take_task(wb), wire::FaultSide::store, ErrorKind::permission, "open: Permission denied"));
+    if (attempt == 3) break;
+    s.inbox[wb].tasks.clear();
+    s.pass(10s, all());
+  }
+  EXPECT_EQ(take_task(wa).set, "s2");
+}
+
 TEST_F(RestartTest, TheMessageSaysWhatWasPassedOver) {
   s.stored.at("s2").lost_containers = {"00001-of-00002.fbc"};
   ask_all();
