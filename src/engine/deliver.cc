@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <memory>
-#include <string_view>
-#include <unordered_set>
 #include <utility>
 
 #include "engine/decoded_frames.h"
+#include "engine/entries.h"
 #include "engine/frame_facts.h"
 #include "engine/frame_io.h"
 #include "engine/pipeline.h"
@@ -51,7 +50,7 @@ class Deliverer {
       : selections_(selections), target_(target), resources_(resources), stop_(std::move(stop)) {}
 
   Result<Delivered> run() {
-    FOREBAY_CHECK(check_names());
+    FOREBAY_CHECK(check_entries());
     FOREBAY_CHECK(make_files());
     for (const OpenFiles& files : files_) FOREBAY_CHECK(fill(files));
     FOREBAY_CHECK(check_stop());
@@ -65,15 +64,17 @@ class Deliverer {
     return fail(ErrorKind::cancelled, "delivering the files was cancelled");
   }
 
-  // Two entries of one name, in different containers perhaps, would overwrite each other.
-  Result<void> check_names() const {
-    std::unordered_set<std::string_view> names;
-    for (const Selection& selection : selections_)
-      for (const FileRow& file : selection.container->directory().files)
-        if (!names.insert(file.name).second)
-          return fail(ErrorKind::corrupt, "the set has two files of the name '" + file.name + "'",
-                      selection.container->path);
-    return {};
+  // Before anything is written: two entries of one name, in different containers perhaps, would overwrite each other.
+  Result<void> check_entries() const {
+    std::vector<Entry> entries;
+    for (size_t i = 0; i < selections_.size(); ++i) {
+      const auto& files = selections_[i].container->directory().files;
+      for (size_t f = 0; f < files.size(); ++f)
+        if (selections_[i].wanted[f]) entries.push_back({files[f].name, files[f].link_target, files[f].kind, i});
+    }
+    const auto misfits = find_misfits(std::move(entries));
+    if (misfits.empty()) return {};
+    return fail(ErrorKind::corrupt, misfits[0].what, selections_[misfits[0].entry.container].container->path);
   }
 
   Result<void> make_files() {

@@ -36,7 +36,7 @@ struct Delivered {
 // Writes what is selected into `target`, whose finish() is the caller's. Every byte is checked before it is written,
 // and files get their names only when all of them have been written and verified: after an error in doing so none has.
 // `resources` are resolved, and their memory is for frames alone. Errors: corrupt (naming container and frame or file;
-// two entries have one name, too), limit, those of the target and of reading; cancelled soon after `stop` is requested,
+// there are find_misfits(), too), limit, those of the target and of reading; cancelled soon after `stop` is requested,
 // unless files have begun to get their names.
 Result<Delivered> deliver(std::span<const Selection> selections, Target& target, const Resources& resources,
                           std::stop_token stop = {});

@@ -23,11 +23,20 @@
 namespace forebay::engine {
 namespace {
 
-Result<std::vector<uint64_t>> planned_sizes(const Directory& directory, const PlanSpec& spec) {
-  FOREBAY_TRY(const merge::Plan plan, merge::Plan::make(directory, spec));
-  std::vector<uint64_t> sizes;
-  for (const merge::Frame& frame : plan.frames()) sizes.push_back(frame.raw_bytes);
-  return sizes;
+// The sizes of the frames of a plan that nothing but the head tells. A forged one may plan any number of them: no more
+// are believed than the container, with some to spare for what was cut off, can have had.
+container::FrameSizes planned_sizes(uint64_t container_bytes) {
+  constexpr uint64_t kSpare = 1 << 16, kLeastBytes = 4;
+  return [most = kSpare + container_bytes / kLeastBytes](const Directory& directory,
+                                                         const PlanSpec& spec) -> Result<std::vector<uint64_t>> {
+    const auto plan = merge::Plan::make(directory, spec, most);
+    if (!plan && plan.error().kind == ErrorKind::limit)
+      return fail(ErrorKind::corrupt, plan.error().what + ", which no container of its size has");
+    FOREBAY_CHECK(plan);
+    std::vector<uint64_t> sizes;
+    for (const merge::Frame& frame : plan->frames()) sizes.push_back(frame.raw_bytes);
+    return sizes;
+  };
 }
 
 // Puts the file `from` at `to` too, durably: as a second name or, where there are no hard links, as a copy.
@@ -50,7 +59,10 @@ class Repairer {
     base_frames_ = make_base_frames(set_, buffer_bytes_);
     FOREBAY_TRY(const auto staged, store.stage(new_name_));
     FOREBAY_TRY(const VerifyReport verified, verify(set_, resources_));
-    for (const Damage& damage : verified.damages) damages_[damage.container].push_back(&damage);
+    for (const Damage& damage : verified.damages) {
+      if (!damage.is_misfit) damages_[damage.container].push_back(&damage);
+      if (damage.is_misfit) report_.lost_files.push_back(fmt::format("{}: {}", damage.files.front(), damage.what));
+    }
     FOREBAY_TRY(const auto names, container_names(set_));
     for (const std::string& name : names) FOREBAY_CHECK(take(name, staged->directory()));
     if (!set_.manifest)
@@ -112,9 +124,10 @@ class Repairer {
       return false;
     };
     if (const Error* foreign = is_another_one(name)) return give_up(*foreign);
-    const auto source = FileSource::open(from);
+    const auto source = store::open_stored(from);
     if (!source) return give_up(source.error());
-    const auto recovered = container::recover(**source, buffer_bytes_ / 2, planned_sizes, codec::lossy_note);
+    const auto recovered =
+        container::recover(**source, buffer_bytes_ / 2, planned_sizes((*source)->size()), codec::lossy_note);
     if (!recovered) return give_up(recovered.error());
     FOREBAY_CHECK(container::rewrite(**source, *recovered, to));
     ++report_.containers_rewritten;

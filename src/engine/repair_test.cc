@@ -41,6 +41,19 @@ TEST_F(RepairTest, LeavesAnIntactSetAlone) {
   EXPECT_FALSE(open_store().find("repaired"));
 }
 
+TEST_F(RepairTest, AHeadIsNotBelievedAnyNumberOfFrames) {
+  pack_four();
+  const std::string path = container(0);
+  std::filesystem::remove(path);
+  Directory directory;
+  directory.files.push_back({.name = "large", .size = uint64_t{1} << 45, .link_target = {}, .format = "opaque"});
+  ASSERT_TRUE(container::Writer::create(path, directory, {}));  // no more than a head: it is never finished
+  const RepairReport report = repair_ok();
+  EXPECT_EQ(report.containers_lost, 1u);
+  ASSERT_EQ(report.remarks.size(), 1u);
+  EXPECT_NE(report.remarks[0].find("no container of its size"), std::string::npos) << report.remarks[0];
+}
+
 TEST_F(RepairTest, RebuildsALostTrailer) {
   pack_four();
   lose_trailer(1);

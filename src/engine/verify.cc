@@ -10,6 +10,7 @@
 
 #include "engine/base_frames.h"
 #include "engine/decoded_frames.h"
+#include "engine/entries.h"
 #include "engine/frame_facts.h"
 #include "engine/frame_io.h"
 #include "engine/pipeline.h"
@@ -167,6 +168,7 @@ class Verifier {
     } else {
       FOREBAY_CHECK(verify_without_manifest());
     }
+    report_misfits();
     report_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     return std::move(report_);
   }
@@ -175,8 +177,10 @@ class Verifier {
   Result<void> verify_without_manifest() {
     const Error& error = set_.manifest.error();
     if (!is_damage(error)) return std::unexpected(error);
-    report_.damages.push_back(
-        {.container = set_.directory + "/manifest", .offset = error.offset, .what = error.what, .files = {}});
+    report_.damages.push_back({.container = error.path.empty() ? set_.directory + "/manifest" : error.path,
+                               .offset = error.offset,
+                               .what = error.what,
+                               .files = {}});
     FOREBAY_TRY(const auto names, container_names(set_));
     for (const std::string& name : names) {
       const std::string path = set_.directory + "/" + name;
@@ -192,6 +196,37 @@ class Verifier {
     return {};
   }
 
+  // What find_misfits() needs of a container, which does not stay open.
+  struct Seen {
+    std::string path;
+    std::vector<FileRow> files;  // with name, kind and target alone
+  };
+
+  Result<void> remember_entries(const OpenContainer& container) {
+    Seen& seen = seen_.emplace_back(container.path);
+    uint64_t bytes = 0;
+    for (const FileRow& file : container.directory().files) {
+      seen.files.push_back({.name = file.name, .kind = file.kind, .link_target = file.link_target, .format = {}});
+      bytes += sizeof(FileRow) + sizeof(Entry) + file.name.size() + file.link_target.size();
+    }
+    if (bytes > resources_.memory_bytes)
+      return fail(ErrorKind::limit, "the names of the set's files take more than the memory budget", container.path, {},
+                  "raise --memory");
+    resources_.memory_bytes -= bytes;
+    return {};
+  }
+
+  void report_misfits() {
+    std::vector<Entry> entries;
+    for (size_t i = 0; i < seen_.size(); ++i)
+      for (const FileRow& file : seen_[i].files) entries.push_back({file.name, file.link_target, file.kind, i});
+    for (const Misfit& misfit : find_misfits(std::move(entries)))
+      report_.damages.push_back({.container = seen_[misfit.entry.container].path,
+                                 .what = misfit.what,
+                                 .files = {std::string(misfit.entry.name)},
+                                 .is_misfit = true});
+  }
+
   Result<void> take(const std::string& path, Result<OpenContainer> container) {
     if (!container) {
       const Error& error = container.error();
@@ -200,6 +235,7 @@ class Verifier {
           {.container = path, .offset = error.offset, .what = error.what, .files = {}, .all_files = true});
       return {};
     }
+    FOREBAY_CHECK(remember_entries(*container));
     share_decoded_frames({&*container, 1}, resources_.memory_bytes);
     report_.stored_bytes += container->reader->source().size();
     report_.frames += container->index().frames.size();
@@ -216,6 +252,7 @@ class Verifier {
   Resources resources_;
   std::shared_ptr<BaseFrames> bases_;
   Progress progress_;
+  std::vector<Seen> seen_;
   VerifyReport report_;
 };
 

@@ -19,6 +19,7 @@ struct Damage {
   std::vector<std::string> files;  // of the set, whose bytes are lost by this damage
   bool all_files = false;          // every file of the container is lost; their names cannot be read
   bool is_derived = false;         // the frame itself is as it was written: one that it refers to is damaged
+  bool is_misfit = false;          // the container is as it was written: the file cannot lie beside the others
 };
 
 struct VerifyReport {
@@ -31,7 +32,8 @@ struct VerifyReport {
 };
 
 // Reads, decodes and checks all of a set: every byte of its containers against their checksums, the files' checksums
-// against the decoded bytes, the containers against the manifest. Without a readable manifest, the containers that are
+// against the decoded bytes, the containers against the manifest, and whether all of it
+// can lie in a directory: what is intact can be restored. Without a readable manifest, the containers that are
 // there. Frames that an earlier repair could not save are damage too. Damage is in the report; an Error means that the
 // check itself could not be done (permission, limit, unsupported, changed). What cannot be read for an I/O error counts
 // as damaged.
