@@ -14,7 +14,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));
   const uint64_t directory_bytes = load_le<uint64_t>(bytes.data());
   const Bytes payload(bytes.begin() + 8, bytes.end());  // aligned as a record's payload is
-  const auto index = decode_index({directory_bytes, payload.size() - directory_bytes}, payload, kLimit);
+  const IndexMeta meta{directory_bytes, payload.size() - directory_bytes};
+  if (const auto unfolded = decode_index(meta, payload, UINT64_MAX);
+      !unfolded && unfolded.error().kind == ErrorKind::limit)
+    std::abort();  // it is bounded by its own size, and not by the budget
+  const auto index = decode_index(meta, payload, kLimit);
   if (!index) return 0;
   if (!index->directory.validate()) std::abort();
   const auto directory = encode_directory(index->directory, index->plan);

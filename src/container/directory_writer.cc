@@ -1,5 +1,6 @@
 #include "container/column.h"
 #include "container/index_codec.h"
+#include "container/unfolding.h"
 
 namespace forebay::container {
 
@@ -146,7 +147,9 @@ class DirectoryWriter {
 }  // namespace
 
 Result<Bytes> encode_directory(const Directory& directory, const PlanSpec& plan) {
-  return DirectoryWriter(directory, plan).write();
+  FOREBAY_TRY(Bytes bytes, DirectoryWriter(directory, plan).write());
+  pad_to_unfold(bytes, unfolded_bytes(directory));
+  return bytes;
 }
 
 }  // namespace forebay::container

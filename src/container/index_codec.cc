@@ -6,6 +6,7 @@
 #include "container/characteristics_codec.h"
 #include "container/column.h"
 #include "container/format.h"
+#include "container/unfolding.h"
 
 namespace forebay::container {
 
@@ -153,7 +154,9 @@ Result<Bytes> encode_contents(const Index& index, std::span<const VariableFacts>
   table.add_lossy_kinds(lossy_kinds);
   table.add_lossy_bounds(lossy_bounds);
   table.add_lossy_errors(lossy_errors);
-  return out.finish(table.Finish());
+  FOREBAY_TRY(Bytes bytes, out.finish(table.Finish()));
+  pad_to_unfold(bytes, unfolded_bytes(index.directory) + unfolded_contents_bytes(index));
+  return bytes;
 }
 
 Result<void> decode_contents(std::span<const std::byte> bytes, MemoryBudget& budget, std::vector<Lease>& kept,
@@ -174,25 +177,45 @@ Result<void> decode_contents(std::span<const std::byte> bytes, MemoryBudget& bud
   return get_characteristics(*table, in, kept, index);
 }
 
+namespace {
+
+// Runs decode(budget, kept) under a budget of `max_bytes`, and of what `payload` may unfold to.
+template <class Decode>
+Result<void> decode_bounded(std::span<const std::byte> payload, uint64_t max_bytes, Decode decode) {
+  const uint64_t most = unfolding_limit(payload.size());
+  MemoryBudget budget(std::min(max_bytes, most));
+  std::vector<Lease> kept;
+  const auto run = [&]() -> Result<void> {
+    FOREBAY_TRY(const Lease own, ColumnReader(budget).lease(payload.size(), 1));
+    return decode(budget, kept);
+  };
+  auto done = run();
+  if (!done && done.error().kind == ErrorKind::limit && most < max_bytes)
+    return bad("it would unfold to far more than its bytes can hold");
+  return done;
+}
+
+}  // namespace
+
 Result<Index> decode_index(const IndexMeta& meta, std::span<const std::byte> payload, uint64_t max_bytes) {
   const bool adds_up = meta.directory_bytes <= payload.size() && meta.directory_bytes % 8 == 0 &&
                        meta.contents_bytes == payload.size() - meta.directory_bytes;
   if (!adds_up) return bad("the lengths of its parts do not add up");
-  MemoryBudget budget(max_bytes);
-  std::vector<Lease> kept;
-  FOREBAY_TRY(const Lease own, ColumnReader(budget).lease(payload.size(), 1));
   Index index;
-  FOREBAY_CHECK(decode_directory(payload.first(meta.directory_bytes), budget, kept, index));
-  FOREBAY_CHECK(decode_contents(payload.subspan(meta.directory_bytes), budget, kept, index));
+  const auto done =
+      decode_bounded(payload, max_bytes, [&](MemoryBudget& budget, std::vector<Lease>& kept) -> Result<void> {
+        FOREBAY_CHECK(decode_directory(payload.first(meta.directory_bytes), budget, kept, index));
+        return decode_contents(payload.subspan(meta.directory_bytes), budget, kept, index);
+      });
+  if (!done) return std::unexpected(done.error());
   return index;
 }
 
 Result<Index> decode_head(std::span<const std::byte> payload, uint64_t max_bytes) {
-  MemoryBudget budget(max_bytes);
-  std::vector<Lease> kept;
-  FOREBAY_TRY(const Lease own, ColumnReader(budget).lease(payload.size(), 1));
   Index index;
-  FOREBAY_CHECK(decode_directory(payload, budget, kept, index));
+  FOREBAY_CHECK(decode_bounded(payload, max_bytes, [&](MemoryBudget& budget, std::vector<Lease>& kept) {
+    return decode_directory(payload, budget, kept, index);
+  }));
   return index;
 }
 

@@ -48,7 +48,8 @@ struct IndexMeta {
   uint64_t directory_bytes = 0, contents_bytes = 0;
 };
 
-// The whole payload of an index record, decoded under a budget of `max_bytes`, its own bytes included.
+// The whole payload of an index record, decoded under a budget of `max_bytes`, its own bytes included. corrupt if it
+// would pass unfolding_limit().
 Result<Index> decode_index(const IndexMeta& meta, std::span<const std::byte> payload, uint64_t max_bytes);
 
 // The payload of a head record likewise: an index with a directory and a plan only.

@@ -1,5 +1,6 @@
 // hostile_names SET OLD NEW [OLD NEW]...: gives files in the containers of a set other names, allowed or not, and makes
-// every checksum of the containers and of the manifest right again. For confinement.py.
+// every checksum of the containers and of the manifest right again. hostile_names SET --variables COUNT: their indices
+// claim so many variables, in a column that takes no bytes. For confinement.py.
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -8,6 +9,7 @@
 #include <string>
 
 #include "base/checksum.h"
+#include "container/column.h"
 #include "container/container.h"
 #include "container/format.h"
 #include "container/index_codec.h"
@@ -39,7 +41,21 @@ class Rewriter {
     Directory directory = reader_->index().directory;
     for (FileRow& file : directory.files)
       if (const auto found = names.find(file.name); found != names.end()) file.name = found->second;
-    const Bytes head = value(container::encode_directory(directory, reader_->index().plan));
+    const auto claimed = names.find("--variables");
+    write(claimed == names.end() ? value(container::encode_directory(directory, reader_->index().plan))
+                                 : claim(std::stoull(claimed->second)));
+  }
+
+ private:
+  static Bytes claim(uint64_t variables) {
+    container::ColumnWriter out;
+    const auto paths = container::fb::CreateColumn(out.builder(), variables);
+    container::fb::DirectoryBuilder table(out.builder());
+    table.add_variable_paths(paths);
+    return value(out.finish(table.Finish()));
+  }
+
+  void write(const Bytes& head) {
     id_ = hash64(head);
     put(container::encode_file_header());
     put_record(container::RecordType::head, {}, head);
@@ -50,7 +66,6 @@ class Rewriter {
     std::ofstream(path_, std::ios::binary | std::ios::trunc) << out_;
   }
 
- private:
   void put(std::span<const std::byte> bytes) { out_ += as_text(bytes); }
 
   uint64_t put_record(container::RecordType type, std::span<const std::byte> meta, std::span<const std::byte> payload) {
