@@ -33,8 +33,9 @@ struct RestoreReport {
 // Restores a set (or, with `only`, some of its files) beneath `target`. Every byte is checked before it is written, and
 // files get their names only when all that was asked for has been written and verified: on any error `target` is as it
 // was, but for new empty directories. "latest" is the newest set that is intact: those that are damaged or cannot be
-// read are skipped, and named in the report. Errors: those of store::choose_series(), not_found, exists (a file is there,
-// and not `overwrite`), corrupt (naming container, frame and the files that suffer), no_space, io, permission, limit.
+// read are skipped, and named in the report. Errors: those of store::choose_series(), not_found, exists (a file is
+// there, and not `overwrite`), corrupt (naming container, frame and the files that suffer), no_space, io, permission,
+// limit.
 Result<RestoreReport> restore(const RestoreOptions& options);
 
 }  // namespace forebay::engine

@@ -248,13 +248,14 @@ TEST_F(RestartTest, ASetThatNobodyMayReadIsPassedOverAfterAFewAttempts) {
   ask_all();
   s.send(wa, success(take_task(wa)));
   for (int attempt = 1; attempt <= 3; ++attempt) {
-    EXPECT_EQ(take_task(wb).set, "s3") << attempt;
-    s.send(wb, failure(take_task(wb), wire::FaultSide::store, ErrorKind::permission, "open: Permission denied"));
-    if (attempt == 3) break;
-    s.inbox[wb].tasks.clear();
-    s.pass(10s, all());
+    const SessionId worker = s.inbox[wb].tasks.empty() ? wa : wb;  // whoever it was given to this time
+    const wire::TaskT task = take_task(worker);
+    EXPECT_EQ(task.set, "s3") << attempt;
+    s.send(worker, failure(task, wire::FaultSide::store, ErrorKind::permission, "open: Permission denied"));
+    if (attempt < 3) s.pass(10s, all());
   }
-  EXPECT_EQ(take_task(wa).set, "s2");
+  const SessionId worker = s.inbox[wb].tasks.empty() ? wa : wb;
+  EXPECT_EQ(take_task(worker).set, "s2");
 }
 
 TEST_F(RestartTest, TheMessageSaysWhatWasPassedOver) {
