@@ -184,23 +184,26 @@ Result<void> make_store(const std::string& path) {
   return sync_parent(path);
 }
 
+Result<Manifest> read_manifest(const std::string& directory, const std::string& name) {
+  const std::string path = directory + "/manifest";
+  const auto text = read_text(path, kMaxManifestBytes);
+  if (!text && is_no_directory(directory))
+    return fail(ErrorKind::corrupt, "this is no set, but something else in the place of one", directory, {},
+                "move it out of the store");
+  if (!text && text.error().kind == ErrorKind::not_found)
+    return fail(ErrorKind::corrupt, "the set has no manifest", path, {}, "put the file back from a copy");
+  FOREBAY_CHECK(text);
+  auto manifest = parse_manifest(*text, path);
+  if (manifest && manifest->name != name)
+    return fail(ErrorKind::corrupt, fmt::format("the manifest is that of set '{}'", manifest->name), path);
+  return manifest;
+}
+
 Result<SetInfo> read_set(const std::string& store, const std::string& name) {
   std::string directory = set_directory(store, name);
-  const std::string path = directory + "/manifest";
-  const auto read = [&]() -> Result<Manifest> {
-    FOREBAY_TRY(const std::string text, read_text(path, kMaxManifestBytes));
-    return parse_manifest(text, path);
-  };
-  Result<Manifest> manifest = read();
-  if (manifest && manifest->name != name)
-    manifest = fail(ErrorKind::corrupt, fmt::format("the manifest is that of set '{}'", manifest->name), path);
-  if (!manifest && is_no_directory(directory)) {
-    if (!is_there(directory)) return fail(ErrorKind::not_found, fmt::format("there is no set '{}'", name), store);
-    manifest = fail(ErrorKind::corrupt, "this is no set, but something else in the place of one", directory, {},
-                    "move it out of the store");
-  } else if (!manifest && manifest.error().kind == ErrorKind::not_found) {
-    manifest = fail(ErrorKind::corrupt, "the set has no manifest", path, {}, "put the file back from a copy");
-  }
+  auto manifest = read_manifest(directory, name);
+  if (!manifest && !is_there(directory))
+    return fail(ErrorKind::not_found, fmt::format("there is no set '{}'", name), store);
   return SetInfo{name, std::move(directory), std::move(manifest)};
 }
 
