@@ -8,6 +8,7 @@
 
 #include "cli/series.h"
 #include "cli/text.h"
+#include "cli/units.h"
 
 namespace forebay::cli {
 
@@ -23,13 +24,23 @@ static bool is_store(const std::string& path) {
   return opened || opened.error().kind != ErrorKind::not_found;
 }
 
-static bool first_is_store(const std::vector<std::string>& typed, const std::string& environment, OperandCount count) {
+static bool first_is_store(const std::vector<std::string>& typed, const std::string& environment,
+                           const OperandCount& count) {
   if (typed.size() > count.most) return true;
-  if (typed.size() <= count.least) return false;
-  return environment.empty() || is_store(typed.front());
+  if (typed.size() > count.least) return environment.empty() || is_store(typed.front());
+  // One operand is missing: which one, the kind of those that are there tells.
+  const bool may_be_store = typed.size() == 1 && (environment.empty() || typed.front().find('/') != std::string::npos);
+  return may_be_store && store::Store::open(typed.front()).has_value();
 }
 
-Result<Operands> split_operands(std::vector<std::string> typed, const std::string& store_option, OperandCount count) {
+static Error missing(const std::string& operand) {
+  if (operand != "NAME")
+    return {ErrorKind::invalid_argument, fmt::format("{} is missing", operand), {}, {}, "--help tells what is needed"};
+  return {ErrorKind::invalid_argument, "the name of a set is missing", {}, {}, "'forebay ls STORE' lists the sets"};
+}
+
+Result<Operands> split_operands(std::vector<std::string> typed, const std::string& store_option,
+                                const OperandCount& count) {
   Operands result{store_option, std::move(typed)};
   if (result.store.empty()) {
     result.store = store_of_environment();
@@ -40,7 +51,7 @@ Result<Operands> split_operands(std::vector<std::string> typed, const std::strin
   }
   if (result.own.size() > count.most)
     return fail(ErrorKind::invalid_argument, fmt::format("unexpected argument '{}'", result.own.back()));
-  if (result.own.size() < count.least) return fail(ErrorKind::invalid_argument, "an argument is missing");
+  if (result.own.size() < count.least) return std::unexpected(missing(count.names[result.own.size()]));
   if (result.store.empty())
     return fail(ErrorKind::invalid_argument, "no store is given", {}, {}, "use --store STORE, or set FOREBAY_STORE");
   return result;
@@ -66,6 +77,15 @@ Result<store::SetInfo> find_set(const store::Store& store, const std::string& na
   for (const store::SetInfo& set : sets | std::views::reverse)
     if (set.manifest) return set;
   return fail(ErrorKind::not_found, "the store has no set that can be read", store.path());
+}
+
+std::string repair_text(const store::Manifest& manifest) {
+  if (manifest.repaired_from.empty() && manifest.lost_containers.empty()) return {};
+  std::string text = manifest.repaired_from.empty() ? "repaired" : "repaired from " + manifest.repaired_from;
+  if (manifest.damaged_files > 0) text += fmt::format(", {} damaged", plural(manifest.damaged_files, "file"));
+  if (const size_t lost = manifest.lost_containers.size(); lost > 0)
+    text += fmt::format(", {} lost", plural(lost, "container"));
+  return text;
 }
 
 void warn(std::string_view text) { fmt::print(stderr, "forebay: warning: {}\n", printable(text)); }

@@ -19,8 +19,10 @@ constexpr VerbText kText = {
     .description =
         "Compares two sets file by file, and files whose bytes differ variable by variable.\n"
         "A and B are names of sets of the store, or STORE/NAME where they are in different\n"
-        "stores. The exit code is 0 if the sets are equal and 10 if they differ. Per file:\n"
-        "'+' only in B, '-' only in A, '*' other bytes, '~' other mode, time or kind only.\n",
+        "stores. The exit code is 0 if the sets are equal and 10 if they differ. Files whose\n"
+        "names contain that of the dump are compared as well, where rank and the rest of the\n"
+        "name are equal: 'DD0002.cpu0007 -> DD0005.cpu0007'. Per file: '+' only in B, '-' only\n"
+        "in A, '*' other bytes, '~' other name, mode, time or kind only.\n",
     .examples =
         "  forebay diff DD0008 DD0014 --store /scratch/store\n"
         "  forebay diff /scratch/store/DD0008 /archive/store/DD0008\n"
@@ -84,11 +86,15 @@ Json json_variable(const engine::VariableDifference& variable) {
 Json json_difference(const engine::FileDifference& file) {
   Json variables = Json::array();
   for (const auto& variable : file.variables) variables.push_back(json_variable(variable));
-  return {{"name", json_text(file.name)}, {"change", change_text(file.change)}, {"variables", std::move(variables)}};
+  return {{"name", json_text(file.name)},
+          {"other_name", file.other_name.empty() ? Json() : json_text(file.other_name)},
+          {"change", change_text(file.change)},
+          {"variables", std::move(variables)}};
 }
 
 void print_difference(const engine::FileDifference& file) {
-  fmt::print("{} {}\n", sign_of(file.change), printable(file.name));
+  fmt::print("{} {}{}\n", sign_of(file.change), printable(file.name),
+             file.other_name.empty() ? "" : " -> " + printable(file.other_name));
   for (const auto& variable : file.variables) {
     if (variable.differing_elements == UINT64_MAX)
       fmt::print("    {}: another shape or type\n", printable(variable.path));

@@ -68,7 +68,7 @@ class Extract final : public Verb {
   }
 
   Result<ExitCode> run(const Console& console) override {
-    FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {2, 2}));
+    FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {2, 2, {"NAME", "VARIABLE"}}));
     if (to_ == "-" && console.json) return fail(ErrorKind::invalid_argument, "--json and '--to -' exclude each other");
     FOREBAY_TRY(const auto store, store::Store::open(operands.store));
     FOREBAY_TRY(const auto info, find_set(store, operands.own[0], series_));

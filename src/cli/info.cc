@@ -240,6 +240,8 @@ void print_manifest(const store::Manifest& manifest) {
              format_ratio(static_cast<double>(manifest.raw_bytes()), static_cast<double>(manifest.bytes())));
   if (!manifest.lossy.empty())
     fmt::print("lossy        {}\n", printable(fmt::format("{}", fmt::join(manifest.lossy, " "))));
+  if (const std::string repair = repair_text(manifest); !repair.empty())
+    fmt::print("note         {}\n", printable(repair));
   if (!manifest.bases.empty()) fmt::print("elsewhere    {}\n", printable(bases_text(manifest.bases)));
 }
 
@@ -270,7 +272,7 @@ class Info final : public Verb {
       show(containers, nullptr, console);
       return ExitCode::ok;
     }
-    FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {1, 1}));
+    FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {1, 1, {"NAME"}}));
     FOREBAY_TRY(const auto store, store::Store::open(operands.store));
     FOREBAY_TRY(const auto info, find_set(store, operands.own[0], series_));
     FOREBAY_TRY(const auto set, engine::open_set(info, memory));

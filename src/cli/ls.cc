@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "cli/bases.h"
@@ -20,12 +22,12 @@ constexpr VerbText kText = {
     .summary = "list the sets of a store, or the files and variables of a set",
     .usage = "STORE [NAME|latest] [OPTIONS]",
     .description =
-        "Without NAME: the sets, oldest first, or those of --series; BASES are sets that hold frames of a set,\n"
-        "without which it cannot be restored. With NAME: the set's files. With --variables:\n"
-        "its variables with type, shape, compression ratio and characteristics (smallest,\n"
-        "largest and mean finite value, counts of NaNs and infinities). Only manifests and\n"
-        "indices are read. A frame may hold bytes of several variables; each is charged\n"
-        "for its part.\n",
+        "Without NAME: the sets, oldest first, or those of --series; BASES are sets that hold\n"
+        "frames of a set, without which it cannot be restored; NOTE tells what 'repair' left\n"
+        "of a set. With NAME: the set's files. With --variables: its variables with type, shape, compression\n"
+        "ratio and characteristics (smallest, largest and mean finite value, counts of NaNs\n"
+        "and infinities). Only manifests and indices are read. A frame may hold bytes of\n"
+        "several variables; each is charged for its part.\n",
     .examples =
         "  forebay ls /scratch/store\n"
         "  forebay ls /scratch/store DD0008\n"
@@ -66,7 +68,10 @@ Json json_set(const store::SetInfo& set) {
                {"raw_bytes", manifest.raw_bytes()},
                {"stored_bytes", manifest.bytes()},
                {"ratio", json_ratio(raw, stored)},
-               {"bases", json_bases(manifest.bases)}});
+               {"bases", json_bases(manifest.bases)},
+               {"repaired_from", manifest.repaired_from.empty() ? Json() : json_text(manifest.repaired_from)},
+               {"damaged_files", manifest.damaged_files},
+               {"lost_containers", json_texts(manifest.lost_containers)}});
   return json;
 }
 
@@ -76,30 +81,45 @@ std::string base_names(const store::Manifest& manifest) {
   return names.empty() ? "-" : names;
 }
 
+std::vector<std::string> cells_of(const store::SetInfo& set) {
+  if (!set.manifest) return {printable(set.name), "-", "-", "damaged", "-", "-", "-", "-", "-", "-", "-", "-"};
+  const store::Manifest& m = *set.manifest;
+  return {printable(set.name),
+          printable(m.origin.series),
+          step_text(m.step),
+          created_text(m),
+          fmt::format("{}", m.ranks),
+          fmt::format("{}", m.files()),
+          format_bytes(m.raw_bytes()),
+          format_bytes(m.bytes()),
+          format_ratio(static_cast<double>(m.raw_bytes()), static_cast<double>(m.bytes())),
+          printable(m.profile) + (m.lossy.empty() ? "" : " (lossy)"),
+          printable(m.scheme),
+          printable(base_names(m))};
+}
+
+bool is_noted(const store::SetInfo& set) { return set.manifest && !repair_text(*set.manifest).empty(); }
+
 void print_sets(const std::vector<store::SetInfo>& sets) {
-  Table table({{"NAME"},
-               {"SERIES"},
-               {"STEP", Align::right},
-               {"CREATED"},
-               {"RANKS", Align::right},
-               {"FILES", Align::right},
-               {"SIZE", Align::right},
-               {"STORED", Align::right},
-               {"RATIO", Align::right},
-               {"PROFILE"},
-               {"SCHEME"},
-               {"BASES"}});
+  const bool has_notes = std::ranges::any_of(sets, is_noted);
+  std::vector<Table::Column> columns = {{"NAME"},
+                                        {"SERIES"},
+                                        {"STEP", Align::right},
+                                        {"CREATED"},
+                                        {"RANKS", Align::right},
+                                        {"FILES", Align::right},
+                                        {"SIZE", Align::right},
+                                        {"STORED", Align::right},
+                                        {"RATIO", Align::right},
+                                        {"PROFILE"},
+                                        {"SCHEME"},
+                                        {"BASES"}};
+  if (has_notes) columns.push_back({"NOTE"});
+  Table table(columns);
   for (const store::SetInfo& set : sets) {
-    if (!set.manifest) {
-      table.add({printable(set.name), "-", "-", "damaged", "-", "-", "-", "-", "-", "-", "-", "-"});
-      continue;
-    }
-    const store::Manifest& m = *set.manifest;
-    table.add(
-        {printable(set.name), printable(m.origin.series), step_text(m.step), created_text(m),
-         fmt::format("{}", m.ranks), fmt::format("{}", m.files()), format_bytes(m.raw_bytes()), format_bytes(m.bytes()),
-         format_ratio(static_cast<double>(m.raw_bytes()), static_cast<double>(m.bytes())),
-         printable(m.profile) + (m.lossy.empty() ? "" : " (lossy)"), printable(m.scheme), printable(base_names(m))});
+    std::vector<std::string> cells = cells_of(set);
+    if (has_notes) cells.push_back(set.manifest ? printable(repair_text(*set.manifest)) : "");
+    table.add(std::move(cells));
   }
   table.for_each_line(print_line);
 }

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/nearest.h"
 #include "cli/allocator.h"
 #include "cli/json.h"
 #include "cli/text.h"
@@ -37,7 +38,13 @@ ExitCode report(const Error& error, bool json) {
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 Error unknown_verb(const std::string& name) {
-  return {ErrorKind::invalid_argument, fmt::format("'{}' is not a verb", name), {}, {}, "see 'forebay --help'"};
+  std::vector<std::string> names = {"help", "--help", "--version"};
+  for (const VerbFactory make : all_verbs()) names.emplace_back(make()->text().name);
+  return {ErrorKind::invalid_argument,
+          fmt::format("'{}' is not a verb", name),
+          {},
+          {},
+          nearest_hint(name, names, "see 'forebay --help'")};
 }
 
 Result<ExitCode> help(const Words& words) {
@@ -73,7 +80,10 @@ Result<ExitCode> dispatch(const Words& words) {
   const std::string& first = words[0];
   if (first == "--help" || first == "-h" || first == "help") return help(rest);
   if (first == "--version" || first == "-V") {
-    print(version_text());
+    if (wants_json(rest))
+      print_json(version_json());
+    else
+      print(version_text());
     return ExitCode::ok;
   }
   const auto verb = find_verb(first);

@@ -40,7 +40,7 @@ class Repair final : public Verb {
   }
 
   Result<ExitCode> run(const Console& console) override {
-    FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {1, 1}));
+    FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {1, 1, {"NAME"}}));
     FOREBAY_TRY(const auto store, store::Store::open_for_writing(operands.store));
     const std::string& name = operands.own[0];
     FOREBAY_TRY(const auto report, repair(store, name));

@@ -81,7 +81,7 @@ class Restore final : public Verb {
   }
 
   Result<ExitCode> run(const Console& console) override {
-    FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {1, 1}));
+    FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {1, 1, {"NAME"}}));
     if (options_.target.empty())
       return fail(ErrorKind::invalid_argument, "no target directory is given", {}, {}, "use --to DIR");
     options_.store = operands.store;

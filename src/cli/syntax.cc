@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/nearest.h"
 #include "cli/units.h"
 
 namespace forebay::cli {
@@ -106,6 +107,21 @@ static std::string long_name(const std::string& names) {
   return names.substr(begin, names.find(',', begin) - begin);
 }
 
+Error Syntax::unexpected(const std::string& verb, const std::string& word) const {
+  const std::string see = fmt::format("see 'forebay {} --help'", verb);
+  if (!word.starts_with('-'))
+    return {ErrorKind::invalid_argument, fmt::format("unexpected argument '{}'", word), {}, {}, see};
+  const std::string name = word.substr(0, word.find('='));
+  std::vector<std::string> names = {"--help"};
+  for (const Option& option : options_) names.push_back(long_name(option.text.names));
+  const std::string near = nearest_hint(name, names, "");
+  return {ErrorKind::invalid_argument,
+          fmt::format("'{}' is not an option of '{}'", name, verb),
+          {},
+          {},
+          near.empty() ? see : near + " " + see};
+}
+
 Result<void> Syntax::apply(const Option& option, const std::vector<std::string>& values) {
   for (auto* words : option.recorders)
     for (const std::string& value : values)
@@ -137,6 +153,8 @@ Result<bool> Syntax::parse(const std::string& verb, const std::vector<std::strin
   }
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::ExtrasError&) {
+    return std::unexpected(unexpected(verb, app.remaining().front()));
   } catch (const CLI::ParseError& error) {
     return std::unexpected(usage_error(verb, error));
   }

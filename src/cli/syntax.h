@@ -68,6 +68,8 @@ class Syntax {
     std::vector<std::pair<std::string, std::string>> rows;
   };
 
+  // What is wrong with a word that nothing takes.
+  Error unexpected(const std::string& verb, const std::string& word) const;
   static Result<void> apply(const Option& option, const std::vector<std::string>& values);
 
   std::vector<std::string>* operands_ = nullptr;

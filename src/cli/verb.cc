@@ -1,6 +1,7 @@
 #include "cli/verb.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "codec/codec.h"
 #include "container/format.h"
@@ -37,7 +38,7 @@ std::string command_help() {
   text +=
       "\n"
       "'forebay help VERB' or 'forebay VERB --help' explains a verb, with examples.\n"
-      "'forebay --version' tells what this build contains.\n"
+      "'forebay --version' tells what this build contains, also with --json.\n"
       "\n"
       "FOREBAY_STORE in the environment names the store where --store is not given.\n"
       "Every verb takes --json: one document on standard output, errors included.\n"
@@ -64,14 +65,28 @@ std::string verb_help(Verb& verb) {
                      syntax.help(), text.examples);
 }
 
+static std::vector<std::string> formats() {
+  std::vector<std::string> names;
+  for (const format::FormatReader* reader : format::all_readers()) names.emplace_back(reader->name());
+  return names;
+}
+
+static std::vector<std::string> codecs() {
+  std::vector<std::string> names;
+  for (const codec::Codec* codec : codec::all_codecs()) names.emplace_back(codec->name());
+  return names;
+}
+
 std::string version_text() {
-  std::string text = fmt::format("forebay {}\nformats:", FOREBAY_VERSION);
-  for (const format::FormatReader* reader : format::all_readers()) text += fmt::format(" {}", reader->name());
-  text += "\ncodecs:";
-  for (const codec::Codec* codec : codec::all_codecs()) text += fmt::format(" {}", codec->name());
-  text += fmt::format("\ncontainer format: {}\nMPI: {}\ncompiler: {}\n", container::kFormatVersion,
-                      FOREBAY_WITH_MPI ? "yes" : "no", FOREBAY_COMPILER);
-  return text;
+  return fmt::format("forebay {}\nformats: {}\ncodecs: {}\ncontainer format: {}\nMPI: {}\ncompiler: {}\n",
+                     FOREBAY_VERSION, fmt::join(formats(), " "), fmt::join(codecs(), " "), container::kFormatVersion,
+                     FOREBAY_WITH_MPI ? "yes" : "no", FOREBAY_COMPILER);
+}
+
+Json version_json() {
+  return {{"version", FOREBAY_VERSION},   {"formats", formats()},
+          {"codecs", codecs()},           {"container_format", container::kFormatVersion},
+          {"mpi", FOREBAY_WITH_MPI != 0}, {"compiler", FOREBAY_COMPILER}};
 }
 
 }  // namespace forebay::cli

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "cli/exit_code.h"
+#include "cli/json.h"
 #include "cli/syntax.h"
 
 namespace forebay::cli {
@@ -71,7 +72,8 @@ std::unique_ptr<Verb> find_verb(std::string_view name);
 std::string command_help();
 std::string verb_help(Verb& verb);
 
-// `forebay --version`: version, then what this build contains.
+// `forebay --version`: version, then what this build contains. And `forebay --version --json`.
 std::string version_text();
+Json version_json();
 
 }  // namespace forebay::cli

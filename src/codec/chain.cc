@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/nearest.h"
 #include "codec/codec_ids.h"
 #include "codec/recipe.h"
 
@@ -25,11 +26,19 @@ Result<FrameShape> shape_after(const Codec& codec, const Context& context, uint6
   return fail(ErrorKind::corrupt, fmt::format("impossible size after codec {}", codec.name()));
 }
 
+std::vector<std::string> codec_names() {
+  std::vector<std::string> names;
+  for (const Codec* codec : all_codecs()) names.emplace_back(codec->name());
+  return names;
+}
+
 Result<Stage> parse_stage(std::string_view text) {
   const size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
   const Codec* codec = find_codec(name);
-  if (codec == nullptr) return fail(ErrorKind::invalid_argument, fmt::format("unknown codec '{}'", name));
+  if (codec == nullptr)
+    return fail(ErrorKind::invalid_argument, fmt::format("'{}' is not a codec", name), {}, {},
+                nearest_hint(name, codec_names(), "'forebay --version' lists the codecs"));
   if (!codec->is_lossless())
     return fail(ErrorKind::invalid_argument, fmt::format("codec '{}' is not lossless", name), {}, {},
                 "name the variables and a bound with --lossy");

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/nearest.h"
 #include "codec/codec_ids.h"
 #include "codec/trial.h"
 
@@ -108,6 +112,15 @@ bool only_tiny_variables(const FrameShape& shape) {
                              [&](const Block& block) { return block.count() * shape.type.size < kTinyVariableBytes; });
 }
 
+std::unexpected<Error> unknown_profile(std::string_view text) {
+  std::vector<std::string> names;
+  for (const ProfileInfo& profile : profiles()) names.emplace_back(profile.name);
+  const std::string all = fmt::format("profiles are {}", fmt::join(names, ", "));
+  for (const Codec* codec : all_codecs()) names.emplace_back(codec->name());
+  return fail(ErrorKind::invalid_argument, fmt::format("'{}' is neither a profile nor a codec", text), {}, {},
+              nearest_hint(text, names, all));
+}
+
 }  // namespace
 
 Result<Profile> Profile::parse(std::string_view text) {
@@ -120,7 +133,10 @@ Result<Profile> Profile::parse(std::string_view text) {
     return profile;
   }
   profile.policy_ = Policy::chain;
-  FOREBAY_TRY(profile.chain_, parse_chain(text));
+  auto chain = parse_chain(text);
+  const bool is_one_word = text.find_first_of(",:") == text.npos;
+  if (!chain && is_one_word && find_codec(text) == nullptr) return unknown_profile(text);
+  FOREBAY_TRY(profile.chain_, std::move(chain));
   return profile;
 }
 

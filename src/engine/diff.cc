@@ -6,6 +6,7 @@
 
 #include "engine/compare_elements.h"
 #include "engine/extract.h"
+#include "engine/match_files.h"
 #include "engine/set_reader.h"
 
 namespace forebay::engine {
@@ -18,12 +19,11 @@ struct FilePlace {
   uint32_t file = 0;
 };
 
-std::map<std::string_view, FilePlace> files_by_name(const OpenSet& set) {
-  std::map<std::string_view, FilePlace> files;
-  for (size_t container = 0; container < set.containers.size(); ++container) {
-    const auto& rows = set.containers[container].directory().files;
-    for (uint32_t file = 0; file < rows.size(); ++file) files[rows[file].name] = {container, file};
-  }
+std::vector<FilePlace> files_of(const OpenSet& set) {
+  std::vector<FilePlace> files;
+  for (size_t container = 0; container < set.containers.size(); ++container)
+    for (uint32_t file = 0; file < set.containers[container].directory().files.size(); ++file)
+      files.push_back({container, file});
   return files;
 }
 
@@ -32,13 +32,18 @@ struct Side {
   const OpenSet& set;
   uint64_t memory_bytes;
   SetReader reader;
-  std::map<std::string_view, FilePlace> files;
+  std::vector<FilePlace> files;
 
   Side(const OpenSet& opened, uint64_t memory)
-      : set(opened), memory_bytes(memory), reader(opened, memory), files(files_by_name(opened)) {}
+      : set(opened), memory_bytes(memory), reader(opened, memory), files(files_of(opened)) {}
 
   const Directory& directory(const FilePlace& place) const { return set.containers[place.container].directory(); }
   const FileRow& row(const FilePlace& place) const { return directory(place).files[place.file]; }
+  std::vector<FileLabel> labels() const {
+    std::vector<FileLabel> labels;
+    for (const FilePlace& place : files) labels.push_back({row(place).name, row(place).rank, row(place).kind});
+    return labels;
+  }
   std::optional<uint64_t> crc(const FilePlace& place) const {
     const auto& crcs = set.containers[place.container].index().file_crcs;
     return crcs.empty() ? std::nullopt : std::optional(crcs[place.file]);
@@ -51,18 +56,21 @@ class Comparison {
       : a_(a, memory_bytes / 2), b_(b, memory_bytes / 2) {}
 
   Result<std::vector<FileDifference>> run() {
+    const std::vector<FileLabel> in_a = a_.labels(), in_b = b_.labels();
+    const auto match = match_files({a_.set.manifest.name, in_a}, {b_.set.manifest.name, in_b});
     std::vector<FileDifference> differences;
-    for (const auto& [name, place] : a_.files) {
-      const auto other = b_.files.find(name);
-      if (other == b_.files.end()) {
-        differences.push_back({std::string(name), Change::removed, {}});
+    std::vector<bool> is_matched(in_b.size());
+    for (size_t i = 0; i < in_a.size(); ++i) {
+      if (!match[i]) {
+        differences.push_back({std::string(in_a[i].name), {}, Change::removed, {}});
         continue;
       }
-      FOREBAY_TRY(auto difference, compare_files(place, other->second));
+      is_matched[*match[i]] = true;
+      FOREBAY_TRY(auto difference, compare_files(a_.files[i], b_.files[*match[i]]));
       if (difference) differences.push_back(*std::move(difference));
     }
-    for (const auto& [name, place] : b_.files)
-      if (!a_.files.contains(name)) differences.push_back({std::string(name), Change::added, {}});
+    for (size_t i = 0; i < in_b.size(); ++i)
+      if (!is_matched[i]) differences.push_back({std::string(in_b[i].name), {}, Change::added, {}});
     std::ranges::sort(differences, {}, &FileDifference::name);
     return differences;
   }
@@ -71,15 +79,16 @@ class Comparison {
   Result<std::optional<FileDifference>> compare_files(const FilePlace& a, const FilePlace& b) {
     const FileRow& row_a = a_.row(a);
     const FileRow& row_b = b_.row(b);
+    const std::string other_name = row_a.name == row_b.name ? "" : row_b.name;
     FOREBAY_TRY(const bool same_bytes, have_same_bytes(a, b));
     if (!same_bytes) {
       FOREBAY_TRY(auto variables, compare_variables(a, b));
-      return FileDifference{row_a.name, Change::bytes, std::move(variables)};
+      return FileDifference{row_a.name, other_name, Change::bytes, std::move(variables)};
     }
     const auto metadata = [](const FileRow& row) {
-      return std::tie(row.kind, row.mode, row.mtime_s, row.mtime_ns, row.link_target);
+      return std::tie(row.name, row.kind, row.mode, row.mtime_s, row.mtime_ns, row.link_target);
     };
-    if (metadata(row_a) != metadata(row_b)) return FileDifference{row_a.name, Change::metadata, {}};
+    if (metadata(row_a) != metadata(row_b)) return FileDifference{row_a.name, other_name, Change::metadata, {}};
     return std::nullopt;
   }
 

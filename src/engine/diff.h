@@ -8,7 +8,7 @@
 
 namespace forebay::engine {
 
-// bytes: of a regular file; metadata: mode, time, kind or link target only.
+// bytes: of a regular file; metadata: name, mode, time, kind or link target only.
 enum class Change : uint8_t { added, removed, bytes, metadata };
 
 struct VariableDifference {
@@ -19,12 +19,14 @@ struct VariableDifference {
 };
 
 struct FileDifference {
-  std::string name;
+  std::string name;        // in the first set; of an added file, in the second
+  std::string other_name;  // in the second set, where it has another name there; else empty
   Change change = Change::bytes;
   std::vector<VariableDifference> variables;  // of a file whose bytes differ; empty if only its skeleton does
 };
 
-// Compares the files of two sets by name, and those whose bytes differ variable by variable. In order of names. Files
+// Compares the files of two sets, as match_files() finds them to be counterparts, and those whose bytes differ variable
+// by variable. In order of names. Files
 // of equal size and CRC-64 are taken as equal without reading them. corrupt if a frame that must be read is damaged;
 // limit if `memory_bytes` cannot hold the frames of a variable, or a variable that the two sets store in different
 // blocks.

@@ -83,7 +83,9 @@ void expect_equal(const Directory& a, const Directory& b) {
 TEST_F(HeadersTest, SeveralNodesMakeWhatOneWouldHaveRead) {
   const GroupDirectory group = expected();
   EXPECT_GT(group.directory.variables.size(), 20u);
-  EXPECT_EQ(group.remarks.size(), 1u);
+  ASSERT_EQ(group.remarks.size(), 1u);
+  EXPECT_TRUE(group.remarks[0].starts_with(tree() + "/broken.1.h5: ")) << group.remarks[0];
+  EXPECT_EQ(group.remarks[0].find(tree(), 1), std::string::npos) << "the path once: " << group.remarks[0];
   for (const size_t nodes : {1, 2, 3, 7}) {
     std::vector<Headers> headers;
     for (size_t node = 0; node < nodes; ++node) headers.push_back(sent(files_of(node, nodes)));

@@ -1,56 +1,21 @@
 // Which rank wrote which file: assign_ranks() and rank_groups().
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string_view>
 #include <unordered_map>
 
+#include "engine/name_pattern.h"
 #include "engine/tree.h"
 
 namespace forebay::engine {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-// A name taken apart at its runs of digits: "DD0010.cpu0003" is the pattern "DD#.cpu#" with the numbers 0010 and 0003.
-struct Parsed {
-  std::string pattern;
-  std::vector<std::string_view> numbers;
-};
-
-Parsed parse(std::string_view name) {
-  Parsed parsed;
-  for (size_t i = 0; i < name.size();) {
-    if (!is_digit(name[i])) {
-      parsed.pattern += name[i++];
-      continue;
-    }
-    size_t end = i;
-    while (end < name.size() && is_digit(name[end])) ++end;
-    parsed.pattern += '#';
-    parsed.numbers.push_back(name.substr(i, end - i));
-    i = end;
-  }
-  return parsed;
-}
-
-// Numbers of any length, compared by value.
-struct ByValue {
-  bool operator()(std::string_view a, std::string_view b) const {
-    const auto strip = [](std::string_view digits) {
-      return digits.substr(std::min(digits.find_first_not_of('0'), digits.size()));
-    };
-    a = strip(a);
-    b = strip(b);
-    return a.size() != b.size() ? a.size() < b.size() : a < b;
-  }
-};
-
 // The last run of digits that differs among names of one pattern; -1 if none does.
-int varying_run(const std::vector<const Parsed*>& members) {
+int varying_run(const std::vector<const NamePattern*>& members) {
   for (int run = static_cast<int>(members.front()->numbers.size()) - 1; run >= 0; --run) {
     const std::string_view first = members.front()->numbers[run];
-    if (std::ranges::any_of(members, [&](const Parsed* member) { return member->numbers[run] != first; })) return run;
+    if (std::ranges::any_of(members, [&](const NamePattern* member) { return member->numbers[run] != first; }))
+      return run;
   }
   return -1;
 }
@@ -58,10 +23,10 @@ int varying_run(const std::vector<const Parsed*>& members) {
 }  // namespace
 
 std::vector<uint32_t> assign_ranks(std::span<const std::string> names) {
-  std::vector<Parsed> parsed;
-  for (const std::string& name : names) parsed.push_back(parse(name));
-  std::unordered_map<std::string_view, std::vector<const Parsed*>> series;
-  for (const Parsed& name : parsed) series[name.pattern].push_back(&name);
+  std::vector<NamePattern> parsed;
+  for (const std::string& name : names) parsed.push_back(take_apart(name));
+  std::unordered_map<std::string_view, std::vector<const NamePattern*>> series;
+  for (const NamePattern& name : parsed) series[name.pattern].push_back(&name);
 
   std::unordered_map<std::string_view, int> run_of;
   std::map<std::string_view, uint32_t, ByValue> rank_of;
@@ -69,7 +34,7 @@ std::vector<uint32_t> assign_ranks(std::span<const std::string> names) {
     const int run = varying_run(members);
     run_of[pattern] = run;
     if (run >= 0)
-      for (const Parsed* member : members) rank_of.try_emplace(member->numbers[run], 0);
+      for (const NamePattern* member : members) rank_of.try_emplace(member->numbers[run], 0);
   }
   uint32_t next = 0;
   for (auto& [number, rank] : rank_of) rank = next++;

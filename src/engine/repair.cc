@@ -248,6 +248,8 @@ class Repairer {
       }
     }
     manifest.name = new_name_;
+    manifest.repaired_from = set_.name;
+    manifest.damaged_files = report_.lost_files.size();
     identify_bases(store);
     manifest.bases = bases_;
     manifest.since_full = bases_.empty() ? 0 : std::max<uint64_t>(manifest.since_full, 1);

@@ -35,8 +35,14 @@ Result<ReadLayout> opaque(std::string remark = {}) {
   return ReadLayout{.layout = {.format = "opaque", .variables = {}}, .remark = std::move(remark)};
 }
 
+// Whoever shows a remark names the file that it is on.
+std::string remark_of(Error error, const ByteSource& source) {
+  if (error.path == source.name()) error.path.clear();
+  return error.message();
+}
+
 Result<ReadLayout> finish(Result<Layout> layout, const ByteSource& source) {
-  if (!layout && is_about_content(layout.error())) return opaque(layout.error().message());
+  if (!layout && is_about_content(layout.error())) return opaque(remark_of(layout.error(), source));
   if (!layout) return std::unexpected(layout.error());
   ReadLayout read{.layout = std::move(*layout), .remark = {}};
   const size_t dropped = normalise(read.layout, source.size());

@@ -54,6 +54,14 @@ class Members {
     if (find(key)) read(key, to.emplace());
   }
 
+  void read_if_there(const char* key, std::string& to) {
+    if (find(key)) read(key, to);
+  }
+
+  void read_if_there(const char* key, uint64_t& to) {
+    if (find(key)) read(key, to);
+  }
+
   void read(const char* key, std::string& to) {
     const json* value = find(key);
     if (value && value->is_string())
@@ -219,6 +227,8 @@ std::string serialise(const Manifest& manifest) {
   if (!manifest.lossy.empty()) body["lossy"] = manifest.lossy;
   if (!manifest.sources.empty()) body["sources"] = manifest.sources;
   if (!manifest.lost_containers.empty()) body["lost_containers"] = manifest.lost_containers;
+  if (!manifest.repaired_from.empty()) body["repaired_from"] = manifest.repaired_from;
+  if (manifest.damaged_files > 0) body["damaged_files"] = manifest.damaged_files;
   if (!manifest.bases.empty()) {
     body["bases"] = json_bases(manifest);
     body["since_full"] = manifest.since_full;
@@ -240,6 +250,8 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string& path) 
   members.read("scheme", manifest.scheme);
   members.read("ranks", manifest.ranks);
   members.read("group_size", manifest.group_size);
+  members.read_if_there("repaired_from", manifest.repaired_from);
+  members.read_if_there("damaged_files", manifest.damaged_files);
   const bool good = read_containers(body, manifest.containers) &&
                     read_texts(body, "lost_containers", manifest.lost_containers) &&
                     read_texts(body, "lossy", manifest.lossy) && read_texts(body, "sources", manifest.sources) &&

@@ -1,4 +1,5 @@
 #include <limits>
+#include <set>
 
 #include "store/sealed_text.h"
 #include "store/test_store.h"
@@ -18,6 +19,8 @@ Manifest example() {
   manifest.group_size = 32;
   manifest.sources = {"0123456789abcdef"};
   manifest.lost_containers = {"g000002.fbc"};
+  manifest.repaired_from = "run.0041";
+  manifest.damaged_files = 3;
   manifest.containers = {{"g000000.fbc", 1000, 3000, 32, 0xfedcba9876543210}, {"g000001.fbc", 2000, 4000, 31, 7}};
   return manifest;
 }
@@ -32,6 +35,8 @@ TEST(Manifest, ComesBackAsItWas) {
   EXPECT_EQ(back.containers[0].tail_hash, 0xfedcba9876543210);
   EXPECT_EQ(back.lost_containers, std::vector<std::string>{"g000002.fbc"});
   EXPECT_EQ(back.sources, std::vector<std::string>{"0123456789abcdef"});
+  EXPECT_EQ(back.repaired_from, "run.0041");
+  EXPECT_EQ(back.damaged_files, 3u);
   EXPECT_EQ(back.bytes(), 3000u);
   EXPECT_EQ(back.raw_bytes(), 7000u);
   EXPECT_EQ(back.files(), 63u);
@@ -77,7 +82,8 @@ TEST(Manifest, EveryMemberIsRequiredAndHasItsType) {
   for (const auto& [key, member] : good.items()) {
     nlohmann::json bad = good;
     bad.erase(key);
-    EXPECT_EQ(check_broken(bad), key != "step" && key != "sources" && key != "lost_containers") << key;
+    const std::set<std::string> optional = {"step", "sources", "lost_containers", "repaired_from", "damaged_files"};
+    EXPECT_EQ(check_broken(bad), !optional.contains(key)) << key;
     for (const nlohmann::json& wrong : {nlohmann::json(nullptr), nlohmann::json(1.5), nlohmann::json(true),
                                         nlohmann::json::object(), member.is_string() ? nlohmann::json(1) : "text"}) {
       bad[key] = wrong;

@@ -59,6 +59,8 @@ struct Manifest {
   std::vector<std::string> sources;          // of a job's set: a hash for each node's files, by which the same files
                                              // are known when they are offered again
   std::vector<std::string> lost_containers;  // that the set had before a repair, which could save nothing of them
+  std::string repaired_from;                 // the set that this one was saved from by a repair; empty if it was packed
+  uint64_t damaged_files = 0;                // of those of a repaired set, that lack bytes
   std::vector<BaseEntry> bases;              // without which the set cannot be restored
   uint64_t since_full = 0;  // 0 without bases; else by how many sets the last one without is ahead of this one
   Origin origin;
