@@ -23,7 +23,7 @@ TEST(Nearest, NamesAFewThatAreNear) {
 }
 
 TEST(Nearest, Hint) {
-  EXPECT_EQ(nearest_hint("rnu", Names{"run", "prune"}, "look"), "did you mean run or prune?");
+  EXPECT_EQ(nearest_hint("rnu", Names{"run", "prune", "rn"}, "look"), "did you mean rn or run?");
   EXPECT_EQ(nearest_hint("elsewhere", Names{"run"}, "look"), "look");
 }
 

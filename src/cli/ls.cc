@@ -24,10 +24,10 @@ constexpr VerbText kText = {
     .description =
         "Without NAME: the sets, oldest first, or those of --series; BASES are sets that hold\n"
         "frames of a set, without which it cannot be restored; NOTE tells what 'repair' left\n"
-        "of a set. With NAME: the set's files. With --variables: its variables with type, shape, compression\n"
-        "ratio and characteristics (smallest, largest and mean finite value, counts of NaNs\n"
-        "and infinities). Only manifests and indices are read. A frame may hold bytes of\n"
-        "several variables; each is charged for its part.\n",
+        "of a set. With NAME: the set's files. With --variables: its variables with type,\n"
+        "shape, compression ratio and characteristics (smallest, largest and mean finite\n"
+        "value, counts of NaNs and infinities). Only manifests and indices are read. A frame\n"
+        "may hold bytes of several variables; each is charged for its part.\n",
     .examples =
         "  forebay ls /scratch/store\n"
         "  forebay ls /scratch/store DD0008\n"

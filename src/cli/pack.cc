@@ -128,7 +128,9 @@ class Pack final : public Verb {
                   set_text(options_.name));
     syntax.option("--step", "NUMBER", "Number of the set in the run. Default: the number that ends the name, if any.",
                   set_integer(options_.step));
-    syntax.option("--group-size", "COUNT", fmt::format("Ranks per container. Default: {}.", options_.group_size),
+    syntax.option("--group-size", "COUNT",
+                  "Ranks per container. Default: 64, or more where so many have less than 8 MiB. Files that no number "
+                  "tells apart are a rank each; of them, as many as have 256 MiB.",
                   set_count(options_.group_size));
     syntax.option(
         "--exclude", "GLOB",

@@ -92,7 +92,6 @@ Result<void> check(const PackOptions& options) {
   if (options.full_every == 0)
     return fail(ErrorKind::invalid_argument, "of no sets in a row none can be full", {}, {},
                 "--full-every 1 makes every set a full one");
-  if (options.group_size == 0) return fail(ErrorKind::invalid_argument, "a rank group must have at least one rank");
   return check_lossy(options);
 }
 
@@ -154,6 +153,7 @@ class Packer {
     FOREBAY_TRY(tree_, scan_tree(options_.sources, options_.scan));
     if (tree_.files.empty())
       return fail(ErrorKind::invalid_argument, "there are no files to pack", options_.sources.front());
+    group_size_ = options_.group_size != 0 ? options_.group_size : default_group_size(tree_);
     if (team_.rank() != 0) return {};
     FOREBAY_TRY(const auto store, store::Store::open_for_writing(options_.store));
     FOREBAY_TRY(staged_, store.stage(name_));
@@ -162,7 +162,7 @@ class Packer {
     if (!options_.profile.remembers()) return {};
     FOREBAY_TRY(const auto sets, store.list());
     before_ = find_set_before(store::of_series(sets, options_.origin.series), options_.profile.name(), tree_.ranks,
-                              options_.group_size);
+                              group_size_);
     return {};
   }
 
@@ -178,7 +178,7 @@ class Packer {
                   "all processes of one pack must share the file system of the sources");
     std::optional<BaseMatcher> matcher;
     if (base_) matcher.emplace(*base_, base_share(resources_.memory_bytes));
-    const std::vector<FileRange> groups = rank_groups(tree_, options_.group_size);
+    const std::vector<FileRange> groups = rank_groups(tree_, group_size_);
     Progress progress{.done_bytes = 0, .total_bytes = tree_.bytes};
     const auto delivered = [&](uint64_t raw_bytes) {
       progress.done_bytes += raw_bytes;
@@ -219,7 +219,7 @@ class Packer {
                  .profile = options_.profile.name(),
                  .scheme = options_.scheme.name(),
                  .ranks = tree_.ranks,
-                 .group_size = options_.group_size,
+                 .group_size = group_size_,
                  .since_chosen = before_.since_chosen,
                  .base = base_ ? &base_->manifest : nullptr,
                  .origin = options_.origin};
@@ -268,6 +268,7 @@ class Packer {
   Resources resources_;
   const std::string name_;
   SourceTree tree_;
+  uint64_t group_size_ = 0;                   // ranks
   std::unique_ptr<store::StagedSet> staged_;  // on the first process
   std::optional<Base> base_;
   SetBefore before_;  // whose chains and relations are remembered

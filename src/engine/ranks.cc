@@ -22,7 +22,7 @@ int varying_run(const std::vector<const NamePattern*>& members) {
 
 }  // namespace
 
-std::vector<uint32_t> assign_ranks(std::span<const std::string> names) {
+AssignedRanks assign_ranks(std::span<const std::string> names) {
   std::vector<NamePattern> parsed;
   for (const std::string& name : names) parsed.push_back(take_apart(name));
   std::unordered_map<std::string_view, std::vector<const NamePattern*>> series;
@@ -39,16 +39,29 @@ std::vector<uint32_t> assign_ranks(std::span<const std::string> names) {
   uint32_t next = 0;
   for (auto& [number, rank] : rank_of) rank = next++;
 
-  std::vector<uint32_t> ranks;
+  AssignedRanks assigned{.of_name = {}, .are_numbered = !rank_of.empty()};
   for (uint32_t i = 0; i < parsed.size(); ++i) {
     const int run = run_of[parsed[i].pattern];
     if (rank_of.empty()) {
-      ranks.push_back(i);
+      assigned.of_name.push_back(i);
     } else {
-      ranks.push_back(run < 0 ? 0 : rank_of.at(parsed[i].numbers[run]));
+      assigned.of_name.push_back(run < 0 ? 0 : rank_of.at(parsed[i].numbers[run]));
     }
   }
-  return ranks;
+  return assigned;
+}
+
+uint64_t default_group_size(const SourceTree& tree) {
+  constexpr uint64_t kLeast = 64, kMostFiles = 16384;
+  const double enough_bytes = tree.are_numbered ? 8 << 20 : 256 << 20;
+  const auto of_average_group = [&](uint64_t total, uint64_t size) {
+    return static_cast<double>(total) * static_cast<double>(size) / static_cast<double>(tree.ranks);
+  };
+  uint64_t size = kLeast;
+  while (size < tree.ranks && of_average_group(tree.bytes, size) < enough_bytes &&
+         of_average_group(tree.files.size(), 2 * size) <= kMostFiles)
+    size *= 2;
+  return size;
 }
 
 std::vector<FileRange> rank_groups(const SourceTree& tree, uint64_t group_size) {

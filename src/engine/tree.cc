@@ -137,7 +137,9 @@ void set_ranks(SourceTree& tree) {
   std::vector<std::string> names;
   for (const SourceFile& file : tree.files)
     if (file.row.kind == FileKind::regular) names.push_back(file.row.name);
-  const std::vector<uint32_t> ranks = assign_ranks(names);
+  const AssignedRanks assigned = assign_ranks(names);
+  const std::vector<uint32_t>& ranks = assigned.of_name;
+  tree.are_numbered = assigned.are_numbered;
   size_t next = 0;
   for (SourceFile& file : tree.files)
     if (file.row.kind == FileKind::regular) file.row.rank = ranks[next++];

@@ -14,23 +14,52 @@ using Names = std::vector<std::string>;
 using Ranks = std::vector<uint32_t>;
 
 TEST(AssignRanks, ReadsTheNumberThatDiffers) {
-  EXPECT_EQ(assign_ranks(Names{"DD0010.cpu0000", "DD0010.cpu0001", "DD0010.cpu0002"}), (Ranks{0, 1, 2}));
-  EXPECT_EQ(assign_ranks(Names{"rank10.h5", "rank2.h5", "rank1.h5"}), (Ranks{2, 1, 0})) << "by value, not by spelling";
-  EXPECT_EQ(assign_ranks(Names{"rank0/state_7.bin", "rank1/state_7.bin"}), (Ranks{0, 1}));
+  EXPECT_EQ(assign_ranks(Names{"DD0010.cpu0000", "DD0010.cpu0001", "DD0010.cpu0002"}).of_name, (Ranks{0, 1, 2}));
+  EXPECT_EQ(assign_ranks(Names{"rank10.h5", "rank2.h5", "rank1.h5"}).of_name, (Ranks{2, 1, 0}))
+      << "by value, not by spelling";
+  EXPECT_EQ(assign_ranks(Names{"rank0/state_7.bin", "rank1/state_7.bin"}).of_name, (Ranks{0, 1}));
 }
 
 TEST(AssignRanks, GivesLogsAndParametersToRankZero) {
-  EXPECT_EQ(assign_ranks(Names{"DD0010", "DD0010.cpu0000", "DD0010.cpu0001", "DD0010.hierarchy"}), (Ranks{0, 0, 1, 0}));
+  EXPECT_EQ(assign_ranks(Names{"DD0010", "DD0010.cpu0000", "DD0010.cpu0001", "DD0010.hierarchy"}).of_name,
+            (Ranks{0, 0, 1, 0}));
 }
 
 TEST(AssignRanks, PutsSeveralFilesOfOneRankTogether) {
-  EXPECT_EQ(assign_ranks(Names{"grid.0003", "grid.0004", "part.0003", "part.0004"}), (Ranks{0, 1, 0, 1}));
+  EXPECT_EQ(assign_ranks(Names{"grid.0003", "grid.0004", "part.0003", "part.0004"}).of_name, (Ranks{0, 1, 0, 1}));
 }
 
 TEST(AssignRanks, WithoutNumbersEachNameIsARank) {
-  EXPECT_EQ(assign_ranks(Names{"a", "b", "c"}), (Ranks{0, 1, 2}));
-  EXPECT_EQ(assign_ranks(Names{"only7"}), (Ranks{0}));
-  EXPECT_EQ(assign_ranks(Names{}), Ranks{});
+  EXPECT_EQ(assign_ranks(Names{"a", "b", "c"}).of_name, (Ranks{0, 1, 2}));
+  EXPECT_EQ(assign_ranks(Names{"only7"}).of_name, (Ranks{0}));
+  EXPECT_EQ(assign_ranks(Names{}).of_name, Ranks{});
+  EXPECT_FALSE(assign_ranks(Names{"a", "b7"}).are_numbered);
+  EXPECT_TRUE(assign_ranks(Names{"a", "b7", "b8"}).are_numbered);
+}
+
+SourceTree tree_of(uint64_t files, uint64_t bytes_each, bool are_numbered, uint64_t files_per_rank = 1) {
+  SourceTree tree;
+  tree.files.resize(files);
+  tree.ranks = files / files_per_rank;
+  tree.bytes = files * bytes_each;
+  tree.are_numbered = are_numbered;
+  return tree;
+}
+
+TEST(DefaultGroupSize, IsLargerWhereRanksAreSmall) {
+  EXPECT_EQ(default_group_size(tree_of(4096, 1 << 20, true)), 64u) << "64 MiB a group";
+  EXPECT_EQ(default_group_size(tree_of(4096, 64 << 10, true)), 128u) << "8 MiB a group";
+  EXPECT_EQ(default_group_size(tree_of(4096, 1 << 20, false)), 256u) << "256 MiB a group";
+  EXPECT_EQ(default_group_size(tree_of(100'000, 400, true)), 16384u) << "as many files as a group may have";
+  EXPECT_EQ(default_group_size(tree_of(100'000, 400, false)), 16384u);
+  EXPECT_EQ(default_group_size(tree_of(100'000, 400, true, 4)), 4096u) << "four files a rank";
+}
+
+TEST(DefaultGroupSize, IsNoLargerThanTheRanksNeed) {
+  EXPECT_EQ(default_group_size(tree_of(0, 0, false)), 64u);
+  EXPECT_EQ(default_group_size(tree_of(64, 0, true)), 64u);
+  EXPECT_EQ(default_group_size(tree_of(65, 0, true)), 128u);
+  EXPECT_EQ(default_group_size(tree_of(50'000, 10, true, 50'000)), 64u) << "one rank of many files";
 }
 
 class TreeTest : public testing::Test {

@@ -69,7 +69,7 @@ void assign_by_names(Parts& parts) {
   std::vector<std::string> names;
   names.reserve(files.size());
   for (const wire::FileT* file : files) names.push_back(file->name);
-  const std::vector<uint32_t> ranks = engine::assign_ranks(names);
+  const std::vector<uint32_t> ranks = engine::assign_ranks(names).of_name;
   for (size_t i = 0; i < files.size(); ++i) files[i]->rank = static_cast<int32_t>(ranks[i]);
 }
 
