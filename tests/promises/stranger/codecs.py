@@ -1,0 +1,151 @@
+"""docs/codecs.md: recipes, and the codecs that need few words. lch.py, fitted.py and others.py have the rest."""
+
+import struct
+
+import numpy as np
+
+from . import fitted, lch, libs, others
+from .container import BYTES, Type
+from .elements import cells, from_integers, undo_lorenzo, words
+
+
+class Leb:
+    """Reads numbers off the front of some bytes."""
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def number(self):
+        value = shift = 0
+        while True:
+            byte = self.data[self.at]
+            self.at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    def take(self, count):
+        self.at += count
+        return self.data[self.at - count : self.at]
+
+    @property
+    def at_end(self):
+        return self.at == len(self.data)
+
+
+def parse_recipe(recipe):
+    """(id, level, size of the output, parameters) for each stage."""
+    if not recipe:
+        return []
+    reader, stages = Leb(recipe), []
+    for _ in range(reader.take(1)[0]):
+        codec, level = struct.unpack("<HB", reader.take(3))
+        size = reader.number()
+        stages.append((codec, level, size, reader.take(reader.number()) if codec >= 64 else b""))
+    if not reader.at_end:
+        raise ValueError("bytes after the recipe")
+    return stages
+
+
+HALO, SHUFFLE, LORENZO = 66, 1, 3
+NAMES = {1: "shuffle", 2: "bitshuffle", 3: "lorenzo", 16: "fpc", 17: "lch", 32: "zstd", 33: "deflate", 34: "lz4",
+         35: "fpzip1d", 36: "fpzip", 64: "fitted", 65: "relation", 66: "halo", 96: "zfp", 128: "base"}  # fmt: skip
+TRANSFORMS = {1, 2, 3, 64, 65, 66}
+
+
+def shape_after(codec, kind, blocks, size, parameters):
+    """What the next stage sees."""
+    if codec == HALO:
+        return kind, others.halo_shape(blocks, others.parse_halo(Leb(parameters), blocks))
+    if codec in TRANSFORMS:
+        return (kind if kind.kind == 0 else Type(2, 0, kind.size)), blocks
+    return BYTES, [(1, 1, 1, size)]
+
+
+def undo(codec, level, parameters, data, kind, blocks, references):
+    """What the stage read, from what it wrote. `kind` and `blocks` are the shape of the former."""
+    total = cells(blocks) * kind.size
+    if codec == 1:
+        return np.frombuffer(data, np.uint8).reshape(kind.size, -1).T.tobytes()
+    if codec == 2:
+        return undo_bitshuffle(data, kind.size)
+    if codec == LORENZO:
+        return from_integers(undo_lorenzo(data, kind, blocks, level), kind)
+    if codec == 16:
+        return undo_fpc(data, total // 8, level, kind)
+    if codec == 17:
+        return lch.decode(data, cells(blocks), kind.size, blocks)
+    if codec == 32:
+        return libs.unzstd(data)
+    if codec == 33:
+        return libs.inflate(data)
+    if codec == 34:
+        return libs.unlz4(data, total)
+    if codec in (35, 36):
+        return undo_fpzip(data, kind, blocks if codec == 36 else [(1, 1, 1, cells(blocks))])
+    if codec == 64:
+        return fitted.decode(data, kind, blocks, Leb(parameters))
+    if codec == 65:
+        return others.undo_relation(data, kind, blocks, parameters, references)
+    if codec == HALO:
+        return others.undo_halo(data, kind, blocks, others.parse_halo(Leb(parameters), blocks))
+    raise NotImplementedError(f"codec {codec}")
+
+
+def decode(payload, stages, kind, blocks, references):
+    inputs = []
+    for codec, _, size, parameters in stages:
+        inputs.append((kind, blocks))
+        kind, blocks = shape_after(codec, kind, blocks, size, parameters)
+    data = payload
+    for (codec, level, size, parameters), (kind, blocks) in zip(reversed(stages), reversed(inputs), strict=True):
+        if len(data) != size:
+            raise ValueError(f"{NAMES[codec]}: {len(data)} bytes where {size} were written")
+        data = undo(codec, level, parameters, data, kind, blocks, references)
+    return data
+
+
+def undo_bitshuffle(data, width):
+    count = len(data) // width
+    m = count // 8 * 8
+    bits = np.unpackbits(np.frombuffer(data[: m * width], np.uint8), bitorder="little").reshape(8 * width, m)
+    whole = np.packbits(bits.T.reshape(m, width, 8), axis=2, bitorder="little").tobytes() if m else b""
+    return whole + data[m * width :]
+
+
+def undo_fpzip(data, kind, blocks):
+    at, out, i = 0, b"", 0
+    while i < len(blocks):
+        run = 1
+        while i + run < len(blocks) and blocks[i + run] == blocks[i]:
+            run += 1
+        d0, d1, d2, d3 = blocks[i]
+        i += run
+        if d0 * d1 * d2 * d3 == 0:
+            continue
+        (size,) = struct.unpack_from("<Q", data, at)
+        out += libs.unfpzip(data[at + 8 : at + 8 + size], kind.size, d3, d2, d1, run * d0)
+        at += 8 + size
+    return out
+
+
+def undo_fpc(data, count, level, kind):
+    bits = min(level or 10, count.bit_length())
+    mask, full = (1 << bits) - 1, 2**64 - 1
+    v_table, d_table, h, g, p = [0] * (mask + 1), [0] * (mask + 1), 0, 0, 0
+    at, values = (count + 1) // 2, []
+    for i in range(count):
+        code = data[i // 2] >> 4 * (i % 2) & 15
+        kept = 8 - ((code & 7) + 1 if (code & 7) > 3 else code & 7)
+        x = int.from_bytes(data[at : at + kept], "little")
+        at += kept
+        v = x ^ ((d_table[g] + p & full) if code & 8 else v_table[h])
+        values.append(v)
+        v_table[h] = v
+        h = (h << 6 ^ v >> 48) & mask
+        d = v - p & full
+        d_table[g] = d
+        g = (g << 2 ^ d >> 40) & mask
+        p = v
+    return np.array(values, np.uint64).astype(words(kind)).tobytes()
