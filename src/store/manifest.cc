@@ -54,14 +54,6 @@ class Members {
     if (find(key)) read(key, to.emplace());
   }
 
-  void read_if_there(const char* key, std::string& to) {
-    if (find(key)) read(key, to);
-  }
-
-  void read_if_there(const char* key, uint64_t& to) {
-    if (find(key)) read(key, to);
-  }
-
   void read(const char* key, std::string& to) {
     const json* value = find(key);
     if (value && value->is_string())
@@ -71,7 +63,8 @@ class Members {
   }
 
   // Leaves `to` as it is where there is none.
-  void read_optional(const char* key, std::string& to) {
+  template <class Member>
+  void read_optional(const char* key, Member& to) {
     if (find(key)) read(key, to);
   }
 
@@ -79,7 +72,8 @@ class Members {
     std::string text;
     read(key, text);
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), to, 16);
-    if (text.size() != 16 || error != std::errc{} || end != text.data() + text.size()) good_ = false;
+    const bool is_lower_case = text.find_first_of("ABCDEF") == text.npos;
+    if (text.size() != 16 || error != std::errc{} || end != text.data() + text.size() || !is_lower_case) good_ = false;
   }
 
  private:
@@ -250,8 +244,8 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string& path) 
   members.read("scheme", manifest.scheme);
   members.read("ranks", manifest.ranks);
   members.read("group_size", manifest.group_size);
-  members.read_if_there("repaired_from", manifest.repaired_from);
-  members.read_if_there("damaged_files", manifest.damaged_files);
+  members.read_optional("repaired_from", manifest.repaired_from);
+  members.read_optional("damaged_files", manifest.damaged_files);
   const bool good = read_containers(body, manifest.containers) &&
                     read_texts(body, "lost_containers", manifest.lost_containers) &&
                     read_texts(body, "lossy", manifest.lossy) && read_texts(body, "sources", manifest.sources) &&

@@ -11,7 +11,8 @@
 
 namespace forebay::store {
 
-// Reads nested no deeper than this; what is deeper is left out.
+// What of a sealed object is read, the object itself counting as 0: members that are known do not nest deeper, and of
+// others what is deeper is dropped, so that a text cannot make the parser hold more than its size accounts for.
 inline constexpr int kMaxJsonDepth = 4;
 
 std::string seal(std::string_view tag, const nlohmann::json& body);

@@ -35,8 +35,8 @@
 
 #include "base/at_once.h"
 #include "base/byte_source.h"
-#include "base/nearest.h"
 #include "store/files.h"
+#include "store/names.h"
 #include "store/sealed_text.h"
 #include "store/staging.h"
 
@@ -260,8 +260,9 @@ Result<SetInfo> Store::find(std::string_view name) const {
   auto set = is_set_name(name) ? read_set(path_, std::string(name))
                                : fail(ErrorKind::not_found, fmt::format("there is no set '{}'", name), path_);
   if (set || set.error().kind != ErrorKind::not_found) return set;
-  const auto names = set_names(path_).value_or(std::vector<std::string>{});
-  set.error().hint = nearest_hint(name, names, "`forebay ls STORE` lists the sets");
+  const auto near = nearest_names(name, set_names(path_).value_or(std::vector<std::string>{}));
+  set.error().hint =
+      near.empty() ? "`forebay ls STORE` lists the sets" : fmt::format("did you mean {}?", fmt::join(near, " or "));
   return set;
 }
 

@@ -8,7 +8,7 @@ import struct
 import subprocess
 import unittest
 
-from support import COMMAND, DAMAGED, DIFFERENT, EXISTS, NOT_FOUND, OK, UNSUPPORTED, USAGE, StoreTest, environment, field, flip, forebay, main
+from support import COMMAND, DIFFERENT, EXISTS, NOT_FOUND, OK, UNSUPPORTED, USAGE, StoreTest, environment, field, forebay, main
 from support import make_tree, npy_bytes, snapshot
 
 try:
@@ -328,58 +328,6 @@ class Managing(StoreTest):
         self.assertRegex(text.out, r"(?m)^\* dump\.cpu0001\.npy\n    /.*: 1 differing element, by up to 0\.5$")
         self.assertRegex(text.out, r"(?m)^\+ new$")
 
-    def test_diff_of_two_dumps_whose_names_are_in_those_of_their_files(self):
-        for number, step in ((2, 0.0), (10, 0.25)):
-            tree = self.work / f"DD{number:04}"
-            tree.mkdir()
-            (tree / tree.name).write_text(f"InitialTime = {step}\n")
-            (tree / f"{tree.name}.boundary").write_text("periodic\n")
-            os.utime(tree / f"{tree.name}.boundary", (1, 1))
-            for rank in range(3):
-                values = [value + step * (rank == 1) for value in field(rank)]
-                (tree / f"{tree.name}.cpu{rank:04}.npy").write_bytes(npy_bytes(values, (48, 48)))
-            self.pack(tree=tree)
-        answer = forebay("diff", "DD0002", "DD0010", "--store", self.store)
-        self.assertEqual((DIFFERENT, ""), (answer.code, answer.err))
-        self.assertEqual(["* DD0002 -> DD0010", "~ DD0002.boundary -> DD0010.boundary"],
-                         [line for line in answer.out.splitlines() if "cpu" not in line and line[0] != " "])
-        self.assertRegex(answer.out, r"(?m)^\* DD0002\.cpu0001\.npy -> DD0010\.cpu0001\.npy\n    /.*: 2304 differing elements, by")
-        self.assertRegex(answer.out, r"(?m)^~ DD0002\.cpu0000\.npy -> DD0010\.cpu0000\.npy$")
-        files = forebay("diff", "DD0002", "DD0010", "--store", self.store, "--json").json["files"]
-        self.assertEqual({"bytes", "metadata"}, {file["change"] for file in files})
-        self.assertEqual({file["name"].replace("DD0002", "DD0010") for file in files}, {file["other_name"] for file in files})
-
-    def test_ls_and_info_mark_what_was_repaired(self):
-        self.pack("--group-size", "2")
-        self.assertNotIn("NOTE", self.run_ok("ls", self.store).out)
-        self.containers()[1].unlink()
-        self.assertEqual(DAMAGED, forebay("repair", self.store, "DD0008").code)
-        note = "repaired from DD0008, 1 container lost"
-        lines = self.run_ok("ls", self.store).out.splitlines()
-        self.assertTrue(lines[0].endswith("  NOTE"), lines)
-        self.assertEqual([note], [line[-len(note):] for line in lines if line.startswith("DD0008-repaired ")])
-        self.assertRegex(self.run_ok("info", self.store, "DD0008-repaired").out, f"(?m)^note +{note}$")
-        sets = {s["name"]: s for s in self.run_ok("ls", self.store, "--json").json["sets"]}
-        repaired, packed = sets["DD0008-repaired"], sets["DD0008"]
-        self.assertEqual(("DD0008", 0, 1),
-                         (repaired["repaired_from"], repaired["damaged_files"], len(repaired["lost_containers"])))
-        self.assertEqual((None, 0, []), (packed["repaired_from"], packed["damaged_files"], packed["lost_containers"]))
-
-    def test_repair_counts_the_files_that_it_could_not_save(self):
-        self.pack("--group-size", "2")
-        flip(self.containers()[0], self.frame_offset())
-        answer = forebay("repair", self.store, "DD0008", "--json")
-        lost = len(answer.json["lost_files"])
-        self.assertTrue(lost > 0)
-        self.assertRegex(self.run_ok("ls", self.store).out, rf"repaired from DD0008, {lost} files? damaged")
-
-    def frame_offset(self):
-        """Where the payload of the first frame of the first container lies: after the file's header and the head."""
-        data = self.containers()[0].read_bytes()
-        meta, payload = struct.unpack_from("<IQ", data, 16 + 20)
-        frame = 16 + 56 + meta + payload
-        return frame + 56 + struct.unpack_from("<I", data, frame + 20)[0]
-
     def test_repair_of_an_intact_set_does_nothing(self):
         self.pack()
         self.assertEqual("DD0008: nothing to repair\n", self.run_ok("repair", self.store, "DD0008").out)
@@ -435,39 +383,6 @@ class Plan(StoreTest):
 
 
 class Talking(StoreTest):
-    def test_version_as_json(self):
-        text, json = self.run_ok("--version").out, self.run_ok("--version", "--json").json
-        self.assertEqual(f"forebay {json['version']}", text.splitlines()[0])
-        self.assertEqual("formats: " + " ".join(json["formats"]), text.splitlines()[1])
-        self.assertEqual("codecs: " + " ".join(json["codecs"]), text.splitlines()[2])
-        self.assertEqual((1, "MPI: yes" in text), (json["container_format"], json["mpi"]))
-        self.assertIn(json["compiler"], text)
-
-    def test_says_that_the_name_of_the_set_is_missing(self):
-        self.pack()
-        words = {"info": [], "repair": [], "restore": ["--to", self.work / "back"]}
-        for verb, more in words.items():
-            for typed in ([self.store], ["--store", self.store]):
-                answer = self.run_error(USAGE, verb, *typed, *more)
-                self.assertIn("the name of a set is missing ('forebay ls STORE' lists the sets)", answer.err)
-            elsewhere = self.run_error(USAGE, verb, self.store, *more, env={"FOREBAY_STORE": str(self.work / "other")})
-            self.assertIn("the name of a set is missing", elsewhere.err)
-        self.assertIn("no store is given", self.run_error(USAGE, "info", "DD0008").err)
-        self.assertIn("VARIABLE is missing", self.run_error(USAGE, "extract", "DD0008", "--store", self.store).err)
-
-    def test_suggests_what_may_have_been_meant(self):
-        for words, hint in (
-            (["restor"], "(did you mean restore?)"),
-            (["help", "verfy"], "(did you mean verify?)"),
-            (["pack", self.tree, "--stor", self.store], "'--stor' is not an option of 'pack' (did you mean --store"),
-            (["ls", "--strore=x"], "(did you mean --store"),
-            (["pack", self.tree, "--store", self.store, "--profile", "balance"], "(did you mean balanced?)"),
-            (["pack", self.tree, "--store", self.store, "--profile", "zsdt"], "(did you mean zstd?)"),
-            (["pack", self.tree, "--store", self.store, "--profile", "shufle,zstd:3"], "'shufle' is not a codec (did you mean shuffle"),
-            (["pack", self.tree, "--store", self.store, "--profile", "quickest"], "(profiles are none, gzip, paper, fast, balanced, max)"),
-        ):
-            self.assertIn(hint, self.run_error(USAGE, *words).err)
-
     def test_version_and_help(self):
         text = self.run_ok("--version").out
         self.assertRegex(text, r"^forebay \d+\.\d+\.\d+\n")

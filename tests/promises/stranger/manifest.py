@@ -9,7 +9,8 @@ MOST = 2**63 - 1
 REQUIRED = {"name": str, "created_ns": int, "software": str, "profile": str, "scheme": str, "ranks": int,
             "group_size": int, "containers": list}  # fmt: skip
 OPTIONAL = {"step": int, "lossy": list, "since_chosen": int, "sources": list, "lost_containers": list,
-            "repaired_from": str, "damaged_files": int, "bases": list}  # fmt: skip
+            "repaired_from": str, "damaged_files": int, "bases": list, "series": str, "run": str, "host": str,
+            "command": str}  # fmt: skip
 CONTAINER = {"name": str, "bytes": int, "raw_bytes": int, "files": int, "tail_hash": str}
 BASE = {"name": str, "created_ns": int, "frames": int, "raw_bytes": int}
 MAY_BE_NEGATIVE = {"step", "created_ns"}
@@ -80,6 +81,8 @@ def check_names(body):
     bases = [base["name"] for base in body.get("bases", [])]
     for name in [body["name"], *containers, *bases, *body.get("lost_containers", [])]:
         require(is_set_name(name), f"the name {name!r}")
+    if "series" in body:
+        require(is_set_name(body["series"]) and len(body["series"]) <= 100, "the name of the series")
     require("manifest" not in containers + body.get("lost_containers", []), "a container named manifest")
     require(len(set(containers)) == len(containers) and len(set(bases)) == len(bases), "a name is there twice")
     require(body["name"] not in bases, "a set is its own base")
