@@ -37,6 +37,7 @@ class Agent final : public Verb {
     job_.declare_stage(syntax);
     job_.declare_rendezvous(syntax);
     job_.declare_agent(syntax);
+    job_.declare_place(syntax);
     job_.declare_shared(syntax);
     job_.declare_listen(syntax);
     declare_daemon(syntax, daemon_);

@@ -136,6 +136,16 @@ Result<Control> Control::reach(const std::string& path, bool munge, Time until) 
 Result<Json> Control::status() {
   Bytes request;
   wire::encode(request, wire::StatusRequestT{});
+  return ask_for_status(request);
+}
+
+Result<Json> Control::exclude(const std::string& node) {
+  Bytes request;
+  wire::encode(request, wire::ExcludeT{.host = node});
+  return ask_for_status(request);
+}
+
+Result<Json> Control::ask_for_status(const Bytes& request) {
   FOREBAY_CHECK(link_.send(request, kPatience));
   for (;;) {
     FOREBAY_TRY(const auto frame, link_.receive(wire::kMaxBody, kPatience));

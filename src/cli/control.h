@@ -44,6 +44,8 @@ class Control {
   // Tells that the application writes to no stage now, and waits until the agents have offered what is complete: the
   // status then, with what is left. timeout, or disconnected if the coordinator is lost meanwhile.
   Result<Json> settle(Time until);
+  // Tells it that the job goes on without the nodes of this name; the status after that.
+  Result<Json> exclude(const std::string& node);
 
   // Asks for the end of the job's daemons. With `drain` they end when all that was offered is durable or given up, and
   // this waits for it; timeout if that takes too long, disconnected if the coordinator is lost meanwhile. Then, as
@@ -55,6 +57,7 @@ class Control {
 
  private:
   explicit Control(fabric::Link link) : link_(std::move(link)) {}
+  Result<Json> ask_for_status(const Bytes& request);
   Result<void> wait_for_stop(Time until, Json& last);
 
   fabric::Link link_;

@@ -75,6 +75,15 @@ void JobOptions::declare_agent(Syntax& syntax) {
   syntax.record({});
 }
 
+void JobOptions::declare_place(Syntax& syntax) {
+  syntax.option("--node", "NAME",
+                "What the node is called, in messages and by 'forebay stop --node'. Default: its name.",
+                set_text(agent.host));
+  syntax.flag("--watch-ranks", agent.watches_ranks,
+              "Tell how much processor time the application uses: processes of this user that have the job's "
+              "$FOREBAY_RENDEZVOUS.");
+}
+
 void JobOptions::declare_aggregator(Syntax& syntax) {
   syntax.record({&aggregator_words});
   auto& options = aggregator.coordinator;

@@ -13,17 +13,22 @@
 namespace forebay::cli {
 namespace {
 
+constexpr std::chrono::seconds kElection{30};
+
 constexpr VerbText kText = {
     .name = "stop",
     .summary = "end the agents and aggregators of a job, after draining if told to",
-    .usage = "(--rendezvous DIR | --store STORE [--job ID]) [--drain [--settle]] [--timeout SECONDS]",
+    .usage = "(--rendezvous DIR | --store STORE [--job ID]) [--drain [--settle] | --node NAME] [--timeout SECONDS]",
     .description =
         "Tells the coordinator of a job to end all its agents and aggregators. Without\n"
         "--drain they end at once; what is not durable stays in the stages, where the next\n"
         "agents find it. With --drain they end when every set that is complete is durable\n"
         "or given up, and this waits for it. With --settle, which is for applications that\n"
         "have ended, sets that only wait to be left alone are complete, and what stays in\n"
-        "a stage without being stored is named; the exit code is 11 then.\n",
+        "a stage without being stored is named; the exit code is 11 then.\n"
+        "\n"
+        "With --node only the agent of that node ends, and is let in no more: the job goes\n"
+        "on without it. What only this node has of sets that are not durable is given up.\n",
     .examples =
         "  forebay stop --drain --timeout 100 --rendezvous rv\n"
         "  forebay stop --store /scratch/store --job 4711\n",
@@ -37,6 +42,7 @@ class Stop final : public Verb {
     declare_job(syntax, job_);
     syntax.flag("--drain", drain_, "Let everything that is complete become durable first.");
     syntax.flag("--settle", settle_, "With --drain: the application has ended, and writes no more.");
+    syntax.option("--node", "NAME", "Give up this node, by its name in 'forebay status --json'.", set_text(node_));
     syntax.option("--timeout", "SECONDS", "Wait for so long at most. Default: 3600.", set_seconds(timeout_));
   }
 
@@ -44,6 +50,7 @@ class Stop final : public Verb {
     if (settle_ && !drain_) return fail(ErrorKind::invalid_argument, "--settle needs --drain");
     FOREBAY_TRY(const auto path, find_job(job_));
     const auto begin = std::chrono::steady_clock::now();
+    if (!node_.empty()) return exclude(console, path);
     Json status;
     FOREBAY_CHECK(stop(path, begin + timeout_, status));
     if (console.json)
@@ -57,9 +64,19 @@ class Stop final : public Verb {
   }
 
  private:
+  Result<ExitCode> exclude(const Console& console, const std::string& path) const {
+    if (drain_) return fail(ErrorKind::invalid_argument, "--drain does not go with --node");
+    FOREBAY_TRY(auto control, Control::reach(path, job_.munge, std::chrono::steady_clock::now() + kElection));
+    FOREBAY_TRY(const Json status, control.exclude(node_));
+    if (console.json)
+      print_json({{"excluded", status.value("excluded", Json::array())}, {"status", status}});
+    else
+      fmt::print("the job goes on without node {}\n", node_);
+    return ExitCode::ok;
+  }
+
   // Once more where the coordinator dies meanwhile: the next one has not been told.
   Result<void> stop(const std::string& path, Control::Time until, Json& status) const {
-    constexpr std::chrono::seconds kElection{30};
     for (;;) {
       const auto patience = std::min(until, std::chrono::steady_clock::now() + kElection);
       FOREBAY_TRY(auto control, Control::reach(path, job_.munge, patience));
@@ -70,6 +87,7 @@ class Stop final : public Verb {
 
   JobName job_;
   bool drain_ = false, settle_ = false;
+  std::string node_;
   std::chrono::milliseconds timeout_{3'600'000};
 };
 

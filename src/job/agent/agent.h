@@ -35,8 +35,10 @@ struct AgentOptions {
   // Beside the stage's Unix socket (job/client/stage_names.h): where workers of other nodes reach the agent.
   std::vector<fabric::Address> listen{{fabric::Address::Kind::tcp, "*", 0, ""}};
   Completion completion;
-  unsigned keep = 1;  // of the durable sets, the newest ones that stay in the stage
-  bool ucx = false;   // whether workers may ask for bytes by UCX
+  unsigned keep = 1;           // of the durable sets, the newest ones that stay in the stage
+  std::string host;            // what the node is called; empty: its own name
+  bool watches_ranks = false;  // tells the coordinator of the application's processes (job/agent/rank_processes.h)
+  bool ucx = false;            // whether workers may ask for bytes by UCX
   Priority priority = Priority::nice;
   format::FormatOptions format;                                   // for the layouts
   uint64_t header_memory_bytes = 256u << 20;                      // for reading them

@@ -29,6 +29,7 @@ Result<void> AgentCore::greet(ConnectionId id, const wire::ClientHelloT& hello) 
     return fail(ErrorKind::corrupt, fmt::format("a rank {} of {}", hello.rank, hello.ranks));
   const Client client{hello.rank, hello.ranks, hello.pid};
   clients_[id] = client;
+  if (rank_processes_ && client.pid != 0) rank_processes_->add(static_cast<pid_t>(client.pid));
   const bool is_new_run = ranks_.joined(id, client.rank, client.pid);
   if (is_new_run) forget_askers_of_earlier_runs();
   drop_stale_markers(is_new_run, client);

@@ -29,6 +29,7 @@ AgentCore::AgentCore(const AgentOptions& options, std::string node, fabric::Hub&
       find_coordinator_(std::move(find_coordinator)),
       roads_(exposures_, hub, options.ucx),
       deliveries_(options.stage, hub),
+      rank_processes_(options.watches_ranks ? std::make_unique<RankProcesses>(options.rendezvous) : nullptr),
       chores_([&hub](std::function<void()> what) { hub.post(std::move(what)); }) {}
 
 Result<void> AgentCore::begin() {

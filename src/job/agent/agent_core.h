@@ -21,6 +21,7 @@
 #include "job/agent/agent.h"
 #include "job/agent/agent_sets.h"
 #include "job/agent/chores.h"
+#include "job/agent/rank_processes.h"
 #include "job/delivery/delivery.h"
 #include "job/rendezvous/rendezvous.h"
 #include "job/stage/stage_scan.h"
@@ -193,8 +194,9 @@ class AgentCore final : public fabric::HubHandler {
   WallTime at_rest_ = WallTime::min();  // nobody wrote to the stage then
   std::set<std::string> busy_;          // sets that a chore is at: not to be looked at
   Time watch_again_ = Time::max(), look_at_all_ = Time::max(), ping_at_ = Time::max();
-  std::atomic<uint64_t> files_read_ = 0;  // by chores, for their layouts
-  Chores chores_;                         // the last one: it ends first
+  std::unique_ptr<RankProcesses> rank_processes_;  // null: nobody wants to know
+  std::atomic<uint64_t> files_read_ = 0;           // by chores, for their layouts
+  Chores chores_;                                  // the last one: it ends first
 };
 
 template <class Table>

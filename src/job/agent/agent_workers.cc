@@ -64,7 +64,7 @@ void AgentCore::adopt(Reached reached) {
   coordinator.id = hub_.adopt(std::move(reached.link));
   coordinator_ = coordinator;
   wire::AgentHelloT hello;
-  hello.host = host_name();
+  hello.host = options_.host.empty() ? host_name() : options_.host;
   hello.node = node_;
   hello.stage = stage_;
   hello.pid = static_cast<uint64_t>(::getpid());
@@ -177,7 +177,13 @@ void AgentCore::keep_in_touch(Time now) {
     hub_.close(coordinator_->id);  // disconnected() follows
     return;
   }
-  send(coordinator_->id, wire::PingT());
+  wire::PingT ping;
+  if (rank_processes_) {
+    const RankProcesses::Usage usage = rank_processes_->usage();
+    ping.processes = usage.processes;
+    ping.processor_ms = static_cast<uint64_t>(usage.processor_time.count());
+  }
+  send(coordinator_->id, std::move(ping));
 }
 
 }  // namespace forebay::job

@@ -53,6 +53,13 @@ void Coordinator::Impl::welcome(SessionId id) {
 
 Result<void> Coordinator::Impl::greet(SessionId id, Session& session, std::unique_ptr<wire::AgentHelloT> hello) {
   if (session.role != Session::Role::none) return broken("a second hello");
+  if (excluded.contains(hello->host)) {
+    info(fmt::format("an agent of {} is not let in: the node is excluded", hello->host));
+    send(id, wire::StopT{.message = fmt::format("node {} is excluded from the job", hello->host)});
+    out.closed.push_back(id);
+    leave(id, {});  // the session is gone
+    return {};
+  }
   session.role = Session::Role::agent;
   session.key = hello->node + '\n' + hello->stage;
   session.agent = std::move(hello);
@@ -111,6 +118,8 @@ Result<void> Coordinator::Impl::dispatch(SessionId id, Session& session, wire::M
   const auto take = [&]<class Table>(Table* table) { return std::make_unique<Table>(std::move(*table)); };
   switch (message.body.type) {
     case Body::Ping:
+      session.processes = message.body.AsPing()->processes;
+      session.processor_ms = message.body.AsPing()->processor_ms;
       return {};
     case Body::AgentHello:
       return greet(id, session, take(message.body.AsAgentHello()));
@@ -157,6 +166,11 @@ Result<void> Coordinator::Impl::dispatch(SessionId id, Session& session, wire::M
     case Body::Settled:
       FOREBAY_CHECK(need(Session::Role::agent));
       settled(id, *message.body.AsSettled());
+      return {};
+    case Body::Exclude:
+      FOREBAY_CHECK(need(Session::Role::none));
+      session.role = Session::Role::asker;
+      exclude(id, message.body.AsExclude()->host);
       return {};
     default:
       return broken("a message that a coordinator does not take");

@@ -64,8 +64,8 @@ struct CoordinatorOutput {
 };
 
 // The order of messages (docs/wire.md, "Jobs"): a session begins with AgentHello or WorkerHello, answered by Welcome,
-// or asks with StatusRequest or StopRequest only. An agent that is there under the same node and stage already takes
-// the other one's place.
+// or asks with StatusRequest, StopRequest or Exclude only. An agent that is there under the same node and stage already
+// takes the other one's place.
 class Coordinator {
  public:
   using Time = std::chrono::steady_clock::time_point;

@@ -5,6 +5,7 @@
 //   coordinator_tasks.cc    units of work out to the workers and back
 //   coordinator_restart.cc  restart rounds
 //   coordinator_settle.cc   what the stages hold when the application rests
+//   coordinator_exclude.cc  nodes that the job goes on without
 //   coordinator_status.cc   all of that as JSON
 // Pure, as coordinator.h says.
 #pragma once
@@ -41,6 +42,8 @@ struct Coordinator::Impl {
     std::string key;          // of an agent
     std::set<uint64_t> sets;  // of which an agent has a part
     bool waits_for_end = false;
+    uint32_t processes = 0;     // of the application, as an agent tells
+    uint64_t processor_ms = 0;  // that they have used
   };
 
   struct Set {
@@ -48,8 +51,9 @@ struct Coordinator::Impl {
     uint64_t id = 0;
     std::string name;
     std::optional<int64_t> step;
-    Time since{};  // the first offer
-    Steps steps;   // gather, stage, pack, commit
+    Time since{};                       // the first offer
+    std::optional<Time> hopeless_from;  // a node was excluded, which had the rest, it seems
+    Steps steps;                        // gather, stage, pack, commit
     Phase phase = Phase::incomplete;
     Parts parts;
     Coverage coverage;
@@ -178,6 +182,7 @@ struct Coordinator::Impl {
   CoordinatorOutput out;
   std::map<SessionId, Session> sessions;
   std::unordered_map<std::string, SessionId> agents;  // by key
+  std::set<std::string> excluded;                     // hosts
   std::map<uint64_t, Set> sets;
   std::unordered_map<std::string, uint64_t> set_ids;  // by name
   std::deque<Fate> history;
@@ -190,6 +195,7 @@ struct Coordinator::Impl {
   TaskBoard board;
   std::unordered_map<UnitId, UnitOwner> owners;
   std::unordered_map<AttemptId, std::string> containers;  // the names under which attempts write
+  uint64_t sets_completed = 0;                            // by the application
   uint64_t next_set = 1, next_staging = 1, next_publication = 1;
   UnitId next_unit = 1;
   Totals totals;
@@ -308,6 +314,11 @@ struct Coordinator::Impl {
   void advance_settling();
   void end_settling();
   void give_up_incomplete();
+
+  // ---- coordinator_exclude.cc
+
+  void exclude(SessionId asker, const std::string& host);
+  bool is_hopeless(const Set& set) const;
 
   // ---- coordinator_status.cc
 

@@ -9,8 +9,9 @@ namespace {
 using nlohmann::json;
 using Impl = Coordinator::Impl;
 
-constexpr size_t kMaxRows = 1024;  // of agents, and of workers
-constexpr size_t kMaxPast = 64;    // sets that are over
+constexpr size_t kMaxRows = 1024;     // of workers
+constexpr size_t kMaxAgents = 65536;  // likewise; who has started them looks whether all are there
+constexpr size_t kMaxPast = 64;       // sets that are over
 
 double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
@@ -128,12 +129,14 @@ json worker_rows(const Impl& impl, std::map<uint64_t, Running>& running) {
 json agent_rows(const Impl& impl) {
   json rows = json::array();
   for (const auto& [key, id] : impl.agents) {
-    if (rows.size() == kMaxRows) break;
+    if (rows.size() == kMaxAgents) break;
     const Impl::Session& session = impl.sessions.at(id);
     rows.push_back({{"host", session.agent->host},
                     {"pid", session.agent->pid},
                     {"stage", session.agent->stage},
                     {"sets", session.sets.size()},
+                    {"processes", session.processes},
+                    {"processor_seconds", static_cast<double>(session.processor_ms) / 1000},
                     {"silent_seconds", seconds(impl.now - session.last_heard)}});
   }
   return rows;
@@ -189,7 +192,8 @@ std::string Coordinator::Impl::status() const {
                {"group_size", options.group_size}, {"backlog", to_string(options.backlog)},
                {"ending", draining_to_end},        {"sets", std::move(set_rows)},
                {"past_sets", std::move(past)},     {"agents", agent_rows(*this)},
-               {"agent_count", agents.size()},     {"workers", std::move(workers)},
+               {"agent_count", agents.size()},     {"excluded", excluded},
+               {"sets_completed", sets_completed}, {"workers", std::move(workers)},
                {"worker_count", board.workers()},  {"left", left_rows(*this)},
                {"totals", totals_row(totals)},     {"received", traffic_row(received)},
                {"sent", traffic_row(sent)},        {"errors", errors}};
