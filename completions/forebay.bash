@@ -77,7 +77,7 @@ _forebay() {
       --min-speed | --as | --keep-last | --keep-every | --full-every | \
       --aggregators | --aggregator-nodes | --launcher | --relaunch | --restart-args | --grace | --restart-timeout | \
       --drain-timeout | --keep | --pfs-limit | --backlog-sets | --set-timeout | --stall-timeout | --peer-timeout | \
-      --agents | --job | --timeout | --ranks | --of | \
+      --agents | --job | --timeout | --ranks | --of | --spares | --hang-timeout | --set-interval | --node-timeout | --node | \
       -l | --listen | --lease | --grace | --max-terms | --client-memory | \
       --nodes | --bytes | --interval | --network | --node-network | --pfs | --pfs-stream | --codec | --ratio | \
       --groups | --buffer | --margin)
@@ -116,13 +116,14 @@ _forebay() {
       ;;
     run)
       options+=" --store --series --stage --nodes-file --aggregators --aggregator-nodes --launcher --rendezvous --relaunch"
+      options+=" --spares --ranks --hang-timeout --set-interval --node-timeout"
       options+=" --restart-args --grace --restart-timeout --drain-timeout$agent$aggregator$both"
       ;;
     watch) options+=" --store --series --once --rendezvous$agent$aggregator$both$daemon" ;;
     status) options+=' --rendezvous --store --job --munge --watch --metrics --history' ;;
     settle) options+=' --rendezvous --store --job --munge --timeout' ;;
-    stop) options+=' --rendezvous --store --job --munge --drain --settle --timeout' ;;
-    agent) options+=" --stage --rendezvous --listen$agent$both$daemon" ;;
+    stop) options+=' --rendezvous --store --job --munge --drain --settle --node --timeout' ;;
+    agent) options+=" --stage --rendezvous --listen --node --watch-ranks$agent$both$daemon" ;;
     aggregator) options+=" --store --series --rendezvous --agents --command --listen$aggregator$both$daemon" ;;
     fetch) options+=' --stage --ranks --of --any-ranks --timeout' ;;
     help)

@@ -43,7 +43,9 @@ constexpr VerbText kText = {
         "\n"
         "With --relaunch a COMMAND that crashes is started again. Applications that call\n"
         "forebay_restart() get the newest set that is intact; for others --restart-args\n"
-        "brings it into the stage first and tells where it is.\n"
+        "brings it into the stage first and tells where it is. So is one that hangs, and one\n"
+        "of which a node is lost: a spare takes its place. COMMAND has the file of the\n"
+        "nodes that are left in $FOREBAY_NODES_FILE; {nodes} in its words stands for it.\n"
         "\n"
         "SIGINT and SIGTERM are passed to COMMAND, and what is complete is drained before\n"
         "this ends; a second one ends everything at once. Without --complete only sets of\n"
@@ -54,7 +56,9 @@ constexpr VerbText kText = {
         "  forebay run --store st --stage /tmp/ck --complete rename \\\n"
         "      --restart-args '--restart {}' --relaunch 1 -- mpiexec -n 8 ./app --out /tmp/ck\n"
         "  forebay run --nodes-file hosts --aggregators 2 --aggregator-nodes io1,io2 \\\n"
-        "      --store st --stage /local/ck -- mpiexec -f hosts ./app\n",
+        "      --store st --stage /local/ck -- mpiexec -f hosts ./app\n"
+        "  forebay run --nodes-file hosts --spares 1 --hang-timeout 900 --relaunch 3 \\\n"
+        "      --store st --stage /local/ck -- mpiexec -f {nodes} ./app\n",
 };
 
 // A job takes days: all that is said has its time, that of the place, with the zone.
@@ -79,6 +83,14 @@ class RunVerb final : public Verb {
                   "The nodes of the application, a line for each: HOST, HOST:SLOTS or HOST slots=SLOTS. Default: this "
                   "node.",
                   set_text(nodes_file_));
+    syntax.option("--spares", "COUNT",
+                  "So many nodes at the end of the file are spares: one takes the place of a node that is lost. "
+                  "Default: 0.",
+                  set_zero_count(options_.spares));
+    syntax.option(
+        "--ranks", "COUNT",
+        "COMMAND has so many ranks: the nodes that need not hold any, when those before are full, are spares.",
+        set_count(ranks_));
     syntax.option("--aggregators", "COUNT", "How many are started. Default: 1.", set_count(aggregators_));
     syntax.option("--aggregator-nodes", "HOST,...", "Where they are started, in turn. Default: this node.",
                   set_text(aggregator_nodes_));
@@ -94,6 +106,16 @@ class RunVerb final : public Verb {
                   "Bring the newest set into the stage before each start and, if there is one, append these words to "
                   "COMMAND; {} stands for its directory.",
                   set_text(options_.restart_args));
+    syntax.option("--hang-timeout", "SECONDS",
+                  "End a COMMAND that for so long completed no set and used no processor time. Default: never.",
+                  set_seconds(options_.hang_timeout));
+    syntax.option("--set-interval", "SECONDS",
+                  "End a COMMAND that for so long completed no set, even if it computes: waiting MPI processes do. "
+                  "Default: never.",
+                  set_seconds(options_.set_interval));
+    syntax.option("--node-timeout", "SECONDS",
+                  "A node whose agent is not heard any more is lost after so long. Default: 60.",
+                  set_seconds(options_.node_timeout));
     syntax.option("--grace", "SECONDS", "So long COMMAND has to end after a signal. Default: 30.",
                   set_seconds(options_.grace));
     syntax.option("--restart-timeout", "SECONDS", "For a restart to bring the files. Default: 600.",
@@ -111,8 +133,9 @@ class RunVerb final : public Verb {
     if (rendezvous_.empty()) {
       FOREBAY_TRY(keeper, job::LeaseKeeper::start(job::lease_of(options_.rendezvous)));
     }
-    const auto report = job::run_job(make_plan(options_), say);
-    const bool clean = report && report->daemon_deaths == 0 && report->drain;
+    FOREBAY_TRY(const auto plan, make_plan(options_));
+    const auto report = job::run_job(plan, say);
+    const bool clean = report && report->daemon_deaths == 0 && report->lost_nodes.empty() && report->drain;
     constexpr std::chrono::seconds kTidyTime{5};
     if (!job::done_in_child([&] { tidy(report, clean); }, kTidyTime))
       say(fmt::format("the file system of {} does not answer: what the job needed there stays", options_.rendezvous));
@@ -156,6 +179,7 @@ class RunVerb final : public Verb {
       FOREBAY_TRY(const auto text, store::read_text(nodes_file_, kMostBytes));
       FOREBAY_TRY(options_.nodes, job::parse_nodes(text, nodes_file_));
     }
+    FOREBAY_CHECK(find_spares());
     if (aggregators_ > 4096) return fail(ErrorKind::invalid_argument, "--aggregators is 4096 at most");
     std::string hosts = aggregator_nodes_;
     std::ranges::replace(hosts, ',', '\n');
@@ -165,6 +189,17 @@ class RunVerb final : public Verb {
     }
     for (uint64_t i = 0; i < aggregators_; ++i)
       options_.aggregator_hosts.push_back(nodes.hosts[i % nodes.hosts.size()]);
+    return {};
+  }
+
+  Result<void> find_spares() {
+    if (ranks_ == 0) {
+      FOREBAY_CHECK(job::NodeTable::create(options_.nodes, options_.spares));
+      return {};
+    }
+    if (options_.spares > 0) return fail(ErrorKind::invalid_argument, "--ranks does not go with --spares");
+    const auto placed = job::place_ranks(options_.nodes, static_cast<uint32_t>(std::min<uint64_t>(ranks_, 1u << 22)));
+    options_.spares = static_cast<uint64_t>(std::ranges::count_if(placed, [](const auto& one) { return one.empty(); }));
     return {};
   }
 
@@ -254,6 +289,8 @@ class RunVerb final : public Verb {
                   {"series", json_text(options_.series)},
                   {"launches", report.launches},
                   {"daemon_deaths", report.daemon_deaths},
+                  {"lost_nodes", report.lost_nodes},
+                  {"ended_because", report.ended_because},
                   {"drained", report.drain.has_value()},
                   {"not_stored", lines.size()},
                   {"drain_seconds", seconds},
@@ -262,6 +299,7 @@ class RunVerb final : public Verb {
       say(fmt::format("{}; waited {} for the drain", summary_text(status), format_duration(seconds)));
     if (report.launches == 0) return static_cast<ExitCode>(128 + report.told_to_end);
     if (!report.ending.good()) return static_cast<ExitCode>(report.ending.as_exit_code());
+    if (!report.ended_because.empty()) return ExitCode::failed;
     if (!report.drain && !report.left) return ExitCode::failed;
     return lines.empty() ? ExitCode::ok : ExitCode::left;
   }
@@ -279,7 +317,7 @@ class RunVerb final : public Verb {
   std::optional<job::SeriesClaim> claim_;
   job::Holder holder_;  // of the lease of a directory below STORE/jobs
   std::string nodes_file_, aggregator_nodes_, rendezvous_, launcher_ = "ssh -o BatchMode=yes";
-  uint64_t aggregators_ = 1;
+  uint64_t aggregators_ = 1, ranks_ = 0;
 };
 
 }  // namespace

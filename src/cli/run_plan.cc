@@ -10,6 +10,7 @@
 
 #include "cli/common.h"
 #include "cli/control.h"
+#include "cli/daemon.h"
 #include "cli/exit_code.h"
 #include "cli/json.h"
 #include "fabric/socket.h"
@@ -69,26 +70,57 @@ Words joined(Words words, const Words& more) {
   return words;
 }
 
-std::vector<job::DaemonSpec> daemons(const RunOptions& options, const Commands& commands) {
+// Nodes can be lost where there are several.
+bool has_nodes(const RunOptions& options) { return options.nodes.hosts.size() > 1; }
+
+job::DaemonSpec aggregator_on(const RunOptions& options, const Commands& commands, size_t number,
+                              const std::string& host) {
+  const Words words = {"aggregator",
+                       "--store",
+                       options.store,
+                       "--rendezvous",
+                       options.rendezvous,
+                       "--until-eof",
+                       fmt::format("--agents={}", options.nodes.hosts.size() - options.spares)};
+  return {.name = fmt::format("aggregator {} on {}", number, host),
+          .words = commands.on(host, joined(words, options.aggregator_words)),
+          .log = fmt::format("{}/aggregator-{}", options.logs, number),
+          .host = host,
+          .elsewhere = [&options, commands, number](const std::string& other) {
+            return aggregator_on(options, commands, number, other);
+          }};
+}
+
+job::DaemonSpec agent_on(const RunOptions& options, const Commands& commands, const std::string& host) {
+  Words words = {"agent", "--stage", options.stage, "--rendezvous", options.rendezvous, "--until-eof"};
+  if (has_nodes(options)) words.insert(words.end(), {"--node", host});
+  if (options.hang_timeout.count() > 0) words.push_back("--watch-ranks");
+  return {.name = "the agent on " + host,
+          .words = commands.on(host, joined(words, options.agent_words)),
+          .log = fmt::format("{}/agent-{}", options.logs, host),
+          .host = host,
+          .elsewhere = [&options, commands](const std::string& other) { return agent_on(options, commands, other); }};
+}
+
+std::vector<job::DaemonSpec> daemons(const RunOptions& options, const Commands& commands, const job::Nodes& nodes) {
   std::vector<job::DaemonSpec> all;
-  for (size_t i = 0; i < options.aggregator_hosts.size(); ++i) {
-    const Words words = {"aggregator",
-                         "--store",
-                         options.store,
-                         "--rendezvous",
-                         options.rendezvous,
-                         "--until-eof",
-                         fmt::format("--agents={}", options.nodes.hosts.size())};
-    all.push_back({fmt::format("aggregator {} on {}", i + 1, options.aggregator_hosts[i]),
-                   commands.on(options.aggregator_hosts[i], joined(words, options.aggregator_words)),
-                   fmt::format("{}/aggregator-{}", options.logs, i + 1)});
-  }
-  for (const std::string& host : options.nodes.hosts) {
-    const Words words = {"agent", "--stage", options.stage, "--rendezvous", options.rendezvous, "--until-eof"};
-    all.push_back({"the agent on " + host, commands.on(host, joined(words, options.agent_words)),
-                   fmt::format("{}/agent-{}", options.logs, host)});
-  }
+  for (size_t i = 0; i < options.aggregator_hosts.size(); ++i)
+    all.push_back(aggregator_on(options, commands, i + 1, options.aggregator_hosts[i]));
+  for (const std::string& host : nodes.hosts) all.push_back(agent_on(options, commands, host));
   return all;
+}
+
+std::string nodes_path(const RunOptions& options) { return options.logs + "/nodes"; }
+
+// "{nodes}" stands for the file of the nodes that the application has.
+Words application_words(const RunOptions& options) {
+  constexpr std::string_view kNodes = "{nodes}";
+  const std::string path = nodes_path(options);
+  Words words = options.command;
+  for (std::string& word : words)
+    for (size_t at = 0; (at = word.find(kNodes, at)) != word.npos; at += path.size())
+      word.replace(at, kNodes.size(), path);
+  return words;
 }
 
 uint32_t number_in(const Json& set, const char* name) {
@@ -124,13 +156,13 @@ std::optional<uint32_t> ranks_of_coming(const std::string& text) {
 // From what was seen, after what lay in the stages was offered, of the sets that are coming and then of those that are
 // there: what comes in between is in both.
 job::RunPlan::Restores restores(const RunOptions& options, const Commands& commands,
-                                const std::vector<std::string>& looks, bool is_last) {
+                                const std::vector<std::string>& looks, bool is_last, const job::Nodes& nodes) {
   const auto coming = ranks_of_coming(looks[1]);
   FOREBAY_TRY(uint32_t ranks, ranks_of_newest(looks[2]));
   if (!coming && !is_last) return std::nullopt;
   if (coming && *coming != 0) ranks = *coming;
   std::vector<job::Errand> errands;
-  const auto placed = job::place_ranks(options.nodes, ranks);
+  const auto placed = job::place_ranks(nodes, ranks);
   for (size_t i = 0; i < placed.size(); ++i) {
     if (placed[i].empty()) continue;
     const Words words = {"fetch",
@@ -141,7 +173,7 @@ job::RunPlan::Restores restores(const RunOptions& options, const Commands& comma
                          job::ranks_text(placed[i]),
                          fmt::format("--of={}", ranks),
                          fmt::format("--timeout={}", static_cast<double>(options.restart_timeout.count()) / 1000)};
-    errands.push_back({"the restart on " + options.nodes.hosts[i], commands.on(options.nodes.hosts[i], words)});
+    errands.push_back({"the restart on " + nodes.hosts[i], commands.on(nodes.hosts[i], words)});
   }
   return errands;
 }
@@ -162,22 +194,24 @@ Result<Words> restart_words(const RunOptions& options, const std::vector<std::st
 
 }  // namespace
 
-job::RunPlan make_plan(const RunOptions& options) {
+Result<job::RunPlan> make_plan(const RunOptions& options) {
   using std::chrono::milliseconds;
   const Commands commands(options);
   job::RunPlan plan;
-  plan.daemons = daemons(options, commands);
-  plan.application = options.command;
+  FOREBAY_TRY(plan.nodes, job::NodeTable::create(options.nodes, options.spares));
+  plan.daemons = daemons(options, commands, plan.nodes.in_use());
+  plan.application = application_words(options);
   plan.environment = {{"FOREBAY_STAGE", options.stage},
                       {"FOREBAY_RENDEZVOUS", options.rendezvous},
                       {"FOREBAY_STORE", options.store},
-                      {"FOREBAY_SERIES", options.series}};
+                      {"FOREBAY_SERIES", options.series},
+                      {"FOREBAY_NODES_FILE", nodes_path(options)}};
   plan.relaunches = options.relaunches;
   plan.grace = options.grace;
   constexpr milliseconds kSlack{10'000};  // for a process to say itself that its time is over
   plan.restart_timeout = options.restart_timeout + kSlack;
   plan.drain_timeout = options.drain_timeout + kSlack;
-  const auto of_job = [&](Words words) {
+  const auto of_job = [&options, commands](Words words) {
     words.insert(words.end(), {"--rendezvous", options.rendezvous});
     if (options.munge) words.push_back("--munge");
     return commands.here(words);
@@ -186,8 +220,18 @@ job::RunPlan make_plan(const RunOptions& options) {
     plan.looks = {{"'forebay settle'", of_job({"settle", "--json"}), true, static_cast<int>(ExitCode::left)},
                   {"'forebay status'", of_job({"status", "--json"}), true},
                   {"'forebay ls'", commands.here({"ls", options.store, "--json", "--series", options.series})}};
-  plan.restores = [options, commands](const std::vector<std::string>& looks, bool is_last) {
-    return restores(options, commands, looks, is_last);
+  plan.restores = [options, commands](const std::vector<std::string>& looks, bool is_last, const job::Nodes& nodes) {
+    return restores(options, commands, looks, is_last, nodes);
+  };
+  plan.announce = [path = nodes_path(options)](const job::Nodes& nodes) {
+    return write_new(path, job::nodes_text(nodes));
+  };
+  plan.watch = {.hang = options.hang_timeout,
+                .interval = options.set_interval,
+                .node = has_nodes(options) ? options.node_timeout : milliseconds(0)};
+  plan.look = {"'forebay status'", of_job({"status", "--json"}), true};
+  plan.exclude = [of_job](const std::string& host) {
+    return job::Errand{"'forebay stop --node'", of_job({"stop", "--json", "--node", host}), true};
   };
   plan.restart_words = [options](const std::vector<std::string>& outputs) { return restart_words(options, outputs); };
   const auto patience = fmt::format("--timeout={}", static_cast<double>(options.drain_timeout.count()) / 1000);

@@ -16,17 +16,21 @@ struct RunOptions {
   std::vector<std::string> command;
   std::string store, stage, rendezvous, logs;  // absolute
   std::string series;
-  job::Nodes nodes;                           // of the application
-  std::vector<std::string> aggregator_hosts;  // one for each aggregator
+  job::Nodes nodes;                            // of the application, and the spares after them
+  uint64_t spares = 0;                         // that are spares
+  std::vector<std::string> aggregator_hosts;   // one for each aggregator
   std::vector<std::string> launcher;
   std::vector<std::string> agent_words, aggregator_words;
   std::string restart_args;  // empty: the application restarts by itself, or not at all
   uint64_t relaunches = 0;
   bool munge = false;
+  std::chrono::milliseconds hang_timeout{0}, set_interval{0};  // 0: never
+  std::chrono::milliseconds node_timeout{60'000};
   std::chrono::milliseconds grace{30'000}, restart_timeout{600'000}, drain_timeout{3'600'000};
 };
 
-job::RunPlan make_plan(const RunOptions& options);
+// invalid_argument if there are too many spares. `options` outlives the plan.
+Result<job::RunPlan> make_plan(const RunOptions& options);
 
 // What the job is called: by the batch system, or by host, process and time. A name of one path component.
 std::string job_id();

@@ -11,7 +11,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
 from support import COMMAND, StoreTest, environment, forebay, main, make_tree, snapshot  # noqa: E402, F401
 
 # Writes the sets s0, s1, ... of RANKS files each below the stage, by rename, with a copy below $COPIES; continues after the
-# set that --restart names. --crash S: kills itself after set S, once.
+# set that --restart names. --crash S: kills itself after set S, once. --hang S, --spin S: likewise, does nothing any more, or
+# nothing but compute.
 APPLICATION = r"""
 import os, shutil, signal, sys, time
 words = sys.argv[1:]
@@ -36,6 +37,8 @@ for step in range(first, int(value("--sets", "3"))):
     if value("--crash") == str(step) and first == 0:
         time.sleep(1)
         os.kill(os.getpid(), signal.SIGKILL)
+    while first == 0 and str(step) in (value("--hang"), value("--spin")):
+        time.sleep(0.1 if value("--hang") else 0)
 while "--wait" in words:
     time.sleep(0.1)
 sys.exit(int(value("--exit", "0")))

@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -46,6 +47,42 @@ class Run(JobTest):
                      application=["--sets", 2, "--crash", 0])  # fmt: skip
         self.assertEqual("0\n1\n", (self.copies / "starts").read_text())
         self.assertEqual(["s0", "s1"], self.sets())
+
+    def test_an_application_that_hangs_is_started_again(self):
+        for how, option, why in (("--hang", "--hang-timeout", "used no processor time for 3 s"),
+                                 ("--spin", "--set-interval", "completed no set for 3 s")):  # fmt: skip
+            with self.subTest(how):
+                out, err = self.run_job(0, "--relaunch", 1, "--restart-args", "--restart {}", option, 3, "--json",
+                                        application=["--sets", 3, how, 1])  # fmt: skip
+                self.assertIn("the application is ended: it hangs: ", err)
+                self.assertIn(why, err)
+                self.assertIn("as it hangs", err)
+                self.assertEqual("0\n2\n", (self.copies / "starts").read_text())
+                self.assertEqual(["s0", "s1", "s2"], self.sets())
+                self.assertEqual((2, ""), (json.loads(out)["launches"], json.loads(out)["ended_because"]))
+                for path in (self.copies, self.store, self.stage, self.work / "restored"):
+                    shutil.rmtree(path)
+                self.copies.mkdir()
+                (self.work / "restored").mkdir()
+
+    def test_an_application_that_hangs_and_is_not_started_again_has_failed(self):
+        script = "trap 'exit 0' TERM; while :; do sleep 0.1; done"
+        process = self.start("run", "--store", self.store, "--stage", self.stage, "--hang-timeout", 2, "--", "sh", "-c", script)
+        _, err = self.finish(process, 1)
+        self.assertIn("the application is ended: it hangs", err)
+
+    def test_the_file_of_nodes(self):
+        (self.work / "hosts").write_text("localhost slots=2\nspare1 slots=2\nspare2 slots=2\n")
+        for words in (("--spares", 2), ("--ranks", 2)):
+            process = self.start("run", "--store", self.store, "--stage", self.stage, "--nodes-file", self.work / "hosts",
+                                 *words, "--", "sh", "-c", 'cat $FOREBAY_NODES_FILE; cmp "$1" $FOREBAY_NODES_FILE', "x",
+                                 "{nodes}")  # fmt: skip
+            out, _ = self.finish(process, 0)
+            self.assertEqual("localhost slots=2\n", out)
+        for words, why in ((("--spares", 3), "of 3 nodes 3 cannot be spare"), (("--spares", 1, "--ranks", 2), "--ranks")):
+            answer = self.run_error(2, "run", "--store", self.store, "--stage", self.stage, "--nodes-file",
+                                    self.work / "hosts", *words, "--", "true")  # fmt: skip
+            self.assertIn(why, answer.err)
 
     def test_restores_what_an_earlier_job_has_stored(self):
         self.run_job(0, "--series", "one", application=["--sets", 2])

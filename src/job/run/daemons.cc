@@ -14,7 +14,7 @@ struct Daemons::One {
   Process process;  // pid 0: does not run
   Revival revival;
   std::optional<Time> again;  // when to start it again
-  bool ready = false, failed = false;
+  bool ready = false, failed = false, given_up = false;
   Ending ending;
 
   bool runs() const { return process.pid != 0; }
@@ -44,16 +44,16 @@ Result<void> Daemons::start(One& one) {
 
 Result<bool> Daemons::ready() const {
   for (const One& one : all_)
-    if (one.failed && !one.ready)
+    if (one.failed && !one.ready && !one.given_up)
       return fail(ErrorKind::disconnected, fmt::format("{} ended with {} before it was ready: {}", one.spec.name,
                                                        one.ending.text(), last_line(one.spec.log)));
-  return std::ranges::all_of(all_, [](const One& one) { return one.ready; });
+  return std::ranges::all_of(all_, [](const One& one) { return one.ready || one.given_up; });
 }
 
 std::string Daemons::not_ready() const {
   std::string names;
   for (const One& one : all_)
-    if (!one.ready) names += (names.empty() ? "" : ", ") + one.spec.name;
+    if (!one.ready && !one.given_up) names += (names.empty() ? "" : ", ") + one.spec.name;
   return names;
 }
 
@@ -80,7 +80,7 @@ bool Daemons::ended(const Ended& process, Time now) {
   if (found == all_.end()) return false;
   found->process = {};
   found->ending = process.ending;
-  if (letting_go_) return true;
+  if (letting_go_ || found->given_up) return true;
   if (process.ending.good() && found->ready) {
     stopped_ = true;
     return true;
@@ -111,6 +111,25 @@ Daemons::Time Daemons::next_tick() const {
   for (const One& one : all_)
     if (one.again) next = std::min(next, *one.again);
   return next;
+}
+
+Result<void> Daemons::start_instead(const std::string& lost, const std::string& instead) {
+  for (size_t i = 0, size = all_.size(); i < size; ++i) {
+    if (all_[i].spec.host != lost || !all_[i].spec.elsewhere) continue;
+    DaemonSpec spec = all_[i].spec.elsewhere(instead);
+    all_.push_back({.spec = std::move(spec)});
+    FOREBAY_CHECK(start(all_.back()));
+  }
+  return {};
+}
+
+void Daemons::give_up(const std::string& host) {
+  for (One& one : all_) {
+    if (one.spec.host != host || host.empty() || std::exchange(one.given_up, true)) continue;
+    one.again.reset();
+    one.process.in = Fd();
+    if (one.runs()) ::kill(one.process.pid, SIGTERM);
+  }
 }
 
 bool Daemons::owns(pid_t pid) const {

@@ -19,6 +19,8 @@ struct DaemonSpec {
   std::string name;                // "the agent of node7"
   std::vector<std::string> words;  // it prints a line when it is ready, and ends with its standard input
   std::string log;
+  std::string host = {};                                              // the node that it is lost with; empty: none
+  std::function<DaemonSpec(const std::string& host)> elsewhere = {};  // the same one on another node
 };
 
 // Used by one thread.
@@ -43,6 +45,11 @@ class Daemons {
   bool ended(const Ended& process, Time now);
   void tick(Time now);
   Time next_tick() const;
+
+  // The daemons of a node that is lost are ended, as far as they can be reached, and are not heard of any more.
+  void give_up(const std::string& host);
+  // Starts on another node what a node that was given up had. Errors of starting them.
+  Result<void> start_instead(const std::string& lost, const std::string& instead);
 
   bool owns(pid_t pid) const;
   bool all_gone() const;

@@ -42,6 +42,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
 struct Line {
   std::string_view host;
   uint32_t slots = 1;
+  SlotStyle style = SlotStyle::lines;
 };
 
 std::optional<Line> parse_line(const std::vector<std::string_view>& words) {
@@ -52,9 +53,11 @@ std::optional<Line> parse_line(const std::vector<std::string_view>& words) {
   if (words.size() == 2) {
     if (!words[1].starts_with(kSlots)) return std::nullopt;
     slots = number_of(words[1].substr(kSlots.size()));
+    line.style = SlotStyle::equals;
   } else if (const size_t colon = line.host.find(':'); colon != line.host.npos) {
     slots = number_of(line.host.substr(colon + 1));
     line.host = line.host.substr(0, colon);
+    line.style = SlotStyle::colon;
   }
   if (!slots || *slots == 0 || *slots > kMostSlots || !is_host(line.host)) return std::nullopt;
   line.slots = *slots;
@@ -69,7 +72,10 @@ void add(Nodes& nodes, const Line& line) {
   }
   const auto found = std::find(nodes.hosts.begin(), nodes.hosts.end(), line.host);
   const auto host = static_cast<size_t>(found - nodes.hosts.begin());
-  if (found == nodes.hosts.end()) nodes.hosts.emplace_back(line.host);
+  if (found == nodes.hosts.end()) {
+    nodes.hosts.emplace_back(line.host);
+    nodes.styles.push_back(line.style);
+  }
   nodes.blocks.push_back({host, line.slots});
 }
 
@@ -96,7 +102,22 @@ Result<Nodes> parse_nodes(std::string_view text, const std::string& path) {
   return nodes;
 }
 
-Nodes one_node(std::string host) { return {{std::move(host)}, {{0, kMostSlots}}}; }
+std::string nodes_text(const Nodes& nodes) {
+  std::string text;
+  for (const Nodes::Block& block : nodes.blocks) {
+    const std::string& host = nodes.hosts[block.host];
+    const SlotStyle style = nodes.style_of(block.host);
+    if (style == SlotStyle::colon)
+      text += fmt::format("{}:{}\n", host, block.slots);
+    else if (style == SlotStyle::equals)
+      text += fmt::format("{} slots={}\n", host, block.slots);
+    else
+      for (uint32_t slot = 0; slot < (block.slots == kMostSlots ? 1 : block.slots); ++slot) text += host + "\n";
+  }
+  return text;
+}
+
+Nodes one_node(std::string host) { return {{std::move(host)}, {{0, kMostSlots}}, {}}; }
 
 std::vector<std::vector<uint32_t>> place_ranks(const Nodes& nodes, uint32_t ranks) {
   std::vector<std::vector<uint32_t>> placed(nodes.hosts.size());

@@ -11,6 +11,13 @@
 
 namespace forebay::job {
 
+// How a line says the number of slots: the launchers do not understand each other's.
+enum class SlotStyle : uint8_t {
+  lines,   // a line for each
+  colon,   // "HOST:SLOTS"
+  equals,  // "HOST slots=SLOTS"
+};
+
 struct Nodes {
   // Consecutive ranks on one node.
   struct Block {
@@ -20,12 +27,18 @@ struct Nodes {
   };
   std::vector<std::string> hosts;  // distinct, in the order of the file
   std::vector<Block> blocks;       // likewise; a host may have several
+  std::vector<SlotStyle> styles;   // of the hosts, as far as they are known
+
+  SlotStyle style_of(size_t host) const { return host < styles.size() ? styles[host] : SlotStyle::lines; }
 };
 
 // A line is "HOST", "HOST:SLOTS" or "HOST slots=SLOTS"; what follows '#', and empty lines, do not count. The same host
 // in consecutive lines is one block of the sum of their slots. invalid_argument, with `path` and the line, for anything
 // else, and if there is no host.
 Result<Nodes> parse_nodes(std::string_view text, const std::string& path);
+
+// What parse_nodes() reads: a line for each block, as the file that they come from had it.
+std::string nodes_text(const Nodes& nodes);
 
 // A single node, all of whose ranks are there.
 Nodes one_node(std::string host);

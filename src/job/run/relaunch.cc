@@ -17,8 +17,8 @@ std::string Ending::text() const {
   return fmt::format("exit code {}", exit_code);
 }
 
-bool should_relaunch(const Ending& ending, bool told_to_end, uint64_t done, uint64_t most) {
-  return !ending.good() && !told_to_end && done < most;
+bool should_relaunch(const Ending& ending, bool was_ended, bool told_to_end, uint64_t done, uint64_t most) {
+  return (was_ended || !ending.good()) && !told_to_end && done < most;
 }
 
 std::optional<std::chrono::milliseconds> Revival::after_death(Time now) {

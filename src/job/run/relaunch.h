@@ -20,9 +20,9 @@ struct Ending {
   std::string text() const;                                                    // "exit code 3", "signal 9 (Killed)"
 };
 
-// Whether an application that ended so is to be started again: it has crashed, nobody wants the job to end, and `done`
-// of `most` relaunches are done.
-bool should_relaunch(const Ending& ending, bool told_to_end, uint64_t done, uint64_t most);
+// Whether an application that ended so is to be started again: it has crashed or was ended because it hung or a node of
+// it was lost (`was_ended`), nobody wants the job to end, and `done` of `most` relaunches are done.
+bool should_relaunch(const Ending& ending, bool was_ended, bool told_to_end, uint64_t done, uint64_t most);
 
 // Daemons that die are started again, soon at first, then later, and no more when one dies as fast as it is started.
 class Revival {

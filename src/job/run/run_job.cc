@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <csignal>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "job/run/application.h"
 #include "job/run/errands.h"
 #include "job/run/events.h"
+#include "job/run/overseer.h"
 
 namespace forebay::job {
 namespace {
@@ -22,11 +24,19 @@ constexpr auto kLeaveTime = 2s;     // likewise, when nothing is waited for
 constexpr auto kOrphanTime = 3s;    // for what the application left behind to end when told to
 constexpr auto kLook = 50ms;        // between looks at orphans, whose deaths come one after another
 constexpr auto kLookAgain = 500ms;  // for what a restart waits for
+constexpr auto kTellTime = 30s;     // for a coordinator to know which nodes are lost
 
 class Run {
  public:
   Run(const RunPlan& plan, const Say& say, Events events)
-      : plan_(plan), say_(say), events_(std::move(events)), daemons_(plan.daemons, say) {}
+      : plan_(plan),
+        say_(say),
+        events_(std::move(events)),
+        daemons_(plan.daemons, say),
+        nodes_(plan.nodes),
+        overseer_(plan.watch, plan.look, plan.exclude),
+        progress_(plan.watch),
+        node_watch_(plan.watch.node) {}
 
   Result<RunReport> run() {
     auto done = start_daemons();
@@ -54,21 +64,60 @@ class Run {
   void handle(Time until) {
     auto pipes = daemons_.pipes();
     for (const int fd : errands_.pipes()) pipes.push_back(fd);
-    const auto seen = events_.wait(pipes, until);
+    for (const int fd : overseer_.pipes()) pipes.push_back(fd);
+    const auto seen = events_.wait(pipes, std::min(until, overseer_.next_tick()));
     for (const int fd : seen.readable) {
       daemons_.readable(fd);
       errands_.readable(fd);
+      overseer_.readable(fd);
     }
     const Time now = Clock::now();
     for (const Ended& one : seen.ended) {
       if (application_.ended(one)) {
         report_.ending = one.ending;
-      } else if (!daemons_.ended(one, now)) {
+      } else if (!daemons_.ended(one, now) && !overseer_.ended(one)) {
         errands_.ended(one);
       }
     }
     for (const Events::Signal& signal : seen.signals) received(signal);
     daemons_.tick(now);
+    overseer_.tick(now);
+    if (auto newest = overseer_.take_seen()) observe(*std::move(newest), now);
+  }
+
+  // Nobody looked after the application while this process did not run.
+  void begin_watch() {
+    progress_.begin(Clock::now());
+    node_watch_.begin();
+    lost_.clear();
+  }
+
+  void observe(Overseer::Seen seen, Time now) {
+    seen_ = std::move(seen);
+    if (plan_.watch.node.count() > 0) lost_ = node_watch_.look(nodes_.in_use().hosts, seen_.sight, now);
+    if (!application_.runs() || ending() || !report_.ended_because.empty()) return;
+    if (const auto why = progress_.look(seen_.sight, now)) report_.ended_because = "it hangs: " + *why;
+    if (progress_.is_blind() && plan_.watch.hang.count() > 0 && now - launched_ > plan_.watch.hang)
+      say_once(
+          "no agent knows a process of the application, so processor time tells nothing, and --hang-timeout is not "
+          "kept; see to it that its launcher passes on $FOREBAY_RENDEZVOUS, or use --set-interval");
+    for (const std::string& host : lost_) judge_loss(host);
+  }
+
+  // An application that cannot go on elsewhere is left alone: perhaps only the agent is lost.
+  void judge_loss(const std::string& host) {
+    if (report_.launches > plan_.relaunches)
+      say_once(fmt::format("node {} is lost, and the application is not to be started again", host));
+    else if (!nodes_.can_replace(host))
+      say_once(fmt::format("node {} is lost, and no spare has as many slots", host));
+    else
+      report_.ended_because = fmt::format("node {} is lost", host);
+  }
+
+  void say_once(const std::string& text) {
+    if (std::ranges::find(said_, text) != said_.end()) return;
+    said_.push_back(text);
+    say_(text);
   }
 
   void received(const Events::Signal& signal) {
@@ -88,10 +137,15 @@ class Run {
     application_.tell_all(SIGSTOP);
     Events::stop_this_process();
     application_.tell_all(SIGCONT);
+    begin_watch();
   }
 
   Result<void> start_daemons() {
     FOREBAY_CHECK(daemons_.start());
+    return wait_for_daemons();
+  }
+
+  Result<void> wait_for_daemons() {
     const auto settled = [&] {
       const auto ready = daemons_.ready();
       return !ready || *ready || ending();
@@ -106,15 +160,90 @@ class Run {
 
   Result<void> run_application() {
     for (;;) {
-      FOREBAY_TRY(auto more, restore());
-      if (ending()) return {};
-      FOREBAY_CHECK(launch(std::move(more)));
+      FOREBAY_TRY(auto more, restore_on_nodes_that_are_left());
+      if (ending() || !more) return {};
+      FOREBAY_CHECK(launch(*std::move(more)));
       wait_for_application();
       end_orphans();
-      if (!should_relaunch(report_.ending, ending(), report_.launches - 1, plan_.relaunches)) return {};
-      say_(fmt::format("the application ended with {}; it is started again ({} of {})", report_.ending.text(),
-                       report_.launches, plan_.relaunches));
+      const std::string& why = report_.ended_because;
+      if (!should_relaunch(report_.ending, !why.empty(), ending(), report_.launches - 1, plan_.relaunches)) return {};
+      FOREBAY_TRY(const bool has_nodes, replace_lost_nodes(Clock::now()));
+      if (!has_nodes || ending()) return {};
+      say_(fmt::format("the application ended with {}{}; it is started again ({} of {})", report_.ending.text(),
+                       why.empty() ? "" : ", as " + why, report_.launches, plan_.relaunches));
     }
+  }
+
+  // As restore(); nothing if a node was lost over it and none is left in its place.
+  Result<std::optional<std::vector<std::string>>> restore_on_nodes_that_are_left() {
+    for (;;) {
+      const Time begin = Clock::now();
+      const size_t lost = report_.lost_nodes.size();
+      auto more = restore();
+      if (more) return std::optional(*std::move(more));
+      if (ending()) return std::unexpected(std::move(more).error());
+      FOREBAY_TRY(const bool has_nodes, replace_lost_nodes(begin));
+      if (report_.lost_nodes.size() == lost) return std::unexpected(std::move(more).error());
+      say_("the restart failed: " + more.error().message());
+      if (!has_nodes) return std::nullopt;
+    }
+  }
+
+  // Waits until each node has been heard of since then, or is lost and replaced. Whether the application has all nodes
+  // that it needs.
+  Result<bool> replace_lost_nodes(Time since) {
+    if (plan_.watch.node.count() == 0) return true;
+    overseer_.hurry(true);
+    overseer_.look_soon();
+    const auto is_clear = [&] {
+      return ending() || !lost_.empty() ||
+             (seen_.sight && all_heard_since(nodes_.in_use().hosts, *seen_.sight, since, seen_.at));
+    };
+    Result<bool> has_nodes = true;
+    while (has_nodes && *has_nodes) {
+      if (!pump(is_clear, Clock::now() + plan_.watch.node + plan_.start_timeout))
+        say_("nobody tells which nodes are left: the application keeps those that it has");
+      if (ending() || lost_.empty()) break;
+      has_nodes = replace(lost_.front());
+      lost_.clear();
+      node_watch_.begin();
+    }
+    overseer_.hurry(false);
+    return has_nodes;
+  }
+
+  // Whether a spare has taken the place of the node.
+  Result<bool> replace(std::string host) {
+    for (;;) {
+      exclude(host);
+      const auto spare = nodes_.replace(host);
+      if (!spare) {
+        say_(fmt::format("node {} is lost, and no spare with as many slots is left", host));
+        return false;
+      }
+      say_(fmt::format("node {} is lost: {} takes its place", host, *spare));
+      const auto started = start_daemons_instead(host, *spare);
+      wait_until_exclusions_are_known();
+      if (started || ending()) return true;
+      say_(started.error().message());
+      host = *spare;
+    }
+  }
+
+  void wait_until_exclusions_are_known() {
+    if (!overseer_.knows_excluded()) pump([&] { return overseer_.knows_excluded(); }, Clock::now() + kTellTime);
+  }
+
+  void exclude(const std::string& host) {
+    report_.lost_nodes.push_back(host);
+    daemons_.give_up(host);
+    overseer_.exclude(host);
+    overseer_.look_soon();
+  }
+
+  Result<void> start_daemons_instead(const std::string& lost, const std::string& instead) {
+    FOREBAY_CHECK(daemons_.start_instead(lost, instead));
+    return wait_for_daemons();
   }
 
   // The application's further words.
@@ -136,7 +265,7 @@ class Run {
         if (ending()) return std::vector<Errand>{};
         found.push_back(outputs[0]);
       }
-      FOREBAY_TRY(auto errands, plan_.restores(found, Clock::now() >= end));
+      FOREBAY_TRY(auto errands, plan_.restores(found, Clock::now() >= end, nodes_.in_use()));
       if (errands) return *std::move(errands);
       pump([this] { return ending(); }, Clock::now() + kLookAgain);
     }
@@ -158,14 +287,22 @@ class Run {
   Result<void> launch(std::vector<std::string> more) {
     auto words = plan_.application;
     for (std::string& word : more) words.push_back(std::move(word));
+    if (plan_.announce) FOREBAY_CHECK(plan_.announce(nodes_.in_use()));
+    report_.ended_because.clear();
     FOREBAY_CHECK(application_.start(std::move(words), plan_.environment));
+    launched_ = Clock::now();
+    begin_watch();
     ++report_.launches;
     return {};
   }
 
   void wait_for_application() {
     const auto gone = [&] { return !application_.runs(); };
-    pump([&] { return gone() || ending(); }, Time::max());
+    pump([&] { return gone() || ending() || !report_.ended_because.empty(); }, Time::max());
+    if (!gone() && !ending()) {
+      say_(fmt::format("the application is ended: {}", report_.ended_because));
+      application_.tell_all(SIGTERM);
+    }
     if (!gone() && !pump(gone, Clock::now() + plan_.grace)) {
       if (!report_.left) say_(fmt::format("the application did not end within {} s: it is killed", plan_.grace / 1s));
       application_.kill();
@@ -177,7 +314,9 @@ class Run {
   // What the application started, if it did not end with it.
   std::vector<pid_t> orphans() const {
     auto all = children();
-    std::erase_if(all, [&](pid_t pid) { return daemons_.owns(pid) || errands_.owns(pid) || application_.owns(pid); });
+    std::erase_if(all, [&](pid_t pid) {
+      return daemons_.owns(pid) || errands_.owns(pid) || overseer_.owns(pid) || application_.owns(pid);
+    });
     return all;
   }
 
@@ -195,6 +334,10 @@ class Run {
 
   void drain() {
     const Time begin = Clock::now();
+    // What needs them will not come.
+    for (const std::string& host : std::exchange(lost_, {}))
+      if (std::ranges::find(report_.lost_nodes, host) == report_.lost_nodes.end()) exclude(host);
+    wait_until_exclusions_are_known();
     if (!(daemons_.stopped_by_others() && daemons_.all_gone())) {
       auto output = go({plan_.drain}, plan_.drain_timeout, true);
       if (output)
@@ -208,6 +351,7 @@ class Run {
   // Whatever happened before: no process is left.
   void end_all() {
     errands_.clear();
+    overseer_.end();
     application_.kill();
     daemons_.let_go();
     const auto gone = [&] { return daemons_.all_gone(); };
@@ -227,7 +371,15 @@ class Run {
   Events events_;
   Daemons daemons_;
   Errands errands_;
+  NodeTable nodes_;
+  Overseer overseer_;
+  ProgressWatch progress_;
+  NodeWatch node_watch_;
+  Overseer::Seen seen_;            // the newest
+  std::vector<std::string> lost_;  // nodes in use, by the newest
+  std::vector<std::string> said_;
   Application application_;
+  Time launched_{};
   RunReport report_;
 };
 

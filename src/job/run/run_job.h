@@ -13,7 +13,9 @@
 #include "base/error.h"
 #include "job/run/daemons.h"
 #include "job/run/errands.h"
+#include "job/run/node_table.h"
 #include "job/run/relaunch.h"
+#include "job/run/watchdog.h"
 
 namespace forebay::job {
 
@@ -21,6 +23,7 @@ namespace forebay::job {
 struct RunPlan {
   std::vector<DaemonSpec> daemons;
   std::vector<std::string> application;
+  NodeTable nodes;
   std::vector<std::pair<std::string, std::string>> environment;  // of the application
   uint64_t relaunches = 0;
 
@@ -29,8 +32,17 @@ struct RunPlan {
   // be appended to the application's words when these are done. Without any, nothing is restored.
   std::vector<Errand> looks;
   using Restores = Result<std::optional<std::vector<Errand>>>;
-  std::function<Restores(const std::vector<std::string>& outputs, bool is_last)> restores;
+  std::function<Restores(const std::vector<std::string>& outputs, bool is_last, const Nodes& nodes)> restores;
   std::function<Result<std::vector<std::string>>(const std::vector<std::string>& outputs)> restart_words;
+
+  // Before each start: tells the application which nodes it has. May be empty.
+  std::function<Result<void>(const Nodes& nodes)> announce;
+
+  // What is looked after while the application runs, by what `look` prints (sight.h); `exclude` tells the coordinator
+  // of a node that is lost.
+  WatchOptions watch;
+  Errand look;
+  std::function<Errand(const std::string& host)> exclude;
 
   Errand drain;  // ends the daemons when everything is drained; its output is passed on
 
@@ -41,7 +53,9 @@ struct RunPlan {
 };
 
 struct RunReport {
-  Ending ending;                     // of the application's last start
+  Ending ending;              // of the application's last start
+  std::string ended_because;  // why it was ended then; empty: it has ended by itself, or was told to by a signal
+  std::vector<std::string> lost_nodes;
   uint64_t launches = 0;             // 0: it was never started
   std::optional<std::string> drain;  // what the errand has printed, if it succeeded
   std::chrono::milliseconds drain_time{0};
@@ -51,9 +65,10 @@ struct RunReport {
 };
 
 // Signals: the first SIGINT, SIGTERM or SIGHUP is passed to the application, which has `grace` to end; then what is
-// complete is drained. A second one ends everything at once. Every process that was started, and every process that
-// these left behind, is gone when this returns. Errors: those of starting the daemons, the application or an errand;
-// the rest is told by `say`. The calling thread must be the only one, and must live on until then.
+// complete is drained. A second one ends everything at once. An application that hangs, or of which a node is lost, is
+// ended; for a node that is lost a spare takes over, if it is started again. Every process that was started, and every
+// process that these left behind, is gone when this returns. Errors: those of starting the daemons, the application or
+// an errand; the rest is told by `say`. The calling thread must be the only one, and must live on until then.
 Result<RunReport> run_job(const RunPlan& plan, const Say& say);
 
 }  // namespace forebay::job

@@ -97,6 +97,7 @@ class RunJob : public testing::Test {
       if (report)
         out << fmt::format("launches {} deaths {} drain {} left {}\n", report->launches, report->daemon_deaths,
                            report->drain.value_or("none"), report->left);
+      if (report && !report->ended_because.empty()) out << "because " << report->ended_because << std::endl;
       for (const pid_t child : children()) out << "child " << child << std::endl;
       out.close();
       ::_exit(report ? report->ending.as_exit_code() : 99);
@@ -136,7 +137,8 @@ TEST_F(RunJob, StartsACrashedApplicationAgainFromWhatWasRestored) {
   plan_.application = {"sh", "-c", "echo \"run $*\" >> application; [ $(wc -l < application) = 3 ] || kill -9 $$",
                        "app"};
   plan_.looks = {{"the look", {"sh", "-c", "echo found"}}, {"another", {"sh", "-c", "echo half; exit 1"}, true}};
-  plan_.restores = [looked = 0](const std::vector<std::string>& outputs, bool is_last) mutable -> RunPlan::Restores {
+  plan_.restores = [looked = 0](const std::vector<std::string>& outputs, bool is_last,
+                                const Nodes&) mutable -> RunPlan::Restores {
     if (++looked == 1 && !is_last) return std::nullopt;
     return std::vector<Errand>{{"a", {"echo", outputs[1] + outputs[0]}}, {"b", {"echo", "b"}}};
   };
@@ -236,6 +238,122 @@ TEST_F(RunJob, APauseIsOneOfTheApplicationToo) {
     std::ofstream(dir_ / "end");
   });
   EXPECT_THAT(read("report"), HasSubstr("launches 1 deaths 0 drain drained"));
+}
+
+// A coordinator's status, as the file "status" has it.
+class Watched : public RunJob {
+ protected:
+  void SetUp() override {
+    RunJob::SetUp();
+    plan_.look = {"the look", {"cat", "status"}, true};
+    plan_.exclude = [](const std::string& host) {
+      return Errand{"the exclusion", {"sh", "-c", "echo " + host + " >> told; mv next status"}, true};
+    };
+    plan_.relaunches = 1;
+    plan_.grace = 10s;
+  }
+  void put(const char* file, const std::string& hosts, const std::string& more = "") const {
+    std::string agents;
+    for (const char host : hosts)
+      agents += fmt::format(R"({}{{"host": "{}", "silent_seconds": 0, "processes": 1, "processor_seconds": 7}})",
+                            agents.empty() ? "" : ", ", host);
+    std::ofstream(dir_ / file) << fmt::format(R"({{"generation": 1, "agents": [{}]{}}})", agents, more);
+  }
+  DaemonSpec agent(const std::string& host) const {
+    return {.name = "the agent on " + host,
+            .words = {"sh", "-c", "echo " + host + " >> daemons; echo ready; cat"},
+            .log = log(),
+            .host = host,
+            .elsewhere = [this](const std::string& other) { return agent(other); }};
+  }
+  void use_nodes(const char* text, size_t spares) {
+    plan_.nodes = NodeTable::create(parse_nodes(text, "hosts").value(), spares).value();
+    plan_.daemons.clear();
+    for (const std::string& host : plan_.nodes.in_use().hosts) plan_.daemons.push_back(agent(host));
+    plan_.announce = [](const Nodes& nodes) -> Result<void> {
+      std::ofstream("nodes") << nodes_text(nodes);
+      return {};
+    };
+    plan_.watch.node = 500ms;
+  }
+};
+
+TEST_F(Watched, AnApplicationThatHangsIsEndedWithItsGroupAndStartedAgain) {
+  plan_.watch.hang = 500ms;
+  plan_.grace = 300ms;
+  put("status", "a");
+  plan_.application = {"sh", "-c",
+                       "echo run >> application; [ $(wc -l < application) = 2 ] && exit 0; "
+                       "trap '' TERM; sleep 100 & echo $! > worker; wait; sleep 100"};
+  EXPECT_EQ(run(), 0);
+  EXPECT_EQ(read("application"), "run\nrun\n");
+  EXPECT_THAT(read("report"), HasSubstr("the application is ended: it hangs: it has completed no set and used no "
+                                        "processor time for 0.5 s\n"));
+  EXPECT_THAT(read("report"), HasSubstr("did not end within 0 s: it is killed"));
+  EXPECT_THAT(read("report"), HasSubstr("it is started again (1 of 1)"));
+  EXPECT_FALSE(runs(std::atoi(read("worker").c_str())));
+}
+
+TEST_F(Watched, OneThatEndsWellWhenToldToBecauseItHungHasNotSucceeded) {
+  plan_.watch.hang = 300ms;
+  plan_.relaunches = 0;
+  put("status", "a");
+  plan_.application = {"sh", "-c", "trap 'exit 0' TERM; while :; do sleep 0.05; done"};
+  EXPECT_EQ(run(), 0);
+  EXPECT_THAT(read("report"), HasSubstr("because it hangs: it has"));
+}
+
+TEST_F(Watched, ASpareTakesThePlaceOfANodeThatIsLost) {
+  use_nodes("a\nb\nc\n", 1);
+  put("status", "ab");
+  put("without", "a");
+  put("next", "ac", R"(, "excluded": ["b"])");
+  plan_.application = {"sh", "-c",
+                       "cat nodes >> application; grep -q c nodes && exit 0; mv without status; exec sleep 100"};
+  EXPECT_EQ(run(), 0);
+  EXPECT_EQ(read("application"), "a\nb\na\nc\n");
+  EXPECT_EQ(read("told"), "b\n");
+  EXPECT_EQ(read("daemons"), "a\nb\nc\n");
+  EXPECT_THAT(read("report"), HasSubstr("the application is ended: node b is lost\n"));
+  EXPECT_THAT(read("report"), HasSubstr("node b is lost: c takes its place\n"));
+}
+
+TEST_F(Watched, WhatCrashesWithItsNodeIsStartedAgainElsewhere) {
+  use_nodes("a\nb\nc\n", 1);
+  put("status", "ab");
+  put("without", "a");
+  put("next", "ac", R"(, "excluded": ["b"])");
+  plan_.application = {"sh", "-c", "grep -q c nodes && exit 0; mv without status; exit 3"};
+  EXPECT_EQ(run(), 0);
+  EXPECT_THAT(read("report"), HasSubstr("launches 2"));
+  EXPECT_THAT(read("report"), HasSubstr("node b is lost: c takes its place\n"));
+}
+
+TEST_F(Watched, WithoutASpareTheApplicationIsLeftAlone) {
+  use_nodes("a\nb\n", 0);
+  put("status", "a");
+  put("next", "a", R"(, "excluded": ["b"])");
+  plan_.application = {"sh", "-c", "sleep 1.5; exit 6"};
+  EXPECT_EQ(run(), 6);
+  EXPECT_THAT(read("report"), HasSubstr("node b is lost, and no spare has as many slots\n"));
+  EXPECT_THAT(read("report"), HasSubstr("launches 1"));
+  EXPECT_EQ(read("told"), "b\n") << "the drain does not wait for it";
+}
+
+TEST_F(Watched, ASpareThatDoesNotStartIsLostToo) {
+  use_nodes("a\nb\nc\nd\n", 2);
+  plan_.daemons[1].elsewhere = [this](const std::string& other) {
+    DaemonSpec spec = agent(other);
+    if (other == "c") spec.words = {"sh", "-c", "echo 'no route to c' >&2; exit 1"};
+    return spec;
+  };
+  put("status", "ab");
+  put("without", "a");
+  put("next", "ad", R"(, "excluded": ["b", "c"])");
+  plan_.application = {"sh", "-c", "grep -q d nodes && exit 0; mv without status; exit 3"};
+  EXPECT_EQ(run(), 0);
+  EXPECT_THAT(read("report"), HasSubstr("no route to c"));
+  EXPECT_THAT(read("report"), HasSubstr("node c is lost: d takes its place\n"));
 }
 
 TEST_F(RunJob, LeavesAtOnceAfterASecondSignal) {

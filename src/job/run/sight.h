@@ -1,0 +1,32 @@
+// What a look at a running job shows of it, for those who watch over the application. Pure.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace forebay::job {
+
+struct Sight {
+  struct Node {
+    std::string host;                            // as its agent was told that it is called
+    std::chrono::milliseconds silent{};          // since its agent was heard
+    uint32_t processes = 0;                      // of the application, if the agent looks after them
+    std::chrono::milliseconds processor_time{};  // that they have used, since the agent started
+  };
+  uint64_t generation = 0;      // of the coordinator
+  uint64_t sets_completed = 0;  // by the application, since this coordinator leads
+  // Forebay drains a complete set, or brings what all ranks have asked for: the application may be waiting for it.
+  bool is_busy = false;
+  std::vector<Node> nodes;  // whose agents are there
+  std::vector<std::string> excluded;
+
+  const Node* find(const std::string& host) const;
+};
+
+// From what `forebay status --json` prints. Nothing: nobody has answered.
+std::optional<Sight> parse_sight(const std::string& status);
+
+}  // namespace forebay::job
