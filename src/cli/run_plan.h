@@ -16,9 +16,9 @@ struct RunOptions {
   std::vector<std::string> command;
   std::string store, stage, rendezvous, logs;  // absolute
   std::string series;
-  job::Nodes nodes;                            // of the application, and the spares after them
-  uint64_t spares = 0;                         // that are spares
-  std::vector<std::string> aggregator_hosts;   // one for each aggregator
+  job::Nodes nodes;                           // of the application, and the spares after them
+  uint64_t spares = 0;                        // that are spares
+  std::vector<std::string> aggregator_hosts;  // one for each aggregator
   std::vector<std::string> launcher;
   std::vector<std::string> agent_words, aggregator_words;
   std::string restart_args;  // empty: the application restarts by itself, or not at all

@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""Bad days of an MPI simulation under `forebay run` on several nodes: one of them is lost for good, and a spare takes its
-place. As in the demonstration, the simulation ends as if nothing had happened, bit for bit.
+"""Bad days of an MPI simulation under `forebay run` on three nodes: one of them is lost for good, and a spare takes its
+place, or it hangs. As in the demonstration, it ends as if nothing had happened, bit for bit.
 Usage: lost_nodes.py FOREBAY LIBFOREBAY SCENARIO|--list, with the environment variables MINI_SIM and MPIEXEC.
 """
 
 import filecmp
-import json
 import os
+import signal
 import subprocess
-import time
+import sys
+from pathlib import Path
 
 import nodes
-from job import Daemon, wait_until
+from job import Daemon, Failure, wait_until
 from scenarios import Skip, main, needs, scenario
 
 NODES, SPARES, RANKS = 3, 1, 6
@@ -61,10 +62,17 @@ class Cluster:
             "--peer-timeout", 2, "--node-timeout", 3, "--grace", 5, "--backlog", "block", "--profile", "fast",
             "--relaunch", 2, *options, "--", *mpiexec, needs("MINI_SIM"), *SIMULATION], self.directory / "run.log")
 
-    def finish(self, run, seconds=90):
-        wait_until("the run ends", lambda: not run.alive(), seconds)
-        assert run.code() == 0, run.text()
-        return run.text()
+    def ranks(self):
+        """The processes of the simulation."""
+        found = []
+        for path in Path("/proc").glob("[0-9]*/environ"):
+            try:
+                is_one = Path(os.readlink(path.parent / "exe")).name == Path(needs("MINI_SIM")).name
+                if is_one and str(self.job.rendezvous).encode() in path.read_bytes():
+                    found.append(int(path.parent.name))
+            except OSError:
+                continue
+        return found
 
     def check_the_same(self, undisturbed):
         """All sets of the store are those of the undisturbed run, and the last one is there."""
@@ -81,38 +89,73 @@ class Cluster:
             assert same == files and others == [[], []], (name, others)
 
 
-def on_cluster(new_job):
-    if not os.environ.get("MINI_SIM"):
-        raise Skip("the example simulation is not built")
-    try:
-        net = nodes.Nodes(NODES + SPARES + 1)
-    except nodes.Unavailable as reason:
-        raise Skip(reason) from None
-    return net, new_job()
+class Bed:
+    """A cluster that runs the simulation, of which two sets are durable."""
+
+    def __init__(self, new_job, *options):
+        if not os.environ.get("MINI_SIM"):
+            raise Skip("the example simulation is not built")
+        try:
+            self._net = nodes.Nodes(NODES + SPARES + 1)
+        except nodes.Unavailable as reason:
+            raise Skip(reason) from None
+        self._new_job, self._options = new_job, options
+
+    def __enter__(self):
+        self._job = self._new_job()
+        self.cluster = Cluster(self._job, self._net)
+        self._undisturbed = self.cluster.undisturbed()
+        self.run = self.cluster.run(*self._options)
+        try:
+            self.wait(lambda: len(self._job.stored_sets()) >= 2, "two sets are durable")
+        except BaseException:
+            self.__exit__(*sys.exc_info())
+            raise
+        return self
+
+    def wait(self, condition, what, seconds=60):
+        wait_until(what, lambda: condition() or not self.run.alive(), seconds)
+        if not self.run.alive() and not condition():
+            raise Failure(f"the run has ended before {what}")
+
+    def wait_for_text(self, text):
+        self.wait(lambda: text in self.run.text(), text)
+
+    def check_end(self):
+        """The run ends well, and as one that nobody has disturbed."""
+        wait_until("the run ends", lambda: not self.run.alive(), 45)
+        assert self.run.code() == 0
+        assert "resum" in self.run.text()
+        self.cluster.check_the_same(self._undisturbed)
+
+    def __exit__(self, failed, *_):
+        if failed:
+            logs = sorted((self._job.rendezvous / "log").glob("ag*"))
+            for path in (self.run.log, *logs):
+                print(f"---- {path.name}\n{path.read_text(errors='replace')[-4000:]}", flush=True)
+        if self.run.alive():
+            self.run.end()
+        self._job.__exit__(failed)
+        self._net.remove()
 
 
 @scenario
 def node_lost_and_a_spare_takes_its_place(new_job):
-    net, job = on_cluster(new_job)
-    with net, job:
-        cluster = Cluster(job, net)
-        undisturbed = cluster.undisturbed()
-        run = cluster.run()
-        try:
-            wait_until("two sets are durable", lambda: len(job.stored_sets()) >= 2, 60)
-            net.cut(1)
-            began = time.monotonic()
-            wait_until("a spare takes over", lambda: "10.87.0.2 is lost: 10.87.0.4 takes its place" in run.text(), 40)
-            print(f"after {time.monotonic() - began:.1f} s")
-            net.heal(1)
-            text = cluster.finish(run)
-        except BaseException:
-            print(run.text())
-            run.end()
-            raise
-        assert "resuming from" in text or "resum" in text, text
-        assert "it is started again (1 of 2)" in text, text
-        cluster.check_the_same(undisturbed)
+    with Bed(new_job) as bed:
+        bed.cluster.net.cut(1)
+        bed.wait_for_text("10.87.0.2 is lost: 10.87.0.4 takes its place")
+        bed.cluster.net.heal(1)
+        bed.check_end()
+        assert "it is started again (1 of 2)" in bed.run.text()
+
+
+@scenario
+def rank_that_hangs(new_job):
+    """The others spin while they wait for it, so only sets tell."""
+    with Bed(new_job, "--set-interval", 5) as bed:
+        os.kill(bed.cluster.ranks()[0], signal.SIGSTOP)
+        bed.wait_for_text("the application is ended: it hangs: it has completed no set for 5 s")
+        bed.check_end()
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ void Coordinator::Impl::exclude(SessionId asker, const std::string& host) {
     for (const auto& [key, id] : agents)
       if (sessions.at(id).agent->host == host) theirs.push_back(id);
     for (const SessionId id : theirs) {
+      left.erase(sessions.at(id).key);
       send(id, wire::StopT{.message = fmt::format("node {} is excluded from the job", host)});
       out.closed.push_back(id);
       leave(id, "its node is excluded");

@@ -115,7 +115,8 @@ TEST(NodeWatch, OneThatComesBackIsNotLost) {
 
 TEST(NodeWatch, WhoSeesNobodyIsCutOffItself) {
   NodeWatch watch(10s);
-  const Sight nobody{.generation = 1};
+  Sight nobody;
+  nobody.generation = 1;
   for (int i = 0; i < 100; i += 5) {
     EXPECT_THAT(watch.look({"n1", "n2"}, nobody, kStart + i * 1s), IsEmpty());
     EXPECT_THAT(watch.look({"n1", "n2"}, std::nullopt, kStart + (i + 1) * 1s), IsEmpty());
