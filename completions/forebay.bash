@@ -123,7 +123,7 @@ _forebay() {
     status) options+=' --rendezvous --store --job --munge --watch --metrics --history' ;;
     settle) options+=' --rendezvous --store --job --munge --timeout' ;;
     stop) options+=' --rendezvous --store --job --munge --drain --settle --node --timeout' ;;
-    agent) options+=" --stage --rendezvous --listen --node --watch-ranks$agent$both$daemon" ;;
+    agent) options+=" --series --stage --rendezvous --listen --node --watch-ranks$agent$both$daemon" ;;
     aggregator) options+=" --store --series --rendezvous --agents --command --listen$aggregator$both$daemon" ;;
     fetch) options+=' --stage --ranks --of --any-ranks --timeout' ;;
     help)

@@ -165,7 +165,8 @@ class RunVerb final : public Verb {
           fmt::format("--pfs-limit={}", std::max<uint64_t>(job_.pfs_limit / aggregators_, 1)));
     FOREBAY_TRY(options_.series, series_or(job_.series, default_series_of(options_.command)));
     const std::string command = origin_of("", "", options_.command).command;
-    options_.aggregator_words.push_back("--series=" + options_.series);
+    for (auto* words : {&options_.agent_words, &options_.aggregator_words})
+      words->push_back("--series=" + options_.series);
     options_.aggregator_words.push_back("--command=" + command);
     options_.stage = std::filesystem::absolute(job_.stage).lexically_normal();
     options_.store = std::filesystem::absolute(job_.store).lexically_normal();

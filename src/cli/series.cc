@@ -116,7 +116,10 @@ std::string default_series(const SeriesBasis& basis) {
 
 std::string default_series_of(const Words& words) {
   constexpr size_t kLeastDigits = 3;  // a shorter one stands in words by chance
-  SeriesBasis basis{.words = words, .user = ::getuid(), .is_program = is_program_here};
+  SeriesBasis basis;
+  basis.words = words;
+  basis.user = ::getuid();
+  basis.is_program = is_program_here;
   std::error_code error;
   basis.directory = std::filesystem::current_path(error).string();
   for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"})

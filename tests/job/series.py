@@ -6,7 +6,7 @@ import sys
 
 from job_support import COMMAND, JobTest, forebay, main, wait_until
 
-EXISTS = 4
+FAILED, EXISTS = 1, 4
 
 
 class Series(JobTest):
@@ -58,6 +58,22 @@ class Series(JobTest):
         out, _ = self.run_job(0, *restart, "--series", series, "--json", application=["--sets", 4])
         self.assertEqual(["3"], self.starts())
         self.assertIn(f'"series": "{series}"', out)
+
+    def test_what_a_killed_job_left_in_a_stage_is_not_taken_by_another_one(self):
+        first = self.begin("--series", "one", "--pfs-limit", "1K", application=["--sets", 1, "--pause", 0, "--wait"])
+        wait_until((self.stage / "s0").exists)
+        first.kill()
+        first.wait()
+        wait_until(lambda: not self.processes())
+        stage = self.stage
+        words = ["run", "--store", self.store, "--stage", stage, "--complete", "rename"]
+        answer = forebay(*words, "--series", "two", "--", "true")
+        self.assertEqual(FAILED, answer.code, answer.err)
+        self.assertIn("holds sets of the series one that are not stored yet, and not of two: s0", answer.err)
+        self.assertEqual(0, forebay(*words, "--series", "one", "--", "true").code)
+        self.assertEqual(["one"], [one["series"] for one in self.ls()])
+        self.assertEqual(0, forebay(*words, "--series", "two", "--", "true").code)
+        self.assertEqual(1, len(self.ls()))
 
     def test_one_run_of_a_series_at_a_time(self):
         first = self.begin("--series", "one", application=["--wait"])

@@ -15,6 +15,8 @@
 #include "job/agent/agent_core.h"
 #include "job/client/stage_names.h"
 #include "job/rendezvous/coordinator_finder.h"
+#include "job/stage/stage_notes.h"
+#include "job/stage/stage_series.h"
 
 namespace forebay::job {
 namespace {
@@ -77,6 +79,7 @@ Result<void> serve(AgentOptions options, const std::stop_token& stop) {
   const fabric::HubOptions for_hub = hub_options(options);
   // Who listens is the one agent of this stage.
   FOREBAY_TRY(const auto hub, fabric::Hub::create(for_hub));
+  if (!options.series.empty()) FOREBAY_CHECK(take_stage(options.stage, options.series));
   std::optional<StageSecret> secret;
   if (for_hub.credentials.secret) {
     FOREBAY_TRY(StageSecret put, StageSecret::put(options.stage, *for_hub.credentials.secret));

@@ -31,6 +31,7 @@ Result<Priority> parse_priority(std::string_view text);
 struct AgentOptions {
   std::string stage;       // made if it is not there, for its owner alone; its parent must be there
   std::string rendezvous;  // directory (job/rendezvous/rendezvous.h)
+  std::string series;      // whose sets lie in the stage (job/stage/stage_series.h); empty: whoever's
   fabric::Credentials credentials;
   // Beside the stage's Unix socket (job/client/stage_names.h): where workers of other nodes reach the agent.
   std::vector<fabric::Address> listen{{fabric::Address::Kind::tcp, "*", 0, ""}};
@@ -50,7 +51,8 @@ struct AgentOptions {
 
 // Serves until `stop` is requested or the coordinator says that the job is over. What is not durable by then stays in
 // the stage, for the next agent. Errors: those of making and watching the stage and of listening; exists if another
-// agent serves the stage. Runs in threads of its own, so that the caller's keeps its priority.
+// agent serves the stage, or it holds sets of another series. Runs in threads of its own, so that the caller's keeps
+// its priority.
 Result<void> run_agent(const AgentOptions& options, std::stop_token stop);
 
 }  // namespace forebay::job

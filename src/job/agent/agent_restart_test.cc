@@ -58,6 +58,25 @@ TEST_F(AgentTest, RestartsWhatWasDelivered) {
   EXPECT_TRUE(has_set("dump_7"));
 }
 
+TEST_F(AgentTest, AsksForSetsOfAnyNumberOfRanksIfAllItsRanksDo) {
+  ScriptedCoordinator coordinator(rendezvous_);
+  auto zero = rank(0, 2), one = rank(1, 2);
+  EXPECT_EQ(error(zero->restart(50ms, true)).kind, ErrorKind::timeout);
+  ASSERT_TRUE(eventually([&] { return !coordinator.restarts().empty(); }));
+  EXPECT_TRUE(coordinator.restarts().back().any_ranks);
+  auto asking = std::async(std::launch::async, [&] { return value(one->restart(kForEver)); });
+  ASSERT_TRUE(eventually([&] { return coordinator.restarts().back().ranks.size() == 2; }));
+  EXPECT_FALSE(coordinator.restarts().back().any_ranks);
+  wire::RestartReadyT ready;
+  ready.message = "it is of 3 ranks";
+  ready.other_ranks = 3;
+  coordinator.say(std::move(ready));
+  const auto answer = asking.get();
+  EXPECT_FALSE(answer.found);
+  EXPECT_EQ(answer.other_ranks, 3u);
+  EXPECT_EQ(value(zero->restart(5s, true)).other_ranks, 3u) << "it had asked";
+}
+
 TEST_F(AgentTest, TellsTheCoordinatorWhatItCannotPublish) {
   ScriptedCoordinator coordinator(rendezvous_);
   auto zero = rank(0, 1);
