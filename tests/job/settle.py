@@ -29,7 +29,8 @@ else:
 
 class Settle(JobTest):
     def run_job(self, code, options, *command):
-        process = self.start("run", "--store", self.store, "--stage", self.stage, *options, "--", *command)
+        process = self.start("run", "--store", self.store, "--stage", self.stage, "--series", "one", *options,
+                             "--", *command)  # fmt: skip
         out, err = process.communicate(timeout=100)
         self.assertEqual(code, process.returncode, out + err)
         self.assertEqual([], self.processes())
