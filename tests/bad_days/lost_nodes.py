@@ -15,7 +15,7 @@ import nodes
 from job import Daemon, Failure, wait_until
 from scenarios import Skip, main, needs, scenario
 
-NODES, SPARES, RANKS = 3, 1, 6
+NODES, SPARES, RANKS = 3, 2, 6
 SIMULATION = ("--sedov", "--cells", 16, "--steps", 80, "--every", 10, "--work", 0.3)
 LAST = "dump_0008"
 
@@ -55,7 +55,8 @@ class Cluster:
         head = f"10.87.0.{NODES + SPARES + 1}"
         mpiexec = [needs("MPIEXEC"), "-f", "{nodes}", "-launcher", "ssh", "-launcher-exec", self.launcher, "-localhost", head,
                    "-n", RANKS]
-        os.environ.update(UCX_TLS="tcp,self", UCX_NET_DEVICES="e0")  # there is no memory that the nodes share
+        # Not TCP: over it MPICH 4.0 with UCX 1.13 hangs in MPI_Finalize in one run of three, without Forebay, too.
+        os.environ.update(UCX_TLS="posix,self")
         return Daemon("run", [
             *self.head, self.job.forebay, "run", "--store", self.job.store, "--stage", self.stage, "--nodes-file",
             self.directory / "hosts", "--spares", SPARES, "--launcher", self.launcher, "--rendezvous", self.job.rendezvous,
@@ -147,6 +148,17 @@ def node_lost_and_a_spare_takes_its_place(new_job):
         bed.cluster.net.heal(1)
         bed.check_end()
         assert "it is started again (1 of 2)" in bed.run.text()
+
+
+@scenario
+def node_lost_and_its_spare_too(new_job):
+    with Bed(new_job) as bed:
+        for node in (1, 3):
+            bed.cluster.net.cut(node)
+        bed.wait_for_text("10.87.0.2 is lost: 10.87.0.4 takes its place")
+        bed.wait_for_text("10.87.0.4 is lost: 10.87.0.5 takes its place")
+        bed.check_end()
+        assert "it is started again (1 of 2)" in bed.run.text(), "no start is spent on a node that is gone"
 
 
 @scenario

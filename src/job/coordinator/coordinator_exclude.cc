@@ -2,7 +2,9 @@
 //   1. Its agent is told to stop, and let in no more: were it to come back with the parts of sets that the application
 //      writes again on other nodes, those of two attempts would be mixed.
 //   2. What of a set that is drained lies there alone will not be had: the set is given up.
-//   3. A set that is not complete waits for offers that may be on their way from other nodes, but not for long.
+//   3. Nor will a set that is not complete be: it is given up, too, lest what other nodes have of it is taken for a
+//   part of
+//      what the application writes anew.
 #include <fmt/format.h>
 
 #include "job/coordinator/coordinator_impl.h"
@@ -23,7 +25,6 @@ void Coordinator::Impl::exclude(SessionId asker, const std::string& host) {
     }
     std::vector<uint64_t> lost;
     for (auto& [id, set] : sets) {
-      if (!set.is_drained()) set.hopeless_from = now + 2 * options.peer_timeout;
       for (const auto& [key, since] : set.away)
         if (const Part& part = set.parts.at(key); part.host == host && needs(set, part)) {
           lost.push_back(id);
@@ -32,10 +33,9 @@ void Coordinator::Impl::exclude(SessionId asker, const std::string& host) {
     }
     for (const uint64_t id : lost)
       if (sets.contains(id)) give_up(id, fmt::format("node {} is excluded, and has what is not drained of it", host));
+    give_up_incomplete();
   }
   send(asker, wire::StatusT{.json = status()});
 }
-
-bool Coordinator::Impl::is_hopeless(const Set& set) const { return set.hopeless_from && now > *set.hopeless_from; }
 
 }  // namespace forebay::job

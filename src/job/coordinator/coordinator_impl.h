@@ -51,9 +51,8 @@ struct Coordinator::Impl {
     uint64_t id = 0;
     std::string name;
     std::optional<int64_t> step;
-    Time since{};                       // the first offer
-    std::optional<Time> hopeless_from;  // a node was excluded, which had the rest, it seems
-    Steps steps;                        // gather, stage, pack, commit
+    Time since{};  // the first offer
+    Steps steps;   // gather, stage, pack, commit
     Phase phase = Phase::incomplete;
     Parts parts;
     Coverage coverage;
@@ -318,7 +317,6 @@ struct Coordinator::Impl {
   // ---- coordinator_exclude.cc
 
   void exclude(SessionId asker, const std::string& host);
-  bool is_hopeless(const Set& set) const;
 
   // ---- coordinator_status.cc
 

@@ -119,6 +119,9 @@ void Coordinator::Impl::advance_restart() {
   round->steps.end("gather", now);
   round->passed_over.clear();
   out.commands.push_back(ListSets{});
+  // Whatever had a part of these writes no more; the application may write them anew, and others may be faster at that
+  // than those whose parts are here: a set would be made of two attempts.
+  give_up_incomplete();
 }
 
 void Coordinator::Impl::answered(ListedSets answer) {

@@ -96,6 +96,17 @@ TEST_F(RestartTest, RanksAreToldWhenAllAgentsHavePublished) {
   EXPECT_NE(s.inbox[a].ready[0].round, s.inbox[a].ready[1].round);
 }
 
+// After it one node may have written its part anew before the other has begun to.
+TEST_F(RestartTest, WhatIsNotCompleteThenIsGivenUp) {
+  offer(a, "s4", {0, 1}, 4);
+  s.serve_store();
+  ask_all();
+  EXPECT_EQ(s.inbox[a].news.back().state, wire::SetState::failed);
+  offer(b, "s4", {2, 3}, 4, 8);
+  work();
+  EXPECT_FALSE(s.stored.contains("s4"));
+}
+
 TEST_F(RestartTest, WhatOneAgentCannotPublishFailsForAll) {
   ask_all();
   deliver();

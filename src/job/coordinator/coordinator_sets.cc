@@ -132,9 +132,6 @@ Coordinator::Impl::Set& Coordinator::Impl::set_named(const std::string& name) {
 void Coordinator::Impl::put_part(Set& set, const std::string& key, Part part) {
   if (set.phase == Set::Phase::waiting) set.phase = Set::Phase::incomplete;
   drop_part(set, key);
-  // It is being written again, and may take its time.
-  if (set.hopeless_from.has_value()) set.since = now;
-  set.hopeless_from.reset();
   set.coverage.add(part.covered);
   if (part.ranks != 0) set.ranks = part.ranks;
   set.parts.emplace(key, std::move(part));
@@ -354,7 +351,7 @@ void Coordinator::Impl::tick_set(uint64_t id) {
     const std::string name = stored->name;
     return finish(id, wire::SetState::durable, name, "the store had it already");
   }
-  if (now - set.since > options.set_timeout || is_hopeless(set)) give_up(id, what_is_missing(set));
+  if (now - set.since > options.set_timeout) give_up(id, what_is_missing(set));
 }
 
 }  // namespace forebay::job
