@@ -195,7 +195,7 @@ class AgentCore final : public fabric::HubHandler {
   std::set<std::string> busy_;          // sets that a chore is at: not to be looked at
   Time watch_again_ = Time::max(), look_at_all_ = Time::max(), ping_at_ = Time::max();
   std::unique_ptr<RankProcesses> rank_processes_;  // null: nobody wants to know
-  std::atomic<uint64_t> files_read_ = 0;           // by chores, for their layouts
+  std::atomic<uint64_t> moves_ = 0;                // of chores that read layouts
   Chores chores_;                                  // the last one: it ends first
 };
 

@@ -47,9 +47,9 @@ Result<std::vector<engine::SourceFile>> chosen(const std::vector<engine::SourceF
 }
 
 Result<Bytes> layouts_of(const std::vector<engine::SourceFile>& files, const format::FormatOptions& format,
-                         uint64_t memory_bytes, std::atomic<uint64_t>& files_read) {
+                         uint64_t memory_bytes, std::atomic<uint64_t>& moves) {
   engine::SourcePool pool(files);
-  CountedSources counted(pool, [&] { ++files_read; });
+  CountedSources counted(pool, [&] { ++moves; });
   FOREBAY_TRY(const auto headers, engine::read_headers(files, counted, format, memory_bytes, 1));
   return engine::encode_headers(headers);
 }
@@ -152,23 +152,21 @@ void AgentCore::serve_layouts(ConnectionId id, const wire::LayoutRequestT& reque
     reading_.erase(id);
     return refuse(id, files.error());
   }
-  chores_.add(
-      [this, files = std::move(*files)] {
-        return layouts_of(files, options_.format, options_.header_memory_bytes, files_read_);
-      },
-      [this, id](const Result<Bytes>& layouts) {
-        if (reading_.erase(id) == 0) return;  // it has gone
-        if (!layouts) return refuse(id, layouts.error());
-        wire::LayoutsT answer;
-        const auto* bytes = reinterpret_cast<const uint8_t*>(layouts->data());
-        answer.headers.assign(bytes, bytes + layouts->size());
-        send(id, std::move(answer));
-      });
+  chores_.add([this, files = std::move(
+                         *files)] { return layouts_of(files, options_.format, options_.header_memory_bytes, moves_); },
+              [this, id](const Result<Bytes>& layouts) {
+                if (reading_.erase(id) == 0) return;  // it has gone
+                if (!layouts) return refuse(id, layouts.error());
+                wire::LayoutsT answer;
+                const auto* bytes = reinterpret_cast<const uint8_t*>(layouts->data());
+                answer.headers.assign(bytes, bytes + layouts->size());
+                send(id, std::move(answer));
+              });
 }
 
 // Says that this process is alive to whoever waits for more than that, and looks whether the coordinator is.
 void AgentCore::keep_in_touch(Time now) {
-  for (const ConnectionId id : reading_) send(id, wire::PingT{.files_read = files_read_});
+  for (const ConnectionId id : reading_) send(id, wire::PingT{.moves = moves_});
   for (const auto& [id, question] : questions_) send(id, wire::PingT());
   if (!delivering_.empty()) deliveries_.ping();
   if (!coordinator_) return;

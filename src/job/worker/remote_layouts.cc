@@ -78,7 +78,7 @@ Result<engine::Headers> RemoteSources::headers_here(const Peer& peer, const Layo
 Result<engine::Headers> RemoteSources::receive_headers(fabric::Link& link, const LayoutOptions& options,
                                                        uint64_t memory_bytes) const {
   auto deadline = std::chrono::steady_clock::now() + wire::kLongestAnswer;
-  uint64_t files_read = 0;
+  uint64_t moves = 0;
   while (std::chrono::steady_clock::now() < deadline) {
     // An agent that is at it for long says now and then that it is alive, and how far it is.
     if (options.stop.stop_requested()) return fail(ErrorKind::cancelled, "packing the rank group was cancelled");
@@ -96,8 +96,8 @@ Result<engine::Headers> RemoteSources::receive_headers(fabric::Link& link, const
       return engine::decode_headers(std::as_bytes(std::span(layouts->headers)), memory_bytes - layouts->headers.size());
     const auto* ping = message.body.AsPing();
     if (ping == nullptr) return fail(ErrorKind::corrupt, "an answer that was not asked for", link.peer());
-    if (ping->files_read <= files_read) continue;
-    files_read = ping->files_read;
+    if (ping->moves <= moves) continue;
+    moves = ping->moves;
     deadline = std::chrono::steady_clock::now() + wire::kLongestAnswer;
     options.moved();
   }

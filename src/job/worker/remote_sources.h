@@ -27,7 +27,8 @@ struct LayoutOptions {
   const merge::Similarity& similarity;
   const format::FormatOptions& format;  // for files of this node; agents have their own
   unsigned threads = 1;
-  std::function<void()> moved;  // called by any thread: another file is read, or an agent has answered or come further
+  std::function<void()>
+      moved;  // called by any thread: more was read of a file, or an agent has answered or come further
   std::stop_token stop;
 };
 

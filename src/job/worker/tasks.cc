@@ -8,6 +8,7 @@
 #include "engine/deliver.h"
 #include "engine/pack_group.h"
 #include "engine/set_before.h"
+#include "job/stage/counted_sources.h"
 #include "job/worker/remote_sources.h"
 #include "job/worker/routing_target.h"
 #include "store/store.h"
@@ -39,10 +40,11 @@ Result<std::string> pack(const wire::TaskT& task, const TaskContext& context, co
                               .moved = [&] { context.progress.step(); },
                               .stop = context.stop};
   const auto directory = [&](uint64_t memory_bytes) { return sources.directory(layouts, memory_bytes); };
+  CountedSources counted(sources, [&] { context.progress.step(); });  // samples come before the first frame
   const engine::GroupHooks hooks{.delivered = [&](uint64_t raw_bytes) { context.progress.add(raw_bytes); },
                                  .stop = context.stop};
   const auto report =
-      engine::pack_group({.files = sources.files(), .sources = sources, .directory = directory},
+      engine::pack_group({.files = sources.files(), .sources = counted, .directory = directory},
                          {.path = path, .name = task.container, .limit = context.options.limit}, options, resources,
                          nullptr, remembered(task, context.options, resources.memory_bytes), hooks);
   if (report) return engine::to_text(*report);

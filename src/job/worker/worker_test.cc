@@ -300,7 +300,7 @@ TEST_F(WorkerTest, EndsATaskWhoseAgentOnlySaysThatItIsAlive) {
   HubThread alive;
   std::vector<fabric::ConnectionId> askers;  // the hub's thread's
   std::atomic<size_t> asked = 0;
-  std::atomic<uint64_t> files_read = 1;
+  std::atomic<uint64_t> moves = 1;
   alive.serve(
       [&](fabric::ConnectionId id, const fabric::Frame&) {
         askers.push_back(id);
@@ -311,7 +311,7 @@ TEST_F(WorkerTest, EndsATaskWhoseAgentOnlySaysThatItIsAlive) {
       [&] {
         for (const fabric::ConnectionId asker : askers) {
           wire::BodyUnion ping;
-          ping.Set(wire::PingT{.files_read = files_read});
+          ping.Set(wire::PingT{.moves = moves});
           send(alive.hub(), asker, std::move(ping));
         }
       });
@@ -328,7 +328,7 @@ TEST_F(WorkerTest, EndsATaskWhoseAgentOnlySaysThatItIsAlive) {
   };
   EXPECT_EQ(tells_of(1), 1u) << "an agent that reads";
   std::this_thread::sleep_for(400ms);
-  files_read = 2;
+  moves = 2;
   EXPECT_EQ(tells_of(2), 2u) << "and gets on";
   std::this_thread::sleep_for(400ms);
   EXPECT_EQ(worker.steps(), 2u) << "but no more";
