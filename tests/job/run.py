@@ -132,6 +132,18 @@ class Run(JobTest):
         process.wait()
         wait_until(lambda: not self.processes())
 
+    def test_an_application_that_ignores_signals_does_not_survive_a_kill(self):
+        """Also what has a session of its own, and a parent that is gone."""
+        loop = f"trap '' TERM HUP INT; while :; do sleep 0.1; done # {self.work}"
+        script = self.work / "stubborn.sh"
+        script.write_text(f'(setsid sh -c "{loop}" &)\nsh -c "{loop}" &\ntouch {self.work}/started\n{loop}\n')
+        process = self.start("run", "--store", self.store, "--stage", self.stage, "--grace", 1, "--", "sh", script)
+        wait_until((self.work / "started").exists)
+        process.kill()
+        process.wait()
+        self.assertTrue(self.processes())
+        wait_until(lambda: not self.processes())
+
     def test_nodes_by_a_launcher(self):
         """Two nodes that are this one, each with a stage of its own."""
         launcher = self.work / "launcher"

@@ -9,6 +9,7 @@
 #include "job/run/application.h"
 #include "job/run/errands.h"
 #include "job/run/events.h"
+#include "job/run/guard.h"
 #include "job/run/overseer.h"
 
 namespace forebay::job {
@@ -28,9 +29,11 @@ constexpr auto kTellTime = 30s;     // for a coordinator to know which nodes are
 
 class Run {
  public:
-  Run(const RunPlan& plan, const Say& say, Events events)
+  // `mark`: what tells the application's processes, in their environment.
+  Run(const RunPlan& plan, const Say& say, Events events, const std::pair<std::string, std::string>& mark)
       : plan_(plan),
         say_(say),
+        mark_(mark),
         events_(std::move(events)),
         daemons_(plan.daemons, say),
         nodes_(plan.nodes),
@@ -289,7 +292,10 @@ class Run {
     for (std::string& word : more) words.push_back(std::move(word));
     if (plan_.announce) FOREBAY_CHECK(plan_.announce(nodes_.in_use()));
     report_.ended_because.clear();
-    FOREBAY_CHECK(application_.start(std::move(words), plan_.environment));
+    auto environment = plan_.environment;
+    environment.push_back(mark_);
+    environment.emplace_back("FOREBAY_ATTEMPT", std::to_string(report_.launches + 1));
+    FOREBAY_CHECK(application_.start(std::move(words), std::move(environment)));
     launched_ = Clock::now();
     begin_watch();
     ++report_.launches;
@@ -368,6 +374,7 @@ class Run {
 
   const RunPlan& plan_;
   const Say& say_;
+  const std::pair<std::string, std::string>& mark_;
   Events events_;
   Daemons daemons_;
   Errands errands_;
@@ -387,8 +394,9 @@ class Run {
 
 Result<RunReport> run_job(const RunPlan& plan, const Say& say) {
   FOREBAY_TRY(auto events, Events::open());
+  FOREBAY_TRY(const auto guard, Guard::start(plan.grace));
   adopt_orphans();
-  return Run(plan, say, std::move(events)).run();
+  return Run(plan, say, std::move(events), guard.mark()).run();
 }
 
 }  // namespace forebay::job
