@@ -1,12 +1,19 @@
 #include "engine/read_layouts.h"
 
+#include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <unordered_map>
+
+#include <fmt/format.h>
 
 #include "engine/pipeline.h"
 
 namespace forebay::engine {
 namespace {
 
+constexpr std::string_view kTooMany = "the variables of one rank group take ",
+                           kTimes = " times the memory that is for them";
 constexpr std::string_view kDescriptionSuffix = ".forebay.toml";
 
 // What reading one layout may take: pages of metadata, and some ten thousand variables.
@@ -54,6 +61,20 @@ struct LayoutJob {
 
 }  // namespace
 
+std::unexpected<Error> too_many_variables(double times, std::string path) {
+  return fail(ErrorKind::limit, fmt::format("{}{:.1f}{}", kTooMany, std::ceil(std::max(times, 1.0) * 10) / 10, kTimes),
+              std::move(path), {}, "raise --memory as much, or make --group-size smaller");
+}
+
+std::optional<double> times_too_many(const Error& error) {
+  const size_t at = error.what.find(kTooMany);
+  double times = 0;
+  if (error.kind != ErrorKind::limit || at == std::string::npos) return {};
+  const char* const number = error.what.data() + at + kTooMany.size();
+  if (std::from_chars(number, error.what.data() + error.what.size(), times).ec != std::errc{}) return {};
+  return times;
+}
+
 Result<Layouts> collect_layouts(std::span<const SourceFile> files, const LayoutFn& layout_of, const KeysFn& keys,
                                 uint64_t memory_bytes, unsigned threads) {
   Layouts layouts;
@@ -70,10 +91,12 @@ Result<Layouts> collect_layouts(std::span<const SourceFile> files, const LayoutF
         layouts.directory.add(file.row, job.read.layout, job.keys);
         if (!job.read.remark.empty())
           layouts.remarks.push_back({static_cast<uint32_t>(job.index), std::move(job.read.remark)});
-        if (layouts.directory.memory_bytes() > memory_bytes / 2)
-          return fail(ErrorKind::limit, "the variables of one rank group take more than half of the memory budget",
-                      file.path, {}, "raise --memory or make --group-size smaller");
-        return {};
+        const uint64_t bytes = layouts.directory.memory_bytes();
+        if (bytes <= memory_bytes / 2) return {};
+        // The files that were not read yet will have as many.
+        const double all =
+            static_cast<double>(bytes) * static_cast<double>(files.size()) / static_cast<double>(job.index + 1);
+        return too_many_variables(all / (static_cast<double>(memory_bytes) / 2), file.path);
       }};
   FOREBAY_CHECK(Pipeline<LayoutJob>::run(files.size(), memory_bytes / 2, {.fetch = 1, .work = threads}, stages));
   return layouts;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,6 +36,11 @@ using KeysFn = std::function<std::vector<std::string>(const Layout&)>;
 // errors as of the sources.
 Result<Layouts> read_layouts(std::span<const SourceFile> files, Sources& sources, const format::FormatOptions& format,
                              const KeysFn& keys, uint64_t memory_bytes, unsigned threads);
+
+// The error of variables that take `times` the memory that they may, with which `path` came; and that number, of such
+// an error.
+std::unexpected<Error> too_many_variables(double times, std::string path);
+std::optional<double> times_too_many(const Error& error);
 
 // The same from layouts that are known: `layout_of` tells that of each file, called by several threads.
 using LayoutFn = std::function<Result<format::ReadLayout>(size_t index)>;

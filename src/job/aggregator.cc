@@ -1,5 +1,6 @@
 #include "job/aggregator.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <mutex>
@@ -23,6 +24,7 @@ using Time = std::chrono::steady_clock::time_point;
 using Log = std::function<void(fabric::Severity, const std::string&)>;
 
 constexpr size_t kMaxOutput = size_t{512} << 20;     // a task of very many files is large
+constexpr int kMostDoublings = 5;                    // of the patience with the store
 constexpr std::chrono::milliseconds kFarewell{300};  // for Stop to reach everybody
 
 std::string this_host() {
@@ -51,6 +53,7 @@ CoordinatorOptions coordinator_options(const AggregatorOptions& options) {
   with.lossy.clear();
   for (const engine::LossyRule& rule : options.worker.pack.lossy) with.lossy.push_back(rule.text);
   with.host = this_host();
+  with.pid = static_cast<uint64_t>(::getpid());
   return with;
 }
 
@@ -64,12 +67,14 @@ class Aggregator final : public fabric::HubHandler {
         log_(std::move(log)),
         session_(hub, std::move(worker), options_.host, log_) {}
 
-  void set_look(std::function<void()> look) { look_ = std::move(look); }
+  void set_election(Election& election) { election_ = &election; }
 
   void elected(uint64_t generation) {
     step_down();
     log_(fabric::Severity::info, fmt::format("this is coordinator {}", generation));
-    host_ = std::make_unique<CoordinatorHost>(hub_, options_, store_, generation, log_);
+    CoordinatorOptions with = options_;
+    with.store_patience = with.stall_timeout * (1 << std::min(resigned_, kMostDoublings));
+    host_ = std::make_unique<CoordinatorHost>(hub_, with, store_, generation, log_);
   }
 
   void superseded(uint64_t generation) {
@@ -104,7 +109,7 @@ class Aggregator final : public fabric::HubHandler {
   void disconnected(fabric::ConnectionId id, Ending) override {
     if (session_.is_connection(id)) {
       session_.ended();
-      look_();
+      election_->look();
       return;
     }
     std::erase(clients_, id);
@@ -114,6 +119,7 @@ class Aggregator final : public fabric::HubHandler {
   void tick(Time now) override {
     session_.tick(now);
     if (host_) host_->tick(now);
+    if (host_ && host_->wants_to_step_down()) resign(*host_->wants_to_step_down());
     if (!job_is_over()) return;
     if (!farewell_) farewell_ = now + kFarewell;
     if (now >= *farewell_) hub_.stop();
@@ -135,11 +141,21 @@ class Aggregator final : public fabric::HubHandler {
   }
 
  private:
+  // Where the store hangs for all, coordinators follow each other more and more slowly.
+  void resign(const std::string& why) {
+    log_(fabric::Severity::warning,
+         fmt::format("this coordinator steps down, so that another aggregator takes its place: {}", why));
+    ++resigned_;
+    election_->resign();
+    step_down();
+  }
+
   fabric::Hub& hub_;
   const CoordinatorOptions options_;
   const std::string store_;
   const Log log_;
-  std::function<void()> look_;
+  Election* election_ = nullptr;
+  int resigned_ = 0;  // how often
   bool joining_ = false;
   std::vector<fabric::ConnectionId> clients_;
   std::optional<Time> farewell_;
@@ -187,7 +203,7 @@ Result<void> run_aggregator(const AggregatorOptions& options, std::stop_token st
                            hub->post([&aggregator, held] { aggregator.reached(std::move(*held)); });
                          },
                      .log = [&](const std::string& text) { log(fabric::Severity::warning, text); }});
-  aggregator.set_look([&] { election.look(); });
+  aggregator.set_election(election);
   election.look();
   const std::stop_callback end(stop, [&] { hub->stop(); });
   const auto result = hub->run(aggregator);

@@ -153,6 +153,30 @@ def store_hangs_for_a_worker(new_job):
         check_tidy(job)
 
 
+@scenario
+def store_hangs_for_the_coordinator(new_job):
+    """Another one takes its place, and what both of them have of a set is stored once."""
+    with new_job() as job:
+        faults = start(job)
+        job.write_set("dump_0", 0)
+        job.expect_durable("dump_0")
+        job.prefixes[-1] = ()
+        job.start_aggregator()  # whose store is well
+        wait_until("two workers", lambda: (job.status() or {}).get("worker_count") == 2)
+        faults.set("hang")
+        job.write_set("dump_1", 1)
+        job.expect_log("steps down", "the store has not answered for")
+        job.expect_durable("dump_1")
+        assert job.status()["totals"]["durable"] == 2, job.status()["totals"]
+        faults.heal()
+        time.sleep(1)  # for the one that hung to go on
+        job.write_set("dump_2", 2)
+        job.expect_durable("dump_2")
+        assert job.stored_sets() == ["dump_0", "dump_1", "dump_2"], job.stored_sets()
+        for name in job.stored_sets():
+            job.check_restores(name)
+
+
 def check_answers(job, name, step):
     """While the store hangs: neither the application nor who asks has to wait."""
     began = time.monotonic()

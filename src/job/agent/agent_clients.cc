@@ -27,7 +27,7 @@ Clock::time_point deadline_after(int64_t timeout_ms) {
 Result<void> AgentCore::greet(ConnectionId id, const wire::ClientHelloT& hello) {
   if (hello.rank >= hello.ranks)
     return fail(ErrorKind::corrupt, fmt::format("a rank {} of {}", hello.rank, hello.ranks));
-  const Client client{hello.rank, hello.ranks, hello.pid};
+  const Client client{hello.rank, hello.ranks, hello.pid, hello.attempt};
   clients_[id] = client;
   if (rank_processes_ && client.pid != 0) rank_processes_->add(static_cast<pid_t>(client.pid));
   const bool is_new_run = ranks_.joined(id, client.rank, client.pid);
@@ -79,7 +79,10 @@ Result<void> AgentCore::answer(ConnectionId id, const Client& client, wire::Mess
   if (const auto* wait = message.body.AsWait())
     return ask(id, {Question::Kind::wait, wait->set, std::nullopt, deadline_after(wait->timeout_ms)});
   if (const auto* restart = message.body.AsRestart()) {
-    ask_restart(client, restart->any_ranks);
+    if (const auto asked = ask_restart(client, restart->any_ranks); !asked) {
+      refuse(id, asked.error());
+      return {};
+    }
     return ask(id, {Question::Kind::restart, {}, std::nullopt, deadline_after(restart->timeout_ms)});
   }
   if (message.body.AsPing()) return {};

@@ -102,7 +102,10 @@ void AgentCore::disconnected(ConnectionId id, Ending) {
   delivering_.erase(id);
   questions_.erase(id);
   ranks_.left(id);
-  if (const auto client = clients_.extract(id)) miss(client.mapped());
+  const auto client = clients_.extract(id);
+  if (!client) return;
+  miss(client.mapped());
+  stop_asking(client.mapped());
 }
 
 Result<void> AgentCore::received(ConnectionId id, const fabric::Frame& frame) {

@@ -54,6 +54,7 @@ class AgentCore final : public fabric::HubHandler {
   struct Client {
     uint32_t rank = 0, ranks = 1;
     uint64_t pid = 0;
+    uint64_t attempt = 0;  // of the application to start; 0: not known
   };
   // A client's question that is not answered yet: a client has one at most.
   struct Question {
@@ -80,6 +81,8 @@ class AgentCore final : public fabric::HubHandler {
     Askers asked;  // of the next round
     uint32_t total = 0;
     std::set<uint32_t> strict;  // ranks that can only read a set of `total` ranks
+    uint64_t attempt = 0;        // whose ranks these are: the latest start of the application that has asked
+    bool has_requested = false;  // the coordinator knows of some
     // RestartReady has come: these ranks are told when the coordinator says that all nodes are as far.
     struct Ending {
       wire::RestartReadyT ready;
@@ -142,7 +145,8 @@ class AgentCore final : public fabric::HubHandler {
   void expire(Time now);
 
   // agent_restart.cc
-  void ask_restart(const Client& client, bool any_ranks);
+  Result<void> ask_restart(const Client& client, bool any_ranks);
+  void stop_asking(const Client& client);
   bool settle_restart(ConnectionId id, const Question& question);
   void send_restart_request();
   void request_soon();
@@ -181,6 +185,7 @@ class AgentCore final : public fabric::HubHandler {
   AgentSets sets_;
   KnownRanks ranks_;
   std::optional<Coordinator> coordinator_;
+  std::unique_ptr<wire::TallyT> tally_;  // the last one that a coordinator told
   uint32_t block_at_ = 0;
   std::unordered_map<ConnectionId, Client> clients_;
   std::map<ConnectionId, Question> questions_;

@@ -32,16 +32,31 @@ Result<bool> publish_what_came(const std::string& stage, const wire::RestartRead
 
 }  // namespace
 
-void AgentCore::ask_restart(const Client& client, bool any_ranks) {
+Result<void> AgentCore::ask_restart(const Client& client, bool any_ranks) {
   const auto kept = restart_.kept.find(client.rank);
-  if (kept != restart_.kept.end() && kept->second.first == client.pid) return;  // settle_restart() has the answer
-  if (restart_.ending && has(restart_.ending->asked, client.rank, client.pid)) return;  // hand_out() will have it
+  if (kept != restart_.kept.end() && kept->second.first == client.pid) return {};  // settle_restart() has the answer
+  if (restart_.ending && has(restart_.ending->asked, client.rank, client.pid)) return {};  // hand_out() will have it
+  if (client.attempt != 0 && client.attempt < restart_.attempt)
+    return fail(ErrorKind::cancelled, "the application was started again meanwhile");
+  if (client.attempt > restart_.attempt) {  // nothing is left of what the last one had asked for
+    restart_.attempt = client.attempt;
+    restart_.asked.clear();
+    restart_.ending.reset();
+  }
   restart_.asked[client.rank] = client.pid;
   restart_.total = client.ranks;
   if (any_ranks)
     restart_.strict.erase(client.rank);
   else
     restart_.strict.insert(client.rank);
+  request_soon();
+  return {};
+}
+
+// It has ended, or lost the connection, and asks again.
+void AgentCore::stop_asking(const Client& client) {
+  if (!has(restart_.asked, client.rank, client.pid) || ranks_.is_connected(client.rank, client.pid)) return;
+  restart_.asked.erase(client.rank);
   request_soon();
 }
 
@@ -56,36 +71,44 @@ bool AgentCore::settle_restart(ConnectionId id, const Question&) {
 }
 
 void AgentCore::request_soon() {
-  if (!restart_.asked.empty()) restart_.send_at = std::chrono::steady_clock::now() + kGather;
+  if (!restart_.asked.empty() || restart_.has_requested) restart_.send_at = std::chrono::steady_clock::now() + kGather;
 }
 
 // Who has asked is in the round that ends, or asks for the next one when it has ended.
 void AgentCore::send_restart_request() {
   restart_.send_at = Time::max();
   if (!coordinator_ || !coordinator_->is_welcome) return;
-  if (restart_.asked.empty() || restart_.ending || restart_.is_publishing) return;
+  if ((restart_.asked.empty() && !restart_.has_requested) || restart_.ending || restart_.is_publishing) return;
   wire::RestartRequestT request;
   for (const auto& [rank, pid] : restart_.asked) request.ranks.push_back(rank);
   request.total = restart_.total;
   request.any_ranks =
       std::ranges::none_of(request.ranks, [&](uint32_t rank) { return restart_.strict.contains(rank); });
+  request.attempt = restart_.attempt;
+  restart_.has_requested = !restart_.asked.empty();
   send(coordinator_->id, std::move(request));
 }
 
-// The coordinator cannot make sense of what the ranks want together, or the set cannot be had on all nodes.
+// The coordinator cannot make sense of what the ranks want together, or the set cannot be had on all nodes; or a later
+// start of the application asks, on this node, too, or on others.
 void AgentCore::restart_refused(const wire::RefusedT& refused) {
   log(Severity::warning, "a restart is refused: " + refused.message);
+  const bool is_of_all = refused.attempt == restart_.attempt;
   std::erase_if(questions_, [&](const auto& item) {
-    if (item.second.kind != Question::Kind::restart) return false;
+    const bool is_meant = is_of_all || clients_.at(item.first).attempt <= refused.attempt;
+    if (item.second.kind != Question::Kind::restart || !is_meant) return false;
     send(item.first, refused);
     return true;
   });
+  if (!is_of_all) return;
   restart_.asked.clear();
   restart_.ending.reset();
+  restart_.has_requested = false;
 }
 
 // The coordinator is lost: the next one is asked again, also for what is published already.
 void AgentCore::restart_interrupted() {
+  restart_.has_requested = false;
   if (!restart_.ending) return;
   restart_.asked.merge(restart_.ending->asked);
   restart_.ending.reset();
@@ -93,6 +116,7 @@ void AgentCore::restart_interrupted() {
 
 void AgentCore::forget_askers_of_earlier_runs() {
   std::erase_if(restart_.asked, [&](const auto& item) { return !ranks_.is_connected(item.first, item.second); });
+  request_soon();
   std::erase_if(restart_.kept, [&](const auto& item) { return !ranks_.is_connected(item.first, item.second.first); });
 }
 
@@ -100,6 +124,12 @@ void AgentCore::forget_askers_of_earlier_runs() {
 // stage has under that name.
 Result<void> AgentCore::restart_ready(wire::RestartReadyT ready) {
   if (restart_.is_publishing) return fail(ErrorKind::corrupt, "a restart before the last one was answered");
+  if (ready.attempt < restart_.attempt) {  // its ranks are gone, and others have asked
+    if (ready.found)
+      published(coordinator_->id, ready, fail(ErrorKind::cancelled, "the application was started again meanwhile"));
+    return {};
+  }
+  restart_.has_requested = false;
   for (const std::string& set : sets_.unfinished()) {
     log(Severity::info, fmt::format("{}: its ranks start again, what there is of it is void", set));
     discard(set);

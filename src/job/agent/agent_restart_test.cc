@@ -180,6 +180,82 @@ TEST_F(AgentTest, ANewRunInBetweenIsOfTheNextRound) {
   EXPECT_EQ(status, 0);
 }
 
+// What it has asked for is no business of the ranks that come after it, perhaps on other nodes.
+TEST_F(AgentTest, ARankThatEndsAsksNoMore) {
+  ScriptedCoordinator coordinator(rendezvous_);
+  auto zero = rank(0, 2), one = rank(1, 2);
+  EXPECT_EQ(error(zero->restart(50ms)).kind, ErrorKind::timeout);
+  EXPECT_EQ(error(one->restart(50ms)).kind, ErrorKind::timeout);
+  ASSERT_TRUE(eventually([&] {
+    const auto asked = coordinator.restarts();
+    return !asked.empty() && asked.back().ranks.size() == 2;
+  }));
+  zero.reset();
+  EXPECT_TRUE(eventually([&] { return coordinator.restarts().back().ranks == std::vector<uint32_t>{1}; }));
+  one.reset();
+  EXPECT_TRUE(eventually([&] { return coordinator.restarts().back().ranks.empty(); }));
+}
+
+TEST_F(AgentTest, ALaterStartOfTheApplicationHasNothingOfAnEarlierOne) {
+  ScriptedCoordinator coordinator(rendezvous_);
+  const auto started = [&](uint64_t attempt, uint32_t number) {
+    ::setenv("FOREBAY_ATTEMPT", std::to_string(attempt).c_str(), 1);
+    auto client = rank(number, 2);
+    ::unsetenv("FOREBAY_ATTEMPT");
+    return client;
+  };
+  auto old = started(1, 0);
+  EXPECT_EQ(error(old->restart(50ms)).kind, ErrorKind::timeout);
+  ASSERT_TRUE(eventually([&] { return !coordinator.restarts().empty(); }));
+  EXPECT_EQ(coordinator.restarts().back().attempt, 1u);
+
+  auto later = started(2, 1);
+  auto asking = std::async(std::launch::async, [&] { return value(later->restart(kForEver)); });
+  ASSERT_TRUE(eventually([&] { return coordinator.restarts().back().attempt == 2; }));
+  EXPECT_EQ(coordinator.restarts().back().ranks, std::vector<uint32_t>{1}) << "the old one has asked for nothing now";
+  EXPECT_EQ(error(old->restart(5s)).what, "the application was started again meanwhile");
+
+  const auto published = coordinator.publish("dump_7", "dump_7", 7);  // of an attempt before
+  ASSERT_TRUE(published);
+  EXPECT_TRUE(published->failed) << "nobody wants it any more";
+  wire::RefusedT refused;
+  refused.error_kind = static_cast<uint8_t>(ErrorKind::cancelled);
+  refused.message = "of the first";
+  refused.attempt = 1;
+  coordinator.say(wire::RefusedT(refused));
+  EXPECT_EQ(asking.wait_for(100ms), std::future_status::timeout);
+  wire::RestartReadyT nothing;
+  nothing.attempt = 2;
+  coordinator.say(std::move(nothing));
+  EXPECT_FALSE(asking.get().found);
+}
+
+TEST_F(AgentTest, KeepsTheTallyForTheNextCoordinator) {
+  auto first = std::make_unique<ScriptedCoordinator>(rendezvous_, 1);
+  auto zero = rank(0, 1);
+  dump(*zero, 0, "dump_1", 1);
+  const auto offer = first->next_offer("dump_1");
+  ASSERT_TRUE(offer);
+  EXPECT_EQ(first->hellos()[0].tally, nullptr);
+  wire::SetNewsT news;
+  news.set = offer->set;
+  news.exposure = offer->exposure;
+  news.state = SetState::durable;
+  news.stored_as = offer->set;
+  news.tally = std::make_unique<wire::TallyT>();
+  news.tally->durable = 5;
+  news.tally->latest = {"dump_1"};
+  first->say(std::move(news));
+  EXPECT_EQ(value(zero->wait("dump_1", 5s)).state, SetState::durable);
+  first.reset();
+  ScriptedCoordinator second(rendezvous_, 2);
+  ASSERT_TRUE(eventually([&] { return !second.hellos().empty(); }));
+  const auto hello = second.hellos()[0];
+  ASSERT_NE(hello.tally, nullptr);
+  EXPECT_EQ(hello.tally->durable, 5u);
+  EXPECT_EQ(hello.tally->latest, std::vector<std::string>{"dump_1"});
+}
+
 TEST_F(AgentTest, TellsThatThereIsNothingToRestartFrom) {
   ScriptedCoordinator coordinator(rendezvous_);
   auto zero = rank(0, 1);

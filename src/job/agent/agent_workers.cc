@@ -68,6 +68,7 @@ void AgentCore::adopt(Reached reached) {
   hello.node = node_;
   hello.stage = stage_;
   hello.pid = static_cast<uint64_t>(::getpid());
+  if (tally_) hello.tally = std::make_unique<wire::TallyT>(*tally_);
   // A path is of use on this node only, and others may have a socket of another agent there.
   const auto& addresses = hub_.addresses();
   const bool has_tcp =
@@ -103,6 +104,7 @@ Result<void> AgentCore::hear_coordinator(wire::MessageT message) {
   } else if (const auto* news = message.body.AsSetNews()) {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     const uint64_t exposure = news->exposure;
+    if (news->tally) tally_ = std::make_unique<wire::TallyT>(*news->tally);
     if (!sets_.heard(*news, std::chrono::nanoseconds(now).count())) return {};
     unexpose(exposure);
     finish(news->set);

@@ -21,6 +21,7 @@ inline constexpr Client::Timeout kForEver{-1};
 class AgentTest : public TempTest {
  protected:
   explicit AgentTest(const char* completion = "api") : stage_(path("stage")), rendezvous_(path("rendezvous")) {
+    ::setenv("FOREBAY_AGENT_TIMEOUT", "0", 1);  // nobody starts an agent again while a rank waits
     AgentOptions options;
     options.stage = stage_;
     options.rendezvous = rendezvous_;

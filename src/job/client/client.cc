@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
 #include <utility>
 
 #include <fcntl.h>
@@ -24,6 +28,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr Client::Timeout kConnectPatience{5'000};  // for the handshake with an agent of the same node
+constexpr Client::Timeout kAgentPause{200};         // between two looks for an agent
 constexpr Client::Timeout kAnswerSlack{2'000};      // the agent times the calls; this much later it is not there
 
 std::unexpected<Error> no_agent(const std::string& stage, std::string what) {
@@ -68,6 +73,25 @@ Result<void> write_by_rename(const std::string& path, std::string_view text) {
   return written;
 }
 
+// A number in the environment; `otherwise` if there is none.
+uint64_t number_of_environment(const char* name, uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  uint64_t number = otherwise;
+  if (text != nullptr) std::from_chars(text, text + std::strlen(text), number);
+  return number;
+}
+
+// How often `forebay run` has started the application so far; 0: somebody else has started it.
+uint64_t attempt_of_environment() { return number_of_environment("FOREBAY_ATTEMPT", 0); }
+
+Client::Timeout patience_of_environment() {
+  constexpr uint64_t kLongest = 1'000'000;  // seconds
+  const uint64_t usual = std::chrono::duration_cast<std::chrono::seconds>(Client::kAgentPatience).count();
+  return std::chrono::seconds(std::min(number_of_environment("FOREBAY_AGENT_TIMEOUT", usual), kLongest));
+}
+
+bool is_endless(Client::Timeout timeout) { return timeout.count() < 0 || timeout > std::chrono::years(1); }
+
 // What `message` answers, as a T, or the error that the agent has answered with.
 template <class T>
 Result<T> expect(wire::MessageT& message, T* answer) {
@@ -82,7 +106,12 @@ Result<T> expect(wire::MessageT& message, T* answer) {
 }  // namespace
 
 Client::Client(std::string stage, uint32_t rank, uint32_t ranks)
-    : stage_(std::move(stage)), rank_(rank), ranks_(ranks), process_(::getpid()) {}
+    : stage_(std::move(stage)),
+      rank_(rank),
+      ranks_(ranks),
+      attempt_(attempt_of_environment()),
+      patience_(patience_of_environment()),
+      process_(::getpid()) {}
 
 Client::~Client() = default;
 
@@ -91,7 +120,11 @@ Result<std::unique_ptr<Client>> Client::connect(std::string stage, uint32_t rank
   if (rank >= ranks) return fail(ErrorKind::invalid_argument, fmt::format("there is no rank {} of {}", rank, ranks));
   while (stage.size() > 1 && stage.back() == '/') stage.pop_back();
   std::unique_ptr<Client> client(new Client(std::move(stage), rank, ranks));
-  FOREBAY_CHECK(client->reach());
+  auto reached = client->reach();
+  const auto until = Clock::now() + client->patience_;
+  while (!reached && reached.error().kind == ErrorKind::disconnected && client->wait_for_agent(until))
+    reached = client->reach();
+  FOREBAY_CHECK(reached);
   return client;
 }
 
@@ -118,7 +151,8 @@ Result<void> Client::reach() {
   if (!link) return std::unexpected(std::move(link).error());
   link_.emplace(std::move(*link));
   Bytes hello;
-  wire::encode(hello, wire::ClientHelloT{.rank = rank_, .ranks = ranks_, .pid = static_cast<uint64_t>(process_)});
+  wire::encode(hello, wire::ClientHelloT{
+                          .rank = rank_, .ranks = ranks_, .pid = static_cast<uint64_t>(process_), .attempt = attempt_});
   return send(hello);
 }
 
@@ -129,24 +163,44 @@ Result<void> Client::send(const Bytes& frames) {
   return no_agent(stage_, "the agent has ended");
 }
 
-// The answer to `frames`. A connection that has ended since the last call is made anew, once.
-Result<wire::MessageT> Client::ask(const Bytes& frames, Timeout timeout) {
-  const bool was_connected = link_.has_value();
-  FOREBAY_CHECK(reach());
-  auto got = exchange(frames, timeout);
-  if (!got && got.error().kind == ErrorKind::disconnected && was_connected) {
-    FOREBAY_CHECK(reach());
-    got = exchange(frames, timeout);
+// A moment; false if there is no time left for it, or nobody can come.
+bool Client::wait_for_agent(Clock::time_point until) const {
+  if (::access(stage_.c_str(), F_OK) != 0 || Clock::now() + kAgentPause > until) return false;
+  std::this_thread::sleep_for(kAgentPause);
+  return true;
+}
+
+// A connection that has ended since the last call is made anew at once.
+template <class Request>
+Result<wire::MessageT> Client::ask(Request request, Timeout timeout) {
+  const bool endless = is_endless(timeout);
+  const auto deadline = endless ? Clock::time_point::max() : Clock::now() + timeout;
+  auto lost = Clock::now();  // since then there is no agent
+  for (bool at_once = link_.has_value();; at_once = false) {
+    const auto begun = Clock::now();
+    const auto left = endless ? Timeout(-1) : std::chrono::ceil<Timeout>(std::max(deadline - begun, Clock::duration{}));
+    auto reached = reach();
+    if (reached) {
+      request.timeout_ms = left.count();
+      Bytes frames;
+      wire::encode(frames, Request(request));
+      auto got = exchange(frames, left);
+      if (got) return got;
+      const bool is_silent = std::exchange(got.error().kind, ErrorKind::disconnected) == ErrorKind::timeout;
+      if (is_silent) return got;
+      reached = std::unexpected(got.error());
+      if (Clock::now() - begun > kAgentPause) lost = Clock::now();  // it was there
+    }
+    if (reached.error().kind != ErrorKind::disconnected) return std::unexpected(reached.error());
+    if (!at_once && !wait_for_agent(std::min(lost + patience_, deadline))) return std::unexpected(reached.error());
   }
-  if (!got) got.error().kind = ErrorKind::disconnected;
-  return got;
 }
 
 // The next message but Ping. After an error the connection is closed: an answer that comes later is to no question.
 // timeout: the agent is there, but says nothing.
 Result<wire::MessageT> Client::exchange(const Bytes& frames, Timeout timeout) {
   FOREBAY_CHECK(send(frames));
-  const bool endless = timeout.count() < 0 || timeout > std::chrono::years(1);
+  const bool endless = is_endless(timeout);
   const auto deadline = endless ? Clock::time_point::max() : Clock::now() + timeout + kAnswerSlack;
   for (;;) {
     const auto now = Clock::now();
@@ -177,10 +231,7 @@ Result<void> Client::begin(std::string_view set, int64_t step, Timeout timeout) 
   wire::BeginT request;
   request.set = set;
   request.step = step;
-  request.timeout_ms = timeout.count();
-  Bytes frames;
-  wire::encode(frames, std::move(request));
-  FOREBAY_TRY(auto message, ask(frames, timeout));
+  FOREBAY_TRY(auto message, ask(std::move(request), timeout));
   FOREBAY_TRY(const auto answer, expect(message, message.body.AsBegun()));
   Begun begun{.set = std::string(set), .step = step};
   FOREBAY_TRY(begun.directory, below_stage(answer.directory));
@@ -234,10 +285,7 @@ Result<Client::News> Client::wait(std::string_view set, Timeout timeout) {
     return fail(ErrorKind::invalid_argument, fmt::format("no set '{}' was completed", set));
   wire::WaitT request;
   request.set = set;
-  request.timeout_ms = timeout.count();
-  Bytes frames;
-  wire::encode(frames, std::move(request));
-  FOREBAY_TRY(auto message, ask(frames, timeout));
+  FOREBAY_TRY(auto message, ask(std::move(request), timeout));
   FOREBAY_TRY(const auto news, expect(message, message.body.AsSetNews()));
   return News{news.state, news.message};
 }
@@ -245,9 +293,7 @@ Result<Client::News> Client::wait(std::string_view set, Timeout timeout) {
 Result<Client::Restart> Client::restart(Timeout timeout, bool any_ranks) {
   FOREBAY_CHECK(check_process());
   restarted_.clear();
-  Bytes frames;
-  wire::encode(frames, wire::RestartT{.timeout_ms = timeout.count(), .any_ranks = any_ranks});
-  FOREBAY_TRY(auto message, ask(frames, timeout));
+  FOREBAY_TRY(auto message, ask(wire::RestartT{.any_ranks = any_ranks}, timeout));
   FOREBAY_TRY(const auto answer, expect(message, message.body.AsRestarted()));
   if (!answer.found) return Restart{std::nullopt, answer.message, answer.other_ranks};
   FOREBAY_TRY(restarted_, below_stage(answer.directory));

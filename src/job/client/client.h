@@ -19,12 +19,13 @@ namespace forebay::job {
 
 // Used by one thread at a time, and only by the process that made it: invalid_argument in a child of fork().
 //
-// Errors: disconnected if there is no agent or it has ended, also while a call waits; then the next call looks for one
-// again. timeout when a timeout is over (negative: none). An agent that says nothing for kSilence counts as ended.
+// Errors: disconnected if there is no agent, or it has ended and none has come for $FOREBAY_AGENT_TIMEOUT seconds
+// (kAgentPatience), or before the timeout of the call. Where the stage's directory is not there, nobody is waited for.
+// timeout when a timeout is over (negative: none). An agent that says nothing for kSilence counts as ended.
 class Client {
  public:
   using Timeout = std::chrono::milliseconds;
-  static constexpr Timeout kSilence{30'000};
+  static constexpr Timeout kSilence{30'000}, kAgentPatience{60'000};
 
   static Result<std::unique_ptr<Client>> connect(std::string stage, uint32_t rank, uint32_t ranks);
 
@@ -73,13 +74,18 @@ class Client {
   Result<void> check_process() const;
   Result<void> reach();
   Result<void> send(const Bytes& frames);
-  Result<wire::MessageT> ask(const Bytes& frames, Timeout timeout);
+  // The answer to a request with a timeout, of whatever agent is there or comes.
+  template <class Request>
+  Result<wire::MessageT> ask(Request request, Timeout timeout);
+  bool wait_for_agent(std::chrono::steady_clock::time_point until) const;
   Result<wire::MessageT> exchange(const Bytes& frames, Timeout timeout);
   Result<std::string> below_stage(const std::string& name) const;
   Result<void> write_marker() const;
 
   std::string stage_;
   uint32_t rank_, ranks_;
+  uint64_t attempt_;  // $FOREBAY_ATTEMPT
+  Timeout patience_;
   pid_t process_;
   std::optional<fabric::Link> link_;
   std::optional<Begun> begun_;

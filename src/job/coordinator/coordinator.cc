@@ -70,6 +70,7 @@ Result<void> Coordinator::Impl::greet(SessionId id, Session& session, std::uniqu
   }
   agents[session.key] = id;
   info(fmt::format("agent of {} is here: {}", session.agent->host, session.agent->stage));
+  if (session.agent->tally) learn(*session.agent->tally);
   welcome(id);
   if (settling || settles_to_end) ask_to_settle(id);
   return {};
@@ -197,8 +198,23 @@ void Coordinator::Impl::end(const std::string& message) {
 void Coordinator::Impl::check_end() {
   if (!sets.empty() || round || settling) quiet_since = now;
   if (!draining_to_end || now - quiet_since < options.quiet) return;
-  end(fmt::format("{} sets are durable, {} were skipped, {} were given up", totals.durable, totals.skipped,
-                  totals.failed));
+  const wire::TallyT all = tally();
+  end(fmt::format("{} sets are durable, {} were skipped, {} were given up", all.durable, all.skipped, all.failed));
+}
+
+bool Coordinator::Impl::has_other_aggregators() const {
+  return std::ranges::any_of(sessions, [&](const auto& one) {
+    const auto& worker = one.second.worker;
+    return worker && (worker->host != options.host || worker->pid != options.pid);
+  });
+}
+
+// A store that hangs for this node may not do so for another one. What this coordinator has begun harms nobody when the
+// store wakes up: a set is committed once (decision 0019, "Coordinators have generations").
+void Coordinator::Impl::check_store() {
+  if (answers_owed == 0 || now - owed_since < options.store_patience || !has_other_aggregators()) return;
+  out.step_down = fmt::format("the store has not answered for {} s",
+                              std::chrono::duration_cast<std::chrono::seconds>(now - owed_since).count());
 }
 
 void Coordinator::Impl::ping_all() {
@@ -220,6 +236,7 @@ void Coordinator::Impl::tick() {
   if (const auto gap = now - last_tick; gap > kSlept) {
     for (auto& [id, session] : sessions) session.last_heard += gap;
     board.forgive(gap);
+    owed_since += gap;
   }
   last_tick = now;
   ping_all();
@@ -231,6 +248,7 @@ void Coordinator::Impl::tick() {
   advance_settling();
   start_tasks();
   check_end();
+  check_store();
 }
 
 Coordinator::Coordinator(const CoordinatorOptions& options, uint64_t generation, Time now)
@@ -264,7 +282,8 @@ void Coordinator::disconnected(SessionId session, Time now) {
 
 void Coordinator::answered(StoreAnswer answer, Time now) {
   if (impl_->over) return;
-  impl_->now = now;
+  impl_->now = impl_->owed_since = now;
+  if (impl_->answers_owed > 0) --impl_->answers_owed;
   std::visit([this](auto& one) { impl_->answered(std::move(one)); }, answer);
   impl_->start_tasks();
 }
@@ -277,7 +296,13 @@ void Coordinator::tick(Time now) {
 
 Coordinator::Time Coordinator::next_tick() const { return impl_->over ? Time::max() : impl_->last_tick + kTick; }
 
-CoordinatorOutput Coordinator::take_output() { return std::exchange(impl_->out, {}); }
+CoordinatorOutput Coordinator::take_output() {
+  for (const StoreCommand& command : impl_->out.commands) {
+    if (std::holds_alternative<Abandon>(command)) continue;
+    if (impl_->answers_owed++ == 0) impl_->owed_since = impl_->now;
+  }
+  return std::exchange(impl_->out, {});
+}
 
 void Coordinator::count_received(wire::Body kind, size_t bytes) { impl_->received[kind].add(bytes); }
 

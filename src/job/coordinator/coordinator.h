@@ -36,12 +36,14 @@ struct CoordinatorOptions {
   std::chrono::milliseconds peer_timeout{10'000};
   std::chrono::milliseconds set_timeout{600'000};
   std::chrono::milliseconds stall_timeout{120'000};
-  std::chrono::milliseconds quiet{500};  // an end with drain comes when nothing is left to do for so long
-  std::string profile, scheme;           // as the user asked: for manifests
-  bool remembers = true;                 // codec::Profile::remembers() of the profile
-  std::vector<std::string> lossy;        // texts of the rules for loss, that all workers have
-  std::string host;                      // of this process, for the status
-  store::Origin origin;                  // of the sets that are drained; a restart is from sets of its series
+  std::chrono::milliseconds store_patience{120'000};  // for an answer of the store, where others could coordinate
+  std::chrono::milliseconds quiet{500};               // an end with drain comes when nothing is left to do for so long
+  std::string profile, scheme;                        // as the user asked: for manifests
+  bool remembers = true;                              // codec::Profile::remembers() of the profile
+  std::vector<std::string> lossy;                     // texts of the rules for loss, that all workers have
+  std::string host;                                   // of this process
+  uint64_t pid = 0;
+  store::Origin origin;  // of the sets that are drained; a restart is from sets of its series
 };
 
 using SessionId = fabric::ConnectionId;
@@ -61,6 +63,7 @@ struct CoordinatorOutput {
   std::vector<SessionId> closed;  // connections to be closed after that; disconnected() need not be called for them
   std::vector<StoreCommand> commands;
   std::vector<LogLine> log;
+  std::optional<std::string> step_down;  // why another one had better be the coordinator
 };
 
 // The order of messages (docs/wire.md, "Jobs"): a session begins with AgentHello or WorkerHello, answered by Welcome,

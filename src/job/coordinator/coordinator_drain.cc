@@ -34,7 +34,7 @@ bool may_pass(const wire::TaskDoneT& done) {
 void Coordinator::Impl::drain(Set& set) {
   set.drained_since = now;
   set.steps.end("gather", now);
-  auto cut = cut_groups(set.parts, options.group_size);
+  auto cut = cut_groups(set.parts, group_size);
   if (!cut) return give_up(set.id, cut.error().message());
   set.cut = *std::move(cut);
   info(fmt::format("set {} is complete: {} ranks on {} nodes, {} files, {} bytes", set.name, set.cut.ranks,
@@ -49,7 +49,7 @@ void Coordinator::Impl::stage(Set& set) {
                                .name = set.name,
                                .profile = options.remembers ? options.profile : "",
                                .ranks = set.cut.ranks,
-                               .group_size = options.group_size,
+                               .group_size = group_size,
                                .series = options.origin.series});
 }
 
@@ -59,6 +59,11 @@ void Coordinator::Impl::answered(Staged answer) {
   Set& set = *found;
   if (!answer.place) return store_failed(set, answer.place.error());
   set.store_retry.succeeded();
+  // Somebody has committed since the store was asked: perhaps an earlier coordinator, with this very set.
+  if (answer.place->number > set.taken + 1) {
+    undo_drain(set);
+    return look_up(set);
+  }
   set.place = *std::move(answer.place);
   set.phase = Set::Phase::packing;
   set.steps.end("stage", now);
@@ -124,7 +129,7 @@ void Coordinator::Impl::packed(Set& set, uint32_t group, AttemptId attempt, wire
   facts.profile = options.profile;
   facts.scheme = options.scheme;
   facts.ranks = set.cut.ranks;
-  facts.group_size = options.group_size;
+  facts.group_size = set.cut.group_size;
   facts.since_chosen = set.place.since_chosen;
   facts.lossy = options.lossy;
   facts.origin = options.origin;
@@ -141,14 +146,31 @@ void Coordinator::Impl::packed(Set& set, uint32_t group, AttemptId attempt, wire
 }
 
 void Coordinator::Impl::pack_failed(Set& set, uint32_t group, const wire::TaskDoneT& done) {
-  const std::string what = fmt::format("{}: {}", engine::container_name(group, set.cut.groups.size()), done.error);
+  std::string what = fmt::format("{}: {}", engine::container_name(group, set.cut.groups.size()), done.error);
   if (is_final(done)) return give_up(set.id, what);
+  if (static_cast<ErrorKind>(done.error_kind) == ErrorKind::limit) {
+    if (halve_groups(set, what)) return;
+    what += "; this is one rank alone";
+  }
   const UnitId unit = set.units[group];
   ++totals.tasks_again;
   const Retry& retry = board.failed(unit, now);
   if (!may_pass(done) && retry.failures() >= kMaxFailures) return give_up(set.id, what);
   if (now - retry.since() >= options.set_timeout) return give_up(set.id, what);
   warn(fmt::format("set {}: a task is tried again: {}", set.name, what));
+}
+
+// A group whose catalogue does not fit in a worker's memory is too large: the set is cut anew, into groups of half the
+// size, so that all are equal, and later sets are cut like that at once. False: a rank cannot be cut.
+bool Coordinator::Impl::halve_groups(Set& set, const std::string& why) {
+  const uint64_t ranks = std::min<uint64_t>(set.cut.group_size, set.cut.ranks);
+  if (ranks <= 1) return false;
+  group_size = std::min(group_size, (ranks + 1) / 2);
+  warn(fmt::format("set {}: {}; ranks are packed in groups of {} from now on", set.name, why, group_size));
+  const uint64_t id = set.id;
+  undo_drain(set);
+  consider(id);
+  return true;
 }
 
 void Coordinator::Impl::commit(Set& set) { out.commands.push_back(Commit{set.staging, set.has_others, set.manifest}); }

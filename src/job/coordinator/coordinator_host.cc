@@ -73,6 +73,7 @@ void CoordinatorHost::flush() {
   }
   for (const fabric::ConnectionId id : out.closed) hub_.close(id);
   for (StoreCommand& command : out.commands) store_->submit(std::move(command));
+  if (out.step_down) step_down_ = std::move(out.step_down);
   for (const LogLine& line : out.log) log_(line.severity, line.text);
 }
 

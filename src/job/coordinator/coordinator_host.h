@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "fabric/hub.h"
@@ -33,6 +34,8 @@ class CoordinatorHost {
   std::chrono::steady_clock::time_point next_tick() const;
 
   bool stopped() const;  // the job is over
+  // Why another aggregator had better be the coordinator; it is there.
+  const std::optional<std::string>& wants_to_step_down() const { return step_down_; }
 
   // What still may wait for the file system: to be destroyed where that may take its time.
   std::unique_ptr<StoreWorker> release_store();
@@ -46,6 +49,7 @@ class CoordinatorHost {
   Coordinator coordinator_;
   std::shared_ptr<Gate> gate_;  // to this, for what the store's thread posts
   std::unique_ptr<StoreWorker> store_;
+  std::optional<std::string> step_down_;
 };
 
 }  // namespace forebay::job

@@ -2,6 +2,7 @@
 //   coordinator.cc          sessions, pings, dispatch, the end
 //   coordinator_sets.cc     sets from the offer until they are complete, and what becomes of those that wait
 //   coordinator_drain.cc    a set from the staged directory to the commit
+//   coordinator_tally.cc    what is counted, across coordinators
 //   coordinator_tasks.cc    units of work out to the workers and back
 //   coordinator_restart.cc  restart rounds
 //   coordinator_settle.cc   what the stages hold when the application rests
@@ -61,6 +62,7 @@ struct Coordinator::Impl {
     // What the store has under this name: asked when the first part comes, and again after `exists`.
     bool asked = false;
     std::optional<std::vector<StoredSet>> stored;
+    uint64_t taken = 0;  // names
 
     Retry store_retry;                 // of the store's operation that is next
     bool store_waits = false;          // for store_retry.next()
@@ -95,17 +97,22 @@ struct Coordinator::Impl {
     engine::StageSeconds cpu;
   };
 
+  // Ranks of one node that want to restart.
+  struct Asked {
+    std::vector<uint32_t> ranks;  // in order
+    uint64_t attempt = 0;         // as their agent's request has it
+  };
+
   struct Round {
     enum class Phase : uint8_t { gathering, settling, listing, delivering, publishing };
     Phase phase = Phase::gathering;
     Time since{};  // it began, or began anew
     uint32_t total = 0;
     Steps steps;  // gather, list, deliver, publish
-    std::map<SessionId, std::vector<uint32_t>> asked;
+    std::map<SessionId, Asked> asked;
     Coverage coverage;
     Retry store_retry;
     bool store_waits = false;
-    bool stale_list = false;                 // the list that is under way was asked for by an earlier try
     std::vector<store::SetInfo> candidates;  // oldest first
     std::optional<store::SetInfo> chosen;
     // A container, and the agent that gets all of it; 0: each agent gets the files of its ranks.
@@ -171,6 +178,7 @@ struct Coordinator::Impl {
         last_tick(start),
         next_ping(start),
         quiet_since(start),
+        group_size(with.group_size),
         board(with.stall_timeout) {}
 
   const CoordinatorOptions options;
@@ -178,6 +186,10 @@ struct Coordinator::Impl {
   const Time started;
   Time now;  // of the call under way
   Time last_tick, next_ping, quiet_since;
+  uint64_t group_size;  // of the options, or less where that proved to be too much for the workers' memory
+  // Answers that the store owes, and since when it has said nothing.
+  uint64_t answers_owed = 0;
+  Time owed_since{};
   CoordinatorOutput out;
   std::map<SessionId, Session> sessions;
   std::unordered_map<std::string, SessionId> agents;  // by key
@@ -186,6 +198,8 @@ struct Coordinator::Impl {
   std::unordered_map<std::string, uint64_t> set_ids;  // by name
   std::deque<Fate> history;
   std::optional<LastRestart> last_restart;
+  uint64_t last_attempt = 0;       // the latest start of the application that is known of
+  uint64_t lists_owed = 0;         // by the store
   std::deque<std::string> errors;  // the latest
   std::optional<Round> round;
   // Agents that were told to publish and have not answered, of an earlier round, too, with its number. Until they have,
@@ -197,7 +211,9 @@ struct Coordinator::Impl {
   uint64_t sets_completed = 0;                            // by the application
   uint64_t next_set = 1, next_staging = 1, next_publication = 1;
   UnitId next_unit = 1;
-  Totals totals;
+  Totals totals;                   // of this coordinator
+  wire::TallyT earlier;            // what earlier ones have counted
+  std::deque<std::string> latest;  // durable sets that were counted last, by either
   TrafficByKind received, sent;
   bool draining_to_end = false, over = false;
   std::optional<Settling> settling;
@@ -225,6 +241,8 @@ struct Coordinator::Impl {
   void ask_for_end(Session& session, const wire::StopRequestT& request);
   void end(const std::string& message);
   void check_end();
+  void check_store();
+  bool has_other_aggregators() const;
   void ping_all();
   void tick();
 
@@ -257,6 +275,12 @@ struct Coordinator::Impl {
   void give_up(uint64_t id, const std::string& why);
   void tick_set(uint64_t id);
 
+  // ---- coordinator_tally.cc
+
+  void count(wire::SetState state, const std::string& stored_as);
+  void learn(const wire::TallyT& tally);
+  wire::TallyT tally() const;  // of all coordinators
+
   // ---- coordinator_drain.cc
 
   void drain(Set& set);
@@ -266,6 +290,7 @@ struct Coordinator::Impl {
   void pack_failed(Set& set, uint32_t group, const wire::TaskDoneT& done);
   void commit(Set& set);
   void answered(Committed answer);
+  bool halve_groups(Set& set, const std::string& why);
   void undo_drain(Set& set);  // everything from staging on; it is incomplete again
   void store_failed(Set& set, const Error& error);
   void update_ready(Set& set, const Part& part);
@@ -284,9 +309,12 @@ struct Coordinator::Impl {
   // ---- coordinator_restart.cc
 
   void restart(SessionId id, const wire::RestartRequestT& request);
+  void supersede(uint64_t attempt, uint32_t total);
   void restart_left(SessionId id);
+  void gather_anew();
   void end_round();
   void advance_restart();
+  void list_sets();
   void answered(ListedSets answer);
   void choose_next();
   void deliver(const store::SetInfo& set);

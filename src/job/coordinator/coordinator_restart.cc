@@ -7,7 +7,10 @@
 //   3. when one turns out damaged, the set is passed over for everybody, and the next older one is chosen;
 //   4. all agents publish what was delivered;
 //   5. when all have done so, and not before, all ranks get the same answer: what fails at one of them fails for all.
-// An agent that is lost before the answer must ask again: what was delivered to it may be gone.
+// An agent that is lost before the answer must ask again: what was delivered to it may be gone. Ranks that cease to ask
+// before it, since they have ended, let the round gather anew.
+// A round is of one start of the application (attempt): when ranks of a later one ask, those of earlier ones are
+// refused, and what they had asked for counts no more. Ranks that do not know their attempt (0) are of any.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -44,11 +47,22 @@ bool is_damaged(const wire::TaskDoneT& done) {
 void Coordinator::Impl::restart(SessionId id, const wire::RestartRequestT& request) {
   wire::RefusedT refused;
   refused.error_kind = static_cast<uint8_t>(ErrorKind::invalid_argument);
-  if (request.total == 0 || request.total > kMaxRanks || request.ranks.empty() ||
-      std::ranges::max(request.ranks) >= request.total) {
+  refused.attempt = request.attempt;
+  if (request.total == 0 || request.total > kMaxRanks ||
+      (!request.ranks.empty() && std::ranges::max(request.ranks) >= request.total)) {
     refused.message = "a restart of ranks that cannot be";
     return send(id, std::move(refused));
   }
+  if (request.attempt != 0 && request.attempt < last_attempt) {
+    refused.error_kind = static_cast<uint8_t>(ErrorKind::cancelled);
+    refused.message = "the application was started again meanwhile";
+    return send(id, std::move(refused));
+  }
+  supersede(request.attempt, request.total);
+  if (round) std::erase_if(round->later, [&](const auto& one) { return one.first == id; });
+  // It has not heard yet that it is to publish.
+  if (round && round->phase == Round::Phase::publishing && round->asked.contains(id)) return;
+  if (request.ranks.empty()) return restart_left(id);
   if (!round) {
     round = Round{.since = now, .total = request.total, .steps = Steps(now)};
     info(fmt::format("a restart of {} ranks begins", request.total));
@@ -62,27 +76,57 @@ void Coordinator::Impl::restart(SessionId id, const wire::RestartRequestT& reque
     round->later.emplace_back(id, request);
     return;
   }
-  if (!request.any_ranks) round->strict.insert(id);
-  std::vector<uint32_t>& asked = round->asked[id];
-  std::vector<uint32_t> added = request.ranks;
-  std::ranges::sort(added);
-  added.erase(std::ranges::unique(added).begin(), added.end());
-  std::erase_if(added, [&](uint32_t rank) { return std::ranges::binary_search(asked, rank); });
-  round->coverage.add(added);
-  asked.insert(asked.end(), added.begin(), added.end());
-  std::ranges::sort(asked);
+  if (request.any_ranks)
+    round->strict.erase(id);
+  else
+    round->strict.insert(id);
+  Asked& asked = round->asked[id];
+  asked.attempt = request.attempt;
+  const std::vector<uint32_t> before = std::exchange(asked.ranks, request.ranks);
+  std::ranges::sort(asked.ranks);
+  asked.ranks.erase(std::ranges::unique(asked.ranks).begin(), asked.ranks.end());
+  round->coverage.remove(before);
+  round->coverage.add(asked.ranks);
+  if (!std::ranges::includes(asked.ranks, before)) gather_anew();
   advance_restart();
+}
+
+// Ranks of that start of the application ask.
+void Coordinator::Impl::supersede(uint64_t attempt, uint32_t total) {
+  if (attempt <= last_attempt) return;
+  last_attempt = attempt;
+  if (!round) return;
+  std::vector<SessionId> old;
+  for (const auto& [id, asked] : round->asked)
+    if (asked.attempt != 0 || round->total != total) old.push_back(id);
+  if (old.empty()) return;
+  warn(fmt::format("the application was started again: the restart of {} ranks that was under way ends", round->total));
+  for (const SessionId id : old) {
+    const Asked asked = round->asked.extract(id).mapped();
+    round->strict.erase(id);
+    round->coverage.remove(asked.ranks);
+    wire::RefusedT refused;
+    refused.error_kind = static_cast<uint8_t>(ErrorKind::cancelled);
+    refused.message = "the application was started again meanwhile";
+    refused.attempt = asked.attempt;
+    send(id, std::move(refused));
+  }
+  gather_anew();
 }
 
 void Coordinator::Impl::restart_left(SessionId id) {
   if (!round) return;
   const auto asked = round->asked.find(id);
   if (asked == round->asked.end()) return;
-  round->coverage.remove(asked->second);
+  round->coverage.remove(asked->second.ranks);
   round->asked.erase(asked);
   round->strict.erase(id);
+  gather_anew();
+}
+
+// Somebody has asked and does so no more.
+void Coordinator::Impl::gather_anew() {
   stop_delivering();
-  round->stale_list = round->phase == Round::Phase::listing && !round->store_waits;
   round->phase = Round::Phase::gathering;
   round->since = now;
   round->store_waits = false;
@@ -118,16 +162,19 @@ void Coordinator::Impl::advance_restart() {
   round->phase = Round::Phase::listing;
   round->steps.end("gather", now);
   round->passed_over.clear();
-  out.commands.push_back(ListSets{});
+  list_sets();
   // Whatever had a part of these writes no more; the application may write them anew, and others may be faster at that
   // than those whose parts are here: a set would be made of two attempts.
   give_up_incomplete();
 }
 
+void Coordinator::Impl::list_sets() {
+  ++lists_owed;
+  out.commands.emplace_back(std::in_place_type<ListSets>);
+}
+
 void Coordinator::Impl::answered(ListedSets answer) {
-  if (!round) return;
-  if (std::exchange(round->stale_list, false)) return;
-  if (round->phase != Round::Phase::listing) return;
+  if (--lists_owed != 0 || !round || round->phase != Round::Phase::listing) return;  // for an earlier try
   if (!answer.sets) {
     round->store_retry.failed(now);
     round->store_waits = true;
@@ -179,8 +226,8 @@ void Coordinator::Impl::other_ranks(const store::SetInfo& set) {
 
 std::map<uint32_t, SessionId> Coordinator::Impl::askers_by_rank() const {
   std::map<uint32_t, SessionId> askers;
-  for (const auto& [id, ranks] : round->asked)
-    for (const uint32_t rank : ranks) askers.emplace(rank, id);
+  for (const auto& [id, asked] : round->asked)
+    for (const uint32_t rank : asked.ranks) askers.emplace(rank, id);
   return askers;
 }
 
@@ -278,8 +325,9 @@ void Coordinator::Impl::publish() {
   ready.message = round->passed_over;
   ready.ranks = static_cast<uint32_t>(round->chosen->manifest->ranks);
   ready.round = round->number;
-  for (const auto& [id, ranks] : round->asked) {
+  for (const auto& [id, asked] : round->asked) {
     publishing[id] = round->number;
+    ready.attempt = asked.attempt;
     send(id, wire::RestartReadyT(ready));
   }
 }
@@ -319,7 +367,10 @@ void Coordinator::Impl::nothing_to_restart_from(const std::string& why, uint32_t
   wire::RestartReadyT ready;
   ready.message = why;
   ready.other_ranks = other_ranks;
-  for (const auto& [id, ranks] : round->asked) send(id, wire::RestartReadyT(ready));
+  for (const auto& [id, asked] : round->asked) {
+    ready.attempt = asked.attempt;
+    send(id, wire::RestartReadyT(ready));
+  }
   ++totals.restarts;
   end_round();
 }
@@ -328,7 +379,7 @@ void Coordinator::Impl::finish_restart() {
   round->steps.end("publish", now);
   info(fmt::format("restart: set {} is in the stages of {} ranks{}", round->chosen->name, round->total,
                    in_steps(round->steps)));
-  for (const auto& [id, ranks] : round->asked) send(id, wire::RestartDoneT{.round = round->number});
+  for (const auto& [id, asked] : round->asked) send(id, wire::RestartDoneT{.round = round->number});
   ++totals.restarts;
   last_restart = LastRestart{round->chosen->name, round->total, round->steps};
   end_round();
@@ -339,7 +390,10 @@ void Coordinator::Impl::refuse_restart(ErrorKind kind, const std::string& messag
   wire::RefusedT refused;
   refused.error_kind = static_cast<uint8_t>(kind);
   refused.message = message;
-  for (const auto& [id, ranks] : round->asked) send(id, wire::RefusedT(refused));
+  for (const auto& [id, asked] : round->asked) {
+    refused.attempt = asked.attempt;
+    send(id, wire::RefusedT(refused));
+  }
   end_round();
 }
 
@@ -347,7 +401,7 @@ void Coordinator::Impl::tick_restart() {
   if (!round) return;
   if (round->store_waits && now >= round->store_retry.next()) {
     round->store_waits = false;
-    out.commands.push_back(ListSets{});
+    list_sets();
   }
   if (round->phase == Round::Phase::publishing) {
     if (now - round->published_since < options.set_timeout) return;

@@ -45,6 +45,7 @@ void Coordinator::Impl::news(const Set& set, const Part& part, wire::SetState st
   news.state = state;
   news.stored_as = stored_as;
   news.message = message;
+  news.tally = std::make_unique<wire::TallyT>(tally());
   send(part.session, std::move(news));
 }
 
@@ -112,6 +113,7 @@ bool Coordinator::Impl::answer_from_history(SessionId id, const std::string& nam
   news.state = found->state;
   news.stored_as = found->stored_as;
   news.message = found->message;
+  news.tally = std::make_unique<wire::TallyT>(tally());
   send(id, std::move(news));
   return true;
 }
@@ -196,6 +198,7 @@ void Coordinator::Impl::answered(LookedUp answer) {
   set.store_retry.succeeded();
   set.store_error.clear();
   set.stored = *std::move(answer.stored);
+  set.taken = answer.taken;
   for (StoredSet& stored : *set.stored) std::ranges::sort(stored.sources);
   consider(set.id);
 }
@@ -308,16 +311,13 @@ void Coordinator::Impl::finish(uint64_t id, wire::SetState state, std::string st
             .seconds = set.is_drained() ? std::chrono::duration<double>(now - set.drained_since).count() : 0,
             .steps = set.steps};
   for (const auto& [group, report] : set.reports) fate.cpu.add(report.cpu_seconds);
+  count(state, stored_as);
   for (const auto& [key, part] : set.parts) {
     news(set, part, state, stored_as, message);
     fate.hashes.push_back(part.hash);
     if (const auto session = sessions.find(part.session); session != sessions.end()) session->second.sets.erase(id);
   }
   std::ranges::sort(fate.hashes);
-  uint64_t& count = state == wire::SetState::durable   ? totals.durable
-                    : state == wire::SetState::skipped ? totals.skipped
-                                                       : totals.failed;
-  ++count;
   if (state == wire::SetState::skipped) warn(fmt::format("set {} is skipped: {}", set.name, message));
   if (state == wire::SetState::durable)
     info(fmt::format("set {} is durable as {}: {} bytes of {}, in {:.1f} s{}", set.name, stored_as, fate.stored_bytes,

@@ -154,10 +154,13 @@ json restart_row(const Impl& impl) {
           {"passed_over", round.passed_over}};
 }
 
-json totals_row(const Impl::Totals& totals) {
-  return {{"durable", totals.durable},   {"skipped", totals.skipped},        {"failed", totals.failed},
-          {"restarts", totals.restarts}, {"raw_bytes", totals.raw_bytes},    {"stored_bytes", totals.stored_bytes},
-          {"tasks", totals.tasks},       {"tasks_again", totals.tasks_again}};
+// Of the whole job, but for the tasks, which are this coordinator's.
+json totals_row(const Impl& impl) {
+  const wire::TallyT all = impl.tally();
+  return {{"durable", all.durable},     {"skipped", all.skipped},
+          {"failed", all.failed},       {"restarts", all.restarts},
+          {"raw_bytes", all.raw_bytes}, {"stored_bytes", all.stored_bytes},
+          {"tasks", impl.totals.tasks}, {"tasks_again", impl.totals.tasks_again}};
 }
 
 json left_rows(const Impl& impl) {
@@ -186,17 +189,29 @@ std::string Coordinator::Impl::status() const {
   for (const auto& [id, set] : sets) set_rows.push_back(set_row(*this, set, running[id]));
   for (size_t i = history.size() - std::min(history.size(), kMaxPast); i < history.size(); ++i)
     past.push_back(past_row(history[i]));
-  json body = {{"generation", generation},         {"host", options.host},
-               {"series", options.origin.series},  {"seconds", seconds(now - started)},
-               {"profile", options.profile},       {"scheme", options.scheme},
-               {"group_size", options.group_size}, {"backlog", to_string(options.backlog)},
-               {"ending", draining_to_end},        {"sets", std::move(set_rows)},
-               {"past_sets", std::move(past)},     {"agents", agent_rows(*this)},
-               {"agent_count", agents.size()},     {"excluded", excluded},
-               {"sets_completed", sets_completed}, {"workers", std::move(workers)},
-               {"worker_count", board.workers()},  {"left", left_rows(*this)},
-               {"totals", totals_row(totals)},     {"received", traffic_row(received)},
-               {"sent", traffic_row(sent)},        {"errors", errors}};
+  json body = {{"generation", generation},
+               {"host", options.host},
+               {"series", options.origin.series},
+               {"seconds", seconds(now - started)},
+               {"profile", options.profile},
+               {"scheme", options.scheme},
+               {"group_size", group_size},
+               {"backlog", to_string(options.backlog)},
+               {"ending", draining_to_end},
+               {"store_silent_seconds", answers_owed == 0 ? 0 : seconds(now - owed_since)},
+               {"sets", std::move(set_rows)},
+               {"past_sets", std::move(past)},
+               {"agents", agent_rows(*this)},
+               {"agent_count", agents.size()},
+               {"excluded", excluded},
+               {"sets_completed", sets_completed},
+               {"workers", std::move(workers)},
+               {"worker_count", board.workers()},
+               {"left", left_rows(*this)},
+               {"totals", totals_row(*this)},
+               {"received", traffic_row(received)},
+               {"sent", traffic_row(sent)},
+               {"errors", errors}};
   if (round) body["restart"] = restart_row(*this);
   if (last_restart)
     body["last_restart"] = {{"stored_as", last_restart->stored_as},

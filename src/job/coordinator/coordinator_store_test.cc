@@ -88,7 +88,7 @@ TEST_F(CoordinatorTest, AWorkersOwnErrorsAreFewBeforeTheSetIsGivenUp) {
   int tries = 0;
   for (; tries < 10 && s.inbox[a].news.empty(); ++tries) {
     const SessionId worker = s.inbox[wa].tasks.empty() ? wb : wa;
-    s.send(worker, failure(take_task(worker), wire::FaultSide::other, ErrorKind::limit, "too little memory"));
+    s.send(worker, failure(take_task(worker), wire::FaultSide::other, ErrorKind::unsupported, "no such codec"));
     if (tries % 2 == 1) s.pass(5s, all());
   }
   EXPECT_LE(tries, 6);
@@ -167,6 +167,52 @@ TEST_F(CoordinatorTest, ANameThatIsTakenAtTheCommitIsLookedAtAgain) {
   s.serve_store();
   EXPECT_THAT(states(a), ElementsAre(SetState::durable));
   EXPECT_EQ(s.stored.size(), 1u);
+}
+
+// The coordinator that hangs in its commit has done it after all, between the questions of the next one.
+TEST_F(CoordinatorTest, ANameThatIsTakenWhenTheSetIsStagedIsLookedAtAgain) {
+  offer_all("s");
+  work();
+  const store::Manifest committed = s.stored.at("s");
+  Stand t(small_groups(), 2);
+  const SessionId one = t.agent("na"), two = t.agent("nb");
+  t.send(one, offer_of("s", {0, 1}, 4, 11));
+  t.send(two, offer_of("s", {2, 3}, 4, 12));
+  t.answer(LookedUp{t.take_command<LookUp>().set, std::vector<StoredSet>{}});
+  t.stored["s"] = committed;
+  t.serve_store();
+  ASSERT_EQ(t.inbox[one].news.size(), 1u);
+  EXPECT_EQ(t.inbox[one].news[0].stored_as, "s");
+  EXPECT_EQ(t.stored.size(), 1u);
+}
+
+TEST_F(CoordinatorTest, WhoseStoreSaysNothingLetsAnotherOneCoordinate) {
+  offer_all("s");
+  s.pass(119s, all());
+  EXPECT_FALSE(s.step_down);
+  s.pass(2s, all());
+  ASSERT_TRUE(s.step_down);
+  EXPECT_THAT(*s.step_down, HasSubstr("the store has not answered for 12"));
+}
+
+TEST_F(CoordinatorTest, AStoreThatAnswersNowAndThenIsNotHung) {
+  for (int i = 0; i < 5; ++i) {
+    offer_all("s" + std::to_string(i), i);
+    s.pass(100s, all());
+    s.answer(LookedUp{s.take_command<LookUp>().set, fail(ErrorKind::io, "EIO")});
+  }
+  s.pass(100s, all());
+  EXPECT_FALSE(s.step_down) << "it has answered, if only with errors";
+}
+
+TEST(CoordinatorAlone, GoesOnWaitingForItsStore) {
+  CoordinatorOptions with = small_groups();
+  with.host = "na";
+  Stand s(with);
+  const SessionId a = s.agent("na"), own = s.worker("na");
+  s.send(a, offer_of("s", {0}, 1, 1));
+  s.pass(500s, {a, own});
+  EXPECT_FALSE(s.step_down) << "there is nobody else";
 }
 
 }  // namespace

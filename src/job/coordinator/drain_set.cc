@@ -196,7 +196,7 @@ std::string Coverage::missing(uint32_t total) const {
 }
 
 Result<Groups> cut_groups(Parts& parts, uint64_t group_size) {
-  Groups cut;
+  Groups cut{.group_size = group_size};
   FOREBAY_TRY(cut.ranks, agreed_ranks(parts));
   assign_ranks(parts);
   const std::vector<Entry> entries = sorted_entries(parts);

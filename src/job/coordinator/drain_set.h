@@ -78,6 +78,7 @@ struct RankGroup {
 
 struct Groups {
   uint32_t ranks = 0;
+  uint64_t group_size = 0;  // ranks of each, but for the last one
   uint64_t files = 0, bytes = 0;
   std::vector<RankGroup> groups;
 };

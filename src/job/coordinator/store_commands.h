@@ -27,6 +27,7 @@ struct LookUp {
 struct LookedUp {
   uint64_t set = 0;
   Result<std::vector<StoredSet>> stored;  // NAME, NAME+2, ... without a gap, as far as they can be read
+  uint64_t taken = 0;                     // how many of these names there are
 };
 
 // Stages the set under the first of NAME, NAME+2, ... that is free, and finds the set of its series whose choices are
@@ -43,6 +44,7 @@ struct StagedPlace {
   std::string directory;  // where the containers go
   std::string before;     // the directory of the set whose choices are remembered, or empty
   std::optional<int64_t> since_chosen;
+  uint64_t number = 0;  // the n-th of its names
 };
 struct Staged {
   uint64_t set = 0;

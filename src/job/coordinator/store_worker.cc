@@ -87,19 +87,24 @@ struct StoreWorker::Impl {
     return &*store_;
   }
 
-  void perform(const LookUp& command) { answer_(LookedUp{command.set, look_up(command)}); }
+  void perform(const LookUp& command) {
+    uint64_t taken = 0;
+    auto stored = look_up(command, taken);
+    answer_(LookedUp{command.set, std::move(stored), taken});
+  }
   void perform(const Stage& command) { answer_(Staged{command.set, stage(command)}); }
   void perform(const Commit& command) { answer_(Committed{command.set, commit(command)}); }
   void perform(const Abandon&) {}
   void perform(const ListSets&) { answer_(ListedSets{list()}); }
 
-  Result<std::vector<StoredSet>> look_up(const LookUp& command) {
+  Result<std::vector<StoredSet>> look_up(const LookUp& command, uint64_t& taken) {
     FOREBAY_TRY(const store::Store* store, opened());
     std::vector<StoredSet> sets;
     for (uint64_t number = 1; number <= kMaxNumber; ++number) {
       const std::string stored = stored_name(command.name, number);
       FOREBAY_TRY(const bool is_taken, store->has(stored));
       if (!is_taken) break;
+      taken = number;
       const auto set = store->find(stored);
       FOREBAY_CHECK(set);
       if (set->manifest && set->manifest->origin.series == command.series)
@@ -119,6 +124,7 @@ struct StoreWorker::Impl {
       if (!staged && staged.error().kind == ErrorKind::exists && number < kMaxNumber) continue;
       if (!staged) return std::unexpected(staged.error());
       place.directory = (*staged)->directory();
+      place.number = number;
       staged_[command.set] = *std::move(staged);
       break;
     }

@@ -93,9 +93,11 @@ class Stand {
     coordinator.connected(++last_session, "test", now);
     return last_session;
   }
-  SessionId agent(const std::string& node, const std::string& stage = "/stage") {
+  SessionId agent(const std::string& node, const std::string& stage = "/stage",
+                  std::unique_ptr<wire::TallyT> tally = {}) {
     const SessionId id = join();
     wire::AgentHelloT hello;
+    hello.tally = std::move(tally);
     hello.host = node;
     hello.node = node;
     hello.addresses = "tcp:" + node + ":1";
@@ -163,6 +165,7 @@ class Stand {
     for (auto& one : out.messages) deliver(inbox[one.to], one.message);
     for (const SessionId id : out.closed) inbox[id].closed = true;
     for (auto& command : out.commands) commands.push_back(std::move(command));
+    if (out.step_down) step_down = out.step_down;
     for (LogLine& line : out.log) log += line.text + "\n";
     // Agents have nothing to say of their stages, unless a test speaks for them.
     for (auto& [id, box] : inbox)
@@ -180,6 +183,7 @@ class Stand {
   std::map<SessionId, Inbox> inbox;
   std::deque<StoreCommand> commands;
   std::string log;
+  std::optional<std::string> step_down;
   std::map<std::string, store::Manifest> stored;
   std::vector<Commit> commits;
   std::vector<uint64_t> abandoned;
@@ -233,13 +237,15 @@ class Stand {
       const std::string name = stored_name(command.name, n);
       sets.push_back({name, stored.at(name).sources});
     }
-    coordinator.answered(LookedUp{command.set, std::move(sets)}, now);
+    const uint64_t taken = sets.size();
+    coordinator.answered(LookedUp{command.set, std::move(sets), taken}, now);
   }
   void perform(const Stage& command) {
     uint64_t n = 1;
     while (stored.contains(stored_name(command.name, n))) ++n;
     const std::string name = stored_name(command.name, n);
-    coordinator.answered(Staged{command.set, StagedPlace{.name = name, .directory = "/store/staging/" + name}}, now);
+    coordinator.answered(
+        Staged{command.set, StagedPlace{.name = name, .directory = "/store/staging/" + name, .number = n}}, now);
   }
   void perform(const Commit& command) {
     commits.push_back(command);

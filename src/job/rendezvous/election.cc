@@ -11,6 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr std::chrono::milliseconds kPause = 200ms;
+constexpr std::chrono::milliseconds kMakesWay = 10s;  // others need less than a second
 
 }  // namespace
 
@@ -28,6 +29,14 @@ void Election::look() {
   changed_.notify_one();
 }
 
+void Election::resign() {
+  {
+    const std::scoped_lock lock(mutex_);
+    resigns_ = true;
+  }
+  changed_.notify_one();
+}
+
 bool Election::wanted() {
   const std::scoped_lock lock(mutex_);
   return wanted_;
@@ -36,7 +45,7 @@ bool Election::wanted() {
 // Until look() is called, or the time is over.
 void Election::wait(const std::stop_token& stop, std::chrono::milliseconds time) {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, stop, time, [&] { return wanted_; });
+  changed_.wait_for(lock, stop, time, [&] { return wanted_ || resigns_; });
 }
 
 void Election::pause(const std::stop_token& stop) {
@@ -52,6 +61,7 @@ void Election::say(const std::string& what) {
 
 void Election::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
+    make_way();
     check_superseded();
     if (!wanted()) {
       wait(stop, options_.look_every);
@@ -60,6 +70,21 @@ void Election::run(const std::stop_token& stop) {
     attempt();
     pause(stop);  // also after success: a connection that is closed at once must not keep us busy
   }
+}
+
+// Nobody looks for a coordinator here any more once the file is there.
+void Election::make_way() {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!std::exchange(resigns_, false)) return;
+  }
+  if (mine_ == 0) return;  // superseded meanwhile
+  const uint64_t generation = std::exchange(mine_, 0);
+  not_before_ = std::chrono::steady_clock::now() + kMakesWay;
+  Place nobody = options_.place;
+  nobody.addresses.clear();
+  if (const auto made = rendezvous_.take(generation + 1, nobody); !made)
+    say("nobody can be told that this coordinator steps down: " + made.error().message());
 }
 
 void Election::check_superseded() {
@@ -91,6 +116,7 @@ void Election::attempt() {
 }
 
 void Election::take(uint64_t generation) {
+  if (std::chrono::steady_clock::now() < not_before_) return;
   // Nobody can come before the file is there, and the file is the last thing that can fail.
   const auto taken = rendezvous_.take(generation, options_.place);
   if (!taken) return say("a coordinator cannot be made: " + taken.error().message());

@@ -2,7 +2,8 @@
 //   1. look for the highest generation, and connect to it;
 //   2. if it does not answer, twice, or there is none, try to make the file of the next one: who succeeds is the
 //      coordinator, and connects to itself like everybody else;
-//   3. who is the coordinator looks now and then whether there is a higher generation, and then steps down.
+//   3. who is the coordinator looks now and then whether there is a higher generation, and then steps down;
+//   4. who resigns makes the file of the next generation with nobody in it, and lets the others go first.
 // In a thread of its own, since the directory and the way to others may hang.
 #pragma once
 
@@ -40,6 +41,10 @@ class Election {
   // Finds a coordinator; to be called again when it is lost.
   void look();
 
+  // This aggregator is the coordinator no more, and had better not be the next one either: it waits for a while before
+  // it stands again. superseded() is not called for that.
+  void resign();
+
  private:
   void run(const std::stop_token& stop);
   void wait(const std::stop_token& stop, std::chrono::milliseconds time);
@@ -48,17 +53,19 @@ class Election {
   void check_superseded();
   void attempt();
   void take(uint64_t generation);
+  void make_way();
   void say(const std::string& what);
 
   const Rendezvous rendezvous_;
   const Options options_;
   const Callbacks callbacks_;
-  uint64_t mine_ = 0;    // the generation that this aggregator coordinates; 0: none
-  uint64_t failed_ = 0;  // the generation that did not answer last
-  std::string said_;     // a reason is told once
+  uint64_t mine_ = 0;                                   // the generation that this aggregator coordinates; 0: none
+  uint64_t failed_ = 0;                                 // the generation that did not answer last
+  std::chrono::steady_clock::time_point not_before_{};  // may it be taken by this one
+  std::string said_;                                    // a reason is told once
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  bool wanted_ = false;
+  bool wanted_ = false, resigns_ = false;
   std::jthread thread_;  // last: it ends before the rest goes
 };
 

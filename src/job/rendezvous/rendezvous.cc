@@ -116,6 +116,7 @@ Result<Place> parse_place(std::string_view text, const std::string& path) {
       pid == body.end() || !pid->is_number_unsigned())
     return fail(ErrorKind::corrupt, "a member is missing or of the wrong type", path);
   place.pid = pid->get<uint64_t>();
+  if (place.addresses.empty()) return place;  // of a coordinator that resigned
   if (const auto addresses = fabric::parse_addresses(place.addresses); !addresses)
     return fail(ErrorKind::corrupt, addresses.error().what, path);
   return place;
@@ -184,6 +185,10 @@ Result<Reached> reach_coordinator(const Rendezvous& rendezvous, const fabric::Cr
     return fail(ErrorKind::not_found, "the job has no coordinator yet", rendezvous.path(), {},
                 "start `forebay aggregator`");
   FOREBAY_CHECK(file->place);
+  if (file->place->addresses.empty())
+    return fail(ErrorKind::disconnected,
+                fmt::format("the coordinator on {} has stepped down, and there is no other one yet", file->place->host),
+                rendezvous.path());
   FOREBAY_TRY(const auto addresses, fabric::parse_addresses(file->place->addresses));
   FOREBAY_TRY(auto link, fabric::Link::open(addresses, credentials, wire::kPurpose, patience));
   return Reached{file->generation, std::move(link)};

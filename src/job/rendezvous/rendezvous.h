@@ -18,7 +18,7 @@ namespace forebay::job {
 
 // A process of the job.
 struct Place {
-  std::string addresses;  // as fabric::parse_addresses() reads them
+  std::string addresses;  // as fabric::parse_addresses() reads them; empty: of a coordinator that has stepped down
   std::string host;
   std::string node;  // fabric::node_identity()
   uint64_t pid = 0;

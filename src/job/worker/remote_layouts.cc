@@ -85,8 +85,8 @@ Result<engine::Headers> RemoteSources::receive_headers(fabric::Link& link, const
     FOREBAY_TRY(const fabric::Link::Header header, link.next(wire::kMaxBody, access_.patience));
     // The message is there twice for a moment: as it came, and decoded.
     if (header.body_bytes > memory_bytes / 2)
-      return fail(ErrorKind::limit, "the variables of one rank group take too much of the memory budget", link.peer(),
-                  {}, "raise --memory or make --group-size smaller");
+      return engine::too_many_variables(
+          static_cast<double>(header.body_bytes) / (static_cast<double>(memory_bytes) / 2), link.peer());
     Bytes body(header.body_bytes);
     FOREBAY_CHECK(link.read(body, access_.patience));
     FOREBAY_TRY(const wire::MessageT message, wire::decode({header.type, body}));

@@ -1,12 +1,15 @@
 #include "job/worker/tasks.h"
 
+#include <cmath>
 #include <filesystem>
 #include <utility>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "engine/deliver.h"
 #include "engine/pack_group.h"
+#include "engine/read_layouts.h"
 #include "engine/set_before.h"
 #include "job/stage/counted_sources.h"
 #include "job/worker/remote_sources.h"
@@ -22,6 +25,16 @@ Result<engine::Resources> resources_of(const WorkerOptions& options) {
   resources.progress = nullptr;
   FOREBAY_TRY(resources.memory_bytes, engine::buffer_bytes(resources.memory_bytes));
   return resources;
+}
+
+// If the group has too many variables: with what --memory it would not.
+Error with_memory(Error error, const WorkerOptions& options) {
+  const auto times = engine::times_too_many(error);
+  if (!times) return error;
+  const uint64_t now = options.resources.resolved().memory_bytes >> 20;
+  error.hint = fmt::format("the aggregator has --memory {}M; {}M would do for this group", now,
+                           static_cast<uint64_t>(std::ceil(*times * static_cast<double>(now))));
+  return error;
 }
 
 engine::Remembered remembered(const wire::TaskT& task, const WorkerOptions& options, uint64_t memory_bytes) {
@@ -50,7 +63,7 @@ Result<std::string> pack(const wire::TaskT& task, const TaskContext& context, co
   if (report) return engine::to_text(*report);
   // What was there before is another's.
   if (report.error().kind != ErrorKind::exists) ::unlink(path.c_str());
-  return std::unexpected(report.error());
+  return std::unexpected(with_memory(report.error(), context.options));
 }
 
 // The stored set whose directory is given: STORE/sets/SET.

@@ -353,6 +353,36 @@ uint64_t resident_bytes() {
   return resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
+// A safetensors file of many small variables.
+std::string many_variables(int count) {
+  std::string header = "{";
+  for (int i = 0; i < count; ++i)
+    header += (i == 0 ? "" : ",") + std::string("\"v") + std::to_string(i) +
+              R"(":{"dtype":"U8","shape":[1],"data_offsets":[)" + std::to_string(i) + "," + std::to_string(i + 1) +
+              "]}";
+  header += "}";
+  std::string text(8, '\0');
+  for (size_t i = 0; i < 8; ++i) text[i] = static_cast<char>(header.size() >> 8 * i & 0xff);
+  return text + header + std::string(static_cast<size_t>(count), 'x');
+}
+
+TEST_F(WorkerTest, SaysWithHowMuchMemoryItsVariablesWouldFit) {
+  write_text(tree() + "/rank100/state.safetensors", many_variables(60'000));
+  stage_ranks();
+  start_agents("here", "here");
+  wire::TaskT task = pack_task();
+  add_agents(task);
+  options_.resources.memory_bytes = 64 << 20;
+  const wire::TaskDoneT done = TestWorker(options_).run(task);
+  ASSERT_TRUE(done.failed);
+  EXPECT_EQ(done.error_kind, static_cast<uint8_t>(ErrorKind::limit)) << done.error;
+  const size_t at = done.error.find("has --memory 64M; ");
+  ASSERT_NE(at, std::string::npos) << done.error;
+  options_.resources.memory_bytes = std::stoull(done.error.substr(at + 18)) << 20;
+  const wire::TaskDoneT again = TestWorker(options_).run(task);
+  EXPECT_FALSE(again.failed) << again.error << ", after: " << done.error;
+}
+
 TEST_F(WorkerTest, KeepsToItsMemory) {
   if (!kMemoryIsOurs) GTEST_SKIP() << "not with a sanitizer";
   constexpr uint64_t kBudget = 96 << 20;  // half of the data
