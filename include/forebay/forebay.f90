@@ -25,6 +25,7 @@ module forebay
   integer, parameter, public :: FOREBAY_LOST = 6
   integer, parameter, public :: FOREBAY_FAILED = 7
   integer, parameter, public :: FOREBAY_OTHER_RANKS = 8
+  integer, parameter, public :: FOREBAY_NO_JOB = 9
 
   type, public :: forebay_client
     private

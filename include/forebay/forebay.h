@@ -1,22 +1,67 @@
 /* Forebay's native C interface: checkpoint sets of a running job, drained in the background.
  *
- * Under `forebay run`, or beside a `forebay agent`, each rank does this:
+ * A complete program, which computes with `forebay run` around it and without, and goes on where its newest checkpoint
+ * set was written. It is one rank of one; under MPI all ranks do just this, each with its number in MPI_COMM_WORLD, and
+ * with a file of its own:
  *
- *     forebay_client* client;
- *     forebay_connect(NULL, rank, ranks, &client);
- *     if (forebay_restart(client, set, sizeof set, &step, -1) == FOREBAY_OK)
- *       read the files that forebay_restart_path() names
- *     ...
- *     forebay_begin(client, "dump_0040", 40, -1);
- *     forebay_path(client, "state.rank0003.h5", path, sizeof path);
- *     write and close the file at `path`
- *     forebay_complete(client);            returns at once; the files must not be touched any more
+ *     #include <inttypes.h>
+ *     #include <stdio.h>
+ *     #include <stdlib.h>
+ *
+ *     #include <forebay/forebay.h>
+ *
+ *     static void check(int ok, const char* why) {
+ *       if (ok) return;
+ *       fprintf(stderr, "%s\n", why);
+ *       exit(1);
+ *     }
+ *
+ *     int main(int argc, char** argv) {
+ *       const int rank = 0, ranks = 1;
+ *       const int64_t steps = argc > 1 ? atoll(argv[1]) : 10;
+ *       int64_t step = 0;
+ *       double state = 0;
+ *       char file[64], set[64], path[4096];
+ *       FILE* out;
+ *       forebay_client* client;
+ *       int code = forebay_connect(NULL, rank, ranks, &client);
+ *       check(code == FOREBAY_OK || code == FOREBAY_NO_JOB, forebay_message());
+ *
+ *       snprintf(file, sizeof file, "state.rank%04d", rank);
+ *       if (client != NULL) {
+ *         code = forebay_restart(client, NULL, 0, &step, -1);
+ *         check(code == FOREBAY_OK || code == FOREBAY_NONE, forebay_message());
+ *         if (code == FOREBAY_OK) {
+ *           check(forebay_restart_path(client, file, path, sizeof path) == FOREBAY_OK, forebay_message());
+ *           FILE* in = fopen(path, "rb");
+ *           check(in != NULL && fread(&state, sizeof state, 1, in) == 1, path);
+ *           fclose(in);
+ *           printf("goes on after step %" PRId64 "\n", step);
+ *         }
+ *       }
+ *       while (step < steps) {
+ *         ++step;
+ *         state += 1.0 / (double)step;
+ *         if (client == NULL) continue;
+ *         snprintf(set, sizeof set, "dump_%04" PRId64, step);
+ *         check(forebay_begin(client, set, step, -1) == FOREBAY_OK, forebay_message());
+ *         check(forebay_path(client, file, path, sizeof path) == FOREBAY_OK, forebay_message());
+ *         out = fopen(path, "wb");
+ *         check(out != NULL && fwrite(&state, sizeof state, 1, out) == 1 && fclose(out) == 0, path);
+ *         code = forebay_complete(client);  // returns at once; the file must not be touched any more
+ *         check(code == FOREBAY_OK || code == FOREBAY_NO_AGENT, forebay_message());
+ *       }
+ *       printf("%" PRId64 " steps: %.17g\n", step, state);
+ *       forebay_disconnect(client);
+ *       return 0;
+ *     }
  *
  * Functions that can fail return FOREBAY_OK or another code, and forebay_message() tells more. None prints, exits,
- * aborts, throws or starts a thread. Times are milliseconds; a timeout < 0 waits for ever, as long as the agent lives.
- * An agent that is there but says nothing holds a call no longer than its timeout and 2 seconds, or 30 seconds. All
- * files stay below the stage, a directory of the node that the agent watches. A Fortran module is beside this file:
- * forebay.f90. */
+ * aborts, throws or starts a thread. Times are milliseconds; a timeout < 0 waits for ever, as long as there is an
+ * agent. An agent that has ended is looked for again, since others may start it again, until the call's timeout is
+ * over, but for 60 seconds at most ($FOREBAY_AGENT_TIMEOUT, in seconds); only then a call gives NO_AGENT. One that is
+ * there but says nothing holds a call no longer than its timeout and 2 seconds, or 30 seconds. All files stay below the
+ * stage, a directory of the node that the agent watches. A Fortran module is beside this file: forebay.f90. */
 #ifndef FOREBAY_FOREBAY_H
 #define FOREBAY_FOREBAY_H
 
@@ -44,14 +89,15 @@ FOREBAY_API const char* forebay_build_info(void);
 
 enum {
   FOREBAY_OK = 0,
-  FOREBAY_NONE = 1,       /* there is nothing to restart from */
-  FOREBAY_TIMEOUT = 2,    /* the time is over; the call may be made again */
-  FOREBAY_NO_AGENT = 3,   /* there is no agent, or it has ended; the call may be made again */
-  FOREBAY_ARGUMENT = 4,   /* the call makes no sense */
-  FOREBAY_SKIPPED = 5,    /* forebay_wait: the set was left out for the sake of a newer one */
-  FOREBAY_LOST = 6,       /* forebay_wait: the set was given up; forebay_message() says why */
-  FOREBAY_FAILED = 7,     /* anything else, for instance an error of the system */
-  FOREBAY_OTHER_RANKS = 8 /* forebay_restart: the newest set is of another number of ranks */
+  FOREBAY_NONE = 1,        /* there is nothing to restart from */
+  FOREBAY_TIMEOUT = 2,     /* the time is over; the call may be made again */
+  FOREBAY_NO_AGENT = 3,    /* there is no agent, and none has come in time; the call may be made again */
+  FOREBAY_ARGUMENT = 4,    /* the call makes no sense */
+  FOREBAY_SKIPPED = 5,     /* forebay_wait: the set was left out for the sake of a newer one */
+  FOREBAY_LOST = 6,        /* forebay_wait: the set was given up; forebay_message() says why */
+  FOREBAY_FAILED = 7,      /* anything else, for instance an error of the system */
+  FOREBAY_OTHER_RANKS = 8, /* forebay_restart: the newest set is of another number of ranks */
+  FOREBAY_NO_JOB = 9       /* forebay_connect: the program does not run under Forebay */
 };
 
 /* One rank's connection to the agent of its node. Used by one thread at a time, and only by the process that made it:
@@ -59,9 +105,9 @@ enum {
 typedef struct forebay_client forebay_client;
 
 /* `agent` is the path of the agent's stage; NULL stands for $FOREBAY_STAGE. `rank` of `ranks` is this process's in the
- * whole job. An agent that is started again is found again by later calls. Codes: NO_AGENT (also without
- * $FOREBAY_STAGE: then the program writes its files as without Forebay), ARGUMENT, FAILED. On success *client is to be
- * given to forebay_disconnect(); after an error it is NULL. */
+ * whole job. Codes: NO_JOB (neither is given: the program writes its files as without Forebay), NO_AGENT (a stage is
+ * given; without waiting if there is no such directory), ARGUMENT, FAILED. On success *client is to be given to
+ * forebay_disconnect(); after an error it is NULL. */
 FOREBAY_API int forebay_connect(const char* agent, int rank, int ranks, forebay_client** client);
 
 /* NULL is ignored. What is complete is drained all the same. */
@@ -81,9 +127,9 @@ FOREBAY_API int forebay_begin(forebay_client* client, const char* set, int64_t s
 FOREBAY_API int forebay_path(forebay_client* client, const char* file, char* path, size_t size);
 
 /* The files that were asked for since forebay_begin() are written and closed: this rank's part is complete, and must
- * not be touched any more before it is durable. All ranks call it, also those without files. Codes: NO_AGENT (it is
- * remembered: an agent that comes drains it), ARGUMENT (nothing was begun, or a file is not there), FAILED. After the
- * latter two the call may be made again. */
+ * not be touched any more before it is durable. All ranks call it, also those without files. Waits for nobody. Codes:
+ * NO_AGENT (it is remembered: an agent that comes drains it), ARGUMENT (nothing was begun, or a file is not there),
+ * FAILED. After the latter two the call may be made again. */
 FOREBAY_API int forebay_complete(forebay_client* client);
 
 /* Waits until the set is durable: all ranks' files are in the store, and will survive a power cut. A timeout of 0 asks.

@@ -108,7 +108,7 @@ int forebay_connect(const char* agent, int rank, int ranks, forebay_client** cli
     if (rank < 0 || rank >= ranks) return failed(FOREBAY_ARGUMENT, "there is no such rank");
     const char* stage = agent != nullptr ? agent : std::getenv("FOREBAY_STAGE");
     if (stage == nullptr || *stage == '\0')
-      return failed(FOREBAY_NO_AGENT, "no stage is given, neither as an argument nor as FOREBAY_STAGE");
+      return failed(FOREBAY_NO_JOB, "no stage is given, neither as an argument nor as FOREBAY_STAGE");
     auto place = std::make_unique<forebay_client>();
     auto made = Client::connect(stage, static_cast<uint32_t>(rank), static_cast<uint32_t>(ranks));
     if (!made) return failed(made.error());

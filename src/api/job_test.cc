@@ -120,7 +120,7 @@ TEST_F(JobApi, TellsWhatBecomesOfSets) {
 TEST_F(JobApi, SaysWhenThereIsNoAgent) {
   ::unsetenv("FOREBAY_STAGE");
   forebay_client* client = nullptr;
-  EXPECT_EQ(forebay_connect(nullptr, 0, 1, &client), FOREBAY_NO_AGENT);
+  EXPECT_EQ(forebay_connect(nullptr, 0, 1, &client), FOREBAY_NO_JOB);
   EXPECT_EQ(client, nullptr);
   EXPECT_NE(std::string(forebay_message()).find("FOREBAY_STAGE"), std::string::npos);
   EXPECT_EQ(forebay_connect(path("none").c_str(), 0, 1, &client), FOREBAY_NO_AGENT) << forebay_message();
@@ -129,6 +129,34 @@ TEST_F(JobApi, SaysWhenThereIsNoAgent) {
   EXPECT_EQ(forebay_connect(path("none").c_str(), 0, 1, nullptr), FOREBAY_ARGUMENT);
   EXPECT_EQ(forebay_begin(nullptr, "x", 1, 0), FOREBAY_ARGUMENT);
   forebay_disconnect(nullptr);
+}
+
+TEST_F(JobApi, LooksForAnAgentThatIsStartedAgain) {
+  start();
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t zero = process([&] {
+    forebay_client* client = nullptr;
+    EXPECT_CODE(FOREBAY_OK, forebay_connect(nullptr, 0, 1, &client));
+    (void)!::write(ends[1], "x", 1);
+    while (::access(agent_socket(stage_).c_str(), F_OK) == 0) ::usleep(1000);
+    EXPECT_CODE(FOREBAY_NO_AGENT, forebay_begin(client, "dump_1", 1, 300));
+    (void)!::write(ends[1], "x", 1);
+    EXPECT_CODE(FOREBAY_OK, forebay_begin(client, "dump_1", 1, 20'000));
+    forebay_disconnect(client);
+    EXPECT_CODE(FOREBAY_OK, forebay_connect(nullptr, 0, 1, &client));
+    return 0;
+  });
+  char byte;
+  ASSERT_EQ(::read(ends[0], &byte, 1), 1);
+  agent_->kill();
+  fs::remove(agent_socket(stage_));
+  ASSERT_EQ(::read(ends[0], &byte, 1), 1);
+  std::this_thread::sleep_for(500ms);
+  agent_->start();
+  EXPECT_EQ(status_of(zero), 0);
+  ::close(ends[0]);
+  ::close(ends[1]);
 }
 
 TEST_F(JobApi, IsNotForChildren) {

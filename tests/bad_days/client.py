@@ -3,8 +3,8 @@
 import ctypes
 from pathlib import Path
 
-OK, NONE, TIMEOUT, NO_AGENT, ARGUMENT, SKIPPED, LOST, FAILED = range(8)
-NAMES = ("OK", "NONE", "TIMEOUT", "NO_AGENT", "ARGUMENT", "SKIPPED", "LOST", "FAILED")
+OK, NONE, TIMEOUT, NO_AGENT, ARGUMENT, SKIPPED, LOST, FAILED, OTHER_RANKS, NO_JOB = range(10)
+NAMES = ("OK", "NONE", "TIMEOUT", "NO_AGENT", "ARGUMENT", "SKIPPED", "LOST", "FAILED", "OTHER_RANKS", "NO_JOB")
 
 
 class CallFailed(Exception):

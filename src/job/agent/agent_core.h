@@ -80,7 +80,7 @@ class AgentCore final : public fabric::HubHandler {
   struct Restart {
     Askers asked;  // of the next round
     uint32_t total = 0;
-    std::set<uint32_t> strict;  // ranks that can only read a set of `total` ranks
+    std::set<uint32_t> strict;   // ranks that can only read a set of `total` ranks
     uint64_t attempt = 0;        // whose ranks these are: the latest start of the application that has asked
     bool has_requested = false;  // the coordinator knows of some
     // RestartReady has come: these ranks are told when the coordinator says that all nodes are as far.
