@@ -23,7 +23,7 @@ if __name__ == "__main__" and sys.argv[1:2] == ["--extract"]:
     extract(*sys.argv[2:])
     sys.exit()
 
-from job_support import JobTest, environment, main  # noqa: E402
+from job_support import JobTest, environment, forebay, main  # noqa: E402
 
 EXAMPLE = os.environ["HEADER_EXAMPLE"]
 
@@ -32,7 +32,9 @@ class Example(JobTest):
     def run_steps(self, steps):
         script = self.work / "job.sh"  # the same command each time
         script.write_text(f"exec {EXAMPLE} {steps}\n")
-        return self.run_ok("run", "--store", self.store, "--stage", self.stage, "--backlog", "block", "--", "sh", script).out
+        done = forebay("run", "--store", self.store, "--stage", self.stage, "--backlog", "block", "--", "sh", script)
+        self.assertEqual(0, done.code, done)
+        return done.out
 
     def test_goes_on_where_it_was(self):
         clean = {name: value for name, value in environment().items() if not name.startswith("FOREBAY_")}

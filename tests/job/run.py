@@ -42,6 +42,12 @@ class Run(JobTest):
         self.assertEqual("0\n2\n", (self.copies / "starts").read_text())
         self.assertEqual(["s0", "s1", "s2", "s3"], self.sets())
 
+    def test_numbers_the_starts_of_the_application(self):
+        process = self.start("run", "--store", self.store, "--stage", self.stage, "--relaunch", 1, "--", "sh", "-c",
+                             "echo start $FOREBAY_ATTEMPT; [ $FOREBAY_ATTEMPT = 2 ]")  # fmt: skip
+        out, _ = self.finish(process, 0)
+        self.assertEqual("start 1\nstart 2\n", out)
+
     def test_relaunches_from_a_set_that_is_still_on_its_way_to_an_empty_store(self):
         self.run_job(0, "--relaunch", 1, "--restart-args", "--restart {}", "--pfs-limit", "2K",
                      application=["--sets", 2, "--crash", 0])  # fmt: skip

@@ -26,12 +26,15 @@ void Coordinator::Impl::count(wire::SetState state, const std::string& stored_as
 void Coordinator::Impl::learn(const wire::TallyT& tally) {
   if (tally.generation >= generation || sets_of(tally) <= sets_of(earlier)) return;
   const std::vector<std::string> known = std::exchange(earlier, tally).latest;
-  for (const std::string& name : tally.latest) {
-    const bool is_counted = std::ranges::find(latest, name) != latest.end();
-    const bool was_before = std::ranges::find(known, name) != known.end();
-    if (!is_counted) latest.push_front(name);
-    if (is_counted && !was_before) --totals.durable;  // by both
+  std::deque<std::string> all(tally.latest.begin(), tally.latest.end());
+  for (std::string& name : latest) {
+    if (std::ranges::find(tally.latest, name) == tally.latest.end())
+      all.push_back(std::move(name));
+    else if (std::ranges::find(known, name) == known.end())
+      --totals.durable;  // both have counted it
   }
+  latest = std::move(all);
+  while (latest.size() > kMaxLatest) latest.pop_front();
 }
 
 wire::TallyT Coordinator::Impl::tally() const {

@@ -121,9 +121,18 @@ Result<void> check_one(const Task& task, size_t size) {
   return {};
 }
 
+Result<void> check_tally(const Tally* tally) {
+  constexpr size_t kMostNames = 64;
+  if (tally == nullptr || tally->latest() == nullptr) return {};
+  if (tally->latest()->size() > kMostNames) return broken("a tally with too many names");
+  for (const Text* name : *tally->latest()) FOREBAY_CHECK(check_set(name));
+  return {};
+}
+
 Result<void> check_one(const SetNews& news) {
   FOREBAY_CHECK(check_set(news.set()));
   FOREBAY_CHECK(check_optional(news.stored_as()));
+  FOREBAY_CHECK(check_tally(news.tally()));
   return check_enum(news.state(), SetState::failed);
 }
 
@@ -172,6 +181,8 @@ Result<void> check_one(const TargetSymlink& link) {
 Result<void> check(const Message& message, size_t size) {
   if (message.body() == nullptr) return broken("a message without a body");
   switch (message.body_type()) {
+    case Body::AgentHello:
+      return check_tally(message.body_as_AgentHello()->tally());
     case Body::Offer:
       return check_one(*message.body_as_Offer(), size);
     case Body::Task:

@@ -31,9 +31,10 @@ Result<engine::Resources> resources_of(const WorkerOptions& options) {
 Error with_memory(Error error, const WorkerOptions& options) {
   const auto times = engine::times_too_many(error);
   if (!times) return error;
+  constexpr double kMore = 2;  // of files that are not put together yet, which adds similarity keys
   const uint64_t now = options.resources.resolved().memory_bytes >> 20;
   error.hint = fmt::format("the aggregator has --memory {}M; {}M would do for this group", now,
-                           static_cast<uint64_t>(std::ceil(*times * static_cast<double>(now))));
+                           static_cast<uint64_t>(std::ceil(*times * kMore * static_cast<double>(now))));
   return error;
 }
 
