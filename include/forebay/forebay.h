@@ -114,11 +114,11 @@ FOREBAY_API int forebay_connect(const char* agent, int rank, int ranks, forebay_
 FOREBAY_API void forebay_disconnect(forebay_client* client);
 
 /* Begins this rank's part of the set `set`: a name of letters, digits and "._-+=@,", at most 128, that does not start
- * with '.' nor end with ".tmp", ".temp" or ".part". All ranks give the same name and step. A part that was begun and
- * not completed is given up. A set of this name that all ranks of the node had completed is written anew: what the
- * stage has of it is removed, so a set that forebay_restart() has found must have been read before. `step` tells the
- * order of the sets. May wait where the drain is slower than the checkpoints (`--backlog block`). Codes: TIMEOUT,
- * NO_AGENT, ARGUMENT, FAILED. */
+ * with '.' nor end with ".tmp", ".temp", ".part" or "~", and is not "latest". All ranks give the same name and step. A
+ * part that was begun and not completed is given up. A set of this name that all ranks of the node had completed is
+ * written anew: what the stage has of it is removed, so a set that forebay_restart() has found must have been read
+ * before. `step` tells the order of the sets. May wait where the drain is slower than the checkpoints (`--backlog
+ * block`). Codes: TIMEOUT, NO_AGENT, ARGUMENT, FAILED. */
 FOREBAY_API int forebay_begin(forebay_client* client, const char* set, int64_t step, int64_t timeout_ms);
 
 /* Where to write the file `file` of the set that was begun: a relative name in UTF-8, with '/' where directories are

@@ -126,7 +126,7 @@ class Pack final : public Verb {
                   set_text(options_.store));
     syntax.option("--name", "NAME", "Name of the set. Default: the last component of the first DIR.",
                   set_text(options_.name));
-    syntax.option("--step", "NUMBER", "Number of the set in the run. Default: the number that ends the name, if any.",
+    syntax.option("--step", "NUMBER", "Number of the set in the run. Default: the last number in the name, if any.",
                   set_integer(options_.step));
     syntax.option("--group-size", "COUNT",
                   "Ranks per container. Default: 64, or more where so many have less than 8 MiB. Files that no number "

@@ -223,6 +223,7 @@ int64_t now_ns() {
 
 Result<store::Manifest> make_manifest(const SetFacts& set, const GroupReports& reports) {
   store::Manifest manifest{.name = set.name,
+                           .application_name = set.application_name,
                            .step = set.step,
                            .created_ns = now_ns(),
                            .software = "forebay " FOREBAY_VERSION,

@@ -48,7 +48,7 @@ std::vector<LossyOutcome> sum_outcomes(const GroupReports& reports, size_t rules
 
 // What a set is, beside its containers.
 struct SetFacts {
-  std::string name;
+  std::string name, application_name;  // see store::Manifest
   std::optional<int64_t> step;
   std::string profile, scheme;  // as the user asked
   uint64_t ranks = 0, group_size = 0;

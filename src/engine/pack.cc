@@ -5,7 +5,6 @@
 #include "engine/pack.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <unordered_set>
@@ -22,6 +21,7 @@
 #include "engine/source_pool.h"
 #include "engine/tree.h"
 #include "forebay/version.h"
+#include "store/names.h"
 #include "store/series.h"
 #include "store/store.h"
 
@@ -43,15 +43,6 @@ const char* SchemeChoice::name() const { return automatic ? "auto" : to_string(s
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// The number that ends a name: "DD0010" is step 10.
-std::optional<int64_t> step_of(const std::string& name) {
-  const size_t begin = name.find_last_not_of("0123456789") + 1;
-  int64_t step = 0;
-  const auto [end, error] = std::from_chars(name.data() + begin, name.data() + name.size(), step);
-  if (error != std::errc{} || end != name.data() + name.size()) return std::nullopt;
-  return step;
-}
 
 // The last component of a source's path: of ".", too.
 std::string default_name(const std::string& source) {
@@ -215,7 +206,8 @@ class Packer {
     lossy_ = sum_outcomes(reports_, options_.lossy.size());
     FOREBAY_CHECK(check_rules_used());
     SetFacts set{.name = name_,
-                 .step = options_.step ? options_.step : step_of(name_),
+                 .application_name = name_,
+                 .step = options_.step ? options_.step : store::step_of(name_),
                  .profile = options_.profile.name(),
                  .scheme = options_.scheme.name(),
                  .ranks = tree_.ranks,

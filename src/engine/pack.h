@@ -37,7 +37,7 @@ struct PackOptions {
   ScanOptions scan;                  // which of their content
   std::string store;                 // made if it does not exist
   std::string name;                  // of the set; empty: the last component of the first source
-  std::optional<int64_t> step;       // none: the number that ends the name, if any
+  std::optional<int64_t> step;       // none: the last number in the name, if any
   uint64_t group_size = 0;           // ranks per container; 0: default_group_size() of the sources
   std::string base;                  // a set, or "latest": frames that it has, too, are not stored again; empty: none
   uint64_t full_every = 8;           // with a base: of that many sets in a row, one has no frames in others

@@ -107,8 +107,9 @@ bool names_are_good(const Manifest& manifest) {
   const auto is_good_base = [&](const BaseEntry& base) {
     return is_set_name(base.name) && base.name != manifest.name && base_names.insert(base.name).second;
   };
-  return is_set_name(manifest.name) && is_series_name(manifest.origin.series) &&
-         std::ranges::all_of(manifest.lost_containers, is_container_name) &&
+  const bool is_told = !manifest.application_name.empty();
+  return is_set_name(manifest.name) && (!is_told || is_set_name(manifest.application_name)) &&
+         is_series_name(manifest.origin.series) && std::ranges::all_of(manifest.lost_containers, is_container_name) &&
          std::ranges::all_of(manifest.bases, is_good_base) &&
          std::ranges::all_of(manifest.containers, is_container_name, &ContainerEntry::name) &&
          std::ranges::all_of(manifest.containers, is_new);
@@ -216,6 +217,7 @@ std::string serialise(const Manifest& manifest) {
                {"ranks", manifest.ranks},
                {"group_size", manifest.group_size},
                {"containers", std::move(containers)}};
+  if (!manifest.application_name.empty()) body["application_name"] = manifest.application_name;
   if (manifest.step) body["step"] = *manifest.step;
   if (manifest.since_chosen) body["since_chosen"] = *manifest.since_chosen;
   if (!manifest.lossy.empty()) body["lossy"] = manifest.lossy;
@@ -236,6 +238,7 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string& path) 
   Manifest manifest;
   Members members(body);
   members.read("name", manifest.name);
+  members.read_optional("application_name", manifest.application_name);
   members.read("step", manifest.step);
   members.read("since_chosen", manifest.since_chosen);
   members.read("created_ns", manifest.created_ns);

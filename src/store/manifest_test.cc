@@ -10,6 +10,7 @@ namespace {
 Manifest example() {
   Manifest manifest;
   manifest.name = "run.0042";
+  manifest.application_name = "run+2";
   manifest.step = -3;
   manifest.created_ns = 1'700'000'000'123'456'789;
   manifest.software = "forebay 0.1.0";
@@ -32,6 +33,7 @@ TEST(Manifest, ComesBackAsItWas) {
   const Manifest back = value(parse_manifest(text, "m"));
   EXPECT_EQ(serialise(back), text);
   EXPECT_EQ(back.step, -3);
+  EXPECT_EQ(back.application_name, "run+2");
   EXPECT_EQ(back.containers[0].tail_hash, 0xfedcba9876543210);
   EXPECT_EQ(back.lost_containers, std::vector<std::string>{"g000002.fbc"});
   EXPECT_EQ(back.sources, std::vector<std::string>{"0123456789abcdef"});
@@ -42,6 +44,11 @@ TEST(Manifest, ComesBackAsItWas) {
   EXPECT_EQ(back.files(), 63u);
   Manifest without = example();
   without.step.reset();
+  without.application_name.clear();
+  EXPECT_EQ(value(parse_manifest(serialise(without), "m")).application_name, "");
+  without.application_name = "../x";
+  EXPECT_EQ(error(parse_manifest(serialise(without), "m")).kind, ErrorKind::corrupt);
+  without.application_name.clear();
   EXPECT_EQ(value(parse_manifest(serialise(without), "m")).step, std::nullopt);
 }
 

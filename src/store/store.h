@@ -48,6 +48,7 @@ struct Origin {
 // What a set says of itself.
 struct Manifest {
   std::string name;
+  std::string application_name;  // as who wrote the set called it; empty: it does not say (application_name())
   std::optional<int64_t> step;
   int64_t created_ns = 0;       // nanoseconds since 1970, UTC
   std::string software;         // "forebay 0.1.0"

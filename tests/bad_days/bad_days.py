@@ -401,6 +401,51 @@ def nodes_of_their_own(new_job):
         job.check_restarted(job.restart(), "dump_2", LARGE)
 
 
+def write_marked(job, name, marks):
+    """As an application that knows nothing of Forebay: two ranks' files on each node, and then the node's marker."""
+    for node, mark in enumerate(marks):
+        directory = job.stages[node] / name
+        directory.mkdir()
+        for rank in range(job.ranks):
+            if job.node_of(rank) == node:
+                (directory / job.file_name(rank)).write_bytes(job.content(name, rank, 20_000))
+        (directory / "DONE").write_text(mark)
+
+
+@scenario
+def marker_on_each_of_two_nodes(new_job):
+    with on_nodes(3) as net, new_job(nodes=2, prefixes=[net.prefix(i) for i in range(3)],
+                                     agent_words=("--complete", "marker:{set}/DONE"),
+                                     aggregator_words=("--agents", 2)).start() as job:
+        write_marked(job, "dump_1", ["done\n", "done\n"])
+        wait_until("the set is durable", lambda: job.stored_sets() == ["dump_1"])
+        target = job.directory / "back"
+        subprocess.run([job.forebay, "restore", "dump_1", "--store", job.store, "--to", target], check=True,
+                       capture_output=True)
+        assert (target / "DONE").read_text() == "done\n"
+        (target / "DONE").unlink()
+        job.check_files(target, "dump_1", 20_000)
+        write_marked(job, "dump_2", ["of node 0", "of node 1"])
+        job.expect_log("dump_2", "DONE", "the same bytes")
+
+
+@scenario
+def names_come_back_as_they_were_given(new_job):
+    with new_job().start() as job:
+        for name in ("latest", "dump.tmp", "dump~", "x" * 129):
+            try:
+                job.rank(0).begin(name, 1)
+                raise AssertionError(f"a set can be called {name}")
+            except client.CallFailed as failed:
+                assert failed.code == client.ARGUMENT, failed
+        for step, name in enumerate(("x", "x", "x+2")):
+            job.write_set(name, step, 20_000)
+            job.expect_durable(name)
+        assert sorted(job.stored_sets()) == ["x", "x+2", "x+2+2"], job.stored_sets()
+        job.forget_ranks()
+        job.check_restarted(job.restart(), "x+2", 20_000)
+
+
 @scenario
 def node_cut_off_in_a_drain(new_job):
     with on_nodes(3) as net, new_job(nodes=2, prefixes=[net.prefix(i) for i in range(3)],

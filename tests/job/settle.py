@@ -2,6 +2,7 @@
 """forebay run: what the stage holds when the application has ended, or is started again, is drained or named."""
 
 import json
+import shutil
 import sys
 
 from job_support import JobTest, main
@@ -61,7 +62,8 @@ class Settle(JobTest):
         _, err = self.run_shell(11, [], "mkdir a && echo x > a/f")
         self.assertIn("'a' is not stored", err)
         self.assertIn("without --complete only those of applications that call forebay.h are", err)
-        _, err = self.run_shell(0, ["--complete", "rename"], "rm -r a")
+        shutil.rmtree(self.stage / "a")
+        _, err = self.run_shell(0, ["--complete", "rename"], "true")
         self.assertIn("no checkpoint set was written", err)
 
     def relaunched(self, *options, pause):

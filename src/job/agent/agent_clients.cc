@@ -9,6 +9,7 @@
 #include "job/client/marker.h"
 #include "job/client/stage_names.h"
 #include "store/files.h"
+#include "store/names.h"
 
 namespace forebay::job {
 namespace {
@@ -62,9 +63,8 @@ void AgentCore::drop_stale_markers(bool is_new_run, const Client& client) {
 
 Result<void> AgentCore::answer(ConnectionId id, const Client& client, wire::MessageT message) {
   if (auto* begin = message.body.AsBegin()) {
-    if (!is_set_name(begin->set)) {
-      refuse(id,
-             {ErrorKind::invalid_argument, fmt::format("'{}' is a name for unfinished files", begin->set), {}, {}, {}});
+    if (const auto named = store::check_job_name(begin->set); !named) {
+      refuse(id, named.error());
       return {};
     }
     std::optional<int64_t> step;
@@ -72,7 +72,7 @@ Result<void> AgentCore::answer(ConnectionId id, const Client& client, wire::Mess
     return ask(id, {Question::Kind::begin, begin->set, step, deadline_after(begin->timeout_ms)});
   }
   if (const auto* completed = message.body.AsCompleted()) {
-    if (watcher_.is_blind() && is_set_name(completed->set)) look(completed->set);
+    if (watcher_.is_blind() && store::is_job_name(completed->set)) look(completed->set);
     see_changes();
     return {};
   }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "job/agent/agent_core.h"
+#include "store/names.h"
 
 namespace forebay::job {
 namespace {
@@ -152,7 +153,7 @@ Result<void> AgentCore::restart_ready(wire::RestartReadyT ready) {
 }
 
 void AgentCore::publish(const wire::RestartReadyT& ready) {
-  if (!is_set_name(ready.set))
+  if (!store::is_job_name(ready.set))
     return published(coordinator_->id, ready,
                      fail(ErrorKind::unsupported, fmt::format("'{}' cannot be the name of a set in a stage", ready.set),
                           {}, {}, "restore it from the store by hand, or remove it there"));

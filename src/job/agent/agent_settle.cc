@@ -10,6 +10,7 @@
 #include "job/agent/agent_core.h"
 #include "job/client/stage_names.h"
 #include "store/files.h"
+#include "store/names.h"
 
 namespace forebay::job {
 namespace {
@@ -33,7 +34,7 @@ Result<Strays> strays_in(const std::string& stage, const Completion& completion)
     if (name.starts_with('.') || is_of_marker(name, completion)) continue;
     if (::lstat((stage + "/" + name).c_str(), &info) != 0) continue;
     if (S_ISDIR(info.st_mode)) {
-      if (!is_set_name(name)) strays.directories.push_back(std::move(name));
+      if (!store::is_job_name(name)) strays.directories.push_back(std::move(name));
     } else if (strays.files++ == 0) {
       strays.first = std::move(name);
     }
@@ -104,8 +105,7 @@ Result<std::vector<wire::LeftT>> AgentCore::what_is_left() const {
       rows.push_back(left(set, *std::move(why)));
   FOREBAY_TRY(const Strays strays, strays_in(stage_, options_.completion));
   for (const std::string& name : strays.directories)
-    rows.push_back(
-        left(name, is_temporary(name) ? "its name is one of unfinished files" : "no set can have this name"));
+    rows.push_back(left(name, store::check_job_name(name).error().what));
   if (strays.files > 0)
     rows.push_back(
         left(strays.first, fmt::format("{} in the stage itself, and not in a directory that is a set",

@@ -37,6 +37,7 @@ TEST_F(SettledAgentTest, OffersWhatWouldHaveSettledAndNamesTheRest) {
   write_text(stage_ + "/dump_3/x", "\x89HDF\r\n\x1a\n that is not true");
   write_text(stage_ + "/dump_4.tmp/x", "abc");
   write_text(stage_ + "/.hidden/x", "abc");
+  write_text(stage_ + "/latest/x", "abc");
   write_text(stage_ + "/in the stage", "abc");
   fs::create_directory(stage_ + "/empty");
   ASSERT_TRUE(eventually([&] { return coordinator.hellos().size() == 1; }));
@@ -47,7 +48,8 @@ TEST_F(SettledAgentTest, OffersWhatWouldHaveSettledAndNamesTheRest) {
   EXPECT_TRUE(coordinator.next_offer("dump_1"));
   EXPECT_THAT(texts(*settled),
               ElementsAre("dump_2: 2 files where 1 are expected", HasSubstr("dump_3: "),
-                          "dump_4.tmp: its name is one of unfinished files", HasSubstr("in the stage: it lies")));
+                          HasSubstr("it is one of unfinished files"), HasSubstr("in the stage: it lies"),
+                          HasSubstr("'latest' is no name for a set: it stands for the newest")));
   std::this_thread::sleep_for(20ms);  // the kernel's clock of files is coarse
   write_text(stage_ + "/dump_5/x", "abc");
   std::this_thread::sleep_for(300ms);

@@ -31,6 +31,7 @@ wire::FileT file_of(const StagedFile& staged, int64_t rank) {
   file.link_target = row.link_target;
   file.rank = static_cast<int32_t>(rank);
   file.ctime_ns = staged.identity.ctime_ns;
+  file.marker = staged.marker;
   return file;
 }
 

@@ -21,6 +21,7 @@
 #include "job/client/marker.h"
 #include "job/client/stage_names.h"
 #include "store/files.h"
+#include "store/names.h"
 
 namespace forebay::job {
 namespace {
@@ -224,9 +225,7 @@ Result<std::string> Client::below_stage(const std::string& name) const {
 
 Result<void> Client::begin(std::string_view set, int64_t step, Timeout timeout) {
   FOREBAY_CHECK(check_process());
-  if (!is_valid_set(set))
-    return fail(ErrorKind::invalid_argument, fmt::format("'{}' is no name for a set", set), {}, {},
-                "letters, digits and ._-+=@, but no '.' at the beginning; at most 128");
+  FOREBAY_CHECK(store::check_job_name(set));
   begun_.reset();
   wire::BeginT request;
   request.set = set;
@@ -281,7 +280,7 @@ Result<void> Client::complete() {
 
 Result<Client::News> Client::wait(std::string_view set, Timeout timeout) {
   FOREBAY_CHECK(check_process());
-  if (!is_valid_set(set) || (begun_ && begun_->set == set))
+  if (!store::is_job_name(set) || (begun_ && begun_->set == set))
     return fail(ErrorKind::invalid_argument, fmt::format("no set '{}' was completed", set));
   wire::WaitT request;
   request.set = set;

@@ -92,12 +92,5 @@ TEST(StageNames, AreTheDocumentedOnes) {
     EXPECT_FALSE(marker_rank(other)) << other;
 }
 
-TEST(StageNames, TellWhichNamesSetsMayHave) {
-  for (const char* good : {"dump_0040", "a", "A-1.2+3=4@5,6", "x.tmp"}) EXPECT_TRUE(is_valid_set(good)) << good;
-  for (const char* bad : {"", ".hidden", "..", "a/b", "a b", "\xc3\xa9"}) EXPECT_FALSE(is_valid_set(bad)) << bad;
-  EXPECT_TRUE(is_valid_set(std::string(128, 'x')));
-  EXPECT_FALSE(is_valid_set(std::string(129, 'x')));
-}
-
 }  // namespace
 }  // namespace forebay::job

@@ -6,18 +6,6 @@
 
 namespace forebay::job {
 
-static bool is_set_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string_view("._-+=@,").contains(c);
-}
-
-bool is_valid_set(std::string_view name) {
-  if (name.empty() || name.size() > kMaxSetName || name.front() == '.') return false;
-  for (const char c : name)
-    if (!is_set_character(c)) return false;
-  return true;
-}
-
 std::string agent_socket(std::string_view stage) { return fmt::format("{}/{}/agent.sock", stage, kOwnDirectory); }
 
 std::string secret_path(std::string_view stage) { return fmt::format("{}/{}/secret", stage, kOwnDirectory); }

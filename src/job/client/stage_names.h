@@ -12,11 +12,6 @@ namespace forebay::job {
 // Everything of Forebay's own in a stage is below this directory; the rest is the application's.
 inline constexpr std::string_view kOwnDirectory = ".forebay";
 
-inline constexpr size_t kMaxSetName = 128;
-
-// Letters, digits and "._-+=@,", at most kMaxSetName of them, not starting with '.': what forebay_begin() takes.
-bool is_valid_set(std::string_view name);
-
 // STAGE/.forebay/agent.sock
 std::string agent_socket(std::string_view stage);
 

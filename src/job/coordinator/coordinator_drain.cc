@@ -125,6 +125,7 @@ void Coordinator::Impl::packed(Set& set, uint32_t group, AttemptId attempt, wire
 
   engine::SetFacts facts;
   facts.name = set.place.name;
+  facts.application_name = set.name;
   facts.step = set.step;
   facts.profile = options.profile;
   facts.scheme = options.scheme;

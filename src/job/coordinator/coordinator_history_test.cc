@@ -237,18 +237,20 @@ class History {
   std::optional<StoreAnswer> perform(const LookUp& command, uint64_t) {
     if (!calm_ && chance(10)) return LookedUp{command.set, fail(ErrorKind::io, "EIO")};
     std::vector<StoredSet> sets;
-    for (uint64_t n = 1; store_.sets.contains(stored_name(command.name, n)); ++n)
-      sets.push_back({stored_name(command.name, n), store_.sets.at(stored_name(command.name, n)).sources});
+    for (uint64_t n = 1; store_.sets.contains(store::stored_name(command.name, n)); ++n)
+      sets.push_back(
+          {store::stored_name(command.name, n), store_.sets.at(store::stored_name(command.name, n)).sources});
     return LookedUp{command.set, sets};
   }
   std::optional<StoreAnswer> perform(const Stage& command, uint64_t generation) {
     if (!calm_ && chance(10)) return Staged{command.set, fail(ErrorKind::no_space, "full")};
     uint64_t n = 1;
-    while (store_.sets.contains(stored_name(command.name, n))) ++n;
+    while (store_.sets.contains(store::stored_name(command.name, n))) ++n;
     const std::pair key(generation, command.set);
     EXPECT_FALSE(store_.staged.contains(key));
-    store_.staged[key] = {.name = stored_name(command.name, n), .containers = {}};
-    return Staged{command.set, StagedPlace{.name = stored_name(command.name, n), .directory = directory_of(key)}};
+    store_.staged[key] = {.name = store::stored_name(command.name, n), .containers = {}};
+    return Staged{command.set,
+                  StagedPlace{.name = store::stored_name(command.name, n), .directory = directory_of(key)}};
   }
   std::optional<StoreAnswer> perform(const Commit& command, uint64_t generation) {
     if (!calm_ && chance(10)) return Committed{command.set, fail(ErrorKind::io, "EIO")};
@@ -276,7 +278,7 @@ class History {
     EXPECT_TRUE(command.has_others || staged.containers.size() == 2) << "others were written";
     EXPECT_EQ(command.manifest.files(), ranks());
     for (const auto& [name, other] : store_.sets)
-      EXPECT_FALSE(application_name(name) == application_name(command.manifest.name) &&
+      EXPECT_FALSE(store::application_name(other) == store::application_name(command.manifest) &&
                    other.sources == command.manifest.sources)
           << name << " and " << command.manifest.name << " are one set";
   }

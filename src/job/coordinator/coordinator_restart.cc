@@ -17,6 +17,7 @@
 
 #include "engine/set_files.h"
 #include "job/coordinator/coordinator_impl.h"
+#include "store/names.h"
 #include "store/series.h"
 
 namespace forebay::job {
@@ -319,7 +320,7 @@ void Coordinator::Impl::publish() {
   round->published_since = now;
   wire::RestartReadyT ready;
   ready.found = true;
-  ready.set = application_name(round->chosen->name);
+  ready.set = store::application_name(*round->chosen->manifest);
   ready.stored_as = round->chosen->name;
   if (round->chosen->manifest->step) ready.step = *round->chosen->manifest->step;
   ready.message = round->passed_over;

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "job/coordinator/coordinator_impl.h"
-#include "store/store.h"
+#include "store/names.h"
 
 namespace forebay::job {
 namespace {
@@ -60,7 +60,8 @@ void Coordinator::Impl::refuse(SessionId id, const wire::OfferT& offered, const 
 }
 
 void Coordinator::Impl::offer(SessionId id, Session& session, wire::OfferT offered) {
-  if (!store::is_set_name(offered.set)) return refuse(id, offered, "a store takes no set of this name");
+  if (const auto named = store::check_job_name(offered.set); !named)
+    return refuse(id, offered, named.error().message());
   const auto known = set_ids.find(offered.set);
   const bool has_part = known != set_ids.end() && session.sets.contains(known->second);
   if (!has_part && session.sets.size() >= kMaxSetsPerAgent)

@@ -68,9 +68,13 @@ void assign_by_names(Parts& parts) {
   std::ranges::sort(files, {}, &wire::FileT::name);
   std::vector<std::string> names;
   names.reserve(files.size());
-  for (const wire::FileT* file : files) names.push_back(file->name);
+  for (const wire::FileT* file : files)
+    if (names.empty() || names.back() != file->name) names.push_back(file->name);
   const std::vector<uint32_t> ranks = engine::assign_ranks(names).of_name;
-  for (size_t i = 0; i < files.size(); ++i) files[i]->rank = static_cast<int32_t>(ranks[i]);
+  for (size_t i = 0, name = 0; i < files.size(); ++i) {
+    if (files[i]->name != names[name]) ++name;
+    files[i]->rank = static_cast<int32_t>(ranks[name]);
+  }
 }
 
 void assign_ranks(Parts& parts) {
@@ -90,13 +94,19 @@ struct Entry {
   const wire::FileT& row() const { return *part->files[file].file; }
 };
 
-// Whether `entry` is to be stored: not if another node has the same directory or link.
+// Whether `entry` is to be stored: not if another node has the same directory, link or marker of the application's.
 Result<bool> is_new(std::unordered_map<std::string_view, const Entry*>& seen, const Entry& entry) {
   const wire::FileT& file = entry.row();
   const auto [place, inserted] = seen.try_emplace(file.name, &entry);
   if (inserted) return true;
   const wire::FileT& other = place->second->row();
   if (file.kind != kRegular && file.kind == other.kind && file.link_target == other.link_target) return false;
+  const bool are_markers = file.marker != 0 && other.marker != 0;
+  if (are_markers && file.marker == other.marker && file.size == other.size) return false;
+  if (are_markers)
+    return bad(fmt::format("the marker of {} is not that of {}: all nodes need the same bytes in it",
+                           place->second->part->host, entry.part->host),
+               file.name);
   return bad(fmt::format("{} and {} both have it, and it can be stored only once", place->second->part->host,
                          entry.part->host),
              file.name);

@@ -85,8 +85,9 @@ struct Groups {
 
 // Gives ranks to files that have none, and cuts. Files get their ranks from their names if no file has one
 // (engine::assign_ranks()); else a file without one is that of the lowest rank of its part. A directory that several
-// nodes have is stored once, as are links that say the same. invalid_argument if there is nothing to store, two nodes
-// have files of one name, or the parts differ in the number of ranks. The groups point into `parts`.
+// nodes have is stored once, as are links that say the same, and markers of the application's with the same bytes.
+// invalid_argument if there is nothing to store, two nodes have files of one name, or the parts differ in the number of
+// ranks. The groups point into `parts`.
 Result<Groups> cut_groups(Parts& parts, uint64_t group_size);
 
 // The task that packs the group, but for where the container goes.

@@ -141,6 +141,30 @@ TEST(CutGroups, OneDirectoryOnManyNodesIsOne) {
   EXPECT_EQ(value(cut_groups(parts, 8)).files, 3u);
 }
 
+TEST(CutGroups, OneMarkerOnManyNodesIsOne) {
+  const auto with_marker = [](const std::string& file, uint64_t marker) {
+    wire::OfferT offer = named({file, "DONE"});
+    offer.files[1]->marker = marker;
+    return offer;
+  };
+  Parts parts;
+  parts.emplace("a", part_of(with_marker("x", 7), "node-a"));
+  parts.emplace("b", part_of(with_marker("y", 7), "node-b"));
+  const Groups cut = value(cut_groups(parts, 8));
+  EXPECT_EQ(cut.files, 3u);
+  EXPECT_EQ(cut.ranks, 3u) << "without numbers each name is a rank of its own";
+  Parts differ;
+  differ.emplace("a", part_of(with_marker("x", 7), "node-a"));
+  differ.emplace("b", part_of(with_marker("y", 8), "node-b"));
+  const Error error_of_markers = error(cut_groups(differ, 8));
+  EXPECT_EQ(error_of_markers.path, "DONE");
+  EXPECT_THAT(error_of_markers.what, testing::HasSubstr("the same bytes"));
+  Parts half;
+  half.emplace("a", part_of(with_marker("x", 7), "node-a"));
+  half.emplace("b", part_of(with_marker("y", 0), "node-b"));
+  EXPECT_FALSE(cut_groups(half, 8)) << "one of them is a file";
+}
+
 TEST(CutGroups, RefusesTwoFilesOfOneNameAndSetsOfNothing) {
   Parts parts;
   EXPECT_FALSE(cut_groups(parts, 8));

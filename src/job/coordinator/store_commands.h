@@ -26,7 +26,8 @@ struct LookUp {
 };
 struct LookedUp {
   uint64_t set = 0;
-  Result<std::vector<StoredSet>> stored;  // NAME, NAME+2, ... without a gap, as far as they can be read
+  Result<std::vector<StoredSet>> stored;  // those of NAME, NAME+2, ... without a gap that the
+                                          // application called so, as far as they can be read
   uint64_t taken = 0;                     // how many of these names there are
 };
 
@@ -74,10 +75,5 @@ struct ListedSets {
 
 using StoreCommand = std::variant<LookUp, Stage, Commit, Abandon, ListSets>;
 using StoreAnswer = std::variant<LookedUp, Staged, Committed, ListedSets>;  // one to each command but Abandon, in order
-
-// The name of the n-th set that is written under `name`, from 1: NAME, NAME+2, NAME+3, ... And back: what the
-// application called it.
-std::string stored_name(const std::string& name, uint64_t number);
-std::string application_name(const std::string& stored);
 
 }  // namespace forebay::job

@@ -1,7 +1,6 @@
 #include "job/coordinator/store_worker.h"
 
 #include <cerrno>
-#include <charconv>
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -19,6 +18,7 @@
 #include "base/at_once.h"
 #include "engine/set_before.h"
 #include "store/files.h"
+#include "store/names.h"
 #include "store/series.h"
 #include "store/store.h"
 
@@ -26,7 +26,6 @@ namespace forebay::job {
 namespace {
 
 constexpr uint64_t kMaxNumber = 10'000;  // of sets of one name
-constexpr std::string_view kNumberMark = "+";
 
 // A commit that is tried again has perhaps renamed the directory to the set's name before: what could not be synced
 // there is moved back, if the file system lets us.
@@ -44,21 +43,6 @@ Result<void> remove_others(const std::string& directory, const store::Manifest& 
 }
 
 }  // namespace
-
-std::string stored_name(const std::string& name, uint64_t number) {
-  return number <= 1 ? name : fmt::format("{}{}{}", name, kNumberMark, number);
-}
-
-std::string application_name(const std::string& stored) {
-  const size_t mark = stored.rfind(kNumberMark);
-  if (mark == std::string::npos || mark == 0) return stored;
-  const std::string_view digits = std::string_view(stored).substr(mark + 1);
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc{} || end != digits.data() + digits.size() || digits.front() == '0' || number < 2)
-    return stored;
-  return stored.substr(0, mark);
-}
 
 struct StoreWorker::Impl {
   Impl(std::string path, std::function<void(StoreAnswer)> to)
@@ -101,13 +85,14 @@ struct StoreWorker::Impl {
     FOREBAY_TRY(const store::Store* store, opened());
     std::vector<StoredSet> sets;
     for (uint64_t number = 1; number <= kMaxNumber; ++number) {
-      const std::string stored = stored_name(command.name, number);
+      const std::string stored = store::stored_name(command.name, number);
       FOREBAY_TRY(const bool is_taken, store->has(stored));
       if (!is_taken) break;
       taken = number;
       const auto set = store->find(stored);
       FOREBAY_CHECK(set);
-      if (set->manifest && set->manifest->origin.series == command.series)
+      if (set->manifest && set->manifest->origin.series == command.series &&
+          store::application_name(*set->manifest) == command.name)
         sets.push_back({set->name, set->manifest->sources});
     }
     // Who committed them may have died, or failed, before their names were durable, and they are taken for durable now.
@@ -119,7 +104,7 @@ struct StoreWorker::Impl {
     FOREBAY_TRY(const store::Store* store, opened());
     StagedPlace place;
     for (uint64_t number = 1; number <= kMaxNumber; ++number) {
-      place.name = stored_name(command.name, number);
+      place.name = store::stored_name(command.name, number);
       auto staged = store->stage(place.name);
       if (!staged && staged.error().kind == ErrorKind::exists && number < kMaxNumber) continue;
       if (!staged) return std::unexpected(staged.error());

@@ -9,19 +9,13 @@
 #include "base/bytes.h"
 #include "job/test_job.h"
 #include "store/files.h"
+#include "store/names.h"
 
 namespace forebay::job {
 namespace {
 
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
-
-TEST(StoredName, AndBack) {
-  EXPECT_EQ(stored_name("s", 1), "s");
-  EXPECT_EQ(stored_name("s", 2), "s+2");
-  for (const uint64_t number : {1, 2, 10, 9999}) EXPECT_EQ(application_name(stored_name("a+b", number)), "a+b");
-  for (const char* name : {"s+", "s+1", "s+02", "s+x", "+2", "s"}) EXPECT_EQ(application_name(name), name);
-}
 
 class StoreWorkerTest : public TempTest {
  protected:
@@ -77,8 +71,8 @@ TEST_F(StoreWorkerTest, ASetIsStagedAndCommittedUnderItsName) {
 TEST_F(StoreWorkerTest, ATakenNameGetsANumber) {
   for (uint64_t number = 1; number <= 3; ++number) {
     const StagedPlace place = stage(number, "s");
-    EXPECT_EQ(place.name, stored_name("s", number));
-    EXPECT_EQ(place.before, number == 1 ? "" : path("store/sets/") + stored_name("s", number - 1));
+    EXPECT_EQ(place.name, store::stored_name("s", number));
+    EXPECT_EQ(place.before, number == 1 ? "" : path("store/sets/") + store::stored_name("s", number - 1));
     check(ask<Committed>(commit_of(number, place, "c0.1")).result);
   }
   EXPECT_EQ(value(ask<LookedUp>(LookUp{7, "s"}).stored).size(), 3u);

@@ -13,6 +13,7 @@
 #include "engine/group_report.h"
 #include "job/coordinator/coordinator.h"
 #include "job/test_job.h"
+#include "store/names.h"
 
 namespace forebay::job {
 
@@ -233,8 +234,8 @@ class Stand {
 
   void perform(const LookUp& command) {
     std::vector<StoredSet> sets;
-    for (uint64_t n = 1; stored.contains(stored_name(command.name, n)); ++n) {
-      const std::string name = stored_name(command.name, n);
+    for (uint64_t n = 1; stored.contains(store::stored_name(command.name, n)); ++n) {
+      const std::string name = store::stored_name(command.name, n);
       sets.push_back({name, stored.at(name).sources});
     }
     const uint64_t taken = sets.size();
@@ -242,8 +243,8 @@ class Stand {
   }
   void perform(const Stage& command) {
     uint64_t n = 1;
-    while (stored.contains(stored_name(command.name, n))) ++n;
-    const std::string name = stored_name(command.name, n);
+    while (stored.contains(store::stored_name(command.name, n))) ++n;
+    const std::string name = store::stored_name(command.name, n);
     coordinator.answered(
         Staged{command.set, StagedPlace{.name = name, .directory = "/store/staging/" + name, .number = n}}, now);
   }

@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/checksum.h"
 #include "job/client/stage_names.h"
+#include "store/names.h"
 
 namespace forebay::job {
 namespace {
@@ -68,7 +69,7 @@ std::optional<std::string> marked_set(std::string_view path, std::string_view pa
   if (path.size() <= before.size() + after.size() || !path.starts_with(before) || !path.ends_with(after))
     return std::nullopt;
   const std::string_view set = path.substr(before.size(), path.size() - before.size() - after.size());
-  if (!is_set_name(set)) return std::nullopt;
+  if (!store::is_job_name(set)) return std::nullopt;
   return std::string(set);
 }
 
@@ -107,7 +108,7 @@ std::string fingerprint_of(const Listing& listing, const Content& content) {
 // Everything that is listed, regular files first.
 Content all_of(std::string_view set, const Listing& listing) {
   Content content;
-  content.step = step_of(set);
+  content.step = store::step_of(set);
   content.files.reserve(listing.files.size());
   for (const bool regular : {true, false})
     for (uint32_t i = 0; i < listing.files.size(); ++i)
@@ -179,7 +180,7 @@ Verdict judge_settled(std::string_view set, const Listing& listing, const Comple
   WallTime newest = WallTime::min();
   for (const StagedFile& file : listing.files) {
     if (file.row.kind != FileKind::regular) continue;
-    if (is_temporary(file.row.name)) return incomplete(fmt::format("'{}' is not finished", file.row.name));
+    if (store::is_temporary(file.row.name)) return incomplete(fmt::format("'{}' is not finished", file.row.name));
     newest = std::max(newest, WallTime(std::chrono::nanoseconds(changed_ns(file))));
     ++files;
   }
@@ -209,31 +210,13 @@ Result<Completion> parse_completion(std::string_view text) {
   return no_rule(text, "there is no such kind");
 }
 
-bool is_temporary(std::string_view name) {
-  const std::string_view last = name.substr(name.rfind('/') + 1);
-  for (const std::string_view ending : {".tmp", ".temp", ".part", "~"})
-    if (last.ends_with(ending)) return true;
-  return last.starts_with('.');
-}
-
-bool is_set_name(std::string_view name) { return is_valid_set(name) && !is_temporary(name); }
-
-std::optional<int64_t> step_of(std::string_view set) {
-  constexpr std::string_view kDigits = "0123456789";
-  const size_t last = set.find_last_of(kDigits);
-  if (last == std::string_view::npos) return std::nullopt;
-  const size_t before = set.find_last_not_of(kDigits, last);
-  const size_t first = before == std::string_view::npos ? 0 : before + 1;
-  return number<int64_t>(set.substr(first, last + 1 - first));
-}
-
 std::optional<std::string> set_of(std::string_view path, const Completion& completion) {
   const std::string own = fmt::format("{}/sets/", kOwnDirectory);
   if (completion.kind == Completion::Kind::marker)
     if (auto set = marked_set(path, completion.marker)) return set;
   if (path.starts_with(own)) path.remove_prefix(own.size());
   const std::string_view set = path.substr(0, path.find('/'));
-  if (!is_set_name(set)) return std::nullopt;
+  if (!store::is_job_name(set)) return std::nullopt;
   return std::string(set);
 }
 

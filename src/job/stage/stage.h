@@ -37,15 +37,6 @@ struct Completion {
 // "settled:FILES[:SECONDS]". invalid_argument, with the rule that is broken, for anything else.
 Result<Completion> parse_completion(std::string_view text);
 
-// Whether a directory of the stage with this name is a set: as forebay_begin() wants names, and not temporary.
-bool is_set_name(std::string_view name);
-
-// Names that programs give to what they have not finished: hidden ones, and "*.tmp", "*.temp", "*.part", "*~".
-bool is_temporary(std::string_view name);
-
-// The last number in a set's name, which tells the order where nobody gave a step: 40 in "dump_0040".
-std::optional<int64_t> step_of(std::string_view set);
-
 // The set that a change at `path`, relative to the stage, may have completed or spoilt. Nothing: none.
 std::optional<std::string> set_of(std::string_view path, const Completion& completion);
 
@@ -62,6 +53,7 @@ using WallTime = std::chrono::sys_time<std::chrono::nanoseconds>;
 struct StagedFile {
   FileRow row;                    // `rank` does not count
   FileSource::Identity identity;  // regular files
+  uint64_t marker = 0;            // of the application's own marker: hash64 of its bytes; 0: it is none
 };
 struct Listing {
   std::vector<StagedFile> files;       // by name

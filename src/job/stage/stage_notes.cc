@@ -12,6 +12,7 @@
 #include "job/client/stage_names.h"
 #include "job/stage/stage.h"
 #include "store/files.h"
+#include "store/names.h"
 #include "store/sealed_text.h"
 
 namespace forebay::job {
@@ -196,7 +197,7 @@ Result<bool> has_set(const std::string& stage, const std::string& set) {
 
 Result<std::vector<std::string>> noted_sets(const std::string& stage) {
   FOREBAY_TRY(auto names, store::names_in(own_path(stage, "sets")));
-  std::erase_if(names, [](const std::string& name) { return !is_set_name(name); });
+  std::erase_if(names, [](const std::string& name) { return !store::is_job_name(name); });
   return names;
 }
 

@@ -11,9 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
+#include "base/checksum.h"
 #include "job/client/stage_names.h"
 #include "job/stage/stage_notes.h"
 #include "store/files.h"
+#include "store/names.h"
 
 namespace forebay::job {
 namespace {
@@ -102,13 +105,23 @@ Result<bool> scan_notes(const std::string& stage, const std::string& set, const 
   return true;
 }
 
+// Each node of a job has the same marker, and the set one file of that name: the bytes tell that it is the same.
+void hash_marker(const std::string& stage, const std::string& set, const Completion& completion, Listing& listing) {
+  const std::string path = marker_of(set, completion);
+  for (StagedFile& file : listing.files) {
+    if (file.row.kind != FileKind::regular || path != set + "/" + file.row.name) continue;
+    const auto text = store::read_text(stage + "/" + path, kMostMarkerBytes);
+    if (text && text->size() == file.row.size) file.marker = std::max<uint64_t>(hash64(as_bytes(*text)), 1);
+  }
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> sets_in(const std::string& stage) {
   FOREBAY_TRY(auto sets, store::names_in(stage));
   std::erase_if(sets, [&](const std::string& name) {
     struct stat info{};
-    return !is_set_name(name) || ::lstat((stage + "/" + name).c_str(), &info) != 0 || !S_ISDIR(info.st_mode);
+    return !store::is_job_name(name) || ::lstat((stage + "/" + name).c_str(), &info) != 0 || !S_ISDIR(info.st_mode);
   });
   FOREBAY_TRY(auto noted, noted_sets(stage));
   std::ranges::move(noted, std::back_inserter(sets));
@@ -133,6 +146,7 @@ Result<Listing> scan_set(const std::string& stage, const std::string& set, const
   }
   FOREBAY_CHECK(Scanner(stage + "/" + set, listing).add_children(""));
   std::ranges::sort(listing.files, {}, [](const StagedFile& file) -> const std::string& { return file.row.name; });
+  if (listing.own_marker) hash_marker(stage, set, completion, listing);
   return listing;
 }
 

@@ -14,6 +14,9 @@ namespace forebay::job {
 // The names in the stage that sets have, of directories that are there or that something is known about; sorted.
 Result<std::vector<std::string>> sets_in(const std::string& stage);
 
+// The largest marker of the application's whose bytes are looked at (StagedFile::marker).
+inline constexpr uint64_t kMostMarkerBytes = 1 << 20;
+
 // What judge() is to be given. Files that vanish meanwhile are left out. If a rank of `ranks` has not left its marker,
 // nothing is listed but the ranks of the markers. Errors: permission, io; corrupt if a marker is damaged.
 Result<Listing> scan_set(const std::string& stage, const std::string& set, const std::set<uint32_t>& ranks,

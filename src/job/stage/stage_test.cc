@@ -58,22 +58,6 @@ TEST(Completion, IsParsed) {
     EXPECT_FALSE(parse_completion(bad)) << bad;
 }
 
-TEST(Names, TellSetsFromOthers) {
-  for (const char* set : {"dump_0040", "DD0010", "final"}) EXPECT_TRUE(is_set_name(set)) << set;
-  for (const char* other : {".forebay", ".dump", "dump.tmp", "dump.part", "dump.temp", "dump~", "a b"})
-    EXPECT_FALSE(is_set_name(other)) << other;
-  EXPECT_TRUE(is_temporary("d/.hidden"));
-  EXPECT_FALSE(is_temporary(".d/seen"));
-}
-
-TEST(Names, TellTheStep) {
-  EXPECT_EQ(step_of("dump_0040"), 40);
-  EXPECT_EQ(step_of("run2_dump_0041_full"), 41);
-  EXPECT_EQ(step_of("7"), 7);
-  EXPECT_EQ(step_of("final"), std::nullopt);
-  EXPECT_EQ(step_of("d99999999999999999999"), std::nullopt);
-}
-
 TEST(Names, TellTheSetOfAChange) {
   const Completion api;
   const Completion inside = parse_completion("marker:{set}/DONE").value();
