@@ -438,12 +438,13 @@ def names_come_back_as_they_were_given(new_job):
                 raise AssertionError(f"a set can be called {name}")
             except client.CallFailed as failed:
                 assert failed.code == client.ARGUMENT, failed
-        for step, name in enumerate(("x", "x", "x+2")):
+        for step, name in enumerate(("x+2", "x", "x")):
             job.write_set(name, step, 20_000)
             job.expect_durable(name)
-        assert sorted(job.stored_sets()) == ["x", "x+2", "x+2+2"], job.stored_sets()
-        job.forget_ranks()
-        job.check_restarted(job.restart(), "x+2", 20_000)
+            job.forget_ranks()
+            job.check_restarted(job.restart(), name, 20_000)
+            job.forget_ranks()
+        assert sorted(job.stored_sets()) == ["x", "x+2", "x+3"], job.stored_sets()
 
 
 @scenario
