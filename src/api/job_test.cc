@@ -255,10 +255,17 @@ TEST_F(JobApi, SpeaksFortran) {
   while (offer && offer->complete.size() < 2) offer = coordinator.next_offer("dump_0007");
   ASSERT_TRUE(offer);
   coordinator.say_state(*offer, SetState::durable);
-  ASSERT_TRUE(
-      eventually([&] { return !coordinator.restarts().empty() && coordinator.restarts().back().ranks.size() == 2; }));
-  ASSERT_TRUE(coordinator.publish("dump_0007", "dump_0007", 7));
-  coordinator.say(wire::RestartDoneT{.round = 1});
+  const auto both_ask = [&](bool any_ranks) {
+    return eventually([&] {
+      const auto asked = coordinator.restarts();
+      return !asked.empty() && asked.back().ranks.size() == 2 && asked.back().any_ranks == any_ranks;
+    });
+  };
+  for (const uint64_t round : {1, 2}) {
+    ASSERT_TRUE(both_ask(round == 2));
+    ASSERT_TRUE(coordinator.publish("dump_0007", "dump_0007", 7, round, 2));
+    coordinator.say(wire::RestartDoneT{.round = round});
+  }
   EXPECT_EQ(status_of(zero), 0);
   EXPECT_EQ(status_of(one), 0);
 }

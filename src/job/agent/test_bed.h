@@ -158,9 +158,9 @@ class ScriptedCoordinator {
     wire::encode(frame, std::move(table));
     hub_.hub().post([this, frame] { hub_.hub().send(agent_, frame); });
   }
-  // Has the agent publish what was delivered of `set`, as round `round`. What it answers.
+  // Has the agent publish what was delivered of `set`, which `ranks` ranks wrote, as round `round`. What it answers.
   std::optional<wire::RestartPublishedT> publish(const std::string& set, const std::string& stored_as, int64_t step,
-                                                 uint64_t round = 1) {
+                                                 uint64_t round = 1, uint32_t ranks = 0) {
     const size_t before = published().size();
     wire::RestartReadyT ready;
     ready.found = true;
@@ -168,6 +168,7 @@ class ScriptedCoordinator {
     ready.stored_as = stored_as;
     ready.step = step;
     ready.round = round;
+    ready.ranks = ranks;
     say(std::move(ready));
     if (!eventually([&] { return published().size() > before; })) return std::nullopt;
     return published().back();
