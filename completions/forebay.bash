@@ -115,7 +115,7 @@ _forebay() {
       options+=' --profile --groups --buffer --margin --memory --threads'
       ;;
     run)
-      options+=" --store --series --stage --nodes-file --aggregators --aggregator-nodes --launcher --rendezvous --relaunch"
+      options+=" --store --series --stage --nodes-file --aggregators --aggregator-nodes --launcher --deadline --drain-before --rendezvous --relaunch"
       options+=" --spares --ranks --hang-timeout --set-interval --node-timeout"
       options+=" --restart-args --grace --restart-timeout --drain-timeout$agent$aggregator$both"
       ;;

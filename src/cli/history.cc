@@ -58,6 +58,7 @@ std::string ended_text(const job::JobEntry& job) {
   if (const json error = part(job, "error"); error.is_string()) return "failed: " + word(error);
   const json code = part(job, "exit_code"), drained = part(job, "drained");
   std::string text = code.is_number_integer() ? fmt::format("exit code {}", code.get<int64_t>()) : "was not started";
+  if (const json over = part(job, "out_of_time"); over.is_boolean() && over.get<bool>()) text += ", its time was over";
   if (drained.is_boolean() && !drained.get<bool>()) text += ", not drained";
   return text;
 }
@@ -80,6 +81,7 @@ json summary_of_run(const job::Holder& holder, int64_t ended_seconds, const Resu
   summary["exit_code"] = report->launches > 0 ? json(report->ending.as_exit_code()) : json();
   summary["daemon_deaths"] = report->daemon_deaths;
   summary["drained"] = report->drain.has_value();
+  if (report->out_of_time) summary["out_of_time"] = true;
   if (report->told_to_end != 0) summary["told_to_end"] = report->told_to_end;
   const auto totals = status.is_object() ? status.find("totals") : status.end();
   if (!status.is_object() || totals == status.end() || !totals->is_object()) return summary;
@@ -147,7 +149,7 @@ Json history_json(std::span<const job::JobEntry> jobs) {
     Json one = {{"job", json_text(job.id)}, {"directory", json_text(job.path)}, {"state", to_string(job.state)}};
     for (const char* key : {"host", "pid", "command", "began_seconds"}) one[key] = Json(of_holder(job, key));
     one["silent_seconds"] = job.lease ? Json(job.lease->silence.count()) : Json();
-    for (const char* key : {"outcome", "ended_seconds", "exit_code", "told_to_end", "error", "launches",
+    for (const char* key : {"outcome", "ended_seconds", "exit_code", "told_to_end", "out_of_time", "error", "launches",
                             "daemon_deaths", "drained", "totals"})
       one[key] = Json(part(job, key));
     const std::string logs = log_directory(job);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "cli/allocation.h"
 #include "cli/common.h"
 #include "cli/control.h"
 #include "cli/history.h"
@@ -49,12 +50,18 @@ constexpr VerbText kText = {
         "\n"
         "SIGINT and SIGTERM are passed to COMMAND, and what is complete is drained before\n"
         "this ends; a second one ends everything at once. Without --complete only sets of\n"
-        "applications that call forebay.h are drained.\n",
+        "applications that call forebay.h are drained.\n"
+        "\n"
+        "In a Slurm job the nodes are those of the job, and srun starts the daemons there.\n"
+        "With --deadline auto COMMAND gets SIGTERM before the time limit, early enough to\n"
+        "end and to be drained, and the exit code is 75: submit the job again.\n",
     .examples =
         "  forebay run --store /scratch/store --stage /dev/shm/ck --relaunch 3 -- \\\n"
         "      mpiexec -n 8 ./app\n"
         "  forebay run --store st --stage /tmp/ck --complete rename \\\n"
         "      --restart-args '--restart {}' --relaunch 1 -- mpiexec -n 8 ./app --out /tmp/ck\n"
+        "  forebay run --store /scratch/st --stage /dev/shm/ck-$SLURM_JOB_ID --relaunch 3 \\\n"
+        "      --deadline auto -- srun --kill-on-bad-exit=1 ./app\n"
         "  forebay run --nodes-file hosts --aggregators 2 --aggregator-nodes io1,io2 \\\n"
         "      --store st --stage /local/ck -- mpiexec -f hosts ./app\n"
         "  forebay run --nodes-file hosts --spares 1 --hang-timeout 900 --relaunch 3 \\\n"
@@ -79,10 +86,7 @@ class RunVerb final : public Verb {
     declare_store(syntax, job_.store);
     job_.declare_series(syntax, "one for this directory, COMMAND and user");
     job_.declare_stage(syntax);
-    syntax.option("--nodes-file", "FILE",
-                  "The nodes of the application, a line for each: HOST, HOST:SLOTS or HOST slots=SLOTS. Default: this "
-                  "node.",
-                  set_text(nodes_file_));
+    allocation_.declare(syntax);
     syntax.option("--spares", "COUNT",
                   "So many nodes at the end of the file are spares: one takes the place of a node that is lost. "
                   "Default: 0.",
@@ -94,8 +98,6 @@ class RunVerb final : public Verb {
     syntax.option("--aggregators", "COUNT", "How many are started. Default: 1.", set_count(aggregators_));
     syntax.option("--aggregator-nodes", "HOST,...", "Where they are started, in turn. Default: this node.",
                   set_text(aggregator_nodes_));
-    syntax.option("--launcher", "COMMAND", "What starts a command on another node. Default: 'ssh -o BatchMode=yes'.",
-                  set_text(launcher_));
     syntax.option("--rendezvous", "DIR",
                   "Where the job's processes find each other: a directory that all nodes see. Default: "
                   "STORE/jobs/ID, where ID is that of the batch system, or made of host, process and time.",
@@ -152,9 +154,8 @@ class RunVerb final : public Verb {
     job_.rendezvous = "-";  // is chosen below
     FOREBAY_CHECK(job_.complete_agent());
     FOREBAY_CHECK(job_.complete_aggregator());
-    FOREBAY_CHECK(read_nodes());
-    FOREBAY_TRY(options_.launcher, job::split_words(launcher_));
-    if (options_.launcher.empty()) return fail(ErrorKind::invalid_argument, "--launcher is empty");
+    FOREBAY_CHECK(allocation_.complete(options_));
+    FOREBAY_CHECK(place_aggregators());
     FOREBAY_CHECK(job::split_words(options_.restart_args));
     options_.munge = job_.agent.credentials.munge;
     options_.agent_words = job_.agent_words;
@@ -173,13 +174,7 @@ class RunVerb final : public Verb {
     return make_directories();
   }
 
-  Result<void> read_nodes() {
-    constexpr uint64_t kMostBytes = 16 << 20;
-    options_.nodes = job::one_node("localhost");
-    if (!nodes_file_.empty()) {
-      FOREBAY_TRY(const auto text, store::read_text(nodes_file_, kMostBytes));
-      FOREBAY_TRY(options_.nodes, job::parse_nodes(text, nodes_file_));
-    }
+  Result<void> place_aggregators() {
     FOREBAY_CHECK(find_spares());
     if (aggregators_ > 4096) return fail(ErrorKind::invalid_argument, "--aggregators is 4096 at most");
     std::string hosts = aggregator_nodes_;
@@ -295,9 +290,11 @@ class RunVerb final : public Verb {
                   {"drained", report.drain.has_value()},
                   {"not_stored", lines.size()},
                   {"drain_seconds", seconds},
+                  {"out_of_time", report.out_of_time},
                   {"status", status}});
     else if (report.drain)
       say(fmt::format("{}; waited {} for the drain", summary_text(status), format_duration(seconds)));
+    if (report.out_of_time) return ExitCode::out_of_time;
     if (report.launches == 0) return static_cast<ExitCode>(128 + report.told_to_end);
     if (!report.ending.good()) return static_cast<ExitCode>(report.ending.as_exit_code());
     if (!report.ended_because.empty()) return ExitCode::failed;
@@ -317,7 +314,8 @@ class RunVerb final : public Verb {
   RunOptions options_;
   std::optional<job::SeriesClaim> claim_;
   job::Holder holder_;  // of the lease of a directory below STORE/jobs
-  std::string nodes_file_, aggregator_nodes_, rendezvous_, launcher_ = "ssh -o BatchMode=yes";
+  Allocation allocation_;
+  std::string aggregator_nodes_, rendezvous_;
   uint64_t aggregators_ = 1, ranks_ = 0;
 };
 

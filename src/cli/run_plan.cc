@@ -14,11 +14,17 @@
 #include "cli/exit_code.h"
 #include "cli/json.h"
 #include "fabric/socket.h"
+#include "job/run/batch.h"
 
 namespace forebay::cli {
 namespace {
 
 using Words = std::vector<std::string>;
+
+Words joined(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
 
 std::string host_name() {
   char name[256]{};
@@ -51,12 +57,7 @@ class Commands {
   // In the directory that this process is in, for the sake of relative paths.
   Words on(const std::string& host, Words words) const {
     if (own_names_.contains(host)) return here(std::move(words));
-    Words all = options_.launcher;
-    all.push_back(host);
-    for (const std::string& word : {std::string("env"), std::string("-C"), directory_, self_})
-      all.push_back(job::shell_word(word));
-    for (const std::string& word : words) all.push_back(job::shell_word(word));
-    return all;
+    return options_.launcher.command(host, directory_, joined({self_}, words));
   }
 
  private:
@@ -64,11 +65,6 @@ class Commands {
   std::set<std::string> own_names_;
   std::string self_, directory_;
 };
-
-Words joined(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
 
 // Nodes can be lost where there are several.
 bool has_nodes(const RunOptions& options) { return options.nodes.hosts.size() > 1; }
@@ -234,6 +230,9 @@ Result<job::RunPlan> make_plan(const RunOptions& options) {
     return job::Errand{"'forebay stop --node'", of_job({"stop", "--json", "--node", host}), true};
   };
   plan.restart_words = [options](const std::vector<std::string>& outputs) { return restart_words(options, outputs); };
+  plan.deadline = options.deadline;
+  plan.ask_time = {"the question for the time that is left", options.left_command};
+  plan.time_left = job::parse_time_left;
   const auto patience = fmt::format("--timeout={}", static_cast<double>(options.drain_timeout.count()) / 1000);
   plan.drain = {.name = "the drain",
                 .words = of_job({"stop", "--drain", "--settle", "--json", patience}),

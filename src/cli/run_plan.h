@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "job/run/deadline.h"
+#include "job/run/launcher.h"
 #include "job/run/nodes_file.h"
 #include "job/run/run_job.h"
 
@@ -19,13 +21,15 @@ struct RunOptions {
   job::Nodes nodes;                           // of the application, and the spares after them
   uint64_t spares = 0;                        // that are spares
   std::vector<std::string> aggregator_hosts;  // one for each aggregator
-  std::vector<std::string> launcher;
+  job::Launcher launcher;
   std::vector<std::string> agent_words, aggregator_words;
   std::string restart_args;  // empty: the application restarts by itself, or not at all
   uint64_t relaunches = 0;
   bool munge = false;
   std::chrono::milliseconds hang_timeout{0}, set_interval{0};  // 0: never
   std::chrono::milliseconds node_timeout{60'000};
+  job::Deadline deadline;
+  std::vector<std::string> left_command;  // prints what job::parse_time_left() reads; for a deadline that asks
   std::chrono::milliseconds grace{30'000}, restart_timeout{600'000}, drain_timeout{3'600'000};
 };
 

@@ -8,7 +8,7 @@ import subprocess
 import time
 from pathlib import Path
 
-PROGRAMS = ("slurmctld", "slurmd", "munged", "sbatch", "srun", "scancel", "squeue")
+PROGRAMS = ("unshare", "slurmctld", "slurmd", "munged", "sbatch", "srun", "scancel", "squeue")
 PORT = 27200
 
 
@@ -69,7 +69,9 @@ class Bed:
         (self.directory / "slurm.conf").write_text(text)
         self.start("slurmctld", "-D")
         for i in range(1, self.nodes + 1):
-            self.start("slurmd", "-D", "-N", f"n{i}")
+            # Each has a host name and a /dev/shm of its own, as nodes have.
+            self.start("unshare", "--mount", "--uts", "sh", "-c",
+                       f"hostname n{i} && mount -t tmpfs -o size=64m none /dev/shm && exec slurmd -D -N n{i}")  # fmt: skip
         end = time.monotonic() + 40
         while self.call("sinfo", "-h", "-o", "%t %D").split() != ["idle", str(self.nodes)]:
             if time.monotonic() > end:

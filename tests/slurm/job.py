@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""examples/slurm/job.sbatch on two nodes: a job that ends by itself, and one that is told that its time is nearly over."""
+"""The examples of Slurm jobs on two nodes: what happens at the end, when a rank dies, and when the time is nearly over."""
 
 import sys
 import tempfile
@@ -12,9 +12,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
 from bed import Bed, why_not  # noqa: E402
 from support import COMMAND, SOURCE, forebay, main  # noqa: E402
 
-# Each of two tasks writes its rank's file of each set, and renames the set into place on its node.
+# application.sh SETS THEN [--restart DIRECTORY]. Each of two tasks writes its rank's file of each set, and renames the set into
+# place on its node. THEN, unless it continues: "end"; "wait" for ever; or "die", with rank 1, while rank 0 waits for it. What it
+# continues from must be what was written.
 APPLICATION = """
-for step in $(seq 1 $1); do
+sets=$1 then=$2 first=1
+if [ "${3:-}" = --restart ]; then
+  cmp "$4/state.rank$SLURM_PROCID" "$COPIES/${4##*/}/state.rank$SLURM_PROCID" || exit 9
+  first=$((${4##*/s} + 1)) then=end
+fi
+echo $first >> $COPIES/starts-$SLURM_PROCID
+for step in $(seq $first $sets); do
   set=$FOREBAY_STAGE/.s$step.part
   mkdir -p $set $COPIES/s$step
   seq $SLURM_PROCID 5000 > $set/state.rank$SLURM_PROCID
@@ -23,7 +31,8 @@ for step in $(seq 1 $1); do
   sleep 0.5
 done
 touch $COPIES/done-$SLURM_PROCID
-[ $# = 1 ] || sleep 1000
+[ $then != die ] || [ $SLURM_PROCID != 1 ] || kill -9 $$
+[ $then = end ] || exec sleep 1000
 """
 
 
@@ -42,16 +51,16 @@ class SlurmJob(unittest.TestCase):
         (cls.work / "bin/forebay").symlink_to(Path(COMMAND).resolve())
         (cls.work / "application.sh").write_text(APPLICATION)
 
-    def submit(self, name, *arguments):
+    def submit(self, example, name, *arguments, minutes=10, **variables):
         """The number of the job, and where the copies of its files are."""
         copies = self.work / f"copies-{name}"
         copies.mkdir()
         more = {
             "PATH": f"{self.work}/bin:{self.bed.environment['PATH']}", "STORE": str(self.work / f"store-{name}"),
-            "COPIES": str(copies), "COMPLETE": "rename", "STAGE_OF_NODE": f"{self.work}/stage-$SLURM_JOB_ID-$SLURMD_NODENAME",
+            "COPIES": str(copies), "COMPLETE": "rename", **variables,
         }  # fmt: skip
-        out = self.bed.call("sbatch", "--parsable", "--nodes=2", "--ntasks-per-node=1", "--time=10", f"--chdir={self.work}",
-                            f"--output={self.work}/{name}.out", SOURCE / "examples/slurm/job.sbatch", "sh",
+        out = self.bed.call("env", "-C", self.work, "sbatch", "--parsable", "--nodes=2", "--ntasks-per-node=1", f"--time={minutes}", f"--chdir={self.work}",
+                            f"--output={self.work}/{name}.out", SOURCE / f"examples/slurm/{example}.sbatch", "sh",
                             f"{self.work}/application.sh", *map(str, arguments), **more)  # fmt: skip
         self.assertRegex(out, r"^\d+$")
         return out.strip(), copies
@@ -82,18 +91,65 @@ class SlurmJob(unittest.TestCase):
                 self.assertEqual((copies / one / file).read_bytes(), (target / file).read_bytes())
         return names
 
-    def test_a_job_that_ends_by_itself(self):
-        number, copies = self.submit("plain", 3)
+    def wait_for_ranks(self, name, copies):
+        end = time.monotonic() + 60
+        while not all((copies / f"done-{rank}").exists() for rank in range(2)):
+            self.assertLess(time.monotonic(), end, self.text(name))
+            time.sleep(0.2)
+
+    def starts(self, copies):
+        return [(copies / f"starts-{rank}").read_text().split() for rank in range(2)]
+
+    def history(self, name):
+        return forebay("status", "--history", "--store", self.work / f"store-{name}", "--json").json["jobs"]
+
+    def test_a_rank_that_dies_is_followed_by_a_relaunch(self):
+        number, copies = self.submit("job", "dies", 3, "die", RESTART_ARGS="--restart {}")
+        self.wait(number, "dies")
+        self.assertIn("it is started again (1 of 3)", self.text("dies"))
+        self.assertEqual([["1", "4"], ["1", "4"]], self.starts(copies))
+        self.assertIn("s3", self.check("dies", copies, 1))
+        (job,) = self.history("dies")
+        self.assertEqual((number, "n1", 0, 2, True), tuple(job[key] for key in ("job", "host", "exit_code", "launches", "drained")))
+
+    def test_a_job_whose_time_is_over_is_queued_again_and_continues(self):
+        number, copies = self.submit(
+            "job", "over", 3, "wait", minutes=1, RESTART_ARGS="--restart {}", OPTIONS="--drain-before 40 --grace 5")
+        self.wait_for_ranks("over", copies)
+        end = time.monotonic() + 90
+        # Slurm lets a job that was queued again wait for two minutes, for no reason that matters here.
+        while len(self.starts(copies)[0]) < 2:
+            self.assertLess(time.monotonic(), end, self.text("over"))
+            self.bed.call("scontrol", "update", f"JobId={number}", "StartTime=now")
+            time.sleep(0.5)
+        self.wait(number, "over")
+        text = self.text("over")
+        self.assertIn("the time of the job is nearly over", text)
+        self.assertIn("the job is queued again", text)
+        self.assertNotIn("DUE TO TIME LIMIT", text)
+        self.assertEqual([["1", "4"], ["1", "4"]], self.starts(copies))
+        self.assertIn("s3", self.check("over", copies, 1))
+        first, second = self.history("over")
+        self.assertEqual((number, True, True), tuple(first[key] for key in ("job", "out_of_time", "drained")))
+        self.assertEqual((f"{number}.2", None, 0), tuple(second[key] for key in ("job", "out_of_time", "exit_code")))
+
+    def by_hand(self, name, *arguments):
+        return self.submit("by-hand", name, *arguments, STAGE_OF_NODE=f"{self.work}/stage-$SLURM_JOB_ID-$SLURMD_NODENAME")
+
+    def test_by_hand_a_job_that_ends_by_itself(self):
+        number, copies = self.by_hand("plain", 3, "end")
         self.wait(number, "plain")
         self.assertIn("s3", self.check("plain", copies, 1))
         self.assertIn("stopped", self.text("plain"))
 
-    def test_a_job_whose_time_is_nearly_over(self):
-        number, copies = self.submit("signal", 3, "forever")
-        end = time.monotonic() + 60
-        while not all((copies / f"done-{rank}").exists() for rank in range(2)):
-            self.assertLess(time.monotonic(), end, self.text("signal"))
-            time.sleep(0.2)
+    def test_by_hand_a_rank_that_dies_ends_the_job(self):
+        number, copies = self.by_hand("killed", 3, "die")
+        self.wait(number, "killed")
+        self.assertIn("s3", self.check("killed", copies, 1))
+
+    def test_by_hand_a_job_whose_time_is_nearly_over(self):
+        number, copies = self.by_hand("signal", 3, "wait")
+        self.wait_for_ranks("signal", copies)
         self.bed.call("scancel", "--batch", "--signal=USR1", number)
         self.wait(number, "signal")
         self.assertIn("the time is nearly over", self.text("signal"))

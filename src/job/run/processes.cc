@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -118,6 +119,33 @@ Result<Process> spawn(const ProcessSpec& spec) {
   while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
   return fail_errno(code, "run", spec.words[0]);
+}
+
+Result<std::string> output_of(const std::vector<std::string>& words, std::chrono::milliseconds patience) {
+  constexpr size_t kMostBytes = 16 << 20;
+  using Clock = std::chrono::steady_clock;
+  const auto until = Clock::now() + patience;
+  FOREBAY_TRY(auto process, spawn({.words = words, .death_signal = SIGTERM, .piped = true}));
+  process.in = Fd();
+  std::string output;
+  bool is_whole = false;
+  while (!is_whole && Clock::now() < until && output.size() < kMostBytes) {
+    pollfd wait{process.out.get(), POLLIN, 0};
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+    if (::poll(&wait, 1, static_cast<int>(std::clamp<int64_t>(left, 0, 60'000))) <= 0) continue;
+    char buffer[4096];
+    const ssize_t got = ::read(process.out.get(), buffer, sizeof buffer);
+    if (got > 0) output.append(buffer, static_cast<size_t>(got));
+    is_whole = got == 0;
+  }
+  if (!is_whole) ::kill(process.pid, SIGKILL);
+  int status = 0;
+  while (::waitpid(process.pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!is_whole) return fail(ErrorKind::timeout, fmt::format("'{}' does not come to an end", words[0]));
+  if (const Ending ending = Ending::of(status); !ending.good())
+    return fail(ErrorKind::disconnected, fmt::format("'{}' ended with {}", words[0], ending.text()));
+  return output;
 }
 
 std::vector<Ended> reap() {

@@ -34,6 +34,10 @@ struct Process {
 // empty.
 Result<Process> spawn(const ProcessSpec& spec);
 
+// What a program prints, which is waited for. The errors of running it; timeout, after it was killed; disconnected if
+// it does not end well, with how it did. What it says on standard error goes to this process's.
+Result<std::string> output_of(const std::vector<std::string>& words, std::chrono::milliseconds patience);
+
 struct Ended {
   pid_t pid = 0;
   Ending ending;

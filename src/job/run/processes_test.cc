@@ -53,6 +53,16 @@ TEST(Processes, SeeTheirLifelineEnd) {
   EXPECT_TRUE(wait_for(process->pid).good());
 }
 
+TEST(Processes, AreAskedForWhatTheyPrint) {
+  EXPECT_EQ(output_of({"sh", "-c", "cat; echo a; echo b"}, 10s).value(), "a\nb\n");
+  const auto failed = output_of({"sh", "-c", "echo a; exit 3"}, 10s);
+  ASSERT_FALSE(failed);
+  EXPECT_NE(failed.error().what.find("exit code 3"), std::string::npos);
+  EXPECT_EQ(output_of({"/nonexistent/program"}, 10s).error().kind, ErrorKind::not_found);
+  EXPECT_EQ(output_of({"sleep", "100"}, 50ms).error().kind, ErrorKind::timeout);
+  EXPECT_TRUE(reap().empty());
+}
+
 TEST(Processes, DoWhatMayHang) {
   EXPECT_TRUE(done_in_child([] {}, 10s));
   const auto begin = std::chrono::steady_clock::now();

@@ -23,6 +23,7 @@ constexpr auto kTidyTime = 25s;     // for daemons to put things in order when t
 constexpr auto kHurryTime = 5s;     // likewise, when the drain has failed: the file system may hang
 constexpr auto kLeaveTime = 2s;     // likewise, when nothing is waited for
 constexpr auto kOrphanTime = 3s;    // for what the application left behind to end when told to
+constexpr auto kEndTime = 10s;      // for the rest after a drain, before the job's time is over
 constexpr auto kLook = 50ms;        // between looks at orphans, whose deaths come one after another
 constexpr auto kLookAgain = 500ms;  // for what a restart waits for
 constexpr auto kTellTime = 30s;     // for a coordinator to know which nodes are lost
@@ -39,11 +40,14 @@ class Run {
         nodes_(plan.nodes),
         overseer_(plan.watch, plan.look, plan.exclude),
         progress_(plan.watch),
-        node_watch_(plan.watch.node) {}
+        node_watch_(plan.watch.node),
+        deadline_(plan.deadline) {}
 
   Result<RunReport> run() {
     auto done = start_daemons();
     if (done && !ending()) done = run_application();
+    end_of_job_ = deadline_.end_of_job();
+    deadline_ = Deadline();
     if (done && report_.launches > 0 && !report_.left) drain();
     end_all();
     report_.daemon_deaths = daemons_.deaths();
@@ -66,26 +70,29 @@ class Run {
 
   void handle(Time until) {
     auto pipes = daemons_.pipes();
-    for (const int fd : errands_.pipes()) pipes.push_back(fd);
+    for (const Errands* errands : {&errands_, &clock_})
+      for (const int fd : errands->pipes()) pipes.push_back(fd);
     for (const int fd : overseer_.pipes()) pipes.push_back(fd);
-    const auto seen = events_.wait(pipes, std::min(until, overseer_.next_tick()));
+    const auto seen = events_.wait(pipes, std::min({until, overseer_.next_tick(), deadline_.next()}));
     for (const int fd : seen.readable) {
       daemons_.readable(fd);
       errands_.readable(fd);
       overseer_.readable(fd);
+      clock_.readable(fd);
     }
     const Time now = Clock::now();
     for (const Ended& one : seen.ended) {
       if (application_.ended(one)) {
         report_.ending = one.ending;
       } else if (!daemons_.ended(one, now) && !overseer_.ended(one)) {
-        errands_.ended(one);
+        if (!errands_.ended(one)) clock_.ended(one);
       }
     }
     for (const Events::Signal& signal : seen.signals) received(signal);
     daemons_.tick(now);
     overseer_.tick(now);
     if (auto newest = overseer_.take_seen()) observe(*std::move(newest), now);
+    watch_time(now);
   }
 
   // Nobody looked after the application while this process did not run.
@@ -121,6 +128,28 @@ class Run {
     if (std::ranges::find(said_, text) != said_.end()) return;
     said_.push_back(text);
     say_(text);
+  }
+
+  void watch_time(Time now) {
+    if (asks_time_ && clock_.done()) {
+      asks_time_ = false;
+      const auto outputs = clock_.outputs();
+      const Result<Deadline::Left> left =
+          outputs ? plan_.time_left(outputs->front()) : std::unexpected(outputs.error());
+      if (!left) say_("how much time the job has left is not told: " + left.error().message());
+      deadline_.answered(left.has_value(), left.value_or(Deadline::Left()), now);
+    }
+    const auto step = deadline_.step(now);
+    if (step == Deadline::Step::ask) {
+      clock_.clear();
+      asks_time_ = clock_.start(plan_.ask_time).has_value();
+      if (!asks_time_) deadline_.answered(false, {}, now);
+    } else if (step == Deadline::Step::end && !ending()) {
+      report_.out_of_time = true;
+      report_.told_to_end = SIGTERM;
+      say_("the time of the job is nearly over: the application is told to end, and what is complete is drained");
+      if (application_.runs()) application_.pass_on(SIGTERM, false);
+    }
   }
 
   void received(const Events::Signal& signal) {
@@ -321,7 +350,8 @@ class Run {
   std::vector<pid_t> orphans() const {
     auto all = children();
     std::erase_if(all, [&](pid_t pid) {
-      return daemons_.owns(pid) || errands_.owns(pid) || overseer_.owns(pid) || application_.owns(pid);
+      return daemons_.owns(pid) || errands_.owns(pid) || overseer_.owns(pid) || clock_.owns(pid) ||
+             application_.owns(pid);
     });
     return all;
   }
@@ -338,6 +368,12 @@ class Run {
     }
   }
 
+  std::chrono::milliseconds drain_patience(Time now) const {
+    if (end_of_job_ == Time::max()) return plan_.drain_timeout;
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end_of_job_ - now - kEndTime);
+    return std::clamp<std::chrono::milliseconds>(left, 1s, plan_.drain_timeout);
+  }
+
   void drain() {
     const Time begin = Clock::now();
     // What needs them will not come.
@@ -345,7 +381,7 @@ class Run {
       if (std::ranges::find(report_.lost_nodes, host) == report_.lost_nodes.end()) exclude(host);
     wait_until_exclusions_are_known();
     if (!(daemons_.stopped_by_others() && daemons_.all_gone())) {
-      auto output = go({plan_.drain}, plan_.drain_timeout, true);
+      auto output = go({plan_.drain}, drain_patience(begin), true);
       if (output)
         report_.drain = std::move(output->front());
       else
@@ -358,6 +394,7 @@ class Run {
   void end_all() {
     errands_.clear();
     overseer_.end();
+    clock_.clear();
     application_.kill();
     daemons_.let_go();
     const auto gone = [&] { return daemons_.all_gone(); };
@@ -385,6 +422,10 @@ class Run {
   Overseer::Seen seen_;            // the newest
   std::vector<std::string> lost_;  // nodes in use, by the newest
   std::vector<std::string> said_;
+  Deadline deadline_;
+  Errands clock_;  // asks how much time the job has left
+  bool asks_time_ = false;
+  Time end_of_job_ = Time::max();
   Application application_;
   Time launched_{};
   RunReport report_;

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "job/run/daemons.h"
+#include "job/run/deadline.h"
 #include "job/run/errands.h"
 #include "job/run/node_table.h"
 #include "job/run/relaunch.h"
@@ -44,6 +45,12 @@ struct RunPlan {
   Errand look;
   std::function<Errand(const std::string& host)> exclude;
 
+  // The application is told to end when the time of the job is nearly over. `ask_time` prints what `time_left` reads;
+  // not used if the deadline does not ask.
+  Deadline deadline;
+  Errand ask_time;
+  std::function<Result<Deadline::Left>(const std::string& output)> time_left;
+
   Errand drain;  // ends the daemons when everything is drained; its output is passed on
 
   std::chrono::milliseconds start_timeout{60'000};     // for the daemons to be ready
@@ -60,8 +67,9 @@ struct RunReport {
   std::optional<std::string> drain;  // what the errand has printed, if it succeeded
   std::chrono::milliseconds drain_time{0};
   size_t daemon_deaths = 0;
-  int told_to_end = 0;  // the signal, or 0
-  bool left = false;    // a second signal: nothing was waited for
+  int told_to_end = 0;       // the signal, or 0
+  bool out_of_time = false;  // the deadline has told it to end
+  bool left = false;         // a second signal: nothing was waited for
 };
 
 // Signals: the first SIGINT, SIGTERM or SIGHUP is passed to the application, which has `grace` to end; then what is
