@@ -116,7 +116,7 @@ class SlurmJob(unittest.TestCase):
         number, copies = self.submit(
             "job", "over", 3, "wait", minutes=1, RESTART_ARGS="--restart {}", OPTIONS="--drain-before 40 --grace 5")
         self.wait_for_ranks("over", copies)
-        end = time.monotonic() + 90
+        end = time.monotonic() + 200
         # Slurm lets a job that was queued again wait for two minutes, for no reason that matters here.
         while len(self.starts(copies)[0]) < 2:
             self.assertLess(time.monotonic(), end, self.text("over"))
