@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <numeric>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -80,35 +78,6 @@ std::string application_name(const Manifest& manifest) {
   const auto count = number<uint64_t>(std::string_view(stored).substr(mark + 1));
   if (!count || *count < 2 || stored_name(stored.substr(0, mark), *count) != stored) return stored;
   return stored.substr(0, mark);
-}
-
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i);
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row.back();
-}
-
-std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& candidates) {
-  constexpr size_t kMostNames = 3, kLongest = 200;
-  const size_t most_edits = std::max<size_t>(2, name.size() / 3);
-  if (name.size() > kLongest) return {};
-  std::vector<std::pair<size_t, std::string>> near;
-  for (const std::string& candidate : candidates)
-    if (const size_t distance = edit_distance(name, candidate); distance <= most_edits)
-      near.emplace_back(distance, candidate);
-  std::ranges::sort(near);
-  std::vector<std::string> names;
-  for (auto& [distance, candidate] : near)
-    if (names.size() < kMostNames) names.push_back(std::move(candidate));
-  return names;
 }
 
 }  // namespace forebay::store

@@ -2,7 +2,6 @@
 #include <random>
 #include <set>
 
-#include "store/names.h"
 #include "store/test_store.h"
 
 namespace forebay::store {
@@ -115,16 +114,6 @@ TEST(Names, SetNames) {
   EXPECT_FALSE(is_set_name(std::string_view("a\0b", 3)));
   EXPECT_TRUE(is_set_name(std::string(200, 'x')));
   EXPECT_FALSE(is_set_name(std::string(201, 'x')));
-}
-
-TEST(Names, EditDistance) {
-  EXPECT_EQ(edit_distance("", ""), 0u);
-  EXPECT_EQ(edit_distance("abc", ""), 3u);
-  EXPECT_EQ(edit_distance("", "abc"), 3u);
-  EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
-  EXPECT_EQ(edit_distance("run01", "run10"), 2u);
-  EXPECT_EQ(nearest_names("rnu1", {"run1", "run2", "run3", "run4", "elsewhere"}), (Names{"run1"}));
-  EXPECT_EQ(nearest_names("run", {"run4", "run3", "run2", "run1"}), (Names{"run1", "run2", "run3"}));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "store/names.h"
+#include "base/nearest.h"
 
 namespace forebay::store {
 

@@ -35,8 +35,8 @@
 
 #include "base/at_once.h"
 #include "base/byte_source.h"
+#include "base/nearest.h"
 #include "store/files.h"
-#include "store/names.h"
 #include "store/sealed_text.h"
 #include "store/staging.h"
 
