@@ -89,7 +89,8 @@ TEST(Manifest, EveryMemberIsRequiredAndHasItsType) {
   for (const auto& [key, member] : good.items()) {
     nlohmann::json bad = good;
     bad.erase(key);
-    const std::set<std::string> optional = {"step", "sources", "lost_containers", "repaired_from", "damaged_files"};
+    const std::set<std::string> optional = {"application_name", "step",          "sources",
+                                            "lost_containers",  "repaired_from", "damaged_files"};
     EXPECT_EQ(check_broken(bad), !optional.contains(key)) << key;
     for (const nlohmann::json& wrong : {nlohmann::json(nullptr), nlohmann::json(1.5), nlohmann::json(true),
                                         nlohmann::json::object(), member.is_string() ? nlohmann::json(1) : "text"}) {
