@@ -31,7 +31,7 @@ void decode_with(benchmark::State& state, const Chain& chain, const Field& field
 }
 
 void choose_with(benchmark::State& state, const Profile& profile, const Field& field) {
-  for (auto _ : state) benchmark::DoNotOptimize(profile.choose(field.shape, field.bytes));
+  for (auto _ : state) benchmark::DoNotOptimize(profile.encode(field.shape, field.bytes));
   state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * field.bytes.size()));
 }
 

@@ -1,5 +1,5 @@
 // forebay-measure-frames: what chains and profiles make of the frames of a real set, and the processor time that
-// choosing, encoding and decoding take, without files around them. Every frame is decoded and compared. Usage:
+// encoding (with the choice) and decoding take, without files around them. Every frame is decoded and compared. Usage:
 // forebay-measure-frames DIR ROUNDS DUMP|- ARM...
 //   ARM is a profile, a chain of codecs (on the frames that the profile balanced makes), or best:PROFILE, which encodes
 //   each frame with everything that the profile may choose and takes the smallest. The arms take turns, ROUNDS times.
@@ -45,7 +45,7 @@ Result<Arm> parse_arm(const std::string& text) {
 
 struct Cost {
   uint64_t frames = 0, raw = 0, stored = 0;
-  double choose = 0, encode = 0, decode = 0;
+  double encode = 0, decode = 0;
   std::set<std::string> chains;
 };
 
@@ -91,17 +91,13 @@ Result<void> measure(const Arm& arm, const LoadedFrame& frame, Cost& cost) {
   const auto raw = frame.raw->raw.span();
   const auto& references = frame.related.references;
   const engine::CpuClock clock;
-  codec::Chain chain;
-  if (!arm.tries_all) chain = arm.profile.choose(frame.shape, raw, frame.related);
-  const double chosen = clock.seconds();
   const codec::Encoded encoded =
-      arm.tries_all ? encode_best(arm.profile, frame) : codec::encode(chain, frame.shape, raw, references);
+      arm.tries_all ? encode_best(arm.profile, frame) : arm.profile.encode(frame.shape, raw, frame.related).encoded;
   const double encoded_at = clock.seconds();
   Buffer back(raw.size());
   FOREBAY_CHECK(codec::decode(encoded.recipe, frame.shape, encoded.payload, back.span(), references));
   cost.decode += clock.seconds() - encoded_at;
-  cost.choose += chosen;
-  cost.encode += encoded_at - chosen;
+  cost.encode += encoded_at;
   if (!std::ranges::equal(raw, back.span()))
     return fail(ErrorKind::internal, "a frame does not decode to what was encoded with " + arm.name);
   FOREBAY_TRY(const codec::Chain used, codec::chain_of(encoded.recipe));
@@ -123,7 +119,6 @@ Result<void> measure(const Arm& arm, const FrameSet& set, int round) {
                     {"frames", cost.frames},
                     {"raw", cost.raw},
                     {"stored", cost.stored},
-                    {"choose", cost.choose},
                     {"encode", cost.encode},
                     {"decode", cost.decode},
                     {"chains", cost.chains}});

@@ -229,6 +229,8 @@ uint64_t encode_bytes(const Chain& chain, uint64_t raw_bytes) {
   return buffers * largest_bound(chain, raw_bytes) + scratch;
 }
 
+uint64_t result_bytes(const Chain& chain, uint64_t raw_bytes) { return largest_bound(chain, raw_bytes); }
+
 uint64_t decode_bytes(std::span<const std::byte> recipe, uint64_t raw_bytes) {
   const Result<Chain> chain = chain_of(recipe);
   return chain ? decode_bytes(*chain, raw_bytes) : 0;

@@ -53,6 +53,8 @@ Result<Chain> chain_of(std::span<const std::byte> recipe);
 // The memory of the result counts, but what a FrameShape holds does not: a copy of it is made for each stage, and one
 // more; nor does what the recipe holds, which is copied twice.
 uint64_t encode_bytes(const Chain& chain, uint64_t raw_bytes);
+// What of that the payload takes that encode() returns.
+uint64_t result_bytes(const Chain& chain, uint64_t raw_bytes);
 uint64_t decode_bytes(std::span<const std::byte> recipe, uint64_t raw_bytes);
 uint64_t decode_bytes(const Chain& chain, uint64_t raw_bytes);
 

@@ -6,110 +6,54 @@
 #include <fmt/ranges.h>
 
 #include "base/nearest.h"
-#include "codec/codec_ids.h"
+#include "codec/finalists.h"
+#include "codec/profile_chains.h"
 #include "codec/trial.h"
 
 namespace forebay::codec {
 namespace {
 
-const Stage kShuffle{kShuffleId, 0, {}}, kBitshuffle{kBitshuffleId, 0, {}};
-const Stage kFpc2{kFpcId, 2, {}}, kFpzip1d{kFpzip1dId, 0, {}}, kFpzip{kFpzipId, 0, {}};
-const Stage kLz4{kLz4Id, 0, {}}, kDeflate6{kDeflateId, 6, {}};
-const Stage kZstd1{kZstdId, 1, {}}, kZstd3{kZstdId, 3, {}}, kZstdMax{kZstdId, 9, {}};
-const Stage kFitted{kFittedId, 0, {}}, kLch{kLchId, 0, {}}, kLchMax{kLchId, 1, {}}, kHalo{kHaloId, 0, {}};
-
-Stage lorenzo(uint8_t order) { return {kLorenzoId, order, {}}; }
-
-constexpr uint64_t kSparseRatio = 10;  // of a sample that shrinks to so little that other rules hold
-constexpr uint64_t kLargeSampleBytes = 4 << 20;
-
 constexpr uint64_t kTinyVariableBytes = 100;  // mcrEngine section 6.1: such variables skip the first pass
-
-bool is_available(const Chain& chain) {
-  return std::ranges::all_of(chain, [](const Stage& stage) { return find_codec(stage.id) != nullptr; });
-}
-
-// The ways of turning elements into something that a coder likes, in the order of preference.
-std::vector<Chain> transforms(const DataType& type) {
-  if (type.size == 1)
-    return type.is_number() ? std::vector<Chain>{{}, {lorenzo(0)}, {lorenzo(1)}} : std::vector<Chain>{{}};
-  if (!type.is_number()) return {{kShuffle}, {}};
-  return {{kShuffle}, {lorenzo(0), kShuffle}, {lorenzo(1), kShuffle}, {lorenzo(2), kShuffle}, {}};
-}
-
-Chain join(Chain chain, Stage coder) {
-  chain.push_back(coder);
-  return chain;
-}
-
-std::vector<Chain> with_coders(const std::vector<Chain>& firsts, std::initializer_list<Stage> coders) {
-  std::vector<Chain> chains;
-  for (const Stage& coder : coders)
-    for (const Chain& first : firsts) chains.push_back(join(first, coder));
-  return chains;
-}
-
-// The paper's first pass by type (mcrEngine section 6.1). Where the build lacks the library, only the second pass.
-Chain paper_chain(const DataType& type) {
-  Chain chain{kLz4, kDeflate6};
-  if (type.kind == Kind::floating && type.size == 8) chain = {kFpc2, kDeflate6};
-  if (type.kind == Kind::floating && type.size == 4) chain = {kFpzip1d, kDeflate6};
-  return is_available(chain) ? chain : Chain{kDeflate6};
-}
-
-// Doubles have more bytes that only a search for matches can save, and fewer elements to search per byte.
-Stage balanced_coder(const DataType& type) { return type.size == 8 ? kZstd3 : kZstd1; }
-
-bool is_float(const DataType& type) { return type.kind == Kind::floating && (type.size == 4 || type.size == 8); }
-
-// The chains of `max`, but for those that refer to other frames. `classic` are transforms for an LZ coder.
-std::vector<Chain> max_candidates(const DataType& type, const std::vector<Chain>& classic) {
-  std::vector<Chain> chains = with_coders(classic, {kZstd3});
-  if (type.is_number() && type.size > 1) chains.push_back({lorenzo(0), kBitshuffle, kZstd3});
-  if (is_float(type)) chains.insert(chains.end(), {{kFitted, kLchMax}, {kFitted, kShuffle, kZstd3}});
-  return chains;
-}
-
-// With a prediction from other variables, whose residuals no transform improves.
-std::vector<Chain> related_candidates(const Bytes& parameters) {
-  const Stage relation{kRelationId, 0, parameters};
-  return {{relation, kLchMax}, {relation, kShuffle, kZstd3}, {relation, kBitshuffle, kZstd3}};
-}
-
-bool refers(const Chain& chain) { return !chain.empty() && chain.front().id == kRelationId; }
-
-// With a look for cells that copy others, before anything else that works on the cells of this frame alone. It finds
-// none in a sample, and leaves itself out where it finds none in the frame.
-Chain with_halo(Chain chain, const DataType& type) {
-  if (!type.is_number() || type.size < 4) return chain;
-  chain.insert(chain.begin() + (refers(chain) ? 1 : 0), kHalo);
-  return chain;
-}
-
-// The best of `chains` on a sample. Where they shrink it to little it is repetition that counts, of which a sample sees
-// too little; but then they are fast, and are tried on most of the frame.
-Trial best_of(const std::vector<Chain>& chains, const FrameShape& shape, std::span<const std::byte> raw,
-              References references) {
-  Trial trial = best_by_trial(chains, shape, raw, trial_sample_bytes(raw.size()), references);
-  if (refers(trial.chain) || trial.sample_bytes < kSparseRatio * trial.encoded_bytes) return trial;
-  std::vector<Chain> alone;
-  std::ranges::remove_copy_if(chains, std::back_inserter(alone), refers);
-  return best_by_trial(alone, shape, raw, kLargeSampleBytes, {});
-}
-
-// Where a sample shrinks to little, a longer search for matches costs little; where it shrinks to nothing, there is
-// nothing to gain.
-Chain with_longer_search(Trial trial) {
-  constexpr uint64_t kConstantRatio = 200;
-  const bool is_sparse = trial.sample_bytes > kSparseRatio * trial.encoded_bytes &&
-                         trial.sample_bytes < kConstantRatio * trial.encoded_bytes;
-  if (trial.chain.back() == kZstd3 && is_sparse) trial.chain.back() = kZstdMax;
-  return std::move(trial.chain);
-}
 
 bool only_tiny_variables(const FrameShape& shape) {
   return std::ranges::all_of(shape.blocks,
                              [&](const Block& block) { return block.count() * shape.type.size < kTinyVariableBytes; });
+}
+
+void add_new(std::vector<Chain>& chains, const Chain& chain) {
+  if (std::ranges::count(chains, chain) == 0) chains.push_back(chain);
+}
+
+std::vector<Chain> fast_candidates(const DataType& type) {
+  std::vector<Chain> chains;
+  for (const Chain& transform : transforms(type)) chains.push_back(join(transform, kZstd1));
+  return chains;
+}
+
+// `chain` with and without a look for copies, and if it ends so, with all efforts of `coders`.
+void add_variants(std::vector<Chain>& chains, const Chain& chain, const DataType& type,
+                  std::initializer_list<Stage> coders) {
+  const auto add = [&](const Chain& variant) {
+    add_new(chains, with_halo(variant, type));
+    add_new(chains, variant);
+  };
+  add(chain);
+  if (chain.back().id != kZstdId) return;
+  for (const Stage& coder : coders) add(join(Chain(chain.begin(), chain.end() - 1), coder));
+}
+
+std::vector<Chain> balanced_candidates(const DataType& type) {
+  std::vector<Chain> chains;
+  for (const Chain& transform : transforms(type))
+    for (const Chain& chain : balanced_chains(type, transform)) add_variants(chains, chain, type, {kZstd1, kZstd3});
+  return chains;
+}
+
+std::vector<Chain> max_candidates(const DataType& type) {
+  std::vector<Chain> chains = balanced_candidates(type);
+  for (const Chain& transform : transforms(type))
+    for (const Chain& chain : max_chains(type, transform)) add_variants(chains, chain, type, {kZstd1, kZstd3, kZstd9});
+  return chains;
 }
 
 std::unexpected<Error> unknown_profile(std::string_view text) {
@@ -140,31 +84,32 @@ Result<Profile> Profile::parse(std::string_view text) {
   return profile;
 }
 
-Chain Profile::choose(const FrameShape& shape, std::span<const std::byte> raw, const Related& related) const {
+Chosen Profile::encode(const FrameShape& shape, std::span<const std::byte> raw, const Related& related) const {
+  Contest contest(shape, raw, related.references);
   switch (policy_) {
     case Policy::none:
-      return {};
+      contest.enter({});
+      break;
     case Policy::gzip:
-      return {kDeflate6};
+      contest.enter({kDeflate6});
+      break;
     case Policy::paper:
-      return only_tiny_variables(shape) ? Chain{kDeflate6} : paper_chain(shape.type);
+      contest.enter(only_tiny_variables(shape) ? Chain{kDeflate6} : paper_chain(shape.type));
+      break;
     case Policy::fast:
-      return join(best_by_estimate(transforms(shape.type), shape, raw), kZstd1);
-    case Policy::balanced: {
-      Chain classic = join(best_by_estimate(transforms(shape.type), shape, raw), balanced_coder(shape.type));
-      if (!is_float(shape.type)) return with_halo(std::move(classic), shape.type);
-      return with_halo(best_of({classic, {kFitted, kLch}}, shape, raw, {}).chain, shape.type);
-    }
-    case Policy::max: {
-      std::vector<Chain> chains = max_candidates(shape.type, {best_by_estimate(transforms(shape.type), shape, raw)});
-      if (!related.parameters.empty())
-        std::ranges::move(related_candidates(related.parameters), std::back_inserter(chains));
-      return with_halo(with_longer_search(best_of(chains, shape, raw, related.references)), shape.type);
-    }
+      contest.enter(join(best_by_estimate(transforms(shape.type), shape, raw), kZstd1));
+      break;
+    case Policy::balanced:
+      enter_balanced(contest, shape, raw);
+      break;
+    case Policy::max:
+      enter_max(contest, shape, raw, related.parameters, related.references);
+      break;
     case Policy::chain:
-      return chain_;
+      contest.enter(chain_);
+      break;
   }
-  return {};
+  return contest.take();
 }
 
 std::vector<Chain> Profile::candidates(const DataType& type) const {
@@ -176,23 +121,11 @@ std::vector<Chain> Profile::candidates(const DataType& type) const {
     case Policy::paper:
       return {{kDeflate6}, paper_chain(type)};
     case Policy::fast:
-      return with_coders(transforms(type), {kZstd1});
-    case Policy::balanced: {
-      std::vector<Chain> chains = with_coders(transforms(type), {balanced_coder(type)});
-      if (is_float(type)) chains.push_back({kFitted, kLch});
-      for (Chain& chain : chains) chain = with_halo(std::move(chain), type);
-      return chains;
-    }
-    case Policy::max: {
-      std::vector<Chain> chains = max_candidates(type, transforms(type));
-      for (size_t i = chains.size(); i-- > 0;)
-        if (chains[i].back() == kZstd3) {
-          chains.push_back(chains[i]);
-          chains.back().back() = kZstdMax;
-        }
-      for (Chain& chain : chains) chain = with_halo(std::move(chain), type);
-      return chains;
-    }
+      return fast_candidates(type);
+    case Policy::balanced:
+      return balanced_candidates(type);
+    case Policy::max:
+      return max_candidates(type);
     case Policy::chain:
       return {chain_};
   }
@@ -207,15 +140,17 @@ uint64_t Profile::frame_bytes() const {
 uint64_t Profile::memory_bytes(uint64_t raw_bytes) const {
   constexpr DataType kTypes[] = {
       kBytes, {Kind::floating, ByteOrder::little, 8}, {Kind::floating, ByteOrder::little, 4}};
-  uint64_t encoding = 0;
+  const bool compares = policy_ == Policy::balanced || policy_ == Policy::max;
+  uint64_t encoding = 0, kept = 0;
   for (const DataType& type : kTypes)
-    for (const Chain& chain : candidates(type)) encoding = std::max(encoding, encode_bytes(chain, raw_bytes));
+    for (const Chain& chain : candidates(type)) {
+      encoding = std::max(encoding, encode_bytes(chain, raw_bytes));
+      if (compares) kept = std::max(kept, result_bytes(chain, raw_bytes));
+    }
   uint64_t choosing = 0;
-  if (policy_ == Policy::fast || policy_ == Policy::balanced || policy_ == Policy::max)
-    choosing += estimate_memory_bytes(raw_bytes);
-  if (policy_ == Policy::balanced || policy_ == Policy::max)
-    choosing += trial_memory_bytes(trial_sample_bytes(raw_bytes)) + 2 * std::min(raw_bytes, kLargeSampleBytes);
-  return encoding + choosing;
+  if (policy_ == Policy::fast) choosing = estimate_memory_bytes(raw_bytes);
+  if (compares) choosing = finalists_memory_bytes(raw_bytes);
+  return encoding + kept + choosing;
 }
 
 const std::vector<ProfileInfo>& profiles() {

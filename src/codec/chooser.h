@@ -1,4 +1,4 @@
-// Which chain a frame gets: the profile's candidates, tried on samples.
+// Which chain a frame gets: the profile's candidates, tried on samples and on whole frames.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "codec/chain.h"
+#include "codec/contest.h"
 
 namespace forebay::codec {
 
@@ -24,10 +24,12 @@ class Profile {
 
   const std::string& name() const { return name_; }
 
-  // The chain for the frame `raw` (whole) of one variable group. With more than one candidate, tries them on a sample
-  // of the frame (runs of adjacent blocks from several places, and an estimate of repetition) and takes the best. Pure:
-  // depends on the arguments only, never on the clock, so that the same data always give the same container.
-  Chain choose(const FrameShape& shape, std::span<const std::byte> raw, const Related& related = {}) const;
+  // Encodes the frame `raw` (whole) of one variable group through the chain that suits it. With more than one
+  // candidate, tries them on a sample of the frame (runs of adjacent blocks from several places, and an estimate of
+  // repetition), and on all of it where a sample does not tell. `balanced` makes no more of a frame than `fast`, and
+  // `max` no more than `balanced`, but for what a sample hides (docs/codecs.md, "Choosing"). Pure: depends on the
+  // arguments only, never on the clock, so that the same data always give the same container.
+  Chosen encode(const FrameShape& shape, std::span<const std::byte> raw, const Related& related = {}) const;
 
   // Whether choosing takes so long that what was chosen for the set before should be tried first.
   bool remembers() const { return policy_ == Policy::balanced || policy_ == Policy::max; }
@@ -35,14 +37,14 @@ class Profile {
   // How large frames should be, in raw bytes. Cells are found to be copies of others only within one frame.
   uint64_t frame_bytes() const;
 
-  // Whether choose() makes use of `related`.
+  // Whether encode() makes use of `related`.
   bool uses_relations() const { return policy_ == Policy::max; }
 
-  // Everything that choose() may return for frames of this type.
+  // Every chain that encode() may choose for frames of this type, but for those with a relation.
   std::vector<Chain> candidates(const DataType& type) const;
 
-  // The most memory, in bytes, that choose() followed by encode() uses for a frame of `raw_bytes`, beside the frame and
-  // its references.
+  // The most memory, in bytes, that encode() uses for a frame of `raw_bytes`, beside the frame and its references. The
+  // memory of the result counts.
   uint64_t memory_bytes(uint64_t raw_bytes) const;
 
  private:

@@ -49,34 +49,34 @@ Bytes from_a_table(const FrameShape& shape) {
 
 TEST(Profile, TakesNamesAndChains) {
   for (const ProfileInfo& info : profiles()) EXPECT_EQ(profile(info.name).name(), info.name);
-  EXPECT_EQ(to_string(profile("shuffle,zstd:7").choose({}, {})), "shuffle,zstd:7");
+  EXPECT_EQ(to_string(profile("shuffle,zstd:7").encode({}, {}).chain), "shuffle,zstd:7");
   EXPECT_FALSE(Profile::parse("fastest"));
 }
 
 TEST(Profile, FollowsThePaperByDatatype) {
   const auto chosen = [](const DataType& type) {
-    return to_string(profile("paper").choose({type, {Block{{1, 1, 1, 100}}}}, Bytes(100u * type.size)));
+    return to_string(profile("paper").encode({type, {Block{{1, 1, 1, 100}}}}, Bytes(100u * type.size)).chain);
   };
   EXPECT_EQ(chosen(kF8), "fpc:2,deflate:6");
   EXPECT_EQ(chosen(kF4), "fpzip1d,deflate:6");
   const FrameShape tiny{kF8, std::vector<Block>(50, Block{{1, 1, 1, 12}})};
-  EXPECT_EQ(to_string(profile("paper").choose(tiny, Bytes(50 * 96))), "deflate:6");
+  EXPECT_EQ(to_string(profile("paper").encode(tiny, Bytes(50 * 96)).chain), "deflate:6");
 }
 
 TEST(Profile, PredictsSmoothFields) {
   const Frame frame = frame_of(kF8, {Block{{1, 24, 24, 24}}, Block{{1, 24, 24, 24}}}, smooth);
-  const Chain chosen = profile("fast").choose(frame.shape, frame.raw);
+  const Chain chosen = profile("fast").encode(frame.shape, frame.raw).chain;
   EXPECT_EQ(chosen.front().id, kLorenzoId) << to_string(chosen);
 }
 
 TEST(Profile, LeavesTrailingZerosAlone) {
   const Frame frame = frame_of(kF8, {Block{{1, 1, 1, 60000}}}, trailing_zeros);
-  EXPECT_EQ(to_string(profile("fast").choose(frame.shape, frame.raw)), "shuffle,zstd:1");
+  EXPECT_EQ(to_string(profile("fast").encode(frame.shape, frame.raw).chain), "shuffle,zstd:1");
 }
 
 TEST(Profile, SeesValuesThatRepeat) {
   const Frame frame = frame_of(kF8, {Block{{1, 1, 1, 60000}}}, from_a_table);
-  EXPECT_EQ(to_string(profile("fast").choose(frame.shape, frame.raw)), "zstd:1");
+  EXPECT_EQ(to_string(profile("fast").encode(frame.shape, frame.raw).chain), "zstd:1");
 }
 
 TEST(Profile, ChoosesWhatItLists) {
@@ -84,7 +84,7 @@ TEST(Profile, ChoosesWhatItLists) {
     for (const Frame& frame : testing::all_frames()) {
       if (frame.raw.size() > 20000 && info.name == std::string_view("max")) continue;
       const auto candidates = profile(info.name).candidates(frame.shape.type);
-      const Chain chosen = profile(info.name).choose(frame.shape, frame.raw);
+      const Chain chosen = profile(info.name).encode(frame.shape, frame.raw).chain;
       ASSERT_TRUE(std::ranges::count(candidates, chosen)) << info.name << ", " << frame.name << to_string(chosen);
       ASSERT_LE(encode_bytes(chosen, frame.raw.size()), profile(info.name).memory_bytes(frame.raw.size()));
     }
@@ -109,7 +109,7 @@ void expect_near_best(const char* name, const Frame& frame, double margin) {
   };
   auto best = static_cast<double>(frame.raw.size());
   for (const Chain& chain : profile(name).candidates(frame.shape.type)) best = std::min(best, size_with(chain));
-  const Chain chosen = profile(name).choose(frame.shape, frame.raw);
+  const Chain chosen = profile(name).encode(frame.shape, frame.raw).chain;
   EXPECT_LE(size_with(chosen), (1 + margin) * best) << name << " takes " << to_string(chosen);
 }
 

@@ -45,7 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (left > 0) shape.blocks.push_back(Block{{1, 1, 1, left}});
 
   const auto raw = bytes.first(shape.element_total() * shape.type.size);
-  codec::Chain chain = profile->choose(shape, raw);
+  codec::Chain chain = profile->encode(shape, raw).chain;
   const Bytes reversed(raw.rbegin(), raw.rend());
   const std::span<const std::byte> references[] = {reversed};
   if (!chain.empty() && chain.front().id == codec::kRelationId)

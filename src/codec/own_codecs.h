@@ -11,6 +11,10 @@ const Codec& lorenzo_codec();
 const Codec& fpc_codec();
 const Codec& lch_codec();
 const Codec& zstd_codec();
+
+// The bytes that `parts` equal parts of `in` take when each is compressed by itself; none takes more than it has.
+size_t zstd_size_of_parts(uint8_t level, std::span<const std::byte> in, size_t parts);
+
 const Codec& deflate_codec();
 const Codec& lz4_codec();
 const Codec& fpzip1d_codec();

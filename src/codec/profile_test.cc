@@ -25,8 +25,7 @@ class Pair {
   Pair(const Pair&) = delete;
 
   Encoded encoded(const Profile& profile) const {
-    const Chain chain = profile.choose(frame_.shape, frame_.raw, profile.uses_relations() ? related_ : Related{});
-    return encode(chain, frame_.shape, frame_.raw, related_.references);
+    return profile.encode(frame_.shape, frame_.raw, profile.uses_relations() ? related_ : Related{}).encoded;
   }
   Result<void> decode_into(Bytes& raw, std::span<const std::byte> recipe, std::span<const std::byte> payload) const {
     return decode(recipe, frame_.shape, payload, raw, related_.references);

@@ -15,14 +15,22 @@ Chain best_by_estimate(std::span<const Chain> transforms, const FrameShape& shap
 // How much of a frame chains are tried on.
 uint64_t trial_sample_bytes(uint64_t raw_bytes);
 
+// The sizes to which `chains` encode one sample of about `sample_bytes`; UINT64_MAX for a chain that does what another
+// one does, too. `references` are as of encode(): frames of the same shape.
+struct Sizes {
+  uint64_t sample_bytes = 0;
+  std::vector<uint64_t> encoded;  // of each chain
+};
+Sizes sizes_by_trial(std::span<const Chain> chains, const FrameShape& shape, std::span<const std::byte> raw,
+                     uint64_t sample_bytes, References references);
+
 // What a trial found.
 struct Trial {
   Chain chain;
   uint64_t sample_bytes = 0, encoded_bytes = 0;
 };
 
-// The first of `chains` that encodes a sample of about `sample_bytes` to the least. `references` are as of encode():
-// frames of the same shape.
+// The first of `chains` that encodes a sample to the least.
 Trial best_by_trial(std::span<const Chain> chains, const FrameShape& shape, std::span<const std::byte> raw,
                     uint64_t sample_bytes, References references);
 

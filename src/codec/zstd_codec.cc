@@ -66,6 +66,21 @@ class Zstd final : public Codec {
 
 }  // namespace
 
+size_t zstd_size_of_parts(uint8_t level, std::span<const std::byte> in, size_t parts) {
+  const std::unique_ptr<ZSTD_CCtx, FreeContext> state(ZSTD_createCCtx());
+  if (!state) return in.size();
+  const size_t length = in.size() / parts;
+  ZSTD_CCtx_setParameter(state.get(), ZSTD_c_compressionLevel, effective_level(level));
+  ZSTD_CCtx_setParameter(state.get(), ZSTD_c_windowLog, window_log(length));
+  Bytes out(ZSTD_compressBound(length));
+  size_t sum = 0;
+  for (size_t i = 0; i < parts; ++i) {
+    const size_t size = ZSTD_compress2(state.get(), out.data(), out.size(), in.data() + i * length, length);
+    sum += ZSTD_isError(size) ? length : std::min(size, length);
+  }
+  return sum;
+}
+
 const Codec& zstd_codec() {
   static const Zstd codec;
   return codec;

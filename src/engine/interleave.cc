@@ -22,7 +22,7 @@ Result<uint64_t> encoded_bytes(const Directory& sample, const PlanSpec& spec, co
   for (uint32_t number = group.first_frame; number < group.first_frame + group.frame_count; ++number) {
     FOREBAY_TRY(const RawFrame raw, gather(plan, number, sources));
     const FrameShape shape = plan.shape(plan.frames()[number], raw.slices);
-    bytes += codec::encode(profile.choose(shape, raw.raw.span()), shape, raw.raw.span()).payload.size();
+    bytes += profile.encode(shape, raw.raw.span()).encoded.payload.size();
   }
   return bytes;
 }

@@ -121,7 +121,7 @@ class GroupTrial {
     const FrameShape shape = plan.shape(plan.frames()[job.frame.number], job.frame.slices);
     const codec::Related related = relations_.related(plan.frames()[job.frame.number].group, job.references);
     const CpuClock clock;
-    const codec::Encoded encoded = codec::encode(profile_.choose(shape, raw, related), shape, raw, related.references);
+    const codec::Encoded encoded = profile_.encode(shape, raw, related).encoded;
     const double encoded_at = clock.seconds();
     Buffer back(raw.size());
     FOREBAY_CHECK(codec::decode(encoded.recipe, shape, encoded.payload, back.span(), related.references));
