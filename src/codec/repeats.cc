@@ -1,5 +1,6 @@
 #include "codec/repeats.h"
 
+#include <bit>
 #include <vector>
 
 #include "base/bytes.h"
@@ -56,13 +57,19 @@ Repeats find(std::span<const std::byte> raw, Element mask = static_cast<Element>
   return {permille(found, looked_up), permille(constant, tested)};
 }
 
+// Leaves the sign out and the last bits, as far as fields that are symmetric differ by rounding.
+template <class Element>
+constexpr Element mask_of(ByteOrder order, unsigned rounding) {
+  const auto kept = static_cast<Element>(static_cast<Element>(~Element{0}) << 1 >> 1 >> rounding << rounding);
+  return order == ByteOrder::big ? std::byteswap(kept) : kept;
+}
+
 }  // namespace
 
 Repeats find_repeats(std::span<const std::byte> raw, const DataType& type) {
-  constexpr unsigned kIgnoredBits = 24;
-  if (type.kind == Kind::floating && type.size == 8)
-    return find<uint64_t>(raw,
-                          type.order == ByteOrder::big ? ~uint64_t{0} >> kIgnoredBits : ~uint64_t{0} << kIgnoredBits);
+  constexpr unsigned kRounding8 = 32, kRounding4 = 8;
+  if (type.kind == Kind::floating && type.size == 8) return find(raw, mask_of<uint64_t>(type.order, kRounding8));
+  if (type.kind == Kind::floating && type.size == 4) return find(raw, mask_of<uint32_t>(type.order, kRounding4));
   switch (type.size) {
     case 2:
       return find<uint16_t>(raw);

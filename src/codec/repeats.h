@@ -16,9 +16,9 @@ struct Repeats {
 };
 
 // Estimates by looking at pieces of eight elements: for repetition at those that begin with one element in 32, chosen
-// by its value so that equal pieces are found wherever they lie; for constancy at pieces at equal distances. Of doubles
-// the last 24 bits may differ: fields that are periodic or symmetric differ by rounding. Elements of 1, 2, 4 or 8
-// bytes; of another size bytes are looked at.
+// by its value so that equal pieces are found wherever they lie; for constancy at pieces at equal distances. Of
+// floating-point numbers the sign and the last bits (32 of doubles, 8 of singles) may differ: fields that are periodic
+// or symmetric differ by rounding. Elements of 1, 2, 4 or 8 bytes; of another size bytes are looked at.
 Repeats find_repeats(std::span<const std::byte> raw, const DataType& type);
 
 // The memory that find_repeats() takes.

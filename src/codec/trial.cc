@@ -51,29 +51,16 @@ uint64_t estimated_bits(const Chain& transform, const Sample& sample, Bytes& res
 bool is_shuffle(const Stage& stage) { return stage.id == kShuffleId || stage.id == kBitshuffleId; }
 
 // What the stages of `chain` that are no coders make of the sample.
-Bytes transformed(const Chain& chain, const Sample& sample, References references) {
+Bytes transformed(const Chain& chain, const Sample& sample) {
   Bytes in = sample.bytes, out(in.size());
   for (Stage stage : chain) {
     const Codec* codec = find_codec(stage.id);
     if (codec == nullptr || !codec->is_transform() || !codec->accepts(sample.shape)) continue;
-    if (has_parameters(stage.id) && stage.parameters.empty())
-      stage.parameters = codec->fit({sample.shape, stage.level, {}, references}, in);
+    if (has_parameters(stage.id)) stage.parameters = codec->fit({sample.shape, stage.level, {}, {}}, in);
     if (has_parameters(stage.id) && stage.parameters.empty()) continue;
-    if (codec->encode({sample.shape, stage.level, stage.parameters, references}, in, out) == in.size()) in.swap(out);
+    if (codec->encode({sample.shape, stage.level, stage.parameters, {}}, in, out) == in.size()) in.swap(out);
   }
   return in;
-}
-
-// An LZ coder works in pieces that are larger than a sample's planes of bytes, and would mix what it has apart in a
-// frame: so every plane is coded by itself.
-uint64_t size_by_planes(const Chain& chain, const Sample& sample, References references) {
-  return zstd_size_of_parts(chain.back().level, transformed(chain, sample, references), sample.shape.type.size);
-}
-
-uint64_t size_of_sample(const Chain& chain, const Sample& sample, bool is_whole, References references) {
-  const bool has_planes = chain.size() > 1 && chain.back().id == kZstdId && is_shuffle(chain[chain.size() - 2]);
-  if (has_planes && !is_whole && sample.shape.type.size > 1) return size_by_planes(chain, sample, references);
-  return encode(chain, sample.shape, sample.bytes, references).payload.size();
 }
 
 bool is_clearly_less(uint64_t bits, uint64_t best) { return bits * 1000 < best * (1000 - kMarginPermille); }
@@ -96,28 +83,31 @@ Chain best_by_estimate(std::span<const Chain> transforms, const FrameShape& shap
   return *best;
 }
 
-Sizes sizes_by_trial(std::span<const Chain> chains, const FrameShape& shape, std::span<const std::byte> raw,
-                     uint64_t sample_bytes, References references) {
+Trial best_by_trial(std::span<const Chain> chains, const FrameShape& shape, std::span<const std::byte> raw,
+                    uint64_t sample_bytes, References references) {
   const Sample sample = take_sample(shape, raw, sample_bytes);
   std::vector<Bytes> related;  // the same cells of the references
   for (const auto reference : references) related.push_back(take_sample(shape, reference, sample_bytes).bytes);
   const std::vector<std::span<const std::byte>> sampled_references(related.begin(), related.end());
   const unsigned rank = rank_of(sample.shape);
-  Sizes sizes{.sample_bytes = sample.bytes.size(), .encoded = {}};
-  for (const Chain& chain : chains)
-    sizes.encoded.push_back(repeats_level_0(chain, rank)
-                                ? UINT64_MAX
-                                : size_of_sample(chain, sample, raw.size() <= sample_bytes, sampled_references));
-  return sizes;
+  const Chain* best = &chains.front();
+  uint64_t best_size = UINT64_MAX;
+  for (const Chain& chain : chains) {
+    if (repeats_level_0(chain, rank)) continue;
+    const uint64_t size = encode(chain, sample.shape, sample.bytes, sampled_references).payload.size();
+    if (size >= best_size) continue;
+    best = &chain;
+    best_size = size;
+  }
+  return {.chain = *best, .sample_bytes = sample.bytes.size(), .encoded_bytes = best_size};
 }
 
-Trial best_by_trial(std::span<const Chain> chains, const FrameShape& shape, std::span<const std::byte> raw,
-                    uint64_t sample_bytes, References references) {
-  const Sizes sizes = sizes_by_trial(chains, shape, raw, sample_bytes, references);
-  const auto best = std::ranges::min_element(sizes.encoded);
-  return {.chain = chains[static_cast<size_t>(best - sizes.encoded.begin())],
-          .sample_bytes = sizes.sample_bytes,
-          .encoded_bytes = *best};
+uint64_t size_by_planes(const Chain& chain, const FrameShape& shape, std::span<const std::byte> raw,
+                        uint64_t sample_bytes) {
+  const Sample sample = take_sample(shape, raw, sample_bytes);
+  const bool has_planes = chain.size() > 1 && chain.back().id == kZstdId && is_shuffle(chain[chain.size() - 2]);
+  if (!has_planes || shape.type.size == 1) return encode(chain, sample.shape, sample.bytes).payload.size();
+  return zstd_size_of_parts(chain.back().level, transformed(chain, sample), shape.type.size);
 }
 
 uint64_t trial_sample_bytes(uint64_t raw_bytes) {
