@@ -36,11 +36,14 @@ Chain with_coder(Chain chain, const Stage& coder) {
 
 bool ends_with(const Chain& chain, uint16_t id) { return chain.back().id == id; }
 
-// Whether `one` does the same as `other`, only with more effort in the residual coder, which never makes it worse.
-bool is_finer(const Chain& one, const Chain& other) {
-  return ends_with(one, kLchId) && ends_with(other, kLchId) && one.size() == other.size() &&
+// Whether the two differ in their coder's effort only.
+bool are_akin(const Chain& one, const Chain& other) {
+  return one.size() == other.size() && one.back().id == other.back().id &&
          std::equal(one.begin(), one.end() - 1, other.begin());
 }
+
+// Whether `one` has the same residual coder as `other` with more effort, which never makes it worse.
+bool is_finer(const Chain& one, const Chain& other) { return ends_with(one, kLchId) && are_akin(one, other); }
 
 // Whether the frame, of `raw_bytes`, became clearly larger than its sample made expect.
 bool disappoints(const Trial& trial, uint64_t size, uint64_t raw_bytes) {
@@ -54,17 +57,17 @@ bool disappoints(const Trial& trial, uint64_t size, uint64_t raw_bytes) {
 // none.
 const Chain* rival(const std::vector<Chain>& lower, const Trial& trial, const FrameShape& shape,
                    std::span<const std::byte> raw) {
-  constexpr uint64_t kClosePermille = 5;  // between coders of different kinds
+  constexpr uint64_t kClosePermille = 5;
   const uint64_t sample_bytes = trial_sample_bytes(raw.size());
   const uint64_t chosen =
       refers(trial.chain) ? trial.encoded_bytes : size_by_planes(trial.chain, shape, raw, sample_bytes);
   const Chain* best = nullptr;
-  uint64_t best_size = chosen;
-  if (ends_with(trial.chain, kLchId)) best_size += chosen * kClosePermille / 1000;
+  uint64_t best_size = UINT64_MAX;
   for (const Chain& chain : lower) {
     if (chain == trial.chain || is_finer(trial.chain, chain)) continue;
     const uint64_t size = size_by_planes(chain, shape, raw, sample_bytes);
-    if (size >= best_size) continue;
+    const uint64_t tolerance = are_akin(chain, trial.chain) ? 0 : chosen * kClosePermille / 1000;
+    if (size >= std::min(best_size, chosen + tolerance)) continue;
     best = &chain;
     best_size = size;
   }
