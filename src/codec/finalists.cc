@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint64_t kSparseRatio = 10;     // of a sample that shrinks to so little that other rules hold
 constexpr uint64_t kConstantRatio = 200;  // of one that shrinks to nothing
-constexpr unsigned kSomeRepeated = 100, kMuchRepeated = 500, kMuchConstant = 900;  // permille of a frame's elements
+constexpr unsigned kSomeRepeated = 400, kMuchConstant = 900;  // permille of a frame's elements
 
 enum class Character : uint8_t {
   plain,       // a sample tells
@@ -25,7 +25,7 @@ Character character_of(const Trial& trial, const FrameShape& shape, std::span<co
   if (is_small(trial)) return Character::sparse;
   if (raw.size() <= trial.sample_bytes) return Character::plain;
   const Repeats repeats = find_repeats(raw, shape.type);
-  if (repeats.repeated > kMuchRepeated || repeats.constant > kMuchConstant) return Character::sparse;
+  if (repeats.constant > kMuchConstant) return Character::sparse;
   return repeats.repeated > kSomeRepeated ? Character::repetitive : Character::plain;
 }
 
@@ -42,9 +42,6 @@ bool are_akin(const Chain& one, const Chain& other) {
          std::equal(one.begin(), one.end() - 1, other.begin());
 }
 
-// Whether `one` has the same residual coder as `other` with more effort, which never makes it worse.
-bool is_finer(const Chain& one, const Chain& other) { return ends_with(one, kLchId) && are_akin(one, other); }
-
 // Whether the frame, of `raw_bytes`, became clearly larger than its sample made expect.
 bool disappoints(const Trial& trial, uint64_t size, uint64_t raw_bytes) {
   constexpr uint64_t kTolerance = 20;  // one part in so many
@@ -53,18 +50,25 @@ bool disappoints(const Trial& trial, uint64_t size, uint64_t raw_bytes) {
   return size > expected + expected / kTolerance;
 }
 
+// Of residual coders a sample tells the truth; where it chose one, the quickest search for matches stands for all.
+bool may_rival(const Chain& chain, const Trial& trial) {
+  if (chain == trial.chain || !ends_with(chain, kZstdId)) return false;
+  return ends_with(trial.chain, kZstdId) || chain.back() == kZstd1;
+}
+
 // The one of `lower`, chains of lower profiles, that may become smaller than the sample's choice; null if there is
 // none.
 const Chain* rival(const std::vector<Chain>& lower, const Trial& trial, const FrameShape& shape,
                    std::span<const std::byte> raw) {
   constexpr uint64_t kClosePermille = 5;
   const uint64_t sample_bytes = trial_sample_bytes(raw.size());
+  if (refers(trial.chain)) return nullptr;
   const uint64_t chosen =
-      refers(trial.chain) ? trial.encoded_bytes : size_by_planes(trial.chain, shape, raw, sample_bytes);
+      ends_with(trial.chain, kZstdId) ? size_by_planes(trial.chain, shape, raw, sample_bytes) : trial.encoded_bytes;
   const Chain* best = nullptr;
   uint64_t best_size = UINT64_MAX;
   for (const Chain& chain : lower) {
-    if (chain == trial.chain || is_finer(trial.chain, chain)) continue;
+    if (!may_rival(chain, trial)) continue;
     const uint64_t size = size_by_planes(chain, shape, raw, sample_bytes);
     const uint64_t tolerance = are_akin(chain, trial.chain) ? 0 : chosen * kClosePermille / 1000;
     if (size >= std::min(best_size, chosen + tolerance)) continue;
@@ -163,18 +167,21 @@ bool longer_search_pays(const Trial& trial) {
   return is_small(trial) && trial.sample_bytes < kConstantRatio * trial.encoded_bytes;
 }
 
-// Enters the sample's choice, and if there is doubt, the best of `lower`.
-void enter_plain(Contest& contest, const Trial& trial, bool is_repetitive, const std::vector<Chain>& lower,
+// Enters the sample's choice, and if there is doubt, the best of `lower`. True if that is not enough: the frame becomes
+// clearly larger than the sample promised.
+bool enter_plain(Contest& contest, const Trial& trial, bool is_repetitive, const std::vector<Chain>& lower,
                  const FrameShape& shape, std::span<const std::byte> raw) {
   contest.enter(with_halo(trial.chain, shape.type));
-  if (is_repetitive) contest.enter(trial.chain);
-  if (is_repetitive || disappoints(trial, contest.size(), raw.size())) {
+  if (disappoints(trial, contest.size(), raw.size())) return true;
+  if (is_repetitive) {
+    if (ends_with(trial.chain, kZstdId)) contest.enter(trial.chain);
     for (const Chain& chain : lower)
-      if (!is_finer(trial.chain, chain)) contest.enter(chain);
+      if (may_rival(chain, trial)) contest.enter(chain);
     enter_leader_with_and_without_halo(contest, shape.type);
   } else if (const Chain* close = rival(lower, trial, shape, raw)) {
     contest.enter(with_halo(*close, shape.type));
   }
+  return false;
 }
 
 Chain best_transform(const FrameShape& shape, std::span<const std::byte> raw) {
@@ -191,7 +198,8 @@ void enter_balanced(Contest& contest, const FrameShape& shape, std::span<const s
   const Trial trial = best_by_trial(own, shape, raw, trial_sample_bytes(raw.size()), {});
   const Character character = character_of(trial, shape, raw);
   if (character == Character::sparse) return enter_sparse(contest, shape, raw, transform, own, balanced_coder(type));
-  enter_plain(contest, trial, character == Character::repetitive, {fast}, shape, raw);
+  if (enter_plain(contest, trial, character == Character::repetitive, {fast}, shape, raw))
+    enter_sparse(contest, shape, raw, transform, own, balanced_coder(type));
 }
 
 void enter_max(Contest& contest, const FrameShape& shape, std::span<const std::byte> raw, const Bytes& parameters,
@@ -205,8 +213,11 @@ void enter_max(Contest& contest, const FrameShape& shape, std::span<const std::b
   if (std::ranges::count(lower, fast) == 0) lower.push_back(fast);
   const Trial trial = best_by_trial(own, shape, raw, trial_sample_bytes(raw.size()), references);
   const Character character = character_of(trial, shape, raw);
-  if (character != Character::sparse)
-    return enter_plain(contest, trial, character == Character::repetitive, lower, shape, raw);
+  if (character != Character::sparse) {
+    if (enter_plain(contest, trial, character == Character::repetitive, lower, shape, raw))
+      enter_sparse(contest, shape, raw, transform, balanced_chains(type, transform), balanced_coder(type));
+    return;
+  }
   enter_sparse(contest, shape, raw, transform, alone, kZstd3);
   if (!ends_with(contest.leader(), kZstdId)) return;
   if (contest.leader().back() == kZstd3) contest.enter(with_coder(contest.leader(), kZstd1));
