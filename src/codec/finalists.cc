@@ -56,26 +56,20 @@ bool may_rival(const Chain& chain, const Trial& trial) {
   return ends_with(trial.chain, kZstdId) || chain.back() == kZstd1;
 }
 
-// The one of `lower`, chains of lower profiles, that may become smaller than the sample's choice; null if there is
-// none.
-const Chain* rival(const std::vector<Chain>& lower, const Trial& trial, const FrameShape& shape,
-                   std::span<const std::byte> raw) {
+// Those of `lower`, chains of lower profiles, that may become smaller than the sample's choice.
+std::vector<Chain> rivals(const std::vector<Chain>& lower, const Trial& trial, const FrameShape& shape,
+                          std::span<const std::byte> raw) {
   constexpr uint64_t kClosePermille = 5;
   const uint64_t sample_bytes = trial_sample_bytes(raw.size());
-  if (refers(trial.chain)) return nullptr;
-  const uint64_t chosen =
-      ends_with(trial.chain, kZstdId) ? size_by_planes(trial.chain, shape, raw, sample_bytes) : trial.encoded_bytes;
-  const Chain* best = nullptr;
-  uint64_t best_size = UINT64_MAX;
+  const bool counts_planes = ends_with(trial.chain, kZstdId) && !refers(trial.chain);
+  const uint64_t chosen = counts_planes ? size_by_planes(trial.chain, shape, raw, sample_bytes) : trial.encoded_bytes;
+  std::vector<Chain> close;
   for (const Chain& chain : lower) {
     if (!may_rival(chain, trial)) continue;
-    const uint64_t size = size_by_planes(chain, shape, raw, sample_bytes);
     const uint64_t tolerance = are_akin(chain, trial.chain) ? 0 : chosen * kClosePermille / 1000;
-    if (size >= std::min(best_size, chosen + tolerance)) continue;
-    best = &chain;
-    best_size = size;
+    if (size_by_planes(chain, shape, raw, sample_bytes) < chosen + tolerance) close.push_back(chain);
   }
-  return best;
+  return close;
 }
 
 // A run of whole blocks from the middle of a frame, about a quarter of it: repetition shows in it.
@@ -178,8 +172,8 @@ bool enter_plain(Contest& contest, const Trial& trial, bool is_repetitive, const
     for (const Chain& chain : lower)
       if (may_rival(chain, trial)) contest.enter(chain);
     enter_leader_with_and_without_halo(contest, shape.type);
-  } else if (const Chain* close = rival(lower, trial, shape, raw)) {
-    contest.enter(with_halo(*close, shape.type));
+  } else {
+    for (const Chain& chain : rivals(lower, trial, shape, raw)) contest.enter(with_halo(chain, shape.type));
   }
   return false;
 }
