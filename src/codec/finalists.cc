@@ -50,6 +50,13 @@ bool disappoints(const Trial& trial, uint64_t size, uint64_t raw_bytes) {
   return size > expected + expected / kTolerance;
 }
 
+// Whether `chain` is the sample's choice with a coder of less effort, whose smaller tables may pay: `lch` on noise.
+bool is_lesser_effort(const Chain& chain, const Trial& trial, const FrameShape& shape, std::span<const std::byte> raw) {
+  if (chain == trial.chain || !ends_with(chain, kLchId) || !are_akin(chain, trial.chain)) return false;
+  return best_by_trial({&chain, 1}, shape, raw, trial_sample_bytes(raw.size()), {}).encoded_bytes <=
+         trial.encoded_bytes;
+}
+
 // Of residual coders a sample tells the truth; where it chose one, the quickest search for matches stands for all.
 bool may_rival(const Chain& chain, const Trial& trial) {
   if (chain == trial.chain || !ends_with(chain, kZstdId)) return false;
@@ -65,6 +72,7 @@ std::vector<Chain> rivals(const std::vector<Chain>& lower, const Trial& trial, c
   const uint64_t chosen = counts_planes ? size_by_planes(trial.chain, shape, raw, sample_bytes) : trial.encoded_bytes;
   std::vector<Chain> close;
   for (const Chain& chain : lower) {
+    if (is_lesser_effort(chain, trial, shape, raw)) close.push_back(chain);
     if (!may_rival(chain, trial)) continue;
     const uint64_t tolerance = are_akin(chain, trial.chain) ? 0 : chosen * kClosePermille / 1000;
     if (size_by_planes(chain, shape, raw, sample_bytes) < chosen + tolerance) close.push_back(chain);
