@@ -52,7 +52,8 @@ bool disappoints(const Trial& trial, uint64_t size, uint64_t raw_bytes) {
 
 // Whether `chain` is the sample's choice with a coder of less effort, whose smaller tables may pay: `lch` on noise.
 bool is_lesser_effort(const Chain& chain, const Trial& trial, const FrameShape& shape, std::span<const std::byte> raw) {
-  if (chain == trial.chain || !ends_with(chain, kLchId) || !are_akin(chain, trial.chain)) return false;
+  const bool is_noise = trial.encoded_bytes * 4 > trial.sample_bytes * 3;
+  if (!is_noise || chain == trial.chain || !ends_with(chain, kLchId) || !are_akin(chain, trial.chain)) return false;
   return best_by_trial({&chain, 1}, shape, raw, trial_sample_bytes(raw.size()), {}).encoded_bytes <=
          trial.encoded_bytes;
 }
