@@ -125,12 +125,6 @@ Commits& commits() {
   return *only;
 }
 
-bool is_named(MPI_Datatype datatype) {
-  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_DUP;
-  return PMPI_Type_get_envelope(datatype, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
-         combiner == MPI_COMBINER_NAMED;
-}
-
 // Lives as long as the process: datatypes may be freed while it ends.
 Memory& memory() {
   static Memory* const only = new Memory;
@@ -179,7 +173,7 @@ Result<Pattern> flatten_at(MPI_Datatype datatype, uint32_t depth) {
 Result<Pattern> flatten(MPI_Datatype datatype) { return flatten_at(datatype, 0); }
 
 bool committed(MPI_Datatype datatype, MPI_Comm comm) {
-  if (is_named(datatype) || commits().has(datatype)) return true;
+  if (is_predefined(datatype) || commits().has(datatype)) return true;
   char nothing = 0;
   int position = 0;
   if (PMPI_Pack(&nothing, 0, datatype, &nothing, 1, &position, comm) != MPI_SUCCESS) return false;

@@ -12,6 +12,7 @@
 #include "lock/mpiio/mpi/job.h"
 #include "lock/mpiio/mpi/quiet.h"
 #include "lock/mpiio/mpi/shared_pointer.h"
+#include "lock/mpiio/mpi/type_envelope.h"
 
 namespace forebay::lock::mpiio {
 namespace {
@@ -59,9 +60,7 @@ MpiResult<void> introduce(File& file) {
 }
 
 void free_type(MPI_Datatype& type) {
-  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
-  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  if (combiner != MPI_COMBINER_NAMED) PMPI_Type_free(&type);
+  if (!is_predefined(type)) PMPI_Type_free(&type);
 }
 
 MpiResult<FileView> view_of_library(MPI_File handle) {

@@ -150,12 +150,18 @@ int read_contents(MPI_Datatype datatype, const Counts& counts, int* integers, MP
 
 #endif
 
-bool is_predefined(int combiner) {
+bool is_of_mpi(int combiner) {
   return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
          combiner == MPI_COMBINER_F90_INTEGER;
 }
 
 }  // namespace
+
+bool is_predefined(MPI_Datatype datatype) {
+  Counts counts;
+  const auto combiner = read_envelope(datatype, counts);
+  return combiner && is_of_mpi(*combiner);
+}
 
 Result<void> TypeEnvelope::read(MPI_Datatype datatype) {
   Counts counts;
@@ -172,12 +178,12 @@ Result<void> TypeEnvelope::read(MPI_Datatype datatype) {
   return {};
 }
 
-bool TypeEnvelope::predefined() const { return is_predefined(combiner_); }
+bool TypeEnvelope::predefined() const { return is_of_mpi(combiner_); }
 
 TypeEnvelope::~TypeEnvelope() {
   Counts ignored;
   for (MPI_Datatype& type : types_)
-    if (auto combiner = read_envelope(type, ignored); combiner && !is_predefined(*combiner)) PMPI_Type_free(&type);
+    if (auto combiner = read_envelope(type, ignored); combiner && !is_of_mpi(*combiner)) PMPI_Type_free(&type);
 }
 
 Result<TypeContents> TypeEnvelope::contents() const {

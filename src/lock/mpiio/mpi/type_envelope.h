@@ -10,6 +10,10 @@
 
 namespace forebay::lock::mpiio {
 
+// Whether MPI itself defines the datatype: there is nothing in it, and nobody frees it. Also for datatypes that were
+// made with large counts, of which MPI 4 refuses to tell by the older function. False if the MPI call fails.
+bool is_predefined(MPI_Datatype datatype);
+
 // The datatypes of the contents are freed with this.
 class TypeEnvelope {
  public:
@@ -19,8 +23,7 @@ class TypeEnvelope {
   TypeEnvelope(TypeEnvelope&& other) noexcept;
   ~TypeEnvelope();
 
-  // Whether MPI itself defines the datatype: there is nothing in it, and nobody frees it.
-  bool predefined() const;
+  bool predefined() const;  // as is_predefined()
   const std::vector<MPI_Datatype>& types() const { return types_; }
 
   // Everything but the patterns of `types` and the bounds. unsupported, with its number, for an unknown combiner.
