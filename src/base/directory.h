@@ -1,5 +1,5 @@
 // The catalogue of one rank group: its files and their variables, as values in compact rows. It is what a container's
-// index stores, and from it alone the merge plan is computed (design section 3.2).
+// index stores, and from it alone the merge plan is computed.
 #pragma once
 
 #include <cstdint>

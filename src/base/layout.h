@@ -1,4 +1,4 @@
-// A file as a skeleton and variables: what a format reader returns (design section 3.1).
+// A file as a skeleton and variables: what a format reader returns.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// One budget for every buffer of an operation (design section 3.5).
+// One budget for every buffer of an operation.
 #pragma once
 
 #include <condition_variable>

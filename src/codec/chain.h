@@ -1,4 +1,4 @@
-// Chains of codecs: a first pass that models, a second that codes (mcrEngine section 6.1; design section 6).
+// Chains of codecs: a first pass that models, a second that codes (mcrEngine section 6.1).
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Characteristics: what the values of a variable look like, computed while the data pass (design section 5; ADIOS).
+// Characteristics: what the values of a variable look like, computed while the data pass (as ADIOS has them).
 #pragma once
 
 #include <cstdint>

@@ -63,7 +63,7 @@ Sample small_sample();
 // The same at random: sizes from nothing to some hundred variables.
 Sample random_sample(uint32_t seed);
 
-// `files` files of `variables` variables of 9 KB each: the design's large case.
+// `files` files of `variables` variables of 9 KB each: the large case of docs/benchmarks.md.
 Sample large_sample(size_t files, size_t variables);
 
 // Writes `sample`, whose frames are appended in `order` (all in theirs if empty).

@@ -1,4 +1,4 @@
-// fetch -> work -> deliver: the pipeline of pack, and its mirror in restore (design section 3.5).
+// fetch -> work -> deliver: the pipeline of pack, and its mirror in restore.
 #pragma once
 
 #include <algorithm>

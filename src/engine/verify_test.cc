@@ -27,7 +27,7 @@ TEST_F(VerifyTest, FindsNothingWrongWithAnIntactSet) {
   }
 }
 
-// The promise of design section 10: no flipped bit passes, wherever it is, and no wrong byte is ever restored.
+// What verify promises: no flipped bit passes, wherever it is, and no wrong byte is ever restored.
 TEST_F(VerifyTest, NoticesEveryFlippedBit) {
   write(tree() + "/a.0.npy", npy_file(field(0, 20), {20}));
   write(tree() + "/a.1.npy", npy_file(field(1, 20), {20}));

@@ -1,4 +1,4 @@
-// How a worker reads the files of an agent (design section 7, "Fabric"; decision 0019, "Bytes by three roads").
+// How a worker reads the files of an agent (decision 0019, "Bytes by three roads").
 #pragma once
 
 #include <chrono>

@@ -12,7 +12,7 @@
 namespace forebay::format {
 
 // Readers are stateless after construction and thread-safe. What a reader understands wrongly costs compression, never
-// bytes: restore puts extents and skeleton back where they were (design section 3.1).
+// bytes: restore puts extents and skeleton back where they were.
 class FormatReader {
  public:
   virtual ~FormatReader() = default;

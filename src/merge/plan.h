@@ -1,4 +1,4 @@
-// Merging is a plan: which bytes of which files make up each frame (design section 3.2). Pure.
+// Merging is a plan: which bytes of which files make up each frame. Pure.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Where a restore writes: files, directories and links strictly beneath one directory, whatever the names of the set
-// say and whatever links are or get in the way (design section 10).
+// say and whatever links are or get in the way.
 #pragma once
 
 #include <cstddef>

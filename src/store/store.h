@@ -1,4 +1,4 @@
-// A store: a directory of committed checkpoint sets (design section 5; docs/store.md).
+// A store: a directory of committed checkpoint sets (docs/store.md).
 #pragma once
 
 #include <cstdint>
