@@ -99,7 +99,7 @@ TEST_P(HubTest, PassesLargeFramesOn) {
 
 // The system tells of a reset once: whoever sends learns it, and then the end of the stream looks clean.
 TEST_P(HubTest, KnowsAResetThatWasFoundBySending) {
-  if (!GetParam()) GTEST_SKIP() << "no resets";
+  if (!GetParam()) GTEST_SKIP() << "a Unix socket knows no resets";
   start();
   Link one = link();
   ASSERT_TRUE(one.send(frame_of(40, {}), 5s));

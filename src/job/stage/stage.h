@@ -90,8 +90,7 @@ struct Verdict {
 //   marker   the file is there, and no file of the set is newer than it;
 //   rename   there is a file;
 //   settled  there are as many regular files as announced, none of them temporary, and all old enough at `now`, or
-//   older
-//            than `at_rest`: then nobody was writing.
+//            older than `at_rest`: then nobody was writing.
 Verdict judge(std::string_view set, const Listing& listing, const std::set<uint32_t>& ranks,
               const Completion& completion, WallTime now, WallTime at_rest = WallTime::min());
 
