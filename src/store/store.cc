@@ -168,8 +168,12 @@ Result<void> make_directory(const std::string& path) {
 }
 
 Result<void> make_store(const std::string& path) {
+  const std::string file = path + "/forebay-store";
   FOREBAY_CHECK(make_directory(path));
-  FOREBAY_CHECK(check_may_become_store(path));
+  if (auto may = check_may_become_store(path); !may) {
+    if (is_there(file)) return {};  // another process made the store after we had looked for it
+    return may;
+  }
   FOREBAY_CHECK(make_directory(sets_of(path)));
   FOREBAY_CHECK(make_directory(staging_of(path)));
   // The file is made in staging, where what a crash leaves is found, and moved: several may make the store at once.
@@ -178,7 +182,6 @@ Result<void> make_store(const std::string& path) {
   const std::string text = seal(
       kStoreTag, {{"version", kStoreVersion}, {"about", "checkpoint sets, written by Forebay; see docs/store.md"}});
   FOREBAY_CHECK(write_text(work.path(), "forebay-store", text));
-  const std::string file = path + "/forebay-store";
   if (::rename((work.path() + "/forebay-store").c_str(), file.c_str()) != 0) return fail_errno(errno, "rename", file);
   FOREBAY_CHECK(sync_directory(path));
   return sync_parent(path);

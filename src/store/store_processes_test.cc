@@ -53,6 +53,20 @@ TEST_F(ProcessesTest, WritersOfDifferentSetsDoNotDisturbEachOther) {
   EXPECT_TRUE(names_in(root() + "/staging")->empty());
 }
 
+TEST_F(ProcessesTest, ManyMakeTheStoreTogether) {
+  for (int round = 0; round < 100; ++round) {
+    const std::string store_path = path("store" + std::to_string(round));
+    std::vector<pid_t> children;
+    for (int maker = 0; maker < 6; ++maker)
+      children.push_back(spawn([&] {
+        const auto store = Store::open_for_writing(store_path);
+        if (!store) std::fprintf(stderr, "%s\n", store.error().message().c_str());
+        return store ? 0 : 1;
+      }));
+    for (const pid_t child : children) EXPECT_EQ(exit_code(child), 0);
+  }
+}
+
 TEST_F(ProcessesTest, OneOfManyWinsAName) {
   value(Store::open_for_writing(root()));
   for (int round = 0; round < 10; ++round) {
