@@ -1,7 +1,7 @@
 // Encoding and decoding with the coders of this build, and the profiles' choice, by type and shape.
 #include <benchmark/benchmark.h>
 
-#include "codec/chooser.h"
+#include "codec/choice/chooser.h"
 #include "codec/codec.h"
 #include "sample_data.h"
 

@@ -1,9 +1,9 @@
 #include "frame_set.h"
 
 #include "engine/cpu_clock.h"
-#include "engine/interleave.h"
-#include "engine/pack.h"
-#include "engine/read_group.h"
+#include "engine/pack/interleave.h"
+#include "engine/pack/pack.h"
+#include "engine/pack/read_group.h"
 
 namespace forebay::bench {
 

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "base/directory.h"
-#include "codec/chooser.h"
-#include "engine/frame_io.h"
-#include "engine/relations.h"
-#include "engine/source_pool.h"
-#include "engine/tree.h"
+#include "codec/choice/chooser.h"
+#include "engine/pack/relations.h"
+#include "engine/pack/source_pool.h"
+#include "engine/pack/tree.h"
+#include "engine/set/frame_io.h"
 #include "merge/plan.h"
 
 namespace forebay::bench {

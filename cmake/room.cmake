@@ -1,10 +1,14 @@
-# forebay_room(NAME [ROOMS room...] [LIBS lib...])
-#   One static library per room of src/: all its *.cc but the tests, linking only the rooms it may use.
+# forebay_room(NAME [FOLDERS folder...] [ROOMS room...] [LIBS lib...])
+#   One static library per room of src/: all *.cc there and in its folders but the tests, linking only the rooms it may use.
 #   Each *_test.cc beside the sources becomes part of one test program, NAME_test; each *_fuzz.cc becomes
 #   a libFuzzer target of its own.
 function(forebay_room name)
-  cmake_parse_arguments(ROOM "" "" "ROOMS;LIBS;TEST_LIBS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  cmake_parse_arguments(ROOM "" "" "FOLDERS;ROOMS;LIBS;TEST_LIBS" ${ARGN})
+  set(patterns ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  foreach(folder ${ROOM_FOLDERS})
+    list(APPEND patterns ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cc)
+  endforeach()
+  file(GLOB sources CONFIGURE_DEPENDS ${patterns})
   set(tests ${sources})
   set(fuzzers ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")

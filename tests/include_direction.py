@@ -15,7 +15,7 @@ FLOORS = {
     "base": 1,
     "format": 2, "merge": 2, "codec": 2, "container": 2, "fabric": 2, "store": 2,
     "engine": 3, "lock": 3,
-    "io": 4, "job": 4,
+    "mpiio": 4, "job": 4,
     "api": 5, "cli": 5,
 }  # fmt: skip
 
@@ -23,7 +23,7 @@ SOURCES = {".c", ".cc", ".h", ".hpp", ".inc"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 GENERATED = re.compile(r"\w+_generated\.h")
 ROOM_CALL = re.compile(r"\bforebay_room\s*\(([^)]*)\)")
-ROOM_KEYWORDS = {"ROOMS", "LIBS", "TEST_LIBS"}
+ROOM_KEYWORDS = {"FOLDERS", "ROOMS", "LIBS", "TEST_LIBS"}
 ROOM_TARGET = re.compile(r"\bforebay_(%s)\b" % "|".join(FLOORS))
 
 

@@ -12,7 +12,7 @@
 #include <malloc.h>
 #include <time.h>
 
-#include "engine/group_report.h"
+#include "engine/pack/group_report.h"
 #include "job/coordinator/coordinator.h"
 
 namespace {

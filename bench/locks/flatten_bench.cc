@@ -3,8 +3,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include "lock/mpiio/pattern.h"
-#include "lock/mpiio/type_contents.h"
+#include "mpiio/pattern.h"
+#include "mpiio/type_contents.h"
 
 namespace forebay::lock::mpiio {
 namespace {

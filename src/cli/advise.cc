@@ -1,4 +1,4 @@
-#include "engine/advise.h"
+#include "engine/pack/advise.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "engine/diff.h"
+#include "engine/inspect/diff.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "engine/extract.h"
+#include "engine/inspect/extract.h"
 
 #include <cstdio>
 #include <set>
@@ -13,7 +13,7 @@
 #include "cli/text.h"
 #include "cli/units.h"
 #include "cli/verb.h"
-#include "engine/set_reader.h"
+#include "engine/set/set_reader.h"
 
 namespace forebay::cli {
 namespace {

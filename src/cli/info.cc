@@ -15,7 +15,7 @@
 #include "cli/text.h"
 #include "cli/units.h"
 #include "cli/verb.h"
-#include "engine/set.h"
+#include "engine/set/set.h"
 
 namespace forebay::cli {
 namespace {

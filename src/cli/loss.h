@@ -7,7 +7,7 @@
 
 #include "base/error_bound.h"
 #include "cli/json.h"
-#include "engine/set.h"
+#include "engine/set/set.h"
 
 namespace forebay::cli {
 

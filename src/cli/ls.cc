@@ -11,7 +11,7 @@
 #include "cli/text.h"
 #include "cli/units.h"
 #include "cli/verb.h"
-#include "engine/set.h"
+#include "engine/set/set.h"
 #include "store/series.h"
 
 namespace forebay::cli {

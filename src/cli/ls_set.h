@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/json.h"
-#include "engine/set.h"
+#include "engine/set/set.h"
 
 namespace forebay::cli {
 

@@ -9,8 +9,8 @@
 
 #include "cli/common.h"
 #include "cli/progress.h"
-#include "engine/make_team.h"
-#include "engine/pack.h"
+#include "engine/pack/make_team.h"
+#include "engine/pack/pack.h"
 
 namespace forebay::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "codec/chooser.h"
+#include "codec/choice/chooser.h"
 #include "engine/options.h"
 
 namespace forebay::cli {

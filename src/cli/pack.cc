@@ -1,4 +1,4 @@
-#include "engine/pack.h"
+#include "engine/pack/pack.h"
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@
 #include "cli/text.h"
 #include "cli/units.h"
 #include "cli/verb.h"
-#include "engine/make_team.h"
+#include "engine/pack/make_team.h"
 
 namespace forebay::cli {
 namespace {

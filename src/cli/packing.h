@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "cli/syntax.h"
-#include "engine/lossy.h"
-#include "engine/pack.h"
+#include "engine/pack/lossy.h"
+#include "engine/pack/pack.h"
 #include "format/reader.h"
 #include "merge/similarity.h"
 

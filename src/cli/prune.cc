@@ -11,8 +11,8 @@
 #include "cli/text.h"
 #include "cli/units.h"
 #include "cli/verb.h"
-#include "engine/base_frames.h"
-#include "engine/verify.h"
+#include "engine/inspect/verify.h"
+#include "engine/set/base_frames.h"
 #include "store/series.h"
 
 namespace forebay::cli {

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "engine/relations.h"
-#include "engine/set.h"
+#include "engine/pack/relations.h"
+#include "engine/set/set.h"
 
 namespace forebay::cli {
 

@@ -1,4 +1,4 @@
-#include "engine/repair.h"
+#include "engine/inspect/repair.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "engine/restore.h"
+#include "engine/restore/restore.h"
 
 #include <algorithm>
 

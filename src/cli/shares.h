@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "engine/set.h"
+#include "engine/set/set.h"
 
 namespace forebay::cli {
 

@@ -1,4 +1,4 @@
-#include "engine/verify.h"
+#include "engine/inspect/verify.h"
 
 #include <algorithm>
 #include <iterator>

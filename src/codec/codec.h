@@ -45,7 +45,7 @@ class Codec {
   virtual std::string_view name() const = 0;
 
   // Whether decode() gives back what encode() took. If not, it gives values within the error that the parameters allow
-  // where the elements' precision lets it, and only codec/lossy.h, which checks them, may encode with this codec.
+  // where the elements' precision lets it, and only codec/lossy/lossy.h, which checks them, may encode with this codec.
   virtual bool is_lossless() const { return true; }
 
   // The highest level that encode() and decode() take; 0 if the codec has none to choose.

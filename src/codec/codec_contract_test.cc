@@ -7,8 +7,8 @@
 
 #include "codec/codec.h"
 #include "codec/codec_ids.h"
-#include "codec/lossy.h"
-#include "codec/relation.h"
+#include "codec/lossy/lossy.h"
+#include "codec/relation/relation.h"
 #include "codec/test_frames.h"
 
 namespace forebay::codec {

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "codec/chooser.h"
+#include "codec/choice/chooser.h"
 #include "codec/codec_ids.h"
-#include "codec/relation.h"
+#include "codec/relation/relation.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace forebay;

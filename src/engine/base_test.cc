@@ -1,9 +1,9 @@
 // Sets whose frames lie in other sets.
 #include <gmock/gmock.h>
 
-#include "engine/base_matcher.h"
-#include "engine/diff.h"
-#include "engine/repair.h"
+#include "engine/inspect/diff.h"
+#include "engine/inspect/repair.h"
+#include "engine/pack/base_matcher.h"
 #include "engine/test_sets.h"
 
 namespace forebay::engine {

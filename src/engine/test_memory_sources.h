@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "engine/sources.h"
-#include "engine/target.h"
+#include "engine/pack/sources.h"
+#include "engine/pack/tree.h"
+#include "engine/restore/target.h"
 #include "engine/test_sets.h"
-#include "engine/tree.h"
 
 namespace forebay::engine {
 

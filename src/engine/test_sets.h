@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "engine/extract.h"
-#include "engine/pack.h"
-#include "engine/restore.h"
-#include "engine/verify.h"
+#include "engine/inspect/extract.h"
+#include "engine/inspect/verify.h"
+#include "engine/pack/pack.h"
+#include "engine/restore/restore.h"
 
 namespace forebay::engine {
 

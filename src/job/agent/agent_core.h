@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/tree.h"
+#include "engine/pack/tree.h"
 #include "fabric/hub.h"
 #include "fabric/remote.h"
 #include "job/agent/agent.h"

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "engine/headers.h"
+#include "engine/pack/headers.h"
 #include "job/agent/test_agent_stage.h"
 #include "job/client/client.h"
 #include "job/test_job.h"

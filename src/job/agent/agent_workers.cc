@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "engine/headers.h"
-#include "engine/source_pool.h"
+#include "engine/pack/headers.h"
+#include "engine/pack/source_pool.h"
 #include "job/agent/agent_core.h"
 #include "job/stage/counted_sources.h"
 

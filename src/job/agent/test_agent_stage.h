@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/target.h"
+#include "engine/restore/target.h"
 #include "fabric/remote.h"
 #include "job/agent/agent.h"
 #include "job/agent/test_bed.h"

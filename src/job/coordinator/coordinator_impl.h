@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/group_report.h"
+#include "engine/pack/group_report.h"
 #include "job/coordinator/coordinator.h"
 #include "job/coordinator/drain_set.h"
 #include "job/coordinator/retry.h"

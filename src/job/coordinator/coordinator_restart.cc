@@ -15,7 +15,7 @@
 
 #include <fmt/format.h>
 
-#include "engine/set_files.h"
+#include "engine/set/set_files.h"
 #include "job/coordinator/coordinator_impl.h"
 #include "store/names.h"
 #include "store/series.h"

@@ -1,7 +1,7 @@
 // Units of work go out to the workers as tasks, and come back as reports.
 #include <fmt/format.h>
 
-#include "engine/set_files.h"
+#include "engine/set/set_files.h"
 #include "job/coordinator/coordinator_impl.h"
 
 namespace forebay::job {

@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "base/checksum.h"
 #include "base/directory.h"
-#include "engine/tree.h"
+#include "engine/pack/tree.h"
 
 namespace forebay::job {
 namespace {

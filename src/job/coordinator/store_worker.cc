@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/at_once.h"
-#include "engine/set_before.h"
+#include "engine/pack/set_before.h"
 #include "store/files.h"
 #include "store/names.h"
 #include "store/series.h"

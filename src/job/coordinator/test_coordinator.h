@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/group_report.h"
+#include "engine/pack/group_report.h"
 #include "job/coordinator/coordinator.h"
 #include "job/test_job.h"
 #include "store/names.h"

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/directory.h"
-#include "engine/directory_target.h"
+#include "engine/restore/directory_target.h"
 #include "job/client/stage_names.h"
 #include "job/delivery/delivery.h"
 #include "store/files.h"

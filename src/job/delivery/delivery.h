@@ -23,7 +23,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "engine/target.h"
+#include "engine/restore/target.h"
 #include "fabric/framing.h"
 #include "fabric/hub.h"
 #include "fabric/link.h"

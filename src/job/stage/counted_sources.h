@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "engine/sources.h"
+#include "engine/pack/sources.h"
 
 namespace forebay::job {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/source_pool.h"
+#include "engine/pack/source_pool.h"
 #include "job/stage/counted_sources.h"
 #include "job/worker/remote_sources.h"
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "engine/headers.h"
-#include "engine/sources.h"
-#include "engine/tree.h"
+#include "engine/pack/headers.h"
+#include "engine/pack/sources.h"
+#include "engine/pack/tree.h"
 #include "format/reader.h"
 #include "job/wire/messages.h"
 #include "job/worker/agent_access.h"

@@ -9,8 +9,8 @@
 #include "base/byte_source.h"
 #include "base/bytes.h"
 #include "base/error.h"
-#include "engine/sources.h"
-#include "engine/tree.h"
+#include "engine/pack/sources.h"
+#include "engine/pack/tree.h"
 
 namespace forebay::job {
 

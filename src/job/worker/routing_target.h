@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "engine/target.h"
+#include "engine/restore/target.h"
 #include "job/wire/messages.h"
 #include "job/worker/agent_access.h"
 

@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "engine/deliver.h"
-#include "engine/pack_group.h"
-#include "engine/read_layouts.h"
-#include "engine/set_before.h"
+#include "engine/pack/pack_group.h"
+#include "engine/pack/read_layouts.h"
+#include "engine/pack/set_before.h"
+#include "engine/restore/deliver.h"
 #include "job/stage/counted_sources.h"
 #include "job/worker/remote_sources.h"
 #include "job/worker/routing_target.h"

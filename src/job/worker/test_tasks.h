@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/extract.h"
-#include "engine/group_report.h"
+#include "engine/inspect/extract.h"
+#include "engine/pack/group_report.h"
 #include "job/worker/test_worker.h"
 
 namespace forebay::job::testing_support {

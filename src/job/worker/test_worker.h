@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "engine/headers.h"
-#include "engine/source_pool.h"
-#include "engine/tree.h"
+#include "engine/pack/headers.h"
+#include "engine/pack/source_pool.h"
+#include "engine/pack/tree.h"
 #include "fabric/remote.h"
 #include "fabric/test_hub.h"
 #include "job/delivery/delivery.h"

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/rate_limit.h"
 #include "engine/options.h"
-#include "engine/pack.h"
+#include "engine/pack/pack.h"
 #include "fabric/credentials.h"
 #include "job/wire/messages.h"
 #include "job/worker/fabric_choice.h"

@@ -1,0 +1,63 @@
+#include "engine/pack/advise.h"
+
+#include <algorithm>
+
+#include "engine/test_sets.h"
+
+namespace forebay::engine {
+namespace {
+
+class AdviseTest : public SetTest {
+ protected:
+  Result<Advice> advise_on(uint64_t sample_bytes, double min_mb_per_s = 0.001) const {
+    return advise(
+        {.sources = {tree()}, .sample_bytes = sample_bytes, .min_mb_per_s = min_mb_per_s, .resources = resources()});
+  }
+};
+
+TEST_F(AdviseTest, TriesSchemesProfilesAndGroupSizes) {
+  write_ranks(9, 40, 40);
+  const auto advice = advise_on(64 << 20);
+  ASSERT_TRUE(advice.has_value()) << advice.error().message();
+  EXPECT_EQ(advice->ranks, 9u);
+  EXPECT_EQ(advice->sampled_bytes, advice->total_bytes);
+  EXPECT_EQ(advice->trials[0].scheme, "agnostic");
+  EXPECT_EQ(advice->trials[0].profile, "gzip");
+  const auto has = [&](auto member, const auto& value) {
+    return std::ranges::count(advice->trials, value, member) > 0;
+  };
+  for (const char* scheme : kSchemes) EXPECT_TRUE(has(&Trial::scheme, std::string(scheme))) << scheme;
+  for (const char* profile : {"gzip", "paper", "fast", "balanced", "max"})
+    EXPECT_TRUE(has(&Trial::profile, std::string(profile))) << profile;
+  for (const uint64_t size : {1, 2, 8}) EXPECT_TRUE(has(&Trial::group_size, size)) << size;
+  EXPECT_FALSE(has(&Trial::group_size, uint64_t{32}));
+  for (const Trial& trial : advice->trials) {
+    EXPECT_GT(trial.ratio(), 0.5);
+    EXPECT_LE(trial.ratio(), advice->recommended.ratio());
+  }
+}
+
+TEST_F(AdviseTest, TriesASampleOfALargeSet) {
+  write_ranks(150, 40, 40);
+  const auto advice = advise_on(100'000);
+  ASSERT_TRUE(advice.has_value()) << advice.error().message();
+  EXPECT_EQ(advice->ranks, 150u);
+  EXPECT_LT(advice->sampled_bytes, advice->total_bytes);
+  EXPECT_TRUE(std::ranges::count(advice->trials, 64u, &Trial::group_size) > 0);
+}
+
+TEST_F(AdviseTest, RecommendsTheFastestIfNothingIsFastEnough) {
+  write_ranks(2, 40, 40);
+  const auto advice = advise_on(1 << 20, 1e9);
+  ASSERT_TRUE(advice.has_value());
+  const auto speed = [](const Trial& trial) { return static_cast<double>(trial.raw_bytes) / trial.encode_seconds; };
+  for (const Trial& trial : advice->trials) EXPECT_LE(speed(trial), speed(advice->recommended));
+}
+
+TEST_F(AdviseTest, NeedsBytes) {
+  write(tree() + "/empty", "");
+  EXPECT_EQ(advise_on(1 << 20).error().kind, ErrorKind::invalid_argument);
+}
+
+}  // namespace
+}  // namespace forebay::engine

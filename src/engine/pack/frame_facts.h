@@ -1,0 +1,51 @@
+// What is learnt of the data while a frame passes: checksums of files, and characteristics of variables.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/checksum.h"
+#include "container/characteristics.h"
+#include "engine/set/frame_io.h"
+#include "merge/plan.h"
+
+namespace forebay::engine {
+
+// One frame's share. Made by any thread, added up by one.
+struct FrameFacts {
+  struct OfFile {
+    uint32_t file;
+    FileCrc crc;
+  };
+  struct OfVariable {
+    uint32_t variable;
+    container::Characteristics values;
+  };
+  std::vector<OfFile> files;
+  std::vector<OfVariable> variables;
+};
+
+// The CRC shares of the files that a frame has pieces of.
+FrameFacts crc_facts(const merge::Plan& plan, const RawFrame& frame);
+
+// The same, and the characteristics of the numbers in it. Frames of the agnostic schemes know of no variables.
+FrameFacts all_facts(const merge::Plan& plan, const RawFrame& frame);
+
+// The sum of all frames' facts. Frames must be added in the order of their numbers: sums of values depend on it.
+class RunningFacts {
+ public:
+  explicit RunningFacts(const Directory& directory);
+
+  void add(const FrameFacts& facts);
+
+  std::vector<uint64_t> file_crcs() const;  // per file of the directory
+  bool is_whole(uint32_t file) const;       // whether all bytes of the file have been seen
+  std::vector<container::Characteristics> take_characteristics() { return std::move(characteristics_); }
+
+ private:
+  const Directory& directory_;
+  std::vector<FileCrc> crcs_;
+  std::vector<container::Characteristics> characteristics_;
+};
+
+}  // namespace forebay::engine

@@ -1,0 +1,42 @@
+// The source files of one rank group, as files of this machine.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/byte_source.h"
+#include "engine/pack/sources.h"
+#include "engine/pack/tree.h"
+
+namespace forebay::engine {
+
+// Opens files when they are needed and keeps a bounded number of them open. Every file must stay as it was when the
+// tree was scanned. Thread-safe.
+class SourcePool final : public Sources {
+ public:
+  explicit SourcePool(std::span<const SourceFile> files) : files_(files), slots_(files.size()) {}
+
+  // changed if the file is not what the scan saw or what was opened of it before; else as FileSource::open().
+  Result<std::shared_ptr<ByteSource>> get(size_t index) override;
+  Result<void> read(std::span<const SourcePiece> pieces, std::span<std::byte> out) override;
+  Result<void> check_unchanged() override;
+
+ private:
+  struct Slot {
+    std::shared_ptr<FileSource> source;
+    std::optional<FileSource::Identity> identity;  // when it was first opened
+  };
+
+  Result<std::shared_ptr<FileSource>> open(size_t index) const;
+
+  std::span<const SourceFile> files_;
+  std::mutex mutex_;
+  std::vector<Slot> slots_;
+  std::list<size_t> open_;  // most recently opened last
+};
+
+}  // namespace forebay::engine

@@ -1,0 +1,126 @@
+// Restoring a set, as numbered steps:
+//   1. open all containers; choose the files and the frames that hold their bytes
+//   2. make the files, without names, and write each decoded frame's pieces into them
+//   3. compare each file's CRC; then give all files their names, and directories and links their places
+// The last two are deliver()'s.
+#include "engine/restore/restore.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "engine/restore/deliver.h"
+#include "engine/restore/directory_target.h"
+#include "engine/set/set.h"
+#include "store/series.h"
+
+namespace forebay::engine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class Restorer {
+ public:
+  Restorer(const RestoreOptions& options, const Resources& resources, RestoreReport& report)
+      : options_(options), resources_(resources), report_(report) {}
+
+  Result<void> run(const store::SetInfo& info) {
+    FOREBAY_TRY(const OpenSet set, open(info));
+    if (const auto& lost = set.manifest.lost_containers; !lost.empty() && options_.only.empty())
+      return fail(ErrorKind::corrupt, "the container was lost before this set was repaired, and its files with it",
+                  set.directory + "/" + lost.front(), {}, "--only restores files of the other containers");
+    for (const std::string& lost : set.manifest.lost_containers)
+      report_.unread.push_back(set.directory + "/" + lost + ": the container was lost before this set was repaired");
+    const auto is_wanted = [&](const FileRow& file) { return matches_any(options_.only, file.name); };
+    std::vector<Selection> selections;
+    for (const OpenContainer& container : set.containers) selections.push_back(select(container, is_wanted));
+    if (!options_.only.empty() && std::ranges::all_of(selections, &Selection::is_empty))
+      return fail(ErrorKind::not_found, "no file of the set matches --only", info.name, {},
+                  "`forebay ls STORE NAME` lists them");
+    FOREBAY_TRY(auto target, DirectoryTarget::open(options_.target, options_.overwrite, options_.special_modes));
+    Resources for_frames = resources_;
+    for_frames.memory_bytes -= std::min(for_frames.memory_bytes, memory_of(set));
+    FOREBAY_TRY(const Delivered delivered, deliver(selections, target, for_frames));
+    report_.files = delivered.files;
+    report_.bytes = delivered.bytes;
+    if (!options_.special_modes)
+      for (const Selection& selection : selections) note_special_modes(selection);
+    return target.finish();
+  }
+
+ private:
+  // All of the set or, for some files, what can be opened of it.
+  Result<OpenSet> open(const store::SetInfo& info) {
+    if (options_.only.empty() || !info.manifest) return open_set(info, resources_.memory_bytes);
+    return open_containers(info, info.manifest->containers, resources_.memory_bytes, &report_.unread);
+  }
+
+  void note_special_modes(const Selection& selection) {
+    const auto& files = selection.container->directory().files;
+    for (size_t i = 0; i < files.size(); ++i)
+      if (selection.wanted[i] && files[i].kind != FileKind::symlink && (files[i].mode & store::kSpecialModes) != 0)
+        report_.without_special_modes.push_back(files[i].name);
+  }
+
+  const RestoreOptions& options_;
+  const Resources& resources_;
+  RestoreReport& report_;
+};
+
+// Whether the set is why it could not be restored: its bytes are wrong, or cannot be read.
+bool is_damaged(const store::SetInfo& info, const Error& error) {
+  if (!info.manifest || error.kind == ErrorKind::corrupt) return true;
+  const bool is_unreadable =
+      error.kind == ErrorKind::io || error.kind == ErrorKind::permission || error.kind == ErrorKind::changed;
+  return is_unreadable && error.path.starts_with(info.directory + "/");
+}
+
+Result<RestoreReport> restore_newest(const store::Store& store, const RestoreOptions& options,
+                                     const Resources& resources) {
+  FOREBAY_TRY(const auto all, store.list());
+  FOREBAY_TRY(const std::string series, store::choose_series(all, options.series, store.path()));
+  auto sets = store::of_series(all, series);
+  if (sets.empty()) return fail(ErrorKind::not_found, "the store has no sets", store.path());
+  std::ranges::reverse(sets);
+  std::vector<std::string> skipped;
+  Error first_damage;
+  for (auto info = sets.begin(); info != sets.end(); ++info) {
+    RestoreReport report{.name = info->name};
+    const Result<void> restored = Restorer(options, resources, report).run(*info);
+    if (restored) {
+      // A set without a readable manifest has no known age: it may be newer.
+      for (++info; info != sets.end(); ++info)
+        if (!info->manifest) skipped.push_back(info->name + ": " + info->manifest.error().message());
+      report.skipped = std::move(skipped);
+      return report;
+    }
+    if (!is_damaged(*info, restored.error())) return std::unexpected(restored.error());
+    if (skipped.empty()) first_damage = restored.error();
+    skipped.push_back(info->name + ": " + restored.error().message());
+  }
+  first_damage.hint =
+      fmt::format("all {} sets of the store are damaged; `forebay repair` may save some files", sets.size());
+  return std::unexpected(first_damage);
+}
+
+}  // namespace
+
+Result<RestoreReport> restore(const RestoreOptions& options) {
+  const auto start = Clock::now();
+  Resources resources = options.resources.resolved();
+  FOREBAY_TRY(resources.memory_bytes, buffer_bytes(resources.memory_bytes));
+  FOREBAY_TRY(const auto store, store::Store::open(options.store));
+  RestoreReport report;
+  if (options.name == "latest") {
+    FOREBAY_TRY(report, restore_newest(store, options, resources));
+  } else {
+    FOREBAY_TRY(const auto info, store.find(options.name));
+    report.name = info.name;
+    FOREBAY_CHECK(Restorer(options, resources, report).run(info));
+  }
+  report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return report;
+}
+
+}  // namespace forebay::engine

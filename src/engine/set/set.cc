@@ -1,0 +1,93 @@
+#include "engine/set/set.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/checksum.h"
+#include "engine/set/base_frames.h"
+#include "engine/set/decoded_frames.h"
+#include "engine/set/set_files.h"
+#include "store/files.h"
+
+namespace forebay::engine {
+
+Result<OpenContainer> open_container(const std::string& path, uint64_t memory_bytes) {
+  OpenContainer opened{.path = path};
+  FOREBAY_TRY(auto source, store::open_stored(path));
+  FOREBAY_TRY(opened.reader, container::Reader::open(std::move(source), memory_bytes));
+  const container::Index& index = opened.index();
+  auto plan = merge::Plan::make(index.directory, index.plan, index.frames.size());
+  if (!plan) return fail(ErrorKind::corrupt, "the index does not fit together: " + plan.error().what, path);
+  if (plan->frames().size() != index.frames.size())
+    return fail(
+        ErrorKind::corrupt,
+        fmt::format("the index has {} frames where its plan has {}", index.frames.size(), plan->frames().size()), path);
+  for (size_t i = 0; i < index.frames.size(); ++i)
+    if (index.frames[i].raw_bytes != plan->frames()[i].raw_bytes)
+      return fail(ErrorKind::corrupt, fmt::format("frame {} has another size in the index than in its plan", i), path,
+                  index.frames[i].record_offset);
+  opened.plan = std::make_unique<merge::Plan>(*std::move(plan));
+  return opened;
+}
+
+// Whether a container is the one that the manifest means, not just a valid one.
+static Result<void> check_against(const store::ContainerEntry& entry, const OpenContainer& opened) {
+  FOREBAY_TRY(const uint64_t tail, store::tail_hash(opened.reader->source()));
+  if (opened.reader->source().size() != entry.bytes || tail != entry.tail_hash)
+    return fail(ErrorKind::corrupt, "this is not the container that the set's manifest lists", opened.path, {},
+                "was it replaced or cut short?");
+  return {};
+}
+
+Result<OpenContainer> open_listed(const std::string& directory, const store::ContainerEntry& entry,
+                                  uint64_t memory_bytes, std::shared_ptr<BaseFrames> bases) {
+  auto opened = open_container(directory + "/" + entry.name, memory_bytes);
+  if (!opened && opened.error().kind == ErrorKind::not_found)
+    return fail(ErrorKind::corrupt, "a container of the set is missing", directory + "/" + entry.name);
+  if (!opened) return opened;
+  FOREBAY_CHECK(check_against(entry, *opened));
+  opened->bases = std::move(bases);
+  return opened;
+}
+
+uint64_t memory_of(const OpenContainer& container) {
+  const container::Index& index = container.index();
+  return index.directory.memory_bytes() + container.plan->memory_bytes() +
+         index.frames.size() * sizeof(container::FrameEntry) +
+         index.characteristics.size() * sizeof(container::Characteristics) +
+         index.directory.files.size() * (sizeof(uint64_t) + sizeof(FileCrc));
+}
+
+uint64_t memory_of(const OpenSet& set) {
+  uint64_t bytes = (set.bases ? set.bases->memory_bytes() : 0) + (set.decoded ? set.decoded->memory_bytes() : 0);
+  for (const OpenContainer& container : set.containers) bytes += memory_of(container);
+  return bytes;
+}
+
+Result<OpenSet> open_set(const store::SetInfo& info, uint64_t memory_bytes) {
+  if (!info.manifest) return std::unexpected(info.manifest.error());
+  return open_containers(info, info.manifest->containers, memory_bytes);
+}
+
+Result<OpenSet> open_containers(const store::SetInfo& info, std::span<const store::ContainerEntry> entries,
+                                uint64_t memory_bytes, std::vector<std::string>* unread) {
+  if (!info.manifest) return std::unexpected(info.manifest.error());
+  OpenSet set{.manifest = *info.manifest, .directory = info.directory, .containers = {}, .bases = {}, .decoded = {}};
+  set.bases = make_base_frames(info, memory_bytes);
+  for (const store::ContainerEntry& entry : entries) {
+    auto opened = open_listed(info.directory, entry, memory_bytes, set.bases);
+    if (opened) {
+      memory_bytes -= std::min(memory_bytes, memory_of(*opened));
+      set.containers.push_back(*std::move(opened));
+    } else if (unread && is_damage(opened.error())) {
+      unread->push_back(opened.error().message());
+    } else {
+      return std::unexpected(std::move(opened).error());
+    }
+  }
+  set.decoded = share_decoded_frames(set.containers, memory_bytes);
+  return set;
+}
+
+}  // namespace forebay::engine

@@ -1,0 +1,103 @@
+#include "engine/set/set_reader.h"
+
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace forebay::engine {
+namespace {
+
+auto order_of(const merge::Stream& stream, uint64_t begin) { return std::tuple(stream.file, stream.variable, begin); }
+
+}  // namespace
+
+SetReader::SetReader(const OpenSet& set, uint64_t memory_bytes)
+    : set_(set), memory_bytes_(memory_bytes), locators_(set.containers.size()) {}
+
+void SetReader::set_memory(uint64_t bytes) {
+  memory_bytes_ = bytes;
+  let_go(bytes);
+}
+
+void SetReader::let_go(uint64_t most) {
+  while (used_ > most && !recent_.empty()) {
+    const CachedFrame& oldest = recent_.back();
+    used_ -= oldest.memory_bytes;
+    cached_.erase({oldest.container, oldest.frame.number});
+    recent_.pop_back();
+  }
+}
+
+Result<const SetReader::CachedFrame*> SetReader::frame(size_t container, uint32_t number) {
+  if (const auto known = cached_.find({container, number}); known != cached_.end()) {
+    recent_.splice(recent_.begin(), recent_, known->second);
+    return &recent_.front();
+  }
+  const OpenContainer& opened = set_.containers[container];
+  const uint64_t needed = frame_memory(opened, number);
+  if (needed > memory_bytes_)
+    return fail(ErrorKind::limit,
+                fmt::format("frame {} needs {} bytes of memory, and {} are left", number, needed, memory_bytes_),
+                opened.path, {}, "give a larger memory budget");
+  let_go(memory_bytes_ - needed);
+  FOREBAY_TRY(RawFrame raw, read_frame(opened, number));
+  ++frames_read_;
+  CachedFrame entry{.container = container, .frame = std::move(raw), .held = {}, .memory_bytes = 0};
+  size_t at = 0;
+  for (const merge::Slice& slice : entry.frame.slices) {
+    entry.held.push_back({slice, at});
+    at += slice.length;
+  }
+  std::ranges::sort(entry.held, {}, [](const Held& held) { return order_of(held.slice.stream, held.slice.begin); });
+  entry.memory_bytes =
+      entry.frame.raw.size() + entry.held.size() * sizeof(Held) + entry.frame.slices.size() * sizeof(merge::Slice);
+  used_ += entry.memory_bytes;
+  recent_.push_front(std::move(entry));
+  cached_.emplace(std::pair(container, number), recent_.begin());
+  return &recent_.front();
+}
+
+Result<void> SetReader::read_parts(size_t container, std::span<const StreamPart> parts, std::span<std::byte> out) {
+  if (!locators_[container]) locators_[container].emplace(*set_.containers[container].plan);
+  uint64_t copied = 0;
+  for (const StreamPart& part : parts) {
+    for (const uint32_t number : locators_[container]->holding(part)) {
+      FOREBAY_TRY(const CachedFrame* const cached, frame(container, number));
+      // The slices of one stream in one frame are disjoint: the first that may matter is the last to begin by
+      // part.begin.
+      const auto& held = cached->held;
+      auto at = std::ranges::upper_bound(held, order_of(part.stream, part.begin), {},
+                                         [](const Held& h) { return order_of(h.slice.stream, h.slice.begin); });
+      if (at != held.begin()) --at;
+      for (; at != held.end() &&
+             order_of(at->slice.stream, at->slice.begin) < order_of(part.stream, part.begin + part.length);
+           ++at) {
+        if (at->slice.stream.file != part.stream.file || at->slice.stream.variable != part.stream.variable) continue;
+        const uint64_t begin = std::max(at->slice.begin, part.begin);
+        const uint64_t end = std::min(at->slice.begin + at->slice.length, part.begin + part.length);
+        if (begin >= end) continue;
+        std::memcpy(out.data() + part.target + (begin - part.begin),
+                    cached->frame.raw.data() + at->at + (begin - at->slice.begin), end - begin);
+        copied += end - begin;
+      }
+    }
+  }
+  if (copied != out.size())
+    return fail(ErrorKind::internal, fmt::format("the plan yields {} of {} bytes", copied, out.size()),
+                set_.containers[container].path);
+  return {};
+}
+
+Result<void> SetReader::read_variable(size_t container, uint32_t file, uint32_t variable, uint64_t begin,
+                                      std::span<std::byte> out) {
+  return read_parts(container, parts_of_variable(*set_.containers[container].plan, file, variable, begin, out.size()),
+                    out);
+}
+
+Result<void> SetReader::read_file(size_t container, uint32_t file, uint64_t begin, std::span<std::byte> out) {
+  return read_parts(container, parts_of_file(*set_.containers[container].plan, file, begin, out.size()), out);
+}
+
+}  // namespace forebay::engine

@@ -1,0 +1,63 @@
+// Random access to the bytes of an open set, reading only the frames that hold them.
+#pragma once
+
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/set/frame_io.h"
+#include "engine/set/set.h"
+#include "engine/set/stream_frames.h"
+
+namespace forebay::engine {
+
+// Keeps the frames that were used last, as far as the memory allows. Not thread-safe.
+class SetReader {
+ public:
+  // `set` must outlive this. `memory_bytes` pays for frames alone.
+  SetReader(const OpenSet& set, uint64_t memory_bytes);
+
+  const OpenSet& set() const { return set_; }
+
+  // From now on frames may take `bytes`; what is kept beyond that is let go.
+  void set_memory(uint64_t bytes);
+
+  // Fills `out` with the stored bytes of a variable from `begin` on: its extents, one after another. corrupt, naming
+  // container and frame, if one of the frames is damaged; limit if one does not fit into the memory.
+  Result<void> read_variable(size_t container, uint32_t file, uint32_t variable, uint64_t begin,
+                             std::span<std::byte> out);
+
+  // Likewise with the bytes of a whole file.
+  Result<void> read_file(size_t container, uint32_t file, uint64_t begin, std::span<std::byte> out);
+
+  uint64_t frames_read() const { return frames_read_; }
+
+ private:
+  // A range of a stream in a frame.
+  struct Held {
+    merge::Slice slice;
+    size_t at = 0;  // in the frame
+  };
+  struct CachedFrame {
+    size_t container = 0;
+    RawFrame frame;
+    std::vector<Held> held;  // by file, variable and begin
+    uint64_t memory_bytes = 0;
+  };
+
+  Result<void> read_parts(size_t container, std::span<const StreamPart> parts, std::span<std::byte> out);
+  Result<const CachedFrame*> frame(size_t container, uint32_t number);
+  void let_go(uint64_t most);
+
+  const OpenSet& set_;
+  uint64_t memory_bytes_;
+  uint64_t used_ = 0, frames_read_ = 0;
+  std::vector<std::optional<StreamFrames>> locators_;  // per container, made when first needed
+  std::list<CachedFrame> recent_;                      // most recently used first
+  std::map<std::pair<size_t, uint32_t>, std::list<CachedFrame>::iterator> cached_;
+};
+
+}  // namespace forebay::engine

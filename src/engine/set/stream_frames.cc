@@ -1,0 +1,113 @@
+#include "engine/set/stream_frames.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace forebay::engine {
+namespace {
+
+using merge::Frame;
+using merge::FrameGroup;
+using merge::Stream;
+
+bool is_agnostic(const merge::Plan& plan) {
+  return !plan.groups().empty() && plan.groups()[0].streams[0].variable == merge::kWholeFile;
+}
+
+// Appends the part of [at, at + length) of the target that lies in the window, which `target` of the result counts
+// from.
+void append_clipped(StreamPart part, uint64_t window_begin, uint64_t window_end, std::vector<StreamPart>& parts) {
+  const uint64_t begin = std::max(part.target, window_begin);
+  const uint64_t end = std::min(part.target + part.length, window_end);
+  if (begin >= end) return;
+  parts.push_back({part.stream, part.begin + (begin - part.target), end - begin, begin - window_begin});
+}
+
+}  // namespace
+
+std::vector<StreamPart> parts_of_variable(const merge::Plan& plan, uint32_t file, uint32_t variable, uint64_t begin,
+                                          uint64_t length) {
+  const Directory& directory = plan.directory();
+  const VariableRow& row = directory.variables[variable];
+  std::vector<StreamPart> parts;
+  if (!is_agnostic(plan)) {
+    const uint64_t bytes = directory.bytes_of(row);
+    append_clipped({{file, variable, bytes}, 0, bytes, 0}, begin, begin + length, parts);
+    return parts;
+  }
+  const Stream whole{file, merge::kWholeFile, directory.files[file].size};
+  uint64_t at = 0;
+  for (const Extent& extent : directory.extents_of(row)) {
+    append_clipped({whole, extent.offset, extent.length, at}, begin, begin + length, parts);
+    at += extent.length;
+  }
+  return parts;
+}
+
+std::vector<StreamPart> parts_of_file(const merge::Plan& plan, uint32_t file, uint64_t begin, uint64_t length) {
+  const Directory& directory = plan.directory();
+  const FileRow& row = directory.files[file];
+  std::vector<StreamPart> parts;
+  const auto append_stream = [&](const Stream& stream, std::span<const Extent> extents) {
+    uint64_t at = 0;
+    for (const Extent& extent : extents) {
+      append_clipped({stream, at, extent.length, extent.offset}, begin, begin + length, parts);
+      at += extent.length;
+    }
+  };
+  if (is_agnostic(plan)) {
+    append_stream({file, merge::kWholeFile, row.size}, std::vector{Extent{0, row.size}});
+    return parts;
+  }
+  for (uint32_t i = row.first_variable; i < row.first_variable + row.variable_count; ++i)
+    append_stream({file, i, 0}, directory.extents_of(directory.variables[i]));
+  append_stream({file, merge::kSkeleton, 0}, directory.skeleton_of(row));
+  return parts;
+}
+
+StreamFrames::StreamFrames(const merge::Plan& plan) : plan_(plan) {
+  for (uint32_t group = 0; group < plan.groups().size(); ++group) {
+    const auto& streams = plan.groups()[group].streams;
+    for (uint32_t i = 0; i < streams.size(); ++i) places_.push_back({streams[i].file, streams[i].variable, group, i});
+  }
+  std::ranges::sort(places_, {}, [](const Place& place) { return std::pair(place.file, place.variable); });
+}
+
+const StreamFrames::Place* StreamFrames::find(const Stream& stream) const {
+  const auto key = std::pair(stream.file, stream.variable);
+  const auto at = std::ranges::lower_bound(places_, key, {},
+                                           [](const Place& place) { return std::pair(place.file, place.variable); });
+  return at != places_.end() && std::pair(at->file, at->variable) == key ? &*at : nullptr;
+}
+
+std::vector<uint32_t> StreamFrames::holding(const StreamPart& part) const {
+  std::vector<uint32_t> numbers;
+  const Place* place = find(part.stream);
+  if (!place || part.length == 0) return numbers;
+  const FrameGroup& group = plan_.groups()[place->group];
+  const std::span<const Frame> frames = plan_.frames().subspan(group.first_frame, group.frame_count);
+  // Frames are in merge order: by stream and then offset where streams are concatenated, by offset and then stream
+  // where they are interleaved. The frame of a byte is the last one that does not start after it.
+  const bool interleaved = group.block_bytes != 0;
+  const auto order = [&](uint32_t stream, uint64_t offset) {
+    return interleaved ? std::pair<uint64_t, uint64_t>(offset, stream) : std::pair<uint64_t, uint64_t>(stream, offset);
+  };
+  const auto frame_of = [&](uint64_t offset) {
+    const auto after = std::ranges::upper_bound(frames, order(place->stream, offset), {},
+                                                [&](const Frame& frame) { return order(frame.stream, frame.offset); });
+    return group.first_frame + static_cast<uint32_t>(after - frames.begin()) - 1;
+  };
+  if (interleaved) {
+    const uint64_t last_block = (part.begin + part.length - 1) / group.block_bytes;
+    for (uint64_t block = part.begin / group.block_bytes; block <= last_block; ++block) {
+      const uint32_t number = frame_of(block * group.block_bytes);
+      if (numbers.empty() || numbers.back() != number) numbers.push_back(number);
+    }
+  } else {
+    const uint32_t last = frame_of(part.begin + part.length - 1);
+    for (uint32_t number = frame_of(part.begin); number <= last; ++number) numbers.push_back(number);
+  }
+  return numbers;
+}
+
+}  // namespace forebay::engine
