@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/directory.h"
+#include "base/catalogue.h"
 #include "codec/choice/chooser.h"
 #include "engine/pack/relations.h"
 #include "engine/pack/source_pool.h"
@@ -40,7 +40,7 @@ class FrameSet {
   struct Group {
     explicit Group(std::span<const engine::SourceFile> files) : sources(files) {}
     engine::SourcePool sources;
-    Directory directory;
+    Catalogue catalogue;
     merge::Plan plan;
     engine::RelationPlan relations;
     std::vector<engine::RawFrame> frames;

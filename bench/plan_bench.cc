@@ -22,14 +22,14 @@ Layout layout_of(uint64_t variables) {
   return layout;
 }
 
-Directory directory_of(const Layout& layout, const std::vector<std::string>& keys) {
-  Directory directory;
+Catalogue directory_of(const Layout& layout, const std::vector<std::string>& keys) {
+  Catalogue catalogue;
   for (uint64_t file = 0; file < kFiles; ++file)
-    directory.add({.name = "file" + std::to_string(file),
+    catalogue.add({.name = "file" + std::to_string(file),
                    .size = layout.variables.back().extents[0].end(),
                    .rank = static_cast<uint32_t>(file)},
                   layout, keys);
-  return directory;
+  return catalogue;
 }
 
 void count(benchmark::State& state) {
@@ -54,9 +54,9 @@ BENCHMARK(make_directory)->Arg(100)->Arg(8900)->Unit(benchmark::kMillisecond);
 
 void make_plan(benchmark::State& state) {
   const Layout layout = layout_of(static_cast<uint64_t>(state.range(0)));
-  const Directory directory = directory_of(layout, Similarity{}.keys(layout));
+  const Catalogue catalogue = directory_of(layout, Similarity{}.keys(layout));
   for (auto _ : state) {
-    const auto plan = Plan::make(directory, {.scheme = static_cast<Scheme>(state.range(1))});
+    const auto plan = Plan::make(catalogue, {.scheme = static_cast<Scheme>(state.range(1))});
     for (const Frame& frame : plan->frames()) benchmark::DoNotOptimize(plan->shape(frame, plan->slices(frame)));
   }
   count(state);

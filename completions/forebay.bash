@@ -43,10 +43,10 @@ _forebay() {
       mapfile -t COMPREPLY < <(compgen -f -- "$cur")
       return
       ;;
-    --base)
-      local base_sets
-      base_sets=$(_forebay_sets)
-      mapfile -t COMPREPLY < <(compgen -W "${base_sets:+$base_sets latest}" -- "$cur")
+    --parent)
+      local parent_sets
+      parent_sets=$(_forebay_sets)
+      mapfile -t COMPREPLY < <(compgen -W "${parent_sets:+$parent_sets latest}" -- "$cur")
       return
       ;;
     --scheme)
@@ -94,7 +94,7 @@ _forebay() {
   case $verb in
     pack)
       options+=' --store --series --output --name --step --group-size --scheme --block-size --profile --match --exact --describe'
-      options+=' --lossy --opaque --base --full-every --exclude --include --strict --memory --threads'
+      options+=' --lossy --opaque --parent --full-every --exclude --include --strict --memory --threads'
       ;;
     restore) options+=' --store --series --to --only --overwrite --special-modes --memory --threads' ;;
     ls) options+=' --store --series --variables --memory' ;;

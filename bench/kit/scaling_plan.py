@@ -7,7 +7,7 @@ STORE_RANKS, STORE_GROUP = 24, 2  # twelve containers, which one to four aggrega
 STORE_VARIABLES = 900
 WHOLE = 9000         # variables of a file in the case "variables", joined to fewer and larger ones of the same bytes
 WHOLE_GROUP = 64     # ranks in a container, with them: the default
-ROADS = ("node", "stream")  # a file that the aggregator reads; a connection, as between nodes
+TRANSPORTS = ("node", "stream")  # a file that the aggregator reads; a connection, as between nodes
 
 
 @dataclass(frozen=True)
@@ -36,18 +36,18 @@ class Case:
     limit: float = 0    # MB/s of the store, for each aggregator; 0: none
     memory: int = 1024  # MiB, of each aggregator
     group: int = NODE_RANKS
-    road: str = "auto"
+    transport: str = "auto"
 
     def __str__(self):
         limit = f", {self.limit:g} MB/s each" if self.limit else ""
         return (f"{self.kind}: {self.load.ranks} ranks of {self.load.datasets} variables, {self.aggregators} "
-                f"aggregator{'s' if self.aggregators > 1 else ''}{limit}, road {self.road}")
+                f"aggregator{'s' if self.aggregators > 1 else ''}{limit}, transport {self.transport}")
 
     @property
     def key(self):
         return {"kind": self.kind, "ranks": self.load.ranks, "datasets": self.load.datasets, "variables": self.load.variables,
                 "nodes": self.nodes, "aggregators": self.aggregators, "sets": self.sets, "limit": self.limit,
-                "memory": self.memory, "group": self.group, "road": self.road}
+                "memory": self.memory, "group": self.group, "transport": self.transport}
 
 
 def aggregator_cases(counts, limit):
@@ -62,7 +62,7 @@ def rank_cases(counts):
 
 def variable_cases(counts, ranks, memory):
     loads = [Load(ranks, WHOLE, WHOLE // count) for count in counts]
-    return [Case("variables", load, memory=memory, group=WHOLE_GROUP, road=road) for load in loads for road in ROADS]
+    return [Case("variables", load, memory=memory, group=WHOLE_GROUP, transport=transport) for load in loads for transport in TRANSPORTS]
 
 
 def control_key(ranks):

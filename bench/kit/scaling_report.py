@@ -55,9 +55,9 @@ class Cases:
 
         self.limits = {limit: by(lines, "aggregators") for (limit,), lines in of("aggregators", "limit").items()}
         self.ranks, self.control = of("ranks", "ranks"), of("control", "ranks")
-        self.roads = {}
-        for (road, files, memory), lines in of("variables", "road", "ranks", "memory").items():
-            self.roads[road, files, memory] = by(lines, "datasets")
+        self.transports = {}
+        for (transport, files, memory), lines in of("variables", "transport", "ranks", "memory").items():
+            self.transports[transport, files, memory] = by(lines, "datasets")
 
 
 # ---- tables
@@ -104,14 +104,14 @@ def per_variable(found, datasets):
 
 def _variables(cases):
     rows = []
-    for (road, files, memory), found in cases.roads.items():
+    for (transport, files, memory), found in cases.transports.items():
         for (datasets,), lines in found.items():
             each = per_variable(found, datasets)
-            rows.append([road, datasets, f"{files} x {lines[-1]['raw'] / files / 1e6:.0f}", shown(drains(lines)),
+            rows.append([transport, datasets, f"{files} x {lines[-1]['raw'] / files / 1e6:.0f}", shown(drains(lines)),
                          f"{drains(lines).median / (files * datasets) * 1e6:.1f}", f"{each:.1f}" if each is not None else "",
                          shown(restarts(lines)), memory, f"{peak(lines, 'aggregator') / MIB:.0f}",
                          f"{peak(lines, 'agent') / MIB:.0f}", len(lines)])
-    return report.table(["road", "variables of a file", "MB", "drain, s", "for a variable, µs", "for one more, µs",
+    return report.table(["transport", "variables of a file", "MB", "drain, s", "for a variable, µs", "for one more, µs",
                          "restart, s", "budget, MiB", "aggregator's peak, MiB", "agent's peak, MiB", "runs"], rows)
 
 
@@ -147,10 +147,10 @@ def targets(cases):
         rows += _growth("messages for a rank and set", cases.ranks, lambda lines: of_drain(lines, "messages").median, MOST_GROWTH)
         rows += _growth("messages for a rank's restart", cases.ranks, lambda lines: of_restart(lines, "messages").median,
                         MOST_GROWTH)
-    for (road, files, memory), found in cases.roads.items():
+    for (transport, files, memory), found in cases.transports.items():
         for process in ("aggregator", "agent"):
             most = max(peak(lines, process) for lines in found.values())
-            rows.append((f"`{road}`, {min(found)[0]} to {max(found)[0]} variables: peak memory of the {process}",
+            rows.append((f"`{transport}`, {min(found)[0]} to {max(found)[0]} variables: peak memory of the {process}",
                          f"<= {memory} MiB", f"{most / MIB:.0f} MiB", most <= memory * MIB))
     if cases.control:
         for name, what, most in (("messages", "messages", MOST_GROWTH), ("bytes", "bytes", MOST_GROWTH),
@@ -168,7 +168,7 @@ def write(log, forebay, directory, document):
     parts = [report.machine(forebay, log.build), report.table(["what", "target", "median", ""], [[*row[:3], report.verdict(row[3])] for row in rows])]
     parts += [f"### {title}\n\n{table(cases)}" for title, found, table in (
         ("Aggregators", cases.limits, _aggregators), ("Ranks", cases.ranks, _ranks),
-        ("Variables", cases.roads, _variables), ("The coordinator alone", cases.control, _control)) if found]
+        ("Variables", cases.transports, _variables), ("The coordinator alone", cases.control, _control)) if found]
     text = "\n".join(parts)
     (directory / "scaling.md").write_text(f"# Scaling\n\n{text}")
     if document:

@@ -61,11 +61,11 @@ class Runner:
     def run(self, case):
         files = self._files(case.load)
         words = ("--peer-timeout", 60, "--set-timeout", MOST_SECONDS, "--stall-timeout", 120, "--memory", f"{case.memory}M",
-                 "--group-size", case.group, "--profile", "fast", "--fabric", case.road)
+                 "--group-size", case.group, "--profile", "fast", "--fabric", case.transport)
         if case.limit:
             words += ("--pfs-limit", round(case.limit * 1e6))
         with Job(self._programs / "forebay", self._library, nodes=case.nodes, ranks=case.load.ranks, defaults=words,
-                 agent_words=("--fabric", case.road)) as job:
+                 agent_words=("--fabric", case.transport)) as job:
             job.start(aggregators=case.aggregators)
             for rank in range(case.load.ranks):
                 job.rank(rank)

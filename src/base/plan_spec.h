@@ -1,4 +1,4 @@
-// How a rank group's bytes are merged: the few numbers from which, with a Directory, the plan is recomputed.
+// How a rank group's bytes are merged: the few numbers from which, with a Catalogue, the plan is recomputed.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct PlanSpec {
   uint64_t block_bytes = 64 << 10;  // of the block schemes, 1 at least
   uint64_t frame_bytes = 4 << 20;   // the raw bytes that a frame aims at; frames never exceed twice this
   uint64_t share_bytes = 64 << 10;  // variable groups smaller than this share frames with others of their datatype
-  std::vector<uint64_t> key_block_bytes;  // scheme aware only: per Directory key, the block size to interleave that
+  std::vector<uint64_t> key_block_bytes;  // scheme aware only: per Catalogue key, the block size to interleave that
                                           // group with, or 0 to concatenate it. Empty: concatenate all.
 };
 

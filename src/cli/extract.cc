@@ -95,9 +95,9 @@ class Extract final : public Verb {
     std::vector<Target> targets;
     std::set<std::string> names;
     for (const engine::Found& one : found) {
-      const Directory& directory = set.containers[one.container].directory();
-      const FileRow& file = directory.files[one.file];
-      Target target{one, file.rank, file.name, directory.paths[directory.variables[one.variable].path], to_};
+      const Catalogue& catalogue = set.containers[one.container].catalogue();
+      const FileRow& file = catalogue.files[one.file];
+      Target target{one, file.rank, file.name, catalogue.paths[catalogue.variables[one.variable].path], to_};
       if (!to_one_file()) {
         const std::string stem = fmt::format("rank{:04}_{}", target.rank, as_file_name(target.path));
         std::string name = stem;

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include "cli/bases.h"
 #include "cli/common.h"
 #include "cli/json.h"
 #include "cli/loss.h"
+#include "cli/parents.h"
 #include "cli/relations.h"
 #include "cli/series.h"
 #include "cli/shares.h"
@@ -70,21 +70,21 @@ struct Group {
 std::vector<Group> groups_of(const Containers& containers) {
   std::map<std::string, Group> by_key;
   for (const engine::OpenContainer& container : containers) {
-    const Directory& directory = container.directory();
+    const Catalogue& catalogue = container.catalogue();
     const Shares shares = shares_of(container);
     const auto losses = losses_of(container);
-    for (size_t v = 0; v < directory.variables.size(); ++v) {
-      const VariableRow& row = directory.variables[v];
-      Group& group = by_key[directory.keys[row.key]];
+    for (size_t v = 0; v < catalogue.variables.size(); ++v) {
+      const VariableRow& row = catalogue.variables[v];
+      Group& group = by_key[catalogue.keys[row.key]];
       group.type = row.type;
       ++group.variables;
-      group.bytes += directory.bytes_of(row);
+      group.bytes += catalogue.bytes_of(row);
       group.stored += shares.variables[v];
       group.loss = worse(group.loss, losses[v]);
     }
     const auto frames = frames_of_keys(container);
     for (uint32_t key = 0; key < frames.size(); ++key) {
-      Group& group = by_key[directory.keys[key]];
+      Group& group = by_key[catalogue.keys[key]];
       group.frames += frames[key].frames;
       for (const uint32_t chain : frames[key].chains) group.chains.insert(container.index().chains[chain]);
     }
@@ -121,9 +121,9 @@ uint64_t overhead_of(const engine::OpenContainer& container) {
   return container.reader->source().size() - payload;
 }
 
-uint64_t raw_bytes_of(const Directory& directory) {
+uint64_t raw_bytes_of(const Catalogue& catalogue) {
   uint64_t bytes = 0;
-  for (const FileRow& file : directory.files) bytes += file.size;
+  for (const FileRow& file : catalogue.files) bytes += file.size;
   return bytes;
 }
 
@@ -149,7 +149,7 @@ uint64_t lossy_frames_of(const container::Index& index) {
 
 Json json_container(const engine::OpenContainer& container) {
   const container::Index& index = container.index();
-  const uint64_t bytes = container.reader->source().size(), raw = raw_bytes_of(index.directory);
+  const uint64_t bytes = container.reader->source().size(), raw = raw_bytes_of(index.catalogue);
   Json chains = Json::array();
   for (const auto& [chain, use] : chains_of(index))
     chains.push_back({{"chain", json_text(chain)},
@@ -160,9 +160,9 @@ Json json_container(const engine::OpenContainer& container) {
           {"scheme", scheme_text(index.plan.scheme)},
           {"block_bytes", index.plan.block_bytes},
           {"frame_bytes", index.plan.frame_bytes},
-          {"files", index.directory.files.size()},
-          {"variables", index.directory.variables.size()},
-          {"groups", index.directory.keys.size()},
+          {"files", index.catalogue.files.size()},
+          {"variables", index.catalogue.variables.size()},
+          {"groups", index.catalogue.keys.size()},
           {"frames", index.frames.size()},
           {"lossy_frames", lossy_frames_of(index)},
           {"raw_bytes", raw},
@@ -202,11 +202,11 @@ void print_groups(const std::vector<Group>& groups) {
 
 void print_container(const engine::OpenContainer& container) {
   const container::Index& index = container.index();
-  const uint64_t bytes = container.reader->source().size(), raw = raw_bytes_of(index.directory);
+  const uint64_t bytes = container.reader->source().size(), raw = raw_bytes_of(index.catalogue);
   const uint64_t overhead = overhead_of(container);
   fmt::print("{}\n", printable(container.path));
-  fmt::print("  content    {}, {} in {}, {}\n", plural(index.directory.files.size(), "file"),
-             plural(index.directory.variables.size(), "variable"), plural(index.directory.keys.size(), "group"),
+  fmt::print("  content    {}, {} in {}, {}\n", plural(index.catalogue.files.size(), "file"),
+             plural(index.catalogue.variables.size(), "variable"), plural(index.catalogue.keys.size(), "group"),
              format_bytes(raw));
   fmt::print("  stored     {}, ratio {}; index and headers {} ({:.2f} % of the content)\n", format_bytes(bytes),
              format_ratio(static_cast<double>(raw), static_cast<double>(bytes)), format_bytes(overhead),
@@ -242,7 +242,7 @@ void print_manifest(const store::Manifest& manifest) {
     fmt::print("lossy        {}\n", printable(fmt::format("{}", fmt::join(manifest.lossy, " "))));
   if (const std::string repair = repair_text(manifest); !repair.empty())
     fmt::print("note         {}\n", printable(repair));
-  if (!manifest.bases.empty()) fmt::print("elsewhere    {}\n", printable(bases_text(manifest.bases)));
+  if (!manifest.parents.empty()) fmt::print("elsewhere    {}\n", printable(parents_text(manifest.parents)));
 }
 
 bool is_file(const std::string& path) {
@@ -284,7 +284,7 @@ class Info final : public Verb {
   void show(const Containers& containers, const store::Manifest* manifest, const Console& console) const {
     if (console.json) {
       Json document = {{"set", manifest ? json_text(manifest->name) : Json()},
-                       {"bases", json_bases(manifest ? manifest->bases : std::vector<store::BaseEntry>{})},
+                       {"parents", json_parents(manifest ? manifest->parents : std::vector<store::ParentEntry>{})},
                        {"lossy", json_texts(manifest ? manifest->lossy : std::vector<std::string>{})},
                        {"containers", Json::array()}};
       if (manifest) document.update(json_origin(manifest->origin));

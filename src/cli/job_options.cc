@@ -118,7 +118,7 @@ void JobOptions::declare_aggregator(Syntax& syntax) {
 
 void JobOptions::declare_shared(Syntax& syntax) {
   syntax.record({&agent_words, &aggregator_words});
-  syntax.option("--fabric", "ROAD", "How bytes go: auto, node (within a node only), stream or ucx. Default: auto.",
+  syntax.option("--fabric", "TRANSPORT", "How bytes go: auto, node (within a node only), stream or ucx. Default: auto.",
                 set_text(fabric_));
   syntax.option("--priority", "CLASS", "Of its threads: normal, nice or idle. Default: nice.",
                 [this](const std::string& text) -> Result<void> {

@@ -10,7 +10,7 @@ std::optional<LossyNote> worse(const std::optional<LossyNote>& a, const std::opt
 }
 
 Losses losses_of(const engine::OpenContainer& container) {
-  Losses losses(container.directory().variables.size());
+  Losses losses(container.catalogue().variables.size());
   const auto frames = container.plan->frames();
   for (size_t number = 0; number < frames.size(); ++number) {
     const auto& note = container.index().frames[number].lossy;

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "cli/bases.h"
 #include "cli/common.h"
 #include "cli/json.h"
 #include "cli/ls_set.h"
+#include "cli/parents.h"
 #include "cli/series.h"
 #include "cli/table.h"
 #include "cli/text.h"
@@ -68,16 +68,16 @@ Json json_set(const store::SetInfo& set) {
                {"raw_bytes", manifest.raw_bytes()},
                {"stored_bytes", manifest.bytes()},
                {"ratio", json_ratio(raw, stored)},
-               {"bases", json_bases(manifest.bases)},
+               {"parents", json_parents(manifest.parents)},
                {"repaired_from", manifest.repaired_from.empty() ? Json() : json_text(manifest.repaired_from)},
                {"damaged_files", manifest.damaged_files},
                {"lost_containers", json_texts(manifest.lost_containers)}});
   return json;
 }
 
-std::string base_names(const store::Manifest& manifest) {
+std::string parent_names(const store::Manifest& manifest) {
   std::string names;
-  for (const store::BaseEntry& base : manifest.bases) names += (names.empty() ? "" : ",") + base.name;
+  for (const store::ParentEntry& parent : manifest.parents) names += (names.empty() ? "" : ",") + parent.name;
   return names.empty() ? "-" : names;
 }
 
@@ -95,7 +95,7 @@ std::vector<std::string> cells_of(const store::SetInfo& set) {
           format_ratio(static_cast<double>(m.raw_bytes()), static_cast<double>(m.bytes())),
           printable(m.profile) + (m.lossy.empty() ? "" : " (lossy)"),
           printable(m.scheme),
-          printable(base_names(m))};
+          printable(parent_names(m))};
 }
 
 bool is_noted(const store::SetInfo& set) { return set.manifest && !repair_text(*set.manifest).empty(); }

@@ -31,7 +31,7 @@ const char* kind_text(FileKind kind) {
 void print_line(const std::string& line) { fmt::print("{}\n", line); }
 
 Json json_file(const engine::OpenContainer& container, const Shares& shares, size_t f) {
-  const FileRow& file = container.directory().files[f];
+  const FileRow& file = container.catalogue().files[f];
   Json json = {{"name", json_text(file.name)},
                {"kind", kind_text(file.kind)},
                {"rank", file.rank},
@@ -63,13 +63,13 @@ const container::Characteristics* characteristics_of(const engine::OpenContainer
 }
 
 Json json_variable(const engine::OpenContainer& container, const Shares& shares, const Losses& losses, size_t v) {
-  const Directory& directory = container.directory();
-  const VariableRow& row = directory.variables[v];
-  const uint64_t bytes = directory.bytes_of(row);
-  Json json = {{"path", json_text(directory.paths[row.path])},
-               {"key", json_text(directory.keys[row.key])},
+  const Catalogue& catalogue = container.catalogue();
+  const VariableRow& row = catalogue.variables[v];
+  const uint64_t bytes = catalogue.bytes_of(row);
+  Json json = {{"path", json_text(catalogue.paths[row.path])},
+               {"key", json_text(catalogue.keys[row.key])},
                {"type", row.type.name()},
-               {"shape", directory.shapes[row.shape]},
+               {"shape", catalogue.shapes[row.shape]},
                {"bytes", bytes},
                {"stored_bytes", shares.variables[v]},
                {"ratio", json_ratio(static_cast<double>(bytes), shares.variables[v])},
@@ -88,9 +88,9 @@ Json json_files(const engine::OpenSet& set, bool with_variables) {
   for (const engine::OpenContainer& container : set.containers) {
     const Shares shares = shares_of(container);
     const Losses losses = losses_of(container);
-    for (size_t f = 0; f < container.directory().files.size(); ++f) {
+    for (size_t f = 0; f < container.catalogue().files.size(); ++f) {
       Json file = json_file(container, shares, f);
-      const FileRow& row = container.directory().files[f];
+      const FileRow& row = container.catalogue().files[f];
       file["variable_count"] = row.variable_count;
       if (with_variables) {
         Json variables = Json::array();
@@ -126,8 +126,8 @@ void print_files(const engine::OpenSet& set) {
                {"NAME"}});
   for (const engine::OpenContainer& container : set.containers) {
     const Shares shares = shares_of(container);
-    for (size_t f = 0; f < container.directory().files.size(); ++f) {
-      const FileRow& file = container.directory().files[f];
+    for (size_t f = 0; f < container.catalogue().files.size(); ++f) {
+      const FileRow& file = container.catalogue().files[f];
       const bool is_regular = file.kind == FileKind::regular;
       table.add({fmt::format("{}", file.rank), format_mode(file.mode), is_regular ? format_bytes(file.size) : "-",
                  format_ratio(static_cast<double>(file.size), shares.files[f]), format_local_time(file.mtime_s),
@@ -167,20 +167,20 @@ void print_variables(const engine::OpenSet& set) {
   columns.insert(columns.end(), {{"FILE"}, {"VARIABLE"}});
   Table table(std::move(columns));
   for (const engine::OpenContainer& container : set.containers) {
-    const Directory& directory = container.directory();
+    const Catalogue& catalogue = container.catalogue();
     const Shares shares = shares_of(container);
     const Losses losses = losses_of(container);
-    for (const FileRow& file : directory.files) {
+    for (const FileRow& file : catalogue.files) {
       for (size_t v = file.first_variable; v < file.first_variable + size_t{file.variable_count}; ++v) {
-        const VariableRow& row = directory.variables[v];
-        const uint64_t bytes = directory.bytes_of(row);
+        const VariableRow& row = catalogue.variables[v];
+        const uint64_t bytes = catalogue.bytes_of(row);
         std::vector<std::string> cells = {fmt::format("{}", file.rank), row.type.name(),
-                                          shape_text(directory.shapes[row.shape]), format_bytes(bytes),
+                                          shape_text(catalogue.shapes[row.shape]), format_bytes(bytes),
                                           format_ratio(static_cast<double>(bytes), shares.variables[v])};
         for (auto& cell : characteristics_cells(characteristics_of(container, v))) cells.push_back(std::move(cell));
         if (lossy) cells.push_back(loss_text(losses[v]));
         cells.push_back(printable(file.name));
-        cells.push_back(printable(directory.paths[row.path]));
+        cells.push_back(printable(catalogue.paths[row.path]));
         table.add(std::move(cells));
       }
     }

@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
-#include "cli/bases.h"
 #include "cli/common.h"
 #include "cli/json.h"
 #include "cli/loss.h"
 #include "cli/packing.h"
+#include "cli/parents.h"
 #include "cli/progress.h"
 #include "cli/series.h"
 #include "cli/text.h"
@@ -36,7 +36,7 @@ constexpr VerbText kText = {
         "  forebay pack ckpt --store /scratch/store --name t100 --step 100 --profile max\n"
         "  forebay pack dump --store st --describe raw.toml --group-size 64 --memory 2G\n"
         "  forebay pack out --store st --match '/dom[0-9]+/(.*)=/dom/$1'\n"
-        "  forebay pack run/DD0009 --store /scratch/store --base latest\n"
+        "  forebay pack run/DD0009 --store /scratch/store --parent latest\n"
         "      frames that the set before has, too, are not stored again\n"
         "  forebay pack out --store st --lossy '/Grid*/Temperature=rel:1e-3'\n"
         "      temperatures may be off by a thousandth; all else comes back byte for byte\n"
@@ -69,8 +69,8 @@ Json json_report(const engine::PackReport& report, const std::string& series,
           {"raw_bytes", report.raw_bytes},
           {"stored_bytes", report.stored_bytes},
           {"index_bytes", report.index_bytes},
-          {"base", report.base.empty() ? Json() : json_text(report.base)},
-          {"bases", json_bases(report.bases)},
+          {"parent", report.parent.empty() ? Json() : json_text(report.parent)},
+          {"parents", json_parents(report.parents)},
           {"ratio", json_ratio(static_cast<double>(report.raw_bytes), static_cast<double>(report.stored_bytes))},
           {"lossy", json_outcomes(rules, report.lossy)},
           {"seconds", report.seconds},
@@ -107,10 +107,10 @@ void print_report(const engine::PackReport& report, const std::vector<engine::Lo
              format_bytes(report.stored_bytes), plural(report.containers, "container"),
              format_ratio(static_cast<double>(report.raw_bytes), static_cast<double>(report.stored_bytes)),
              format_duration(report.seconds), format_rate(report.raw_bytes, report.seconds));
-  if (!report.base.empty())
-    fmt::print("not stored again: {}\n", report.bases.empty()
-                                             ? "nothing; no frame is the same in " + printable(report.base)
-                                             : printable(bases_text(report.bases)));
+  if (!report.parent.empty())
+    fmt::print("not stored again: {}\n", report.parents.empty()
+                                             ? "nothing; no frame is the same in " + printable(report.parent)
+                                             : printable(parents_text(report.parents)));
   for (size_t i = 0; i < rules.size(); ++i) print_outcome(rules[i], report.lossy[i]);
   for (const std::string& remark : report.remarks) fmt::print("note: {}\n", printable(remark));
   if (!report.skipped.empty()) warn(skipped_text(report.skipped));
@@ -146,14 +146,14 @@ class Pack final : public Verb {
     syntax.option("--series", "NAME", "The series that the set belongs to. Default: $FOREBAY_SERIES, else 'default'.",
                   set_text(series_));
     declare_compression(syntax, compression_);
-    syntax.option("--base", "NAME|latest",
+    syntax.option("--parent", "NAME|latest",
                   "Refer to frames that the set NAME has already, instead of storing them again. Restoring the new set "
                   "then needs that one, too; prune keeps it.",
-                  set_text(options_.base));
-    syntax.option(
-        "--full-every", "COUNT",
-        fmt::format("With --base: of so many sets in a row, one is stored in full. Default: {}.", options_.full_every),
-        set_count(options_.full_every));
+                  set_text(options_.parent));
+    syntax.option("--full-every", "COUNT",
+                  fmt::format("With --parent: of so many sets in a row, one is stored in full. Default: {}.",
+                              options_.full_every),
+                  set_count(options_.full_every));
     declare_description(syntax, description_);
     declare_memory(syntax, options_.resources);
     declare_threads(syntax, options_.resources);

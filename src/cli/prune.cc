@@ -12,7 +12,7 @@
 #include "cli/units.h"
 #include "cli/verb.h"
 #include "engine/inspect/verify.h"
-#include "engine/set/base_frames.h"
+#include "engine/set/parent_frames.h"
 #include "store/series.h"
 
 namespace forebay::cli {
@@ -87,7 +87,7 @@ class Prune final : public Verb {
     Error error;
   };
 
-  // What the policy makes of one series. Bases of the sets of others stay.
+  // What the policy makes of one series. Parents of the sets of others stay.
   Result<void> add(const std::string& series, const std::vector<store::SetInfo>& all,
                    std::vector<store::Manifest> others, Plan& plan) {
     const auto sets = store::of_series(all, series);
@@ -123,8 +123,8 @@ class Prune final : public Verb {
     });
   }
 
-  // The bases of the sets whose manifests do not tell: those that are being packed, and those that are damaged. Nothing
-  // if one may be whole and nobody can tell what it needs.
+  // The parents of the sets whose manifests do not tell: those that are being packed, and those that are damaged.
+  // Nothing if one may be whole and nobody can tell what it needs.
   Result<std::optional<std::vector<store::Manifest>>> other_referrers(const store::Store& store,
                                                                       const std::vector<store::SetInfo>& sets) {
     FOREBAY_TRY(auto others, store.staged());
@@ -133,17 +133,17 @@ class Prune final : public Verb {
       if (set.manifest) continue;
       problems_.push_back({set.name, set.manifest.error()});
       store::Manifest known{.name = set.name};
-      auto bases = engine::bases_of(set, resources_.resolved().memory_bytes);
-      if (!bases) {
+      auto parents = engine::parents_of(set, resources_.resolved().memory_bytes);
+      if (!parents) {
         all_known = false;
-        bases.error().hint = "it may refer to any other set: nothing is removed until it can be read or is gone";
-        problems_.push_back({set.name, bases.error()});
+        parents.error().hint = "it may refer to any other set: nothing is removed until it can be read or is gone";
+        problems_.push_back({set.name, parents.error()});
         continue;
       }
-      known.bases = *std::move(bases);
-      for (store::BaseEntry& base : known.bases) {
-        const auto there = std::ranges::find(sets, base.name, &store::SetInfo::name);
-        if (there != sets.end() && there->manifest) base.created_ns = there->manifest->created_ns;
+      known.parents = *std::move(parents);
+      for (store::ParentEntry& parent : known.parents) {
+        const auto there = std::ranges::find(sets, parent.name, &store::SetInfo::name);
+        if (there != sets.end() && there->manifest) parent.created_ns = there->manifest->created_ns;
       }
       others.push_back(std::move(known));
     }

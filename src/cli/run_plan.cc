@@ -157,7 +157,7 @@ job::RunPlan::Restores restores(const RunOptions& options, const Commands& comma
   FOREBAY_TRY(uint32_t ranks, ranks_of_newest(looks[2]));
   if (!coming && !is_last) return std::nullopt;
   if (coming && *coming != 0) ranks = *coming;
-  std::vector<job::Errand> errands;
+  std::vector<job::HelperCommand> errands;
   const auto placed = job::place_ranks(nodes, ranks);
   for (size_t i = 0; i < placed.size(); ++i) {
     if (placed[i].empty()) continue;
@@ -227,7 +227,7 @@ Result<job::RunPlan> make_plan(const RunOptions& options) {
                 .node = has_nodes(options) ? options.node_timeout : milliseconds(0)};
   plan.look = {"'forebay status'", of_job({"status", "--json"}), true};
   plan.exclude = [of_job](const std::string& host) {
-    return job::Errand{"'forebay stop --node'", of_job({"stop", "--json", "--node", host}), true};
+    return job::HelperCommand{"'forebay stop --node'", of_job({"stop", "--json", "--node", host}), true};
   };
   plan.restart_words = [options](const std::vector<std::string>& outputs) { return restart_words(options, outputs); };
   plan.deadline = options.deadline;

@@ -19,33 +19,33 @@ static bool is_agnostic(const engine::OpenContainer& container) {
   return scheme == Scheme::agnostic || scheme == Scheme::agnostic_block;
 }
 
-static void charge_by_file(const Directory& directory, Shares& shares) {
-  for (size_t f = 0; f < directory.files.size(); ++f) {
-    const FileRow& file = directory.files[f];
+static void charge_by_file(const Catalogue& catalogue, Shares& shares) {
+  for (size_t f = 0; f < catalogue.files.size(); ++f) {
+    const FileRow& file = catalogue.files[f];
     for (uint32_t v = file.first_variable; v < file.first_variable + file.variable_count; ++v)
-      shares.variables[v] = shares.files[f] * static_cast<double>(directory.bytes_of(directory.variables[v])) /
+      shares.variables[v] = shares.files[f] * static_cast<double>(catalogue.bytes_of(catalogue.variables[v])) /
                             static_cast<double>(file.size);
   }
 }
 
 Shares shares_of(const engine::OpenContainer& container) {
-  const Directory& directory = container.directory();
-  Shares shares{std::vector<double>(directory.variables.size()), std::vector<double>(directory.files.size())};
+  const Catalogue& catalogue = container.catalogue();
+  Shares shares{std::vector<double>(catalogue.variables.size()), std::vector<double>(catalogue.files.size())};
   for_each_slice(container, [&](size_t, const merge::Slice& slice, double encoded) {
     shares.files[slice.stream.file] += encoded;
     if (slice.stream.variable < shares.variables.size()) shares.variables[slice.stream.variable] += encoded;
   });
-  if (is_agnostic(container)) charge_by_file(directory, shares);
+  if (is_agnostic(container)) charge_by_file(catalogue, shares);
   return shares;
 }
 
 std::vector<KeyFrames> frames_of_keys(const engine::OpenContainer& container) {
-  const Directory& directory = container.directory();
-  std::vector<KeyFrames> keys(directory.keys.size());
+  const Catalogue& catalogue = container.catalogue();
+  std::vector<KeyFrames> keys(catalogue.keys.size());
   std::vector<size_t> last(keys.size(), SIZE_MAX);
   for_each_slice(container, [&](size_t number, const merge::Slice& slice, double) {
-    if (slice.stream.variable >= directory.variables.size()) return;
-    const uint32_t key = directory.variables[slice.stream.variable].key;
+    if (slice.stream.variable >= catalogue.variables.size()) return;
+    const uint32_t key = catalogue.variables[slice.stream.variable].key;
     if (last[key] == number) return;
     last[key] = number;
     ++keys[key].frames;

@@ -45,8 +45,8 @@ Json json_damage(const engine::Damage& damage) {
 std::vector<std::string> dependants_of(const std::string& name, const std::vector<store::SetInfo>& sets) {
   std::vector<std::string> names;
   for (const store::SetInfo& set : sets) {
-    const auto is_it = [&](const store::BaseEntry& base) { return base.name == name; };
-    if (set.manifest && std::ranges::any_of(set.manifest->bases, is_it)) names.push_back(set.name);
+    const auto is_it = [&](const store::ParentEntry& parent) { return parent.name == name; };
+    if (set.manifest && std::ranges::any_of(set.manifest->parents, is_it)) names.push_back(set.name);
   }
   return names;
 }

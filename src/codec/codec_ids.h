@@ -34,7 +34,7 @@ enum : uint16_t {
   kZfpId = 96,  // zfp with an error bound
 
   // No codec: the frame lies in another set of the store, which the engine knows.
-  kBaseFrameId = 128,
+  kParentFrameId = 128,
 };
 
 }  // namespace forebay::codec

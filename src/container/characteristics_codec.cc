@@ -154,13 +154,13 @@ void add_characteristics(fb::ContentsBuilder& table, const CharacteristicsColumn
 
 Result<void> get_characteristics(const fb::Contents& table, ColumnReader& in, std::vector<Lease>& kept, Index& index) {
   if (!table.has_characteristics()) return {};
-  const size_t count = index.directory.variables.size();
+  const size_t count = index.catalogue.variables.size();
   // Asked for first, so that a column that is too short costs nothing.
   if (in.count(table.nans()) != count) return bad("the characteristics are not one per variable");
   FOREBAY_TRY(Lease rows, in.lease(count, sizeof(Characteristics)));
   kept.push_back(std::move(rows));
   FOREBAY_TRY(const Lease work, in.lease(count, sizeof(VariableFacts) + 2 * sizeof(uint32_t)));
-  const std::vector<VariableFacts> facts = facts_of(index.directory);
+  const std::vector<VariableFacts> facts = facts_of(index.catalogue);
   const std::vector<uint32_t> order = key_order(facts);
   index.characteristics.resize(count);
   FOREBAY_CHECK(get_counts(table, in, facts, order, index.characteristics));

@@ -20,7 +20,7 @@ CharacteristicsColumns put_characteristics(ColumnWriter& out, std::span<const Ch
                                            std::span<const VariableFacts> facts);
 void add_characteristics(fb::ContentsBuilder& table, const CharacteristicsColumns& columns);
 
-// Into index.characteristics; the directory of `index` is there already.
+// Into index.characteristics; the catalogue of `index` is there already.
 Result<void> get_characteristics(const fb::Contents& table, ColumnReader& in, std::vector<Lease>& kept, Index& index);
 
 }  // namespace forebay::container

@@ -11,7 +11,7 @@
 
 #include "base/byte_source.h"
 #include "base/bytes.h"
-#include "base/directory.h"
+#include "base/catalogue.h"
 #include "base/error.h"
 #include "base/error_bound.h"
 #include "base/plan_spec.h"
@@ -37,12 +37,12 @@ struct FrameEntry {
 // What a container says of itself: everything but the payloads. It stands alone: a copy can be queried without the
 // data.
 struct Index {
-  Directory directory;
+  Catalogue catalogue;
   PlanSpec plan;
   std::vector<std::string> chains;  // the distinct codec chains in use, as text
   std::vector<FrameEntry> frames;
-  std::vector<uint64_t> file_crcs;  // per Directory file: CRC-64/XZ of the whole file; empty if lost in a recovery
-  std::vector<Characteristics> characteristics;  // per Directory variable; empty if lost in a recovery
+  std::vector<uint64_t> file_crcs;  // per Catalogue file: CRC-64/XZ of the whole file; empty if lost in a recovery
+  std::vector<Characteristics> characteristics;  // per Catalogue variable; empty if lost in a recovery
 };
 
 // A frame to be appended.
@@ -56,14 +56,14 @@ struct FrameRecord {
   std::optional<LossyNote> lossy;
 };
 
-// Writes one container, front to back: head (directory and plan), frames in any order, index, trailer. The same calls
+// Writes one container, front to back: head (catalogue and plan), frames in any order, index, trailer. The same calls
 // write the same bytes. Not thread-safe. After an error every further call fails with that error. A writer that is
 // destroyed before finish() leaves an unfinished file behind, of which recover() can use what is there.
 class Writer {
  public:
   // Creates `path`, which must not exist, and writes the head. exists, no_space, permission or io otherwise;
-  // invalid_argument if `directory` is not valid(), limit if it is too large for an index.
-  static Result<std::unique_ptr<Writer>> create(std::string path, const Directory& directory, const PlanSpec& plan);
+  // invalid_argument if `catalogue` is not valid(), limit if it is too large for an index.
+  static Result<std::unique_ptr<Writer>> create(std::string path, const Catalogue& catalogue, const PlanSpec& plan);
   ~Writer();
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
@@ -110,7 +110,7 @@ class Reader {
   const Index& index() const { return index_; }
   const ByteSource& source() const { return *source_; }
 
-  // What the container's records say of it: the hash of its directory and plan.
+  // What the container's records say of it: the hash of its catalogue and plan.
   uint64_t id() const { return container_id_; }
 
   // read_frame() of this container.
@@ -138,14 +138,14 @@ struct Recovered {
   std::vector<std::string> remarks;   // what was damaged, in words, with offsets; the first hundred
 };
 
-// Tells the raw sizes of the frames that a directory's plan has (the merge room knows; containers do not).
-using FrameSizes = std::function<Result<std::vector<uint64_t>>(const Directory&, const PlanSpec&)>;
+// Tells the raw sizes of the frames that a catalogue's plan has (the merge room knows; containers do not).
+using FrameSizes = std::function<Result<std::vector<uint64_t>>(const Catalogue&, const PlanSpec&)>;
 
 // Tells what a frame's recipe says of its loss (the codec room knows).
 using LossyOfRecipe = std::function<std::optional<LossyNote>(std::span<const std::byte> recipe)>;
 
 // Rebuilds an index from the records of a container, whatever is damaged. Frames count as found only if header, recipe
-// and payload pass their checksums and the raw size is the plan's. corrupt if no copy of the directory is left. Takes
+// and payload pass their checksums and the raw size is the plan's. corrupt if no copy of the catalogue is left. Takes
 // time proportional to the source's size.
 Result<Recovered> recover(const ByteSource& source, uint64_t max_index_bytes, const FrameSizes& frame_sizes,
                           const LossyOfRecipe& lossy_of_recipe);

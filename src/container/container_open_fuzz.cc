@@ -19,8 +19,8 @@ void use(std::span<const std::byte> bytes) {
     for (uint32_t number = 0; number < (*reader)->index().frames.size() && number < kSomeFrames; ++number)
       (void)(*reader)->read(number);
   }
-  const auto sizes = [](const Directory& directory, const PlanSpec&) -> Result<std::vector<uint64_t>> {
-    return std::vector<uint64_t>(directory.files.size(), 1000);
+  const auto sizes = [](const Catalogue& catalogue, const PlanSpec&) -> Result<std::vector<uint64_t>> {
+    return std::vector<uint64_t>(catalogue.files.size(), 1000);
   };
   const auto no_loss = [](std::span<const std::byte>) { return std::nullopt; };
   const MemorySource source(bytes);

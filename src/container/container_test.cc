@@ -69,7 +69,7 @@ TEST(Container, BytesWrittenIsTheFileSize) {
   EXPECT_EQ((*writer)->bytes_written(), std::filesystem::file_size(dir.file("a")));
 }
 
-TEST(Container, ManyThreadsReadAtOnce) {
+TEST(Container, ManyThreadsReadParallelFor) {
   const Sample sample = small_sample();
   const auto reader = open_bytes(sample_bytes(sample));
   ASSERT_TRUE(reader);
@@ -97,9 +97,9 @@ TEST(Writer, RefusesATakenName) {
 
 TEST(Writer, RefusesAnInvalidDirectory) {
   const TempDir dir;
-  Directory directory;
-  directory.add({.name = "../escape", .link_target = {}, .format = {}}, {.format = "raw", .variables = {}}, {});
-  const auto writer = Writer::create(dir.file("a"), directory, {});
+  Catalogue catalogue;
+  catalogue.add({.name = "../escape", .link_target = {}, .format = {}}, {.format = "raw", .variables = {}}, {});
+  const auto writer = Writer::create(dir.file("a"), catalogue, {});
   ASSERT_FALSE(writer);
   EXPECT_EQ(writer.error().kind, ErrorKind::invalid_argument);
   EXPECT_FALSE(std::filesystem::exists(dir.file("a")));

@@ -108,7 +108,7 @@ void expect_recovers(const Bytes& bytes, const Sample& sample, const std::vector
   const auto recovered = recover(source, kIndexLimit, sizes_of(sample), lossy_of(sample));
   ASSERT_TRUE(recovered) << recovered.error().message();
   EXPECT_EQ(recovered->lost_frames, lost);
-  expect_equal(recovered->index.directory, sample.directory);
+  expect_equal(recovered->index.catalogue, sample.catalogue);
   expect_equal(recovered->index.plan, sample.plan);
   EXPECT_EQ(recovered->index.file_crcs.empty(), !index_is_left);
   EXPECT_EQ(recovered->index.characteristics.empty(), !index_is_left);
@@ -218,7 +218,7 @@ TEST_F(Recovery, FindsRecordsAcrossWindowBorders) {
 TEST_F(Recovery, TakesARecordOfAnotherContainerForNothing) {
   // A container lies, as it is, in the payload of a damaged frame of another one with the same frame numbers.
   Sample outer = sample_;
-  outer.directory.files[0].mtime_s += 1;
+  outer.catalogue.files[0].mtime_s += 1;
   outer.frames[0].payload = std::string(as_text(bytes_));
   Bytes bytes = sample_bytes(outer);
   const Places layout = places_of(bytes);

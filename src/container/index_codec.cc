@@ -109,13 +109,13 @@ Result<void> decode_lossy(const fb::Contents& table, ColumnReader& in, Index& in
 
 }  // namespace
 
-std::vector<VariableFacts> facts_of(const Directory& directory) {
+std::vector<VariableFacts> facts_of(const Catalogue& catalogue) {
   std::vector<VariableFacts> facts;
-  facts.reserve(directory.variables.size());
-  for (const VariableRow& row : directory.variables) {
+  facts.reserve(catalogue.variables.size());
+  for (const VariableRow& row : catalogue.variables) {
     const bool has_values = row.type.is_number() && !row.filtered;
     facts.push_back(
-        {.elements = has_values ? directory.bytes_of(row) / row.type.size : 0, .key = row.key, .type = row.type});
+        {.elements = has_values ? catalogue.bytes_of(row) / row.type.size : 0, .key = row.key, .type = row.type});
   }
   return facts;
 }
@@ -155,7 +155,7 @@ Result<Bytes> encode_contents(const Index& index, std::span<const VariableFacts>
   table.add_lossy_bounds(lossy_bounds);
   table.add_lossy_errors(lossy_errors);
   FOREBAY_TRY(Bytes bytes, out.finish(table.Finish()));
-  pad_to_unfold(bytes, unfolded_bytes(index.directory) + unfolded_contents_bytes(index));
+  pad_to_unfold(bytes, unfolded_bytes(index.catalogue) + unfolded_contents_bytes(index));
   return bytes;
 }
 
@@ -170,7 +170,7 @@ Result<void> decode_contents(std::span<const std::byte> bytes, MemoryBudget& bud
   FOREBAY_CHECK(decode_references(*table, in, kept, index));
   FOREBAY_CHECK(decode_lossy(*table, in, index));
   const uint64_t crcs = in.count(table->file_crcs());
-  if (crcs != 0 && crcs != index.directory.files.size()) return bad("the checksums are not one per file");
+  if (crcs != 0 && crcs != index.catalogue.files.size()) return bad("the checksums are not one per file");
   FOREBAY_TRY(auto file_crcs, in.get(table->file_crcs(), crcs));
   kept.push_back(std::move(file_crcs.lease));
   index.file_crcs = std::move(file_crcs.values);
@@ -198,14 +198,14 @@ Result<void> decode_bounded(std::span<const std::byte> payload, uint64_t max_byt
 }  // namespace
 
 Result<Index> decode_index(const IndexMeta& meta, std::span<const std::byte> payload, uint64_t max_bytes) {
-  const bool adds_up = meta.directory_bytes <= payload.size() && meta.directory_bytes % 8 == 0 &&
-                       meta.contents_bytes == payload.size() - meta.directory_bytes;
+  const bool adds_up = meta.catalogue_bytes <= payload.size() && meta.catalogue_bytes % 8 == 0 &&
+                       meta.contents_bytes == payload.size() - meta.catalogue_bytes;
   if (!adds_up) return bad("the lengths of its parts do not add up");
   Index index;
   const auto done =
       decode_bounded(payload, max_bytes, [&](MemoryBudget& budget, std::vector<Lease>& kept) -> Result<void> {
-        FOREBAY_CHECK(decode_directory(payload.first(meta.directory_bytes), budget, kept, index));
-        return decode_contents(payload.subspan(meta.directory_bytes), budget, kept, index);
+        FOREBAY_CHECK(decode_catalogue(payload.first(meta.catalogue_bytes), budget, kept, index));
+        return decode_contents(payload.subspan(meta.catalogue_bytes), budget, kept, index);
       });
   if (!done) return std::unexpected(done.error());
   return index;
@@ -214,7 +214,7 @@ Result<Index> decode_index(const IndexMeta& meta, std::span<const std::byte> pay
 Result<Index> decode_head(std::span<const std::byte> payload, uint64_t max_bytes) {
   Index index;
   FOREBAY_CHECK(decode_bounded(payload, max_bytes, [&](MemoryBudget& budget, std::vector<Lease>& kept) {
-    return decode_directory(payload, budget, kept, index);
+    return decode_catalogue(payload, budget, kept, index);
   }));
   return index;
 }

@@ -1,4 +1,4 @@
-// The index as bytes: two FlatBuffers, one of the directory and the plan, one of all that is known at the end only
+// The index as bytes: two FlatBuffers, one of the catalogue and the plan, one of all that is known at the end only
 // (docs/format.md, "Index"). Pure.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "base/directory.h"
+#include "base/catalogue.h"
 #include "base/error.h"
 #include "base/memory_budget.h"
 #include "base/plan_spec.h"
@@ -21,38 +21,38 @@ inline constexpr uint8_t kFiltered = 1, kPartial = 2;
 
 // What the coding of characteristics needs to know of a variable.
 struct VariableFacts {
-  uint64_t elements = 0;  // numbers that are stored, as far as the directory tells; 0 if it does not
+  uint64_t elements = 0;  // numbers that are stored, as far as the catalogue tells; 0 if it does not
   uint32_t key = 0;
   DataType type;
 };
 
-std::vector<VariableFacts> facts_of(const Directory& directory);
+std::vector<VariableFacts> facts_of(const Catalogue& catalogue);
 
-// limit if the directory is too large for a FlatBuffer. `directory` must be valid.
-Result<Bytes> encode_directory(const Directory& directory, const PlanSpec& plan);
+// limit if the catalogue is too large for a FlatBuffer. `catalogue` must be valid.
+Result<Bytes> encode_catalogue(const Catalogue& catalogue, const PlanSpec& plan);
 
-// The inverse, into index.directory and index.plan. `bytes`, aligned to 8, are hostile: corrupt if malformed or not
+// The inverse, into index.catalogue and index.plan. `bytes`, aligned to 8, are hostile: corrupt if malformed or not
 // valid(); limit where `budget` ends. What the result holds is leased in `kept`.
-Result<void> decode_directory(std::span<const std::byte> bytes, MemoryBudget& budget, std::vector<Lease>& kept,
+Result<void> decode_catalogue(std::span<const std::byte> bytes, MemoryBudget& budget, std::vector<Lease>& kept,
                               Index& index);
 
-// Everything else of an index; `facts` as facts_of() its directory.
+// Everything else of an index; `facts` as facts_of() its catalogue.
 Result<Bytes> encode_contents(const Index& index, std::span<const VariableFacts> facts);
 
-// The inverse, into the rest of `index`, whose directory is there already. As decode_directory().
+// The inverse, into the rest of `index`, whose catalogue is there already. As decode_catalogue().
 Result<void> decode_contents(std::span<const std::byte> bytes, MemoryBudget& budget, std::vector<Lease>& kept,
                              Index& index);
 
 // The meta of an index record, whose payload is both FlatBuffers, each padded to a multiple of 8.
 struct IndexMeta {
-  uint64_t directory_bytes = 0, contents_bytes = 0;
+  uint64_t catalogue_bytes = 0, contents_bytes = 0;
 };
 
 // The whole payload of an index record, decoded under a budget of `max_bytes`, its own bytes included. corrupt if it
 // would pass unfolding_limit().
 Result<Index> decode_index(const IndexMeta& meta, std::span<const std::byte> payload, uint64_t max_bytes);
 
-// The payload of a head record likewise: an index with a directory and a plan only.
+// The payload of a head record likewise: an index with a catalogue and a plan only.
 Result<Index> decode_head(std::span<const std::byte> payload, uint64_t max_bytes);
 
 }  // namespace forebay::container

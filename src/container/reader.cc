@@ -178,7 +178,7 @@ class Walk {
 
   Result<void> check_head(const FoundRecord& record) const {
     if (record.header.payload_hash != container_id_ || record.header.meta_bytes != 0)
-      return damaged(record, "the head has not the directory that the index has");
+      return damaged(record, "the head has not the catalogue that the index has");
     FOREBAY_CHECK(read_meta(source_, record));
     return check_payload(source_, record);
   }

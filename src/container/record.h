@@ -32,7 +32,7 @@ Result<Bytes> read_payload(const ByteSource& source, const FoundRecord& record);
 Result<void> check_payload(const ByteSource& source, const FoundRecord& record);
 
 // The index in an index record. limit if it takes more than `max_bytes`. corrupt also if its
-// directory is not the one that the container's id is the hash of.
+// catalogue is not the one that the container's id is the hash of.
 Result<Index> read_index(const ByteSource& source, const FoundRecord& record, uint64_t max_bytes);
 
 // `error`, with the source's name and `offset` where it has none.

@@ -13,7 +13,7 @@ namespace forebay::container {
 namespace {
 
 // The id of the container that `source` is, not of one that lies in its payloads: the head says it in its place, then
-// the trailer; failing both, the last copy of a directory does, since the index follows all payloads.
+// the trailer; failing both, the last copy of a catalogue does, since the index follows all payloads.
 std::optional<uint64_t> find_id(const ByteSource& source, std::span<const FoundRecord> records) {
   if (!records.empty() && records[0].offset == kFileHeaderBytes && records[0].header.type == RecordType::head)
     return records[0].header.container_id;
@@ -82,7 +82,7 @@ class Recovery {
   Result<void> take_head(const FrameSizes& frame_sizes) {
     const FoundRecord* record = find(RecordType::head);
     if (record == nullptr)
-      return fail(ErrorKind::corrupt, "no copy of the container's directory is left: nothing can be recovered",
+      return fail(ErrorKind::corrupt, "no copy of the container's catalogue is left: nothing can be recovered",
                   source_.name());
     if (record->header.payload_bytes > max_index_bytes_)
       return fail(ErrorKind::limit, "the head is too large", source_.name(), record->offset, "raise --memory");
@@ -90,7 +90,7 @@ class Recovery {
     auto index = decode_head(payload, max_index_bytes_);
     if (!index) return at(source_, record->payload_offset(), index.error());
     index_ = std::move(*index);
-    FOREBAY_TRY(raw_sizes_, frame_sizes(index_.directory, index_.plan));
+    FOREBAY_TRY(raw_sizes_, frame_sizes(index_.catalogue, index_.plan));
     return {};
   }
 
@@ -169,7 +169,7 @@ Result<Recovered> recover(const ByteSource& source, uint64_t max_index_bytes, co
 
 Result<void> rewrite(const ByteSource& source, const Recovered& recovered, std::string path) {
   const Index& index = recovered.index;
-  FOREBAY_TRY(const auto writer, Writer::create(std::move(path), index.directory, index.plan));
+  FOREBAY_TRY(const auto writer, Writer::create(std::move(path), index.catalogue, index.plan));
   for (uint32_t number = 0; number < index.frames.size(); ++number) {
     const FrameEntry& entry = index.frames[number];
     if (entry.is_lost()) {

@@ -50,7 +50,7 @@ struct Sample {
     std::vector<uint32_t> references;
     std::optional<LossyNote> lossy;
   };
-  Directory directory;
+  Catalogue catalogue;
   PlanSpec plan;
   std::vector<Frame> frames;
   std::vector<uint64_t> file_crcs;
@@ -83,7 +83,7 @@ FrameSizes sizes_of(const Sample& sample);
 // Says what the recipes of `sample`, which must outlive this, mean.
 LossyOfRecipe lossy_of(const Sample& sample);
 
-void expect_equal(const Directory& a, const Directory& b);
+void expect_equal(const Catalogue& a, const Catalogue& b);
 void expect_equal(const PlanSpec& a, const PlanSpec& b);
 
 // That `index` says of everything what `sample` says.

@@ -60,12 +60,12 @@ void add_frames(Sample& sample, size_t count, std::mt19937_64& random) {
 }
 
 void add_checks(Sample& sample, std::mt19937_64& random) {
-  for (size_t i = 0; i < sample.directory.files.size(); ++i) sample.file_crcs.push_back(random());
-  for (const VariableRow& row : sample.directory.variables) {
+  for (size_t i = 0; i < sample.catalogue.files.size(); ++i) sample.file_crcs.push_back(random());
+  for (const VariableRow& row : sample.catalogue.variables) {
     Characteristics values;
     if (row.type.is_number() && !row.filtered) {
       values.nans = random() % 8 == 0 ? 1 : 0;
-      values.count = sample.directory.bytes_of(row) / row.type.size - values.nans;
+      values.count = sample.catalogue.bytes_of(row) / row.type.size - values.nans;
     }
     if (values.count > 0) {
       const auto number = [&] { return static_cast<double>(static_cast<float>(random() % 4294967296) / 1000); };
@@ -108,14 +108,14 @@ Sample small_sample() {
   layout.variables.push_back(contiguous("/scalar", {Kind::floating, ByteOrder::little, 8}, {}, 100));
   const std::vector<std::string> keys = {"/Grid*/Density f4 2", "/Grid*/particle_index >i8 1", "/chunked f4 1", "x",
                                          "y"};
-  sample.directory.add({.name = "DD0001/data.cpu0000",
+  sample.catalogue.add({.name = "DD0001/data.cpu0000",
                         .mtime_s = 1'700'000'000,
                         .mtime_ns = 123,
                         .size = 5000,
                         .link_target = {},
                         .format = {}},
                        layout, keys);
-  sample.directory.add({.name = "DD0001/data.cpu0001",
+  sample.catalogue.add({.name = "DD0001/data.cpu0001",
                         .mtime_s = 1'700'000'007,
                         .mtime_ns = 999'999'999,
                         .size = 5001,
@@ -123,10 +123,10 @@ Sample small_sample() {
                         .format = {},
                         .rank = 1},
                        layout, keys);
-  sample.directory.add(special("DD0001", FileKind::directory), {.format = "opaque", .variables = {}}, {});
-  sample.directory.add(special("DD0001/a link\n\xff", FileKind::symlink, "../anywhere"),
+  sample.catalogue.add(special("DD0001", FileKind::directory), {.format = "opaque", .variables = {}}, {});
+  sample.catalogue.add(special("DD0001/a link\n\xff", FileKind::symlink, "../anywhere"),
                        {.format = "opaque", .variables = {}}, {});
-  sample.directory.add({.name = "...", .mode = 07777, .size = 0, .link_target = {}, .format = {}},
+  sample.catalogue.add({.name = "...", .mode = 07777, .size = 0, .link_target = {}, .format = {}},
                        {.format = "opaque", .variables = {}}, {});
   sample.plan = {.scheme = Scheme::aware,
                  .block_bytes = 4096,
@@ -171,7 +171,7 @@ Sample random_sample(uint32_t seed) {
     }
     std::string name = "file" + std::to_string(f);
     for (size_t i = random() % 20; i > 0; --i) name += static_cast<char>('0' + random() % 200);
-    sample.directory.add({.name = std::move(name),
+    sample.catalogue.add({.name = std::move(name),
                           .mtime_s = static_cast<int32_t>(random()),
                           .size = at + random() % 99,
                           .link_target = {},
@@ -201,7 +201,7 @@ Sample large_sample(size_t files, size_t variables) {
                      {v % 2 == 0 ? 250u : 125u, 9}, 2048 + v * 9300));
       keys.push_back("/Grid*/field" + std::to_string(v % 10));
     }
-    sample.directory.add({.name = "data.cpu" + std::to_string(f),
+    sample.catalogue.add({.name = "data.cpu" + std::to_string(f),
                           .mtime_s = 1'700'000'000,
                           .size = 2048 + variables * 9300,
                           .link_target = {},
@@ -211,7 +211,7 @@ Sample large_sample(size_t files, size_t variables) {
   }
   add_frames(sample, files * variables * 9000 >> 22, random);
   std::lognormal_distribution<double> value;
-  for (const VariableRow& row : sample.directory.variables) {
+  for (const VariableRow& row : sample.catalogue.variables) {
     const bool narrow = row.type.size == 4;
     const auto number = [&] { return narrow ? static_cast<double>(static_cast<float>(value(random))) : value(random); };
     sample.characteristics.push_back({.count = 9000u / row.type.size,
@@ -222,7 +222,7 @@ Sample large_sample(size_t files, size_t variables) {
   }
   // Narrow maxima must be binary32 numbers.
   for (size_t i = 0; i < sample.characteristics.size(); ++i)
-    if (sample.directory.variables[i].type.size == 4)
+    if (sample.catalogue.variables[i].type.size == 4)
       sample.characteristics[i].max = static_cast<double>(static_cast<float>(sample.characteristics[i].max));
   sample.file_crcs.assign(files, 0x123456789abcdef);
   return sample;
@@ -233,7 +233,7 @@ Result<void> write_sample(const Sample& sample, const std::string& path, std::ve
     order.resize(sample.frames.size());
     std::iota(order.begin(), order.end(), 0);
   }
-  FOREBAY_TRY(const auto writer, Writer::create(path, sample.directory, sample.plan));
+  FOREBAY_TRY(const auto writer, Writer::create(path, sample.catalogue, sample.plan));
   for (const uint32_t number : order) {
     const Sample::Frame& frame = sample.frames[number];
     FOREBAY_CHECK(writer->append({.number = number,
@@ -270,7 +270,7 @@ Result<void> verify(std::unique_ptr<ByteSource> source) {
 FrameSizes sizes_of(const Sample& sample) {
   std::vector<uint64_t> sizes;
   for (const auto& frame : sample.frames) sizes.push_back(frame.raw_bytes);
-  return [sizes](const Directory&, const PlanSpec&) -> Result<std::vector<uint64_t>> { return sizes; };
+  return [sizes](const Catalogue&, const PlanSpec&) -> Result<std::vector<uint64_t>> { return sizes; };
 }
 
 LossyOfRecipe lossy_of(const Sample& sample) {
@@ -281,7 +281,7 @@ LossyOfRecipe lossy_of(const Sample& sample) {
   };
 }
 
-void expect_equal(const Directory& a, const Directory& b) {
+void expect_equal(const Catalogue& a, const Catalogue& b) {
   ASSERT_EQ(a.files.size(), b.files.size());
   for (size_t i = 0; i < a.files.size(); ++i) {
     const FileRow &x = a.files[i], &y = b.files[i];
@@ -313,7 +313,7 @@ void expect_equal(const PlanSpec& a, const PlanSpec& b) {
 }
 
 void expect_describes(const Index& index, const Sample& sample) {
-  expect_equal(index.directory, sample.directory);
+  expect_equal(index.catalogue, sample.catalogue);
   expect_equal(index.plan, sample.plan);
   ASSERT_EQ(index.frames.size(), sample.frames.size());
   for (size_t i = 0; i < index.frames.size(); ++i) {

@@ -21,16 +21,16 @@ uint64_t bytes_of_texts(const Texts& texts) {
 
 }  // namespace
 
-uint64_t unfolded_bytes(const Directory& directory) {
+uint64_t unfolded_bytes(const Catalogue& catalogue) {
   constexpr uint64_t kShape = 160 + kColumn, kDimension = 3 * sizeof(uint64_t) + 1;
   uint64_t bytes = 0;
-  for (const FileRow& file : directory.files)
+  for (const FileRow& file : catalogue.files)
     bytes += sizeof(FileRow) + 2 * kText + kColumn + kPerCharacter * (file.name.size() + file.link_target.size());
-  bytes += bytes_of_texts(directory.paths.values()) + bytes_of_texts(directory.keys.values());
-  for (const Shape& shape : directory.shapes.values()) bytes += kShape + kDimension * shape.size();
-  bytes += directory.variables.size() * (sizeof(VariableRow) + kColumn);
-  bytes += directory.extents.size() * (sizeof(Extent) + 2 * kColumn);
-  return bytes + directory.keys.size() * 2 * kColumn;
+  bytes += bytes_of_texts(catalogue.paths.values()) + bytes_of_texts(catalogue.keys.values());
+  for (const Shape& shape : catalogue.shapes.values()) bytes += kShape + kDimension * shape.size();
+  bytes += catalogue.variables.size() * (sizeof(VariableRow) + kColumn);
+  bytes += catalogue.extents.size() * (sizeof(Extent) + 2 * kColumn);
+  return bytes + catalogue.keys.size() * 2 * kColumn;
 }
 
 uint64_t unfolded_contents_bytes(const Index& index) {

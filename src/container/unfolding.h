@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "base/bytes.h"
-#include "base/directory.h"
+#include "base/catalogue.h"
 #include "container/container.h"
 
 namespace forebay::container {
@@ -19,8 +19,8 @@ constexpr uint64_t unfolding_limit(uint64_t payload_bytes) {
   return kFreeUnfolding + kUnfoldingRatio * (payload_bytes < kMost ? payload_bytes : kMost);
 }
 
-// What decoding takes at most, for a directory and for all other parts of an index.
-uint64_t unfolded_bytes(const Directory& directory);
+// What decoding takes at most, for a catalogue and for all other parts of an index.
+uint64_t unfolded_bytes(const Catalogue& catalogue);
 uint64_t unfolded_contents_bytes(const Index& index);
 
 // Appends zeros to a buffer, a multiple of 8, if it would pass the limit otherwise: `unfolded` is what it takes at

@@ -103,15 +103,15 @@ struct Writer::State {
                                .payload_hash = payload_hash});
   }
 
-  Result<void> write_head(const Directory& directory, const PlanSpec& plan) {
-    FOREBAY_TRY(directory_bytes, encode_directory(directory, plan));
-    facts = facts_of(directory);
-    file_count = directory.files.size();
-    container_id = hash64(directory_bytes);
+  Result<void> write_head(const Catalogue& catalogue, const PlanSpec& plan) {
+    FOREBAY_TRY(catalogue_bytes, encode_catalogue(catalogue, plan));
+    facts = facts_of(catalogue);
+    file_count = catalogue.files.size();
+    container_id = hash64(catalogue_bytes);
     FOREBAY_CHECK(file.create());
     const auto file_header = encode_file_header();
-    const auto header = record_header(RecordType::head, {}, directory_bytes.size(), container_id);
-    return file.write(std::array<Part, 3>{Part(file_header), Part(header), Part(directory_bytes)});
+    const auto header = record_header(RecordType::head, {}, catalogue_bytes.size(), container_id);
+    return file.write(std::array<Part, 3>{Part(file_header), Part(header), Part(catalogue_bytes)});
   }
 
   // Whether `number` is new; makes room for it.
@@ -182,9 +182,9 @@ struct Writer::State {
     FOREBAY_CHECK(check_complete());
     FOREBAY_TRY(const Bytes contents, encode_contents(index, facts));
     std::array<std::byte, kIndexMetaBytes> meta;
-    store_le<uint64_t>(meta.data(), directory_bytes.size());
+    store_le<uint64_t>(meta.data(), catalogue_bytes.size());
     store_le<uint64_t>(meta.data() + 8, contents.size());
-    Bytes payload = std::move(directory_bytes);
+    Bytes payload = std::move(catalogue_bytes);
     payload.insert(payload.end(), contents.begin(), contents.end());
     const auto header = record_header(RecordType::index, meta, payload.size(), hash64(payload));
     const uint64_t index_bytes = header.size() + meta.size() + payload.size();
@@ -211,10 +211,10 @@ struct Writer::State {
 
   OutputFile file;
   uint64_t container_id = 0;
-  Bytes directory_bytes;
+  Bytes catalogue_bytes;
   std::vector<VariableFacts> facts;
   size_t file_count = 0;
-  Index index;  // but the directory and the plan
+  Index index;  // but the catalogue and the plan
   std::vector<bool> given;
   std::unordered_map<std::string, uint32_t> chain_numbers;
   std::optional<Error> error;
@@ -223,11 +223,11 @@ struct Writer::State {
 Writer::Writer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Writer::~Writer() = default;
 
-Result<std::unique_ptr<Writer>> Writer::create(std::string path, const Directory& directory, const PlanSpec& plan) {
-  if (const auto valid = directory.validate(); !valid)
+Result<std::unique_ptr<Writer>> Writer::create(std::string path, const Catalogue& catalogue, const PlanSpec& plan) {
+  if (const auto valid = catalogue.validate(); !valid)
     return fail(ErrorKind::invalid_argument, valid.error().what, std::move(path));
   auto state = std::make_unique<State>(std::move(path));
-  FOREBAY_CHECK(state->run([&] { return state->write_head(directory, plan); }));
+  FOREBAY_CHECK(state->run([&] { return state->write_head(catalogue, plan); }));
   return std::unique_ptr<Writer>(new Writer(std::move(state)));
 }
 

@@ -1,4 +1,4 @@
-// fetch -> work -> deliver: the pipeline of pack, and its mirror in restore.
+// fetch -> work -> put: the pipeline of pack, and its mirror in restore.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct PipelineThreads {
 };
 
 // Runs jobs 0 to count-1 through three stages. The stages work at the same time on different jobs, joined by bounded
-// queues; each job leases its memory before it is fetched and gives it back after it was delivered, so that the slowest
+// queues; each job leases its memory before it is fetched and gives it back after it was put, so that the slowest
 // stage throttles the first. The first error stops everything and is returned; no thread outlives run().
 template <class Job>
 class Pipeline {
@@ -33,7 +33,7 @@ class Pipeline {
     std::function<uint64_t(size_t number)> cost;      // the bytes of memory that a job needs, all stages together
     std::function<Result<Job>(size_t number)> fetch;  // called by any fetch thread
     std::function<Result<void>(Job& job)> work;       // called by any work thread
-    std::function<Result<void>(Job& job)> deliver;    // called by the thread of run(), in the order of the numbers
+    std::function<Result<void>(Job& job)> put;        // called by the thread of run(), in the order of the numbers
   };
 
   // limit if a job costs more than all of `memory_bytes`.
@@ -43,7 +43,7 @@ class Pipeline {
       std::vector<std::jthread> pool;
       for (unsigned i = 0; i < threads.fetch; ++i) pool.emplace_back([&] { pipeline.fetch_loop(); });
       for (unsigned i = 0; i < threads.work; ++i) pool.emplace_back([&] { pipeline.work_loop(); });
-      pipeline.deliver_loop();
+      pipeline.put_loop();
       pipeline.stop();
     }
     if (pipeline.error_) return std::unexpected(*std::move(pipeline.error_));
@@ -103,15 +103,14 @@ class Pipeline {
     }
   }
 
-  void deliver_loop() {
+  void put_loop() {
     for (size_t number = 0; number < count_; ++number) {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [&] { return stopped_ || done_.contains(number); });
       if (stopped_) return;
       auto node = done_.extract(number);
       lock.unlock();
-      if (auto delivered = guarded([&] { return stages_.deliver(node.mapped().job); }); !delivered)
-        return fail(std::move(delivered).error());
+      if (auto put = guarded([&] { return stages_.put(node.mapped().job); }); !put) return fail(std::move(put).error());
     }
   }
 

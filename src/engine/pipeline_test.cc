@@ -23,7 +23,7 @@ Stages squares(std::vector<uint64_t>& delivered) {
             job.value *= job.value;
             return {};
           },
-          .deliver = [&delivered](Job& job) -> Result<void> {
+          .put = [&delivered](Job& job) -> Result<void> {
             delivered.push_back(job.value);
             return {};
           }};
@@ -48,7 +48,7 @@ TEST(Pipeline, HoldsTheBudgetFromFetchToDelivery) {
                         return Job{number};
                       },
                       .work = [](Job&) -> Result<void> { return {}; },
-                      .deliver = [&](Job&) -> Result<void> {
+                      .put = [&](Job&) -> Result<void> {
                         std::this_thread::sleep_for(std::chrono::microseconds(100));
                         in_flight -= 10;
                         return {};
@@ -78,7 +78,7 @@ TEST(Pipeline, AnErrorInAnyStageEndsTheRun) {
           return Job{n, n};
         };
       if (stage == 1) stages.work = [&](Job& job) { return boom(job.number); };
-      if (stage == 2) stages.deliver = [&](Job& job) { return boom(job.number); };
+      if (stage == 2) stages.put = [&](Job& job) { return boom(job.number); };
       if (stage == 3) stages.cost = [&](size_t n) { return n == at ? 1000u : 1u; };
       const auto result = Pipeline<Job>::run(100, 20, {.fetch = 2, .work = 2}, stages);
       ASSERT_FALSE(result.has_value());

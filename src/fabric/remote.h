@@ -1,4 +1,4 @@
-// How a worker reads the files of an agent (decision 0019, "Bytes by three roads").
+// How a worker reads the files of an agent (decision 0019, "Bytes by three transports").
 #pragma once
 
 #include <chrono>
@@ -49,11 +49,12 @@ class Exposures {
   std::unique_ptr<Impl> impl_;
 };
 
-// A worker's road to one agent. Used by one thread at a time. After an error other than changed and not_found, it is of
-// no use any more. Every wait ends when the agent was silent for the `patience` that the road was made with (timeout).
-class Road {
+// A worker's transport to one agent. Used by one thread at a time. After an error other than changed and not_found, it
+// is of no use any more. Every wait ends when the agent was silent for the `patience` that the transport was made with
+// (timeout).
+class Transport {
  public:
-  virtual ~Road() = default;
+  virtual ~Transport() = default;
   virtual const char* name() const = 0;  // "node", "stream", "ucx"
 
   // Asks for the bytes of `pieces`, one after another, to be put into `out`, which must live until finish(). Several
@@ -66,23 +67,23 @@ class Road {
 };
 
 // Files of this node, whose paths the agent has told: `files` gives them by exposure.
-std::unique_ptr<Road> node_road(std::function<Result<std::vector<ExposedFile>>(uint64_t exposure)> files);
+std::unique_ptr<Transport> node_transport(std::function<Result<std::vector<ExposedFile>>(uint64_t exposure)> files);
 
 // Requests over `link`, bytes back over the same.
-std::unique_ptr<Road> stream_road(Link link, Link::Patience patience);
+std::unique_ptr<Transport> stream_transport(Link link, Link::Patience patience);
 
 // Requests over `link`, bytes by UCX active messages with rendezvous. unsupported in a build without UCX, or if the
 // agent has none.
-Result<std::unique_ptr<Road>> ucx_road(Link link, Link::Patience patience);
+Result<std::unique_ptr<Transport>> ucx_transport(Link link, Link::Patience patience);
 
 class Hub;
 
-// The agent's end of stream_road() and ucx_road(). Used by the hub's thread, from its handler.
-class RoadServer {
+// The agent's end of stream_transport() and ucx_transport(). Used by the hub's thread, from its handler.
+class TransportServer {
  public:
-  // Without `ucx`, or in a build without it, roads by UCX are refused.
-  RoadServer(Exposures& exposures, Hub& hub, bool ucx);
-  ~RoadServer();
+  // Without `ucx`, or in a build without it, transports by UCX are refused.
+  TransportServer(Exposures& exposures, Hub& hub, bool ucx);
+  ~TransportServer();
 
   // Whether frames of this type are this class's (fabric/data_wire.h).
   static bool handles(uint8_t type);
@@ -94,7 +95,7 @@ class RoadServer {
   std::unique_ptr<Impl> impl_;
 };
 
-// Tells this node, as far as a road within it goes, from all others: boot, network namespace and mount namespace.
+// Tells this node, as far as a transport within it goes, from all others: boot, network namespace and mount namespace.
 Result<std::string> node_identity();
 
 }  // namespace forebay::fabric

@@ -16,7 +16,7 @@
 namespace forebay::fabric {
 namespace {
 
-// Not over shared memory: within a node there is a better road, and UCX notices no dead peer there.
+// Not over shared memory: within a node there is a better transport, and UCX notices no dead peer there.
 constexpr const char* kTransports = "ib,tcp,self";
 
 // What libucs does to signals when it is loaded is undone, and its threads get none.

@@ -10,7 +10,7 @@ static std::unexpected<Error> left_out() {
   return fail(ErrorKind::unsupported, "UCX is asked for, but this build leaves it out");
 }
 
-Result<std::unique_ptr<Road>> ucx_road(Link, Link::Patience) { return left_out(); }
+Result<std::unique_ptr<Transport>> ucx_transport(Link, Link::Patience) { return left_out(); }
 
 Result<std::shared_ptr<UcxServer>> UcxServer::create(Exposures&, Hub&) { return left_out(); }
 

@@ -21,9 +21,9 @@ namespace {
 using data_wire::Token;
 using data_wire::Type;
 
-// The agent's memory for roads by UCX is this number of buffers, and of each road that many of them, so that workers
-// which are stopped do not keep all. Files are read into them, never mapped: one that shrinks is an error then, not a
-// signal.
+// The agent's memory for transports by UCX is this number of buffers, and of each transport that many of them, so that
+// workers which are stopped do not keep all. Files are read into them, never mapped: one that shrinks is an error then,
+// not a signal.
 constexpr size_t kChunk = 1u << 20, kMaxChunks = 64, kMaxChunksOfOne = 4;
 constexpr size_t kMaxUnwired = 64;    // endpoints whose other side has gone before they were of use
 constexpr int kRoundsInATurn = 1000;  // of progress, before others have theirs
@@ -119,7 +119,7 @@ class Server final : public UcxServer, public std::enable_shared_from_this<Serve
   }
 
   Result<void> open(ConnectionId connection, const data_wire::UcxAddress& address) override {
-    if (peers_.contains(connection)) return fail(ErrorKind::invalid_argument, "a road by UCX is there already");
+    if (peers_.contains(connection)) return fail(ErrorKind::invalid_argument, "a transport by UCX is there already");
     if (unwired_.size() >= kMaxUnwired) return fail(ErrorKind::limit, "too many endpoints of UCX that nobody answers");
     Peer peer;
     FOREBAY_TRY(peer.endpoint, UcxEndpoint::create(*worker_, address));
@@ -139,7 +139,7 @@ class Server final : public UcxServer, public std::enable_shared_from_this<Serve
   Result<void> read(ConnectionId connection, data_wire::UcxRead request) override {
     const auto peer = peers_.find(connection);
     if (peer == peers_.end() || !peer->second.endpoint->is_wired())
-      return fail(ErrorKind::invalid_argument, "there is no road by UCX");
+      return fail(ErrorKind::invalid_argument, "there is no transport by UCX");
     if (peer->second.transfers.size() >= data_wire::kMaxUnderWay)
       return fail(ErrorKind::corrupt, "more requests than may be under way");
     data_wire::Read& read = request.read;

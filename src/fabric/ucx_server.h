@@ -1,4 +1,4 @@
-// The agent's end of roads by UCX. Used by the hub's thread.
+// The agent's end of transports by UCX. Used by the hub's thread.
 #pragma once
 
 #include <memory>

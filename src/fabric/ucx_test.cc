@@ -1,4 +1,4 @@
-// Roads by UCX whose other side does not play by the rules.
+// Transports by UCX whose other side does not play by the rules.
 #ifdef FOREBAY_WITH_UCX
 
 #include <csignal>
@@ -18,27 +18,27 @@ namespace {
 using namespace testing_support;
 using data_wire::Type;
 
-// Answers a road's ucx_open with the road's own address.
+// Answers a transport's ucx_open with the transport's own address.
 Result<void> mirror(Hub& hub, ConnectionId id, const Frame& frame) {
   hub.send(id, frame_of(static_cast<uint8_t>(Type::ucx_opened), frame.body));
   return {};
 }
 
-TEST(UcxRoad, IsRefusedByAnAgentThatHasNone) {
+TEST(UcxTransport, IsRefusedByAnAgentThatHasNone) {
   const TemporaryDirectory directory;
   write_file(directory / "file", random_bytes(1000));
   const AgentProcess agent(unix_address(), {directory / "file"}, false);
-  const auto road = ucx_road(agent.link(), 5s);
-  ASSERT_FALSE(road);
-  EXPECT_EQ(road.error().kind, ErrorKind::unsupported) << road.error().message();
+  const auto transport = ucx_transport(agent.link(), 5s);
+  ASSERT_FALSE(transport);
+  EXPECT_EQ(transport.error().kind, ErrorKind::unsupported) << transport.error().message();
 }
 
 // An endpoint that nothing has come through must not be closed: UCX would end the process.
-TEST(UcxRoad, TimesOutWhenNobodyGreets) {
+TEST(UcxTransport, TimesOutWhenNobodyGreets) {
   const HubThread server(hub_options(unix_address()), mirror);
-  const auto road = ucx_road(open_link(server.addresses()).value(), 200ms);
-  ASSERT_FALSE(road);
-  EXPECT_EQ(road.error().kind, ErrorKind::timeout) << road.error().message();
+  const auto transport = ucx_transport(open_link(server.addresses()).value(), 200ms);
+  ASSERT_FALSE(transport);
+  EXPECT_EQ(transport.error().kind, ErrorKind::timeout) << transport.error().message();
 }
 
 TEST(UcxServer, LivesOnWhenAWorkerNeverAnswers) {
@@ -55,9 +55,9 @@ TEST(UcxServer, LivesOnWhenAWorkerNeverAnswers) {
       EXPECT_EQ(link.receive(5000, 5s)->type, static_cast<uint8_t>(Type::ucx_opened));
     }
   }
-  const auto road = ucx_road(agent.link(), 5s);
-  ASSERT_TRUE(road) << road.error().message();
-  EXPECT_TRUE((*road)->check_unchanged(agent.exposure()));
+  const auto transport = ucx_transport(agent.link(), 5s);
+  ASSERT_TRUE(transport) << transport.error().message();
+  EXPECT_TRUE((*transport)->check_unchanged(agent.exposure()));
 }
 
 // UCX would end the agent.
@@ -72,10 +72,10 @@ TEST(UcxServer, RefusesAnotherVersion) {
   const auto answer = link.receive(5000, 5s);
   ASSERT_TRUE(answer);
   EXPECT_EQ(data_wire::decode_failed(answer->body)->error.kind, ErrorKind::unsupported);
-  EXPECT_TRUE(ucx_road(agent.link(), 5s));
+  EXPECT_TRUE(ucx_transport(agent.link(), 5s));
 }
 
-TEST(UcxServer, RefusesRequestsWithoutARoad) {
+TEST(UcxServer, RefusesRequestsWithoutATransport) {
   const TemporaryDirectory directory;
   write_file(directory / "file", random_bytes(1000));
   const AgentProcess agent(unix_address(), {directory / "file"}, true);
@@ -84,7 +84,7 @@ TEST(UcxServer, RefusesRequestsWithoutARoad) {
   data_wire::encode(request, {1, agent.exposure(), {{0, 0, 10}}}, data_wire::Token{});
   ASSERT_TRUE(link.send(request, 5s));
   EXPECT_FALSE(link.receive(5000, 5s));
-  EXPECT_TRUE(ucx_road(agent.link(), 5s));
+  EXPECT_TRUE(ucx_transport(agent.link(), 5s));
 }
 
 // libucs would handle them from the moment it is loaded.

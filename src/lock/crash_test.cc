@@ -123,7 +123,7 @@ class Crash : public testing::TestWithParam<bool> {
   std::unique_ptr<Server> server_;
 };
 
-TEST_P(Crash, AKilledHolderLosesItsLocksAtOnce) {
+TEST_P(Crash, AKilledHolderLosesItsLocksParallelFor) {
   const auto process = holder();
   start(kLongLease);
   process->tell('b');

@@ -27,19 +27,19 @@ class Files {
       at += bytes;
     }
     normalise(layout, at);
-    const std::string name = "f" + std::to_string(directory_.files.size());
-    directory_.add({.name = name, .size = at}, layout, Similarity{}.keys(layout));
+    const std::string name = "f" + std::to_string(catalogue_.files.size());
+    catalogue_.add({.name = name, .size = at}, layout, Similarity{}.keys(layout));
   }
 
   // The families by the paths of their first streams.
   std::vector<std::vector<std::string>> families(PlanSpec spec = {.scheme = Scheme::aware}) const {
     spec.share_bytes = 0;
-    const Plan plan = *Plan::make(directory_, spec);
+    const Plan plan = *Plan::make(catalogue_, spec);
     std::vector<std::vector<std::string>> all;
     for (const auto& family : companion_groups(plan)) {
       std::vector<std::string> paths;
       for (const uint32_t group : family)
-        paths.push_back(directory_.paths[directory_.variables[plan.groups()[group].streams.front().variable].path]);
+        paths.push_back(catalogue_.paths[catalogue_.variables[plan.groups()[group].streams.front().variable].path]);
       for (const uint32_t group : family) expect_same_frames(plan, plan.groups()[family.front()], plan.groups()[group]);
       std::ranges::sort(paths);
       all.push_back(std::move(paths));
@@ -55,7 +55,7 @@ class Files {
       EXPECT_EQ(plan.frames()[a.first_frame + i].raw_bytes, plan.frames()[b.first_frame + i].raw_bytes);
   }
 
-  Directory directory_;
+  Catalogue catalogue_;
 };
 
 using Families = std::vector<std::vector<std::string>>;

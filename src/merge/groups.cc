@@ -13,26 +13,26 @@ void add(FrameGroup& group, const Stream& stream) {
   group.bytes += stream.bytes;
 }
 
-FrameGroup whole_files(const Directory& directory, const PlanSpec& spec) {
+FrameGroup whole_files(const Catalogue& catalogue, const PlanSpec& spec) {
   FrameGroup group{.type = kBytes, .block_bytes = spec.scheme == Scheme::agnostic_block ? spec.block_bytes : 0};
-  for (uint32_t file = 0; file < directory.files.size(); ++file)
-    add(group, {file, kWholeFile, directory.files[file].size});
+  for (uint32_t file = 0; file < catalogue.files.size(); ++file)
+    add(group, {file, kWholeFile, catalogue.files[file].size});
   return group;
 }
 
 // What codecs are to see: the variable's type, or bytes where the extents do not hold plain elements.
 DataType frame_type(const VariableRow& variable) { return variable.filtered ? kBytes : variable.type; }
 
-std::vector<FrameGroup> by_key(const Directory& directory) {
-  std::vector<FrameGroup> groups(directory.keys.size());
-  for (uint32_t file = 0; file < directory.files.size(); ++file) {
-    const FileRow& row = directory.files[file];
+std::vector<FrameGroup> by_key(const Catalogue& catalogue) {
+  std::vector<FrameGroup> groups(catalogue.keys.size());
+  for (uint32_t file = 0; file < catalogue.files.size(); ++file) {
+    const FileRow& row = catalogue.files[file];
     for (uint32_t i = row.first_variable; i < row.first_variable + row.variable_count; ++i) {
-      const VariableRow& variable = directory.variables[i];
+      const VariableRow& variable = catalogue.variables[i];
       FrameGroup& group = groups[variable.key];
       const DataType type = frame_type(variable);
       group.type = group.streams.empty() || group.type == type ? type : kBytes;
-      add(group, {file, i, directory.bytes_of(variable)});
+      add(group, {file, i, catalogue.bytes_of(variable)});
     }
   }
   return groups;
@@ -55,18 +55,18 @@ FrameGroup skeleton_group(const std::vector<std::vector<Extent>>& skeletons) {
 
 }  // namespace
 
-std::vector<FrameGroup> make_groups(const Directory& directory, const PlanSpec& spec,
+std::vector<FrameGroup> make_groups(const Catalogue& catalogue, const PlanSpec& spec,
                                     const std::vector<std::vector<Extent>>& skeletons) {
   std::vector<FrameGroup> groups;
   const auto keep = [&](FrameGroup&& group) {
     if (group.bytes != 0) groups.push_back(std::move(group));
   };
   if (spec.scheme == Scheme::agnostic || spec.scheme == Scheme::agnostic_block) {
-    keep(whole_files(directory, spec));
+    keep(whole_files(catalogue, spec));
     return groups;
   }
   std::map<DataType, FrameGroup> shared;
-  std::vector<FrameGroup> keyed = by_key(directory);
+  std::vector<FrameGroup> keyed = by_key(catalogue);
   for (size_t key = 0; key < keyed.size(); ++key) {
     FrameGroup& group = keyed[key];
     if (group.bytes < spec.share_bytes) {

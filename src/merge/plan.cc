@@ -26,21 +26,21 @@ Result<void> check_spec(const PlanSpec& spec, size_t keys) {
   return {};
 }
 
-Result<Plan> Plan::make(const Directory& directory, const PlanSpec& spec, uint64_t max_frames) {
-  FOREBAY_CHECK(check_spec(spec, directory.keys.size()));
+Result<Plan> Plan::make(const Catalogue& catalogue, const PlanSpec& spec, uint64_t max_frames) {
+  FOREBAY_CHECK(check_spec(spec, catalogue.keys.size()));
   Plan plan;
-  plan.directory_ = &directory;
+  plan.catalogue_ = &catalogue;
   const bool agnostic = spec.scheme == Scheme::agnostic || spec.scheme == Scheme::agnostic_block;
-  for (const FileRow& file : directory.files)
-    plan.file_extents_.push_back(agnostic ? std::vector{Extent{0, file.size}} : directory.skeleton_of(file));
-  plan.groups_ = make_groups(directory, spec, plan.file_extents_);
+  for (const FileRow& file : catalogue.files)
+    plan.file_extents_.push_back(agnostic ? std::vector{Extent{0, file.size}} : catalogue.skeleton_of(file));
+  plan.groups_ = make_groups(catalogue, spec, plan.file_extents_);
   for (uint32_t number = 0; number < plan.groups_.size(); ++number) {
     FrameGroup& group = plan.groups_[number];
     std::vector<uint64_t> units;
     for (const Stream& stream : group.streams)
       units.push_back(stream.variable >= kSkeleton || group.type == kBytes
                           ? 1
-                          : cut_unit(directory.shapes[directory.variables[stream.variable].block], group.type.size,
+                          : cut_unit(catalogue.shapes[catalogue.variables[stream.variable].block], group.type.size,
                                      spec.frame_bytes));
     group.first_frame = static_cast<uint32_t>(plan.frames_.size());
     if (!cut_group(group, number, spec.frame_bytes, units, std::min(max_frames, kMaxFrames), plan.frames_))
@@ -54,7 +54,7 @@ std::vector<Slice> Plan::slices(const Frame& frame) const { return slices_of(gro
 
 std::span<const Extent> Plan::extents_of(const Stream& stream) const {
   if (stream.variable >= kSkeleton) return file_extents_[stream.file];
-  return directory_->extents_of(directory_->variables[stream.variable]);
+  return catalogue_->extents_of(catalogue_->variables[stream.variable]);
 }
 
 void Plan::for_each_extent(const Slice& slice, const std::function<void(uint64_t, uint64_t)>& visit) const {
@@ -62,7 +62,7 @@ void Plan::for_each_extent(const Slice& slice, const std::function<void(uint64_t
   uint64_t skip = slice.begin, left = slice.length;
   size_t i = 0;
   // Variables have extents of one length, so the first one is found at once; a skeleton's have any.
-  if (slice.stream.variable < kSkeleton && !directory_->variables[slice.stream.variable].filtered) {
+  if (slice.stream.variable < kSkeleton && !catalogue_->variables[slice.stream.variable].filtered) {
     i = skip / extents[0].length;
     skip %= extents[0].length;
   }
@@ -118,7 +118,7 @@ void Plan::append_blocks(const Slice& slice, const DataType& type, std::vector<B
     blocks.push_back(to_block(count, {}));
     return;
   }
-  const Shape& dims = directory_->shapes[directory_->variables[slice.stream.variable].block];
+  const Shape& dims = catalogue_->shapes[catalogue_->variables[slice.stream.variable].block];
   const uint64_t array = element_count(dims);
   for (uint64_t begin = slice.begin / type.size, left = count; left != 0;) {
     const uint64_t within = begin % array;

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "base/directory.h"
+#include "base/catalogue.h"
 #include "base/plan_spec.h"
 #include "base/shape.h"
 
@@ -18,7 +18,7 @@ inline constexpr uint32_t kWholeFile = UINT32_MAX;     // Stream::variable under
 
 struct Stream {
   uint32_t file = 0;
-  uint32_t variable = 0;  // index into Directory::variables, kSkeleton or kWholeFile
+  uint32_t variable = 0;  // index into Catalogue::variables, kSkeleton or kWholeFile
   uint64_t bytes = 0;
 
   bool operator==(const Stream&) const = default;
@@ -59,12 +59,12 @@ Result<void> check_spec(const PlanSpec& spec, size_t keys);
 // The plan of one rank group. Slices are generated on demand, so that its size is proportional to streams and frames.
 class Plan {
  public:
-  // Deterministic: the same directory and spec give the same plan. `directory` must outlive the plan and be valid;
+  // Deterministic: the same catalogue and spec give the same plan. `catalogue` must outlive the plan and be valid;
   // invalid_argument if the spec is not (check_spec() below), limit if the plan would have more than `max_frames`
   // frames.
-  static Result<Plan> make(const Directory& directory, const PlanSpec& spec, uint64_t max_frames = kMaxFrames);
+  static Result<Plan> make(const Catalogue& catalogue, const PlanSpec& spec, uint64_t max_frames = kMaxFrames);
 
-  const Directory& directory() const { return *directory_; }
+  const Catalogue& catalogue() const { return *catalogue_; }
   std::span<const FrameGroup> groups() const { return groups_; }
   std::span<const Frame> frames() const { return frames_; }
 
@@ -85,7 +85,7 @@ class Plan {
   std::span<const Extent> extents_of(const Stream& stream) const;
   void append_blocks(const Slice& slice, const DataType& type, std::vector<Block>& blocks) const;
 
-  const Directory* directory_ = nullptr;
+  const Catalogue* catalogue_ = nullptr;
   std::vector<FrameGroup> groups_;
   std::vector<Frame> frames_;
   std::vector<std::vector<Extent>> file_extents_;  // per file: the extents of its skeleton stream, or of the whole file

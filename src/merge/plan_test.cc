@@ -13,10 +13,10 @@ namespace forebay::merge {
 namespace {
 
 // A file of `size` bytes with variables as given, in one extent each unless they have some already.
-void add_file(Directory& directory, const std::string& name, uint64_t size, std::vector<Variable> variables) {
+void add_file(Catalogue& catalogue, const std::string& name, uint64_t size, std::vector<Variable> variables) {
   Layout layout{.format = "test", .variables = std::move(variables)};
   normalise(layout, size);
-  directory.add({.name = name, .size = size}, layout, Similarity{}.keys(layout));
+  catalogue.add({.name = name, .size = size}, layout, Similarity{}.keys(layout));
 }
 
 Variable array(const std::string& path, const char* type, Shape shape, uint64_t offset) {
@@ -25,9 +25,9 @@ Variable array(const std::string& path, const char* type, Shape shape, uint64_t 
 }
 
 // Random files with contiguous, blocked and filtered variables between gaps.
-Directory random_directory(std::mt19937& random) {
+Catalogue random_catalogue(std::mt19937& random) {
   static constexpr const char* kTypes[] = {"f4", "f8", "i8", "u1", "x3", ">f4"};
-  Directory directory;
+  Catalogue catalogue;
   const auto below = [&](uint64_t n) { return random() % n; };
   for (uint64_t file = 0, files = 1 + below(6); file < files; ++file) {
     std::vector<Variable> variables;
@@ -49,18 +49,18 @@ Directory random_directory(std::mt19937& random) {
       at = variable.extents.back().end() + below(3) * below(40);
       variables.push_back(std::move(variable));
     }
-    add_file(directory, "f" + std::to_string(file), at + below(100), std::move(variables));
+    add_file(catalogue, "f" + std::to_string(file), at + below(100), std::move(variables));
   }
-  return directory;
+  return catalogue;
 }
 
-PlanSpec random_spec(std::mt19937& random, const Directory& directory) {
+PlanSpec random_spec(std::mt19937& random, const Catalogue& catalogue) {
   PlanSpec spec{.scheme = static_cast<Scheme>(random() % 4),
                 .block_bytes = 64 + random() % 2000,
                 .frame_bytes = kMinFrameBytes + random() % 9000,
                 .share_bytes = random() % 4000};
   if (spec.scheme == Scheme::aware && random() % 2)
-    for (size_t key = 0; key < directory.keys.size(); ++key)
+    for (size_t key = 0; key < catalogue.keys.size(); ++key)
       spec.key_block_bytes.push_back(random() % 2 ? 64 + random() % 500 : 0);
   return spec;
 }
@@ -70,13 +70,13 @@ PlanSpec random_spec(std::mt19937& random, const Directory& directory) {
 TEST(Plan, CoversEveryByteOfEveryFileExactlyOnce) {
   std::mt19937 random(1);
   for (int round = 0; round < 300; ++round) {
-    const Directory directory = random_directory(random);
-    ASSERT_TRUE(directory.validate().has_value());
-    const PlanSpec spec = random_spec(random, directory);
-    const auto plan = Plan::make(directory, spec);
+    const Catalogue catalogue = random_catalogue(random);
+    ASSERT_TRUE(catalogue.validate().has_value());
+    const PlanSpec spec = random_spec(random, catalogue);
+    const auto plan = Plan::make(catalogue, spec);
     ASSERT_TRUE(plan.has_value()) << plan.error().message();
     std::vector<std::vector<int>> seen;
-    for (const FileRow& file : directory.files) seen.emplace_back(file.size, 0);
+    for (const FileRow& file : catalogue.files) seen.emplace_back(file.size, 0);
     for (const Frame& frame : plan->frames()) {
       ASSERT_GT(frame.raw_bytes, 0u);
       ASSERT_LE(frame.raw_bytes, 2 * spec.frame_bytes);
@@ -98,11 +98,11 @@ TEST(Plan, CoversEveryByteOfEveryFileExactlyOnce) {
 }
 
 TEST(Plan, AwareConcatenatesOneVariableOfAllRanksInRankOrder) {
-  Directory directory;
+  Catalogue catalogue;
   for (int rank = 0; rank < 3; ++rank)
-    add_file(directory, "rank" + std::to_string(rank), 4000,
+    add_file(catalogue, "rank" + std::to_string(rank), 4000,
              {array("/T", "f4", {10, 25}, 100), array("/P", "f4", {10, 25}, 2000)});
-  const auto plan = Plan::make(directory, {.scheme = Scheme::aware, .share_bytes = 0});
+  const auto plan = Plan::make(catalogue, {.scheme = Scheme::aware, .share_bytes = 0});
   ASSERT_TRUE(plan.has_value());
   ASSERT_EQ(plan->groups().size(), 3u);  // T, P, skeletons
   const auto slices = plan->slices(plan->frames()[0]);
@@ -118,10 +118,10 @@ TEST(Plan, AwareConcatenatesOneVariableOfAllRanksInRankOrder) {
 }
 
 TEST(Plan, AwareBlockInterleavesBlocksRoundRobin) {
-  Directory directory;
-  add_file(directory, "rank0", 1000, {array("/T", "f4", {100}, 0)});
-  add_file(directory, "rank1", 1000, {array("/T", "f4", {50}, 0)});
-  const auto plan = Plan::make(directory, {.scheme = Scheme::aware_block, .block_bytes = 128, .share_bytes = 0});
+  Catalogue catalogue;
+  add_file(catalogue, "rank0", 1000, {array("/T", "f4", {100}, 0)});
+  add_file(catalogue, "rank1", 1000, {array("/T", "f4", {50}, 0)});
+  const auto plan = Plan::make(catalogue, {.scheme = Scheme::aware_block, .block_bytes = 128, .share_bytes = 0});
   ASSERT_TRUE(plan.has_value());
   std::vector<std::array<uint64_t, 3>> got;
   for (const Slice& slice : plan->slices(plan->frames()[0]))
@@ -132,21 +132,21 @@ TEST(Plan, AwareBlockInterleavesBlocksRoundRobin) {
 }
 
 TEST(Plan, SmallGroupsOfOneDatatypeShareFrames) {
-  Directory directory;
+  Catalogue catalogue;
   std::vector<Variable> variables;
   for (uint64_t i = 0; i < 100; ++i)
     variables.push_back(array("/v" + std::to_string(i), i % 2 ? "f4" : "f8", {10}, i * 100));
-  add_file(directory, "rank0", 10000, variables);
-  const auto plan = Plan::make(directory, {});
+  add_file(catalogue, "rank0", 10000, variables);
+  const auto plan = Plan::make(catalogue, {});
   ASSERT_TRUE(plan.has_value());
   EXPECT_EQ(plan->groups().size(), 3u);
   EXPECT_EQ(plan->frames().size(), 3u);
 }
 
 TEST(Plan, LargeArraysAreCutAtWholePlanes) {
-  Directory directory;
-  add_file(directory, "rank0", 10 * 40 * 50 * 8, {array("/T", "f8", {10, 40, 50}, 0)});
-  const auto plan = Plan::make(directory, {.scheme = Scheme::aware, .block_bytes = 4096, .frame_bytes = 40000});
+  Catalogue catalogue;
+  add_file(catalogue, "rank0", 10 * 40 * 50 * 8, {array("/T", "f8", {10, 40, 50}, 0)});
+  const auto plan = Plan::make(catalogue, {.scheme = Scheme::aware, .block_bytes = 4096, .frame_bytes = 40000});
   ASSERT_TRUE(plan.has_value());
   ASSERT_EQ(plan->frames().size(), 5u);
   for (const Frame& frame : plan->frames())
@@ -154,9 +154,9 @@ TEST(Plan, LargeArraysAreCutAtWholePlanes) {
 }
 
 TEST(Plan, RefusesImpossibleSpecs) {
-  Directory directory;
-  add_file(directory, "a", 10, {});
-  const auto kind = [&](PlanSpec spec) { return Plan::make(directory, spec).error().kind; };
+  Catalogue catalogue;
+  add_file(catalogue, "a", 10, {});
+  const auto kind = [&](PlanSpec spec) { return Plan::make(catalogue, spec).error().kind; };
   EXPECT_EQ(kind({.frame_bytes = 0}), ErrorKind::invalid_argument);
   EXPECT_EQ(kind({.frame_bytes = kMaxFrameBytes + 1}), ErrorKind::invalid_argument);
   EXPECT_EQ(kind({.block_bytes = 0}), ErrorKind::invalid_argument);
@@ -165,9 +165,9 @@ TEST(Plan, RefusesImpossibleSpecs) {
 }
 
 TEST(Plan, StopsAtTheFrameLimit) {
-  Directory directory;
-  add_file(directory, "a", uint64_t{1} << 60, {});
-  EXPECT_EQ(Plan::make(directory, {}, 1000).error().kind, ErrorKind::limit);
+  Catalogue catalogue;
+  add_file(catalogue, "a", uint64_t{1} << 60, {});
+  EXPECT_EQ(Plan::make(catalogue, {}, 1000).error().kind, ErrorKind::limit);
 }
 
 TEST(CutUnit, IsTheLargestWholePartThatFits) {

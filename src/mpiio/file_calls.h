@@ -12,9 +12,9 @@ namespace forebay::lock::mpiio {
 
 // `pieces` one after the other at `offset` of the file; they are changed. A signal and a call that moves less than
 // asked are followed by another call.
-Result<void> write_pieces(int fd, std::span<iovec> pieces, int64_t offset, const Permit& permit);
+Result<void> write_pieces(int fd, std::span<iovec> pieces, int64_t offset, const BeforeCall& before_call);
 
 // Returns the bytes that were read: fewer than the pieces have only if the file ends there.
-Result<uint64_t> read_pieces(int fd, std::span<iovec> pieces, int64_t offset, const Permit& permit);
+Result<uint64_t> read_pieces(int fd, std::span<iovec> pieces, int64_t offset, const BeforeCall& before_call);
 
 }  // namespace forebay::lock::mpiio

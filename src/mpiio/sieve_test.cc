@@ -47,7 +47,7 @@ TEST(SievedRegion, HoldsAllThatASievingWriteTouches) {
     std::FILE* file = std::tmpfile();
     ASSERT_NE(file, nullptr);
     std::map<uint64_t, std::byte> foreign;
-    const Permit meddle = [&]() -> Result<void> {
+    const BeforeCall meddle = [&]() -> Result<void> {
       for (int i = 0; i < 20; ++i) {
         const uint64_t offset = random() % (region.bounds().end + 100);
         if (has(region, offset)) continue;

@@ -14,7 +14,8 @@ namespace {
 
 class Transfer {
  public:
-  Transfer(int fd, const Memory& memory, const Permit& permit) : fd_(fd), permit_(permit), memory_(memory) {}
+  Transfer(int fd, const Memory& memory, const BeforeCall& before_call)
+      : fd_(fd), before_call_(before_call), memory_(memory) {}
 
   // The most of a run that is moved at once.
   uint64_t most() const { return memory_.gathers() ? kCallBytes : kBlockBytes; }
@@ -31,7 +32,7 @@ class Transfer {
   iovec buffer(uint64_t size);
 
   int fd_;
-  const Permit& permit_;
+  const BeforeCall& before_call_;
   MemoryStream memory_;
   std::vector<iovec> pieces_;
   Buffer buffer_;
@@ -46,11 +47,11 @@ Result<void> Transfer::write_run(const Segment& run) {
   if (!memory_.gathers()) {
     iovec packed = buffer(run.length);
     memory_.copy_to(buffer_.data(), run.length);
-    return write_pieces(fd_, {&packed, 1}, run.offset, permit_);
+    return write_pieces(fd_, {&packed, 1}, run.offset, before_call_);
   }
   for (uint64_t done = 0; done < run.length;) {
     uint64_t bytes = memory_.gather(run.length - done, pieces_);
-    FOREBAY_CHECK(write_pieces(fd_, pieces_, run.offset + static_cast<int64_t>(done), permit_));
+    FOREBAY_CHECK(write_pieces(fd_, pieces_, run.offset + static_cast<int64_t>(done), before_call_));
     done += bytes;
   }
   return {};
@@ -59,25 +60,25 @@ Result<void> Transfer::write_run(const Segment& run) {
 // Reads the whole block and writes it again. Where the file ends inside, holes become zeros, as they would be anyway.
 Result<void> Transfer::write_around_holes(const Block& block) {
   iovec whole = buffer(block.span());
-  FOREBAY_TRY(uint64_t present, read_pieces(fd_, {&whole, 1}, block.first(), permit_));
+  FOREBAY_TRY(uint64_t present, read_pieces(fd_, {&whole, 1}, block.first(), before_call_));
   std::memset(buffer_.data() + present, 0, block.span() - present);
   for (const Segment& piece : block.pieces)
     memory_.copy_to(buffer_.data() + (piece.offset - block.first()), piece.length);
   whole = buffer(block.span());
-  return write_pieces(fd_, {&whole, 1}, block.first(), permit_);
+  return write_pieces(fd_, {&whole, 1}, block.first(), before_call_);
 }
 
 Result<uint64_t> Transfer::read_run(const Segment& run) {
   uint64_t done = 0;
   if (!memory_.gathers()) {
     iovec packed = buffer(run.length);
-    FOREBAY_TRY(done, read_pieces(fd_, {&packed, 1}, run.offset, permit_));
+    FOREBAY_TRY(done, read_pieces(fd_, {&packed, 1}, run.offset, before_call_));
     memory_.copy_from(buffer_.data(), done);
     return done;
   }
   while (done < run.length) {
     uint64_t bytes = memory_.gather(run.length - done, pieces_);
-    FOREBAY_TRY(uint64_t moved, read_pieces(fd_, pieces_, run.offset + static_cast<int64_t>(done), permit_));
+    FOREBAY_TRY(uint64_t moved, read_pieces(fd_, pieces_, run.offset + static_cast<int64_t>(done), before_call_));
     done += moved;
     if (moved < bytes) break;
   }
@@ -86,7 +87,7 @@ Result<uint64_t> Transfer::read_run(const Segment& run) {
 
 Result<uint64_t> Transfer::read_with_holes(const Block& block) {
   iovec whole = buffer(block.span());
-  FOREBAY_TRY(uint64_t present, read_pieces(fd_, {&whole, 1}, block.first(), permit_));
+  FOREBAY_TRY(uint64_t present, read_pieces(fd_, {&whole, 1}, block.first(), before_call_));
   uint64_t done = 0;
   for (const Segment& piece : block.pieces) {
     uint64_t before = static_cast<uint64_t>(piece.offset - block.first());
@@ -115,9 +116,9 @@ Result<uint64_t> end_of_data(const View& view, uint64_t data_begin, const Memory
 }  // namespace
 
 Result<uint64_t> write(int fd, const View& view, uint64_t data_begin, const Memory& memory, Sieve sieve,
-                       const Permit& permit) {
+                       const BeforeCall& before_call) {
   FOREBAY_TRY(uint64_t data_end, end_of_data(view, data_begin, memory));
-  Transfer transfer(fd, memory, permit);
+  Transfer transfer(fd, memory, before_call);
   FileBlocks blocks(view, data_begin, data_end, sieve == Sieve::holes);
   constexpr size_t kFewPieces = 2;  // reading and writing takes as many calls
   // Sieved blocks are those of sieved_region(), which was locked.
@@ -132,9 +133,10 @@ Result<uint64_t> write(int fd, const View& view, uint64_t data_begin, const Memo
   return memory.size();
 }
 
-Result<uint64_t> read(int fd, const View& view, uint64_t data_begin, const Memory& memory, const Permit& permit) {
+Result<uint64_t> read(int fd, const View& view, uint64_t data_begin, const Memory& memory,
+                      const BeforeCall& before_call) {
   FOREBAY_TRY(uint64_t data_end, end_of_data(view, data_begin, memory));
-  Transfer transfer(fd, memory, permit);
+  Transfer transfer(fd, memory, before_call);
   FileBlocks blocks(view, data_begin, data_end, true);
   uint64_t total = 0;
   for (Block block; blocks.next(transfer.most(), block);) {

@@ -21,7 +21,7 @@ struct Memory {
 };
 
 // Asked before each system call, which moves at most kCallBytes; an error ends the transfer. The lock is kept by it.
-using Permit = std::function<Result<void>()>;
+using BeforeCall = std::function<Result<void>()>;
 
 inline constexpr uint64_t kCallBytes = 8u << 20;
 
@@ -34,9 +34,10 @@ enum class Sieve : uint8_t {
 
 // Writes all of `memory` at `data_begin`; returns the bytes written, which is all of them unless there is an error.
 Result<uint64_t> write(int fd, const View& view, uint64_t data_begin, const Memory& memory, Sieve sieve,
-                       const Permit& permit);
+                       const BeforeCall& before_call);
 
 // Fills `memory` from `data_begin` on, up to the end of the file; returns the bytes read, in the order of the data.
-Result<uint64_t> read(int fd, const View& view, uint64_t data_begin, const Memory& memory, const Permit& permit);
+Result<uint64_t> read(int fd, const View& view, uint64_t data_begin, const Memory& memory,
+                      const BeforeCall& before_call);
 
 }  // namespace forebay::lock::mpiio

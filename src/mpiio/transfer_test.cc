@@ -17,7 +17,7 @@ namespace {
 
 using Content = std::vector<uint8_t>;
 
-const Permit kAllowed = [] { return Result<void>(); };
+const BeforeCall kAllowed = [] { return Result<void>(); };
 
 // An unnamed file.
 class File {
@@ -148,7 +148,7 @@ size_t round_trip(Content& from, const Pattern& datatype) {
   File file;
   View view;
   size_t calls = 0;
-  Permit counted = [&] {
+  BeforeCall counted = [&] {
     ++calls;
     return Result<void>();
   };
@@ -186,7 +186,7 @@ TEST(Transfer, JoinsSegmentsThatAdjoinAcrossRepetitions) {
   Content from = numbered(16 * 100);
   File file;
   size_t calls = 0;
-  Permit counted = [&] {
+  BeforeCall counted = [&] {
     ++calls;
     return Result<void>();
   };
@@ -218,7 +218,7 @@ TEST(Transfer, SievesNearPiecesOnlyWhenAllowed) {
   Content from = numbered(8 * 1000), to(8 * 1000);
   Memory memory{from.data(), Pattern::bytes(from.size()), 1};
   size_t calls = 0;
-  Permit counted = [&] {
+  BeforeCall counted = [&] {
     ++calls;
     return Result<void>();
   };
@@ -236,7 +236,7 @@ TEST(Transfer, EndsWithTheErrorOfThePermit) {
   View view{.displacement = 0, .etype_size = 1, .filetype = Pattern::bytes(8).resized(0, 16)};
   Content from = numbered(8 * 100);
   int left = 10;
-  Permit until = [&]() -> Result<void> {
+  BeforeCall until = [&]() -> Result<void> {
     if (left-- == 0) return fail(ErrorKind::timeout, "the lease has ended");
     return {};
   };
@@ -266,7 +266,7 @@ TEST(Transfer, GoesOnAfterAShortWrite) {
   rlimit small = {49'500, old.rlim_max};
   setrlimit(RLIMIT_FSIZE, &small);
   size_t calls = 0;
-  Permit counted = [&] {
+  BeforeCall counted = [&] {
     ++calls;
     return Result<void>();
   };

@@ -64,12 +64,12 @@ std::vector<Extent> Window::runs() const {
   return joined;
 }
 
-Result<void> Window::write(int fd, const Permit& permit) {
+Result<void> Window::write(int fd, const BeforeCall& before_call) {
   std::vector<Extent> runs = this->runs();
   if (runs.size() > kMostRuns) {
     const Extent all{runs.front().first, runs.back().end};
     Bytes old(all.end - all.first);
-    FOREBAY_CHECK(mpiio::read(fd, plain_view(all.first), 0, memory_of(old), permit));
+    FOREBAY_CHECK(mpiio::read(fd, plain_view(all.first), 0, memory_of(old), before_call));
     for (size_t i = 1; i < runs.size(); ++i) {
       const Extent hole{runs[i - 1].end, runs[i].first};
       std::memcpy(at(hole).data(), old.data() + (hole.first - all.first), hole.end - hole.first);
@@ -77,15 +77,15 @@ Result<void> Window::write(int fd, const Permit& permit) {
     runs = {all};
   }
   for (const Extent& run : runs)
-    FOREBAY_CHECK(mpiio::write(fd, plain_view(run.first), 0, memory_of(at(run)), Sieve::never, permit));
+    FOREBAY_CHECK(mpiio::write(fd, plain_view(run.first), 0, memory_of(at(run)), Sieve::never, before_call));
   return {};
 }
 
-Result<void> Window::read(int fd, const Permit& permit) {
+Result<void> Window::read(int fd, const BeforeCall& before_call) {
   const std::vector<Extent> runs = this->runs();
   if (runs.empty()) return {};
   const Extent all{runs.front().first, runs.back().end};
-  FOREBAY_CHECK(mpiio::read(fd, plain_view(all.first), 0, memory_of(at(all)), permit));
+  FOREBAY_CHECK(mpiio::read(fd, plain_view(all.first), 0, memory_of(at(all)), before_call));
   return {};
 }
 

@@ -26,10 +26,10 @@ class Window {
 
   // Writes what was put, and never beyond its last byte. Where it leaves many holes, these are read first and written
   // back: the whole window has to be locked exclusively.
-  Result<void> write(int fd, const Permit& permit);
+  Result<void> write(int fd, const BeforeCall& before_call);
 
   // Reads from the first to the last byte that is expected. What lies beyond the end of the file is zero.
-  Result<void> read(int fd, const Permit& permit);
+  Result<void> read(int fd, const BeforeCall& before_call);
 
   // Zeros for what was not expected.
   Bytes get(std::span<const Segment> pieces) const;

@@ -9,7 +9,7 @@
 namespace forebay::lock::mpiio {
 namespace {
 
-const Permit kAllowed = [] { return Result<void>(); };
+const BeforeCall kAllowed = [] { return Result<void>(); };
 
 class WindowTest : public testing::Test {
  protected:
@@ -81,7 +81,7 @@ TEST_F(WindowTest, RefusesPiecesOutside) {
 TEST_F(WindowTest, StopsWhenNotAllowed) {
   Window window({0, 10});
   ASSERT_TRUE(window.put(std::vector{Segment{0, 4}}, Bytes(4)));
-  const Permit denied = [] { return Result<void>(fail(ErrorKind::timeout, "over")); };
+  const BeforeCall denied = [] { return Result<void>(fail(ErrorKind::timeout, "over")); };
   EXPECT_EQ(window.write(fd(), denied).error().kind, ErrorKind::timeout);
   EXPECT_TRUE(content().empty());
 }

@@ -18,8 +18,8 @@ using nlohmann::json;
 namespace {
 
 constexpr std::string_view kTag = "forebay-manifest";
-constexpr uint64_t kVersion = 2;              // the newest
-constexpr uint64_t kVersionWithoutBases = 1;  // who does not know of bases must not touch a set that has some
+constexpr uint64_t kVersion = 2;                // the newest
+constexpr uint64_t kVersionWithoutParents = 1;  // who does not know of parents must not touch a set that has some
 constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
 
 uint64_t sum(const Manifest& manifest, uint64_t ContainerEntry::* member) {
@@ -103,14 +103,14 @@ bool is_container_name(const std::string& name) { return is_set_name(name) && na
 bool names_are_good(const Manifest& manifest) {
   std::unordered_set<std::string_view> seen;
   const auto is_new = [&](const ContainerEntry& container) { return seen.insert(container.name).second; };
-  std::unordered_set<std::string_view> base_names;
-  const auto is_good_base = [&](const BaseEntry& base) {
-    return is_set_name(base.name) && base.name != manifest.name && base_names.insert(base.name).second;
+  std::unordered_set<std::string_view> parent_names;
+  const auto is_good_parent = [&](const ParentEntry& parent) {
+    return is_set_name(parent.name) && parent.name != manifest.name && parent_names.insert(parent.name).second;
   };
   const bool is_told = !manifest.application_name.empty();
   return is_set_name(manifest.name) && (!is_told || is_set_name(manifest.application_name)) &&
          is_series_name(manifest.origin.series) && std::ranges::all_of(manifest.lost_containers, is_container_name) &&
-         std::ranges::all_of(manifest.bases, is_good_base) &&
+         std::ranges::all_of(manifest.parents, is_good_parent) &&
          std::ranges::all_of(manifest.containers, is_container_name, &ContainerEntry::name) &&
          std::ranges::all_of(manifest.containers, is_new);
 }
@@ -146,18 +146,18 @@ bool read_texts(const json& body, const char* key, std::vector<std::string>& tex
 }
 
 // Only manifests of sets with frames in others have the list, and then how long it is since the last without.
-bool read_bases(const json& body, Manifest& manifest) {
+bool read_parents(const json& body, Manifest& manifest) {
   const auto list = body.find("bases");
   if (list == body.end()) return true;
   if (!list->is_array() || list->empty()) return false;
   for (const json& item : *list) {
     if (!item.is_object()) return false;
     Members members(item);
-    BaseEntry& base = manifest.bases.emplace_back();
-    members.read("name", base.name);
-    members.read("created_ns", base.created_ns);
-    members.read("frames", base.frames);
-    members.read("raw_bytes", base.raw_bytes);
+    ParentEntry& parent = manifest.parents.emplace_back();
+    members.read("name", parent.name);
+    members.read("created_ns", parent.created_ns);
+    members.read("frames", parent.frames);
+    members.read("raw_bytes", parent.raw_bytes);
     if (!members.all_good()) return false;
   }
   Members members(body);
@@ -181,19 +181,22 @@ void put_origin(const Origin& origin, json& body) {
   if (!origin.command.empty()) body["command"] = origin.command;
 }
 
-json json_bases(const Manifest& manifest) {
+json json_parents(const Manifest& manifest) {
   json list = json::array();
-  for (const BaseEntry& base : manifest.bases)
-    list.push_back(
-        {{"name", base.name}, {"created_ns", base.created_ns}, {"frames", base.frames}, {"raw_bytes", base.raw_bytes}});
+  for (const ParentEntry& parent : manifest.parents)
+    list.push_back({{"name", parent.name},
+                    {"created_ns", parent.created_ns},
+                    {"frames", parent.frames},
+                    {"raw_bytes", parent.raw_bytes}});
   return list;
 }
 
 }  // namespace
 
 bool refers_to(const Manifest& manifest, std::string_view name, int64_t created_ns) {
-  return std::ranges::any_of(manifest.bases,
-                             [&](const BaseEntry& base) { return base.name == name && base.created_ns == created_ns; });
+  return std::ranges::any_of(manifest.parents, [&](const ParentEntry& parent) {
+    return parent.name == name && parent.created_ns == created_ns;
+  });
 }
 
 uint64_t Manifest::bytes() const { return sum(*this, &ContainerEntry::bytes); }
@@ -208,7 +211,7 @@ std::string serialise(const Manifest& manifest) {
                           {"raw_bytes", container.raw_bytes},
                           {"files", container.files},
                           {"tail_hash", fmt::format("{:016x}", container.tail_hash)}});
-  json body = {{"version", manifest.bases.empty() ? kVersionWithoutBases : kVersion},
+  json body = {{"version", manifest.parents.empty() ? kVersionWithoutParents : kVersion},
                {"name", manifest.name},
                {"created_ns", manifest.created_ns},
                {"software", manifest.software},
@@ -225,8 +228,8 @@ std::string serialise(const Manifest& manifest) {
   if (!manifest.lost_containers.empty()) body["lost_containers"] = manifest.lost_containers;
   if (!manifest.repaired_from.empty()) body["repaired_from"] = manifest.repaired_from;
   if (manifest.damaged_files > 0) body["damaged_files"] = manifest.damaged_files;
-  if (!manifest.bases.empty()) {
-    body["bases"] = json_bases(manifest);
+  if (!manifest.parents.empty()) {
+    body["bases"] = json_parents(manifest);
     body["since_full"] = manifest.since_full;
   }
   put_origin(manifest.origin, body);
@@ -252,7 +255,7 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string& path) 
   const bool good = read_containers(body, manifest.containers) &&
                     read_texts(body, "lost_containers", manifest.lost_containers) &&
                     read_texts(body, "lossy", manifest.lossy) && read_texts(body, "sources", manifest.sources) &&
-                    read_bases(body, manifest) && read_origin(body, manifest.origin) && members.all_good();
+                    read_parents(body, manifest) && read_origin(body, manifest.origin) && members.all_good();
   if (!good) return fail(ErrorKind::corrupt, "a member of the manifest is missing or of the wrong type", path);
   if (!names_are_good(manifest)) return fail(ErrorKind::corrupt, "the manifest has a name that is not allowed", path);
   if (!sums_fit(manifest)) return fail(ErrorKind::corrupt, "the manifest has impossible sizes", path);

@@ -38,8 +38,8 @@ static bool is_multiple(int64_t step, uint64_t of) {
   return of != 0 && magnitude % of == 0;
 }
 
-// Takes the bases of what stays away from `plan.removed`, and their bases.
-static void spare_bases(std::span<const SetInfo> sets, std::span<const Manifest> others, PrunePlan& plan) {
+// Takes the parents of what stays away from `plan.removed`, and their parents.
+static void spare_parents(std::span<const SetInfo> sets, std::span<const Manifest> others, PrunePlan& plan) {
   std::unordered_map<std::string_view, const Manifest*> going;
   std::vector<const Manifest*> staying;
   for (const Manifest& other : others) staying.push_back(&other);
@@ -52,29 +52,29 @@ static void spare_bases(std::span<const SetInfo> sets, std::span<const Manifest>
       going.emplace(set.name, &*set.manifest);
   }
   for (size_t i = 0; i < staying.size(); ++i)  // grows
-    for (const BaseEntry& base : staying[i]->bases) {
-      const auto found = going.find(base.name);
-      if (found == going.end() || found->second->created_ns != base.created_ns) continue;
-      plan.needed.push_back({base.name, staying[i]->name});
+    for (const ParentEntry& parent : staying[i]->parents) {
+      const auto found = going.find(parent.name);
+      if (found == going.end() || found->second->created_ns != parent.created_ns) continue;
+      plan.needed.push_back({parent.name, staying[i]->name});
       staying.push_back(found->second);
       going.erase(found);
     }
   std::erase_if(plan.removed, [&](const std::string& name) { return !going.contains(name); });
 }
 
-// Kahn's topological sort: whatever kill stops a removal, no set is without its bases. Those of a circle, which only a
-// forger makes, come last.
-static void put_sets_before_their_bases(std::span<const SetInfo> sets, std::vector<std::string>& names) {
+// Kahn's topological sort: whatever kill stops a removal, no set is without its parents. Those of a circle, which only
+// a forger makes, come last.
+static void put_sets_before_their_parents(std::span<const SetInfo> sets, std::vector<std::string>& names) {
   std::unordered_map<std::string_view, size_t> places;
   for (size_t i = 0; i < names.size(); ++i) places.emplace(names[i], i);
-  std::vector<std::vector<size_t>> bases(names.size());
+  std::vector<std::vector<size_t>> parents(names.size());
   std::vector<size_t> referrers(names.size(), 0);
   for (const SetInfo& set : sets) {
     const auto place = places.find(set.name);
     if (place == places.end() || !set.manifest) continue;
-    for (const BaseEntry& base : set.manifest->bases)
-      if (const auto to = places.find(base.name); to != places.end()) {
-        bases[place->second].push_back(to->second);
+    for (const ParentEntry& parent : set.manifest->parents)
+      if (const auto to = places.find(parent.name); to != places.end()) {
+        parents[place->second].push_back(to->second);
         ++referrers[to->second];
       }
   }
@@ -86,8 +86,8 @@ static void put_sets_before_their_bases(std::span<const SetInfo> sets, std::vect
     const size_t next = *from.begin();
     from.erase(from.begin());
     sorted.push_back(names[next]);
-    for (const size_t base : bases[next])
-      if (--referrers[base] == 0 && left.erase(base) != 0) ready.insert(base);
+    for (const size_t parent : parents[next])
+      if (--referrers[parent] == 0 && left.erase(parent) != 0) ready.insert(parent);
   }
   names = std::move(sorted);
 }
@@ -105,8 +105,8 @@ PrunePlan to_prune(std::span<const SetInfo> sets, const Retention& retention, st
     if (newer++ >= retention.keep_last && !is_milestone && set->name != newest_good) plan.removed.push_back(set->name);
   }
   std::ranges::reverse(plan.removed);
-  spare_bases(sets, others, plan);
-  put_sets_before_their_bases(sets, plan.removed);
+  spare_parents(sets, others, plan);
+  put_sets_before_their_parents(sets, plan.removed);
   return plan;
 }
 

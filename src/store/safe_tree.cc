@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/directory.h"
+#include "base/catalogue.h"
 #include "store/fd_cache.h"
 #include "store/files.h"
 #include "store/sparse_write.h"

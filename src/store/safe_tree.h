@@ -50,7 +50,7 @@ class TargetFile {
   std::unique_ptr<State> state_;
 };
 
-// Names are as is_safe_name() (base/directory.h) wants them: invalid_argument otherwise. The directories on the way to
+// Names are as is_safe_name() (base/catalogue.h) wants them: invalid_argument otherwise. The directories on the way to
 // a name are made as needed. exists, naming the culprit, if anything but a directory is in the way: links are never
 // followed, neither those that were there before nor those that the restore made. Thread-safe; the files may outlive
 // it.

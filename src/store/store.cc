@@ -1,13 +1,13 @@
 // How a set comes to be and goes. Every step leaves the store in a state that readers may see and that a later
 // Store::open_for_writing() tidies up.
 //
-// Announcing bases:
-//   1. write a manifest with the set's name and bases, and nothing else, to the staging directory;
-//   2. check that the bases are there.
+// Announcing parents:
+//   1. write a manifest with the set's name and parents, and nothing else, to the staging directory;
+//   2. check that the parents are there.
 // Commit (the containers in the staging directory are durable before):
 //   1. check that the set's name is free, that each container is there with the size that the manifest gives, and that
-//      the announced bases still are;
-//   2. write the manifest and fsync it; over one that announces bases, which others read, by a temporary name and a
+//      the announced parents still are;
+//   2. write the manifest and fsync it; over one that announces parents, which others read, by a temporary name and a
 //      rename;
 //   3. fsync the staging directory;
 //   4. rename staging/NAME... to sets/NAME, never replacing: from here on readers see the set;
@@ -17,7 +17,7 @@
 //   1. look through the manifests in staging/ and then sets/: refuse if one refers to the set;
 //   2. take a staging name;
 //   3. rename sets/NAME to it: from here on the set is gone for readers, and its remains are a dead owner's if we die;
-//   4. look again as in 1, and if somebody announced the set as a base meanwhile, rename it back and refuse. A writer
+//   4. look again as in 1, and if somebody announced the set as a parent meanwhile, rename it back and refuse. A writer
 //      announces and then looks; a remover renames and then looks: one of them sees the other. A set that is committed
 //      between the two looks of one remover was in staging/ at the first or is in sets/ at the second;
 //   5. fsync sets/;
@@ -33,9 +33,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/at_once.h"
 #include "base/byte_source.h"
 #include "base/nearest.h"
+#include "base/parallel_for.h"
 #include "store/files.h"
 #include "store/sealed_text.h"
 #include "store/staging.h"
@@ -77,7 +77,7 @@ Result<void> check_container(const ContainerEntry& container, const std::string&
 }
 
 Result<void> check_containers(const Manifest& manifest, const std::string& directory) {
-  return at_once(manifest.containers.size(), kAtOnce, [&](size_t i) {
+  return parallel_for(manifest.containers.size(), kParallelFor, [&](size_t i) {
     const ContainerEntry& container = manifest.containers[i];
     return check_container(container, directory + "/" + container.name);
   });
@@ -85,17 +85,17 @@ Result<void> check_containers(const Manifest& manifest, const std::string& direc
 
 Result<SetInfo> read_set(const std::string& store, const std::string& name);
 
-// That a base is the set that was meant.
-Result<void> check_base(const std::string& store, const BaseEntry& base) {
-  const auto set = read_set(store, base.name);
+// That a parent is the set that was meant.
+Result<void> check_parent(const std::string& store, const ParentEntry& parent) {
+  const auto set = read_set(store, parent.name);
   const auto lost = [&](const char* what) {
-    return fail(ErrorKind::changed, fmt::format("the set '{}', in which frames of this set lie, {}", base.name, what),
+    return fail(ErrorKind::changed, fmt::format("the set '{}', in which frames of this set lie, {}", parent.name, what),
                 store, {}, "pack again");
   };
   if (!set && set.error().kind == ErrorKind::not_found) return lost("was removed meanwhile");
   FOREBAY_CHECK(set);
   FOREBAY_CHECK(set->manifest);
-  if (set->manifest->created_ns != base.created_ns) return lost("was replaced by another one");
+  if (set->manifest->created_ns != parent.created_ns) return lost("was replaced by another one");
   return {};
 }
 
@@ -106,13 +106,13 @@ class StagedDirectory final : public StagedSet {
 
   const std::string& directory() const override { return staging_.path(); }
 
-  Result<void> announce(std::span<const BaseEntry> bases) override {
-    if (bases.empty()) return {};
+  Result<void> announce(std::span<const ParentEntry> parents) override {
+    if (parents.empty()) return {};
     Manifest draft{.name = name_};
-    draft.bases.assign(bases.begin(), bases.end());
+    draft.parents.assign(parents.begin(), parents.end());
     draft.since_full = 1;
     FOREBAY_CHECK(write_text(directory(), "manifest", serialise(draft)));
-    for (const BaseEntry& base : bases) FOREBAY_CHECK(check_base(store_, base));
+    for (const ParentEntry& parent : parents) FOREBAY_CHECK(check_parent(store_, parent));
     announced_ = std::move(draft);
     return {};
   }
@@ -122,9 +122,9 @@ class StagedDirectory final : public StagedSet {
     if (is_there(set)) return taken(name_, store_);
     FOREBAY_TRY(const std::string text, checked_text(manifest));
     FOREBAY_CHECK(check_containers(manifest, directory()));
-    for (const BaseEntry& base : manifest.bases)
-      if (refers_to(announced_, base.name, base.created_ns)) FOREBAY_CHECK(check_base(store_, base));
-    const auto write = announced_.bases.empty() ? write_unseen_text : write_text;
+    for (const ParentEntry& parent : manifest.parents)
+      if (refers_to(announced_, parent.name, parent.created_ns)) FOREBAY_CHECK(check_parent(store_, parent));
+    const auto write = announced_.parents.empty() ? write_unseen_text : write_text;
     FOREBAY_CHECK(write(directory(), "manifest", text));
     FOREBAY_CHECK(sync_directory(directory()));
     auto renamed = rename_new(AT_FDCWD, directory(), AT_FDCWD, set, set);
@@ -148,7 +148,7 @@ class StagedDirectory final : public StagedSet {
 
   std::string store_, name_;
   StagingName staging_;
-  Manifest announced_;  // its bases
+  Manifest announced_;  // its parents
 };
 
 // Whether a directory without forebay-store may become a store: it has nothing, or what a killed maker left.
@@ -297,8 +297,8 @@ Result<std::vector<Manifest>> Store::staged() const {
 Result<void> Store::check_not_needed(const SetInfo& set) const {
   // Where its manifest cannot be read, the name alone must do.
   const auto refers = [&](const Manifest& other) {
-    return std::ranges::any_of(other.bases, [&](const BaseEntry& base) {
-      return base.name == set.name && (!set.manifest || base.created_ns == set.manifest->created_ns);
+    return std::ranges::any_of(other.parents, [&](const ParentEntry& parent) {
+      return parent.name == set.name && (!set.manifest || parent.created_ns == set.manifest->created_ns);
     });
   };
   FOREBAY_TRY(std::vector<Manifest> others, staged());

@@ -28,8 +28,8 @@ struct ContainerEntry {
 // Fails as read_at() does.
 Result<uint64_t> tail_hash(const ByteSource& container);
 
-// Another set that holds frames of a set (docs/store.md, "Bases").
-struct BaseEntry {
+// Another set that holds frames of a set (docs/store.md, "Parents").
+struct ParentEntry {
   std::string name;
   int64_t created_ns = 0;  // as its manifest says: tells it from another set that has the name later
   uint64_t frames = 0;     // of the set, that lie there
@@ -62,8 +62,8 @@ struct Manifest {
   std::vector<std::string> lost_containers;  // that the set had before a repair, which could save nothing of them
   std::string repaired_from;                 // the set that this one was saved from by a repair; empty if it was packed
   uint64_t damaged_files = 0;                // of those of a repaired set, that lack bytes
-  std::vector<BaseEntry> bases;              // without which the set cannot be restored
-  uint64_t since_full = 0;  // 0 without bases; else by how many sets the last one without is ahead of this one
+  std::vector<ParentEntry> parents;          // without which the set cannot be restored
+  uint64_t since_full = 0;  // 0 without parents; else by how many sets the last one without is ahead of this one
   Origin origin;
 
   uint64_t bytes() const;  // sums over the containers
@@ -88,7 +88,7 @@ class StagedSet {
   // Tells everybody that the set will refer to these sets, some of them perhaps: from now on remove() refuses them, and
   // commit() fails with changed if one that the manifest lists was removed or replaced all the same. changed if one of
   // them is not there now. To be called once at most, before commit().
-  virtual Result<void> announce(std::span<const BaseEntry> bases) = 0;
+  virtual Result<void> announce(std::span<const ParentEntry> parents) = 0;
   // Writes the manifest, makes everything durable and makes the set visible under its name, in one rename. exists if
   // the name was taken meanwhile; invalid_argument if the manifest names another set or is not one that
   // parse_manifest() accepts; corrupt if a container is not there with the size that the manifest gives. After success
@@ -126,12 +126,12 @@ class Store {
   // Begins a new set. exists if the name is taken, invalid_argument if is_set_name() says no.
   Result<std::unique_ptr<StagedSet>> stage(const std::string& name) const;
 
-  // What is known of the sets that are being written: their names, and the bases that they have announced. May list
+  // What is known of the sets that are being written: their names, and the parents that they have announced. May list
   // sets that are being removed, too.
   Result<std::vector<Manifest>> staged() const;
 
   // Removes a set: out of sight in one rename, then its files. not_found as find(); invalid_argument if another set,
-  // committed or announced, has it as a base. Whoever has the set's files open keeps reading them (on NFS: may get an
+  // committed or announced, has it as a parent. Whoever has the set's files open keeps reading them (on NFS: may get an
   // io error instead, never wrong bytes).
   Result<void> remove(const std::string& name) const;
 
@@ -163,19 +163,19 @@ struct Needed {
 };
 
 struct PrunePlan {
-  std::vector<std::string> removed;  // oldest first, but every set before its bases
+  std::vector<std::string> removed;  // oldest first, but every set before its parents
   std::vector<Needed> needed;        // what the policy alone would have removed
 };
 
 // Which sets a retention policy removes: all but the newest `keep_last`, those whose step is a multiple of `keep_every`
-// (0: none for that reason), `newest_good`, the newest set that was verified, and the bases of all that stay. Sets
+// (0: none for that reason), `newest_good`, the newest set that was verified, and the parents of all that stay. Sets
 // newer than that one are damaged: they neither count nor go, and neither do sets that cannot be read. `others` tells
-// the bases of sets of which `sets` does not: those that cannot be read, and those that are being written. Nothing goes
-// if `newest_good` is not among the sets. Pure. `sets` as sort_oldest_first() leaves them.
+// the parents of sets of which `sets` does not: those that cannot be read, and those that are being written. Nothing
+// goes if `newest_good` is not among the sets. Pure. `sets` as sort_oldest_first() leaves them.
 PrunePlan to_prune(std::span<const SetInfo> sets, const Retention& retention, std::string_view newest_good,
                    std::span<const Manifest> others = {});
 
-// Whether `manifest` has the set `name`, made at `created_ns`, as a base.
+// Whether `manifest` has the set `name`, made at `created_ns`, as a parent.
 bool refers_to(const Manifest& manifest, std::string_view name, int64_t created_ns);
 
 }  // namespace forebay::store

@@ -138,32 +138,32 @@ TEST_F(ProcessesTest, KilledWritersLeaveWholeSetsAndWhatTheNextOneCleans) {
   EXPECT_TRUE(names_in(root() + "/staging")->empty());
 }
 
-TEST_F(ProcessesTest, NoSetIsCommittedWithoutABaseThatIsRemovedMeanwhile) {
+TEST_F(ProcessesTest, NoSetIsCommittedWithoutAParentThatIsRemovedMeanwhile) {
   int committed = 0, removed = 0;
   for (int round = 0; round < 60; ++round) {
     const Store store = value(Store::open_for_writing(root()));
-    const Manifest base = commit_set(store, "base", {{}, round});
-    const BaseEntry entry{.name = "base", .created_ns = round};
+    const Manifest parent = commit_set(store, "parent", {{}, round});
+    const ParentEntry entry{.name = "parent", .created_ns = round};
     const pid_t writer = spawn([&] {
       const auto staged = value(store.stage("new"));
       if (!staged->announce({&entry, 1})) return 1;
       Manifest manifest = write_containers(staged->directory(), "new");
-      manifest.bases = {entry};
+      manifest.parents = {entry};
       manifest.since_full = 1;
       return staged->commit(manifest) ? 0 : 1;
     });
     const pid_t remover = spawn([&] {
       ::usleep(static_cast<useconds_t>(20 * round));
-      return store.remove("base") ? 0 : 1;
+      return store.remove("parent") ? 0 : 1;
     });
     const bool is_new = exit_code(writer) == 0, is_removed = exit_code(remover) == 0;
     EXPECT_EQ(store.find("new").has_value(), is_new);
-    EXPECT_EQ(store.find("base").has_value(), !is_removed);
+    EXPECT_EQ(store.find("parent").has_value(), !is_removed);
     EXPECT_FALSE(is_new && is_removed) << "round " << round;
     committed += is_new;
     removed += is_removed;
     if (is_new) check(store.remove("new"));
-    if (!is_removed) check(store.remove("base"));
+    if (!is_removed) check(store.remove("parent"));
   }
   EXPECT_GT(committed, 0);
   EXPECT_GT(committed + removed, 30);

@@ -112,8 +112,8 @@ class SmallFiles(StoreTest):
             self.run_ok("restore", kind, "--store", self.store, "--to", self.work / f"{kind}-back")
             self.assertEqual(snapshot(tree), snapshot(self.work / f"{kind}-back"))
             (tree / "log").write_text("more\n")
-            again = self.pack("--name", f"{kind}-again", "--base", kind, "--json", tree=tree).json
-            self.assertEqual([kind], [base["name"] for base in again["bases"]])
+            again = self.pack("--name", f"{kind}-again", "--parent", kind, "--json", tree=tree).json
+            self.assertEqual([kind], [base["name"] for base in again["parents"]])
             self.run_ok("verify", self.store, f"{kind}-again")
             extracted = self.run_ok("extract", kind, "/data", "--store", self.store, "--rank", "200", "--to", "-")
             self.assertEqual(npy_bytes(field(200, 8), (8, 8))[-512:], extracted.raw[-512:])

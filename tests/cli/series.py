@@ -56,12 +56,12 @@ class Series(StoreTest):
 
     def test_a_base_is_of_the_same_series_and_is_kept_for_any(self):
         words = ["pack", self.tree, "--store", self.store, "--json"]
-        packed = self.run_ok(*words, "--name", "a3", "--base", "latest").json
-        self.assertEqual("a2", packed["base"])
-        packed = self.run_ok(*words, "--name", "c1", "--series", "third", "--base", "latest").json
-        self.assertIsNone(packed["base"])
+        packed = self.run_ok(*words, "--name", "a3", "--parent", "latest").json
+        self.assertEqual("a2", packed["parent"])
+        packed = self.run_ok(*words, "--name", "c1", "--series", "third", "--parent", "latest").json
+        self.assertIsNone(packed["parent"])
         self.assertIn("no set yet", packed["remarks"][0])
-        self.run_ok(*words, "--name", "c2", "--series", "third", "--base", "b1")
+        self.run_ok(*words, "--name", "c2", "--series", "third", "--parent", "b1")
         pruned = self.run_ok("prune", self.store, "--keep-last", "1", "--json").json
         self.assertIn({"name": "b1", "by": "c2"}, pruned["needed"])
         self.assertEqual({"a1", "c1"}, set(pruned["removed"]))

@@ -174,11 +174,11 @@ def test(arguments):
         one, three = bed.path("one"), bed.path("three")
         forebay.run(forebay.pack(one, "old", 1))
         # b refers to frames of a: if a went first, b would be damaged for a while.
-        for name, step, words in (("a", 0, ()), ("b", 0, ("--base", "a")), ("old", 1, ())):
+        for name, step, words in (("a", 0, ()), ("b", 0, ("--parent", "a")), ("old", 1, ())):
             forebay.run(forebay.pack(three, name, step, *words))
         crash_pack(bed, forebay, None, most)
         crash_pack(bed, forebay, one, most)
-        crash_pack(bed, forebay, one, most, "--base", "old")
+        crash_pack(bed, forebay, one, most, "--parent", "old")
         fail_reading(bed, forebay, one, most)
         crash_restore(bed, forebay, one, most)
         crash_prune(bed, forebay, three, most)

@@ -38,11 +38,11 @@ class Rewriter {
   }
 
   void run(const Names& names) {
-    Directory directory = reader_->index().directory;
-    for (FileRow& file : directory.files)
+    Catalogue catalogue = reader_->index().catalogue;
+    for (FileRow& file : catalogue.files)
       if (const auto found = names.find(file.name); found != names.end()) file.name = found->second;
     const auto claimed = names.find("--variables");
-    write(claimed == names.end() ? value(container::encode_directory(directory, reader_->index().plan))
+    write(claimed == names.end() ? value(container::encode_catalogue(catalogue, reader_->index().plan))
                                  : claim(std::stoull(claimed->second)));
   }
 
@@ -50,7 +50,7 @@ class Rewriter {
   static Bytes claim(uint64_t variables) {
     container::ColumnWriter out;
     const auto paths = container::fb::CreateColumn(out.builder(), variables);
-    container::fb::DirectoryBuilder table(out.builder());
+    container::fb::CatalogueBuilder table(out.builder());
     table.add_variable_paths(paths);
     return value(out.finish(table.Finish()));
   }
@@ -97,7 +97,7 @@ class Rewriter {
   }
 
   void put_index(const container::Index& index, Bytes payload) {
-    const Bytes contents = value(container::encode_contents(index, container::facts_of(index.directory)));
+    const Bytes contents = value(container::encode_contents(index, container::facts_of(index.catalogue)));
     Bytes meta(container::kIndexMetaBytes);
     store_le<uint64_t>(meta.data(), payload.size());
     store_le<uint64_t>(meta.data() + 8, contents.size());

@@ -156,8 +156,8 @@ class Pages(PromiseTest):
         words = ("--group-size", "1", "--profile", "balanced")
         self.comes_back(tree, *words, name="first")
         (tree / "log").write_text("step 2\n")
-        self.comes_back(tree, *words, "--base", "latest", name="second", expect=["base"])
-        self.comes_back(tree, *words, "--base", "latest", name="third", expect=["base"])
+        self.comes_back(tree, *words, "--parent", "latest", name="second", expect=["base"])
+        self.comes_back(tree, *words, "--parent", "latest", name="third", expect=["base"])
         self.assertEqual(["first"], [b["name"] for b in manifest.read(self.store, "second")["bases"]])
         self.assertEqual(2, manifest.read(self.store, "third")["since_full"])
 
@@ -185,7 +185,7 @@ class Manifests(PromiseTest):
         tree.mkdir()
         np.save(tree / "a.npy", np.random.default_rng(3).normal(size=50000))
         for name in ("zero", "one"):
-            self.ok("pack", tree, "--store", self.store, "--name", name, "--step", "1", "--base", "latest")
+            self.ok("pack", tree, "--store", self.store, "--name", name, "--step", "1", "--parent", "latest")
         text = (self.store / "sets" / "one" / "manifest").read_bytes()
         self.good = manifest.parse(text)
         self.assertEqual(2, self.good["version"])

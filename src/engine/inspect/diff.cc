@@ -22,7 +22,7 @@ struct FilePlace {
 std::vector<FilePlace> files_of(const OpenSet& set) {
   std::vector<FilePlace> files;
   for (size_t container = 0; container < set.containers.size(); ++container)
-    for (uint32_t file = 0; file < set.containers[container].directory().files.size(); ++file)
+    for (uint32_t file = 0; file < set.containers[container].catalogue().files.size(); ++file)
       files.push_back({container, file});
   return files;
 }
@@ -37,8 +37,8 @@ struct Side {
   Side(const OpenSet& opened, uint64_t memory)
       : set(opened), memory_bytes(memory), reader(opened, memory), files(files_of(opened)) {}
 
-  const Directory& directory(const FilePlace& place) const { return set.containers[place.container].directory(); }
-  const FileRow& row(const FilePlace& place) const { return directory(place).files[place.file]; }
+  const Catalogue& catalogue(const FilePlace& place) const { return set.containers[place.container].catalogue(); }
+  const FileRow& row(const FilePlace& place) const { return catalogue(place).files[place.file]; }
   std::vector<FileLabel> labels() const {
     std::vector<FileLabel> labels;
     for (const FilePlace& place : files) labels.push_back({row(place).name, row(place).rank, row(place).kind});
@@ -126,10 +126,10 @@ class Comparison {
 
   static std::map<std::string_view, Found> variables_by_path(const Side& side, const FilePlace& place) {
     std::map<std::string_view, Found> variables;
-    const Directory& directory = side.directory(place);
+    const Catalogue& catalogue = side.catalogue(place);
     const FileRow& row = side.row(place);
     for (uint32_t i = row.first_variable; i < row.first_variable + row.variable_count; ++i)
-      variables[directory.paths[directory.variables[i].path]] = {place.container, place.file, i};
+      variables[catalogue.paths[catalogue.variables[i].path]] = {place.container, place.file, i};
     return variables;
   }
 
@@ -153,18 +153,18 @@ class Comparison {
   }
 
   Result<ElementDifference> compare_variable(const Found& a, const Found& b) {
-    const Directory& directory_a = a_.set.containers[a.container].directory();
-    const Directory& directory_b = b_.set.containers[b.container].directory();
-    const VariableRow& row_a = directory_a.variables[a.variable];
-    const VariableRow& row_b = directory_b.variables[b.variable];
-    const Shape& shape = directory_a.shapes[row_a.shape];
+    const Catalogue& catalogue_a = a_.set.containers[a.container].catalogue();
+    const Catalogue& catalogue_b = b_.set.containers[b.container].catalogue();
+    const VariableRow& row_a = catalogue_a.variables[a.variable];
+    const VariableRow& row_b = catalogue_b.variables[b.variable];
+    const Shape& shape = catalogue_a.shapes[row_a.shape];
     const ElementDifference unlike{.elements = UINT64_MAX};
-    if (row_a.type != row_b.type || shape != directory_b.shapes[row_b.shape] || row_a.filtered != row_b.filtered)
+    if (row_a.type != row_b.type || shape != catalogue_b.shapes[row_b.shape] || row_a.filtered != row_b.filtered)
       return unlike;
     const bool whole = !row_a.filtered && !row_a.partial && !row_b.partial;
     if (whole && (row_a.block != row_a.shape || row_b.block != row_b.shape)) return compare_arrays(a, b);
-    const uint64_t bytes = directory_a.bytes_of(row_a);
-    if (bytes != directory_b.bytes_of(row_b)) return unlike;
+    const uint64_t bytes = catalogue_a.bytes_of(row_a);
+    if (bytes != catalogue_b.bytes_of(row_b)) return unlike;
     FOREBAY_TRY(const ElementDifference difference, compare_stored(a, b, bytes, whole ? row_a.type : kBytes));
     return whole || difference.elements == 0 ? difference : unlike;
   }

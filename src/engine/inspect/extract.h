@@ -18,7 +18,7 @@ namespace forebay::engine {
 // One variable of one file, where it is in an open set.
 struct Found {
   size_t container = 0;
-  uint32_t file = 0;      // in that container's directory
+  uint32_t file = 0;      // in that container's catalogue
   uint32_t variable = 0;  // likewise
 };
 

@@ -62,8 +62,8 @@ TEST(Unblock, PutsEveryElementInItsPlace) {
   }
 }
 
-Directory random_directory(std::mt19937& random) {
-  Directory directory;
+Catalogue random_catalogue(std::mt19937& random) {
+  Catalogue catalogue;
   for (int file = 0; file < 5; ++file) {
     Layout layout{.format = "test", .variables = {}};
     std::vector<std::string> keys;
@@ -77,18 +77,18 @@ Directory random_directory(std::mt19937& random) {
       keys.push_back("/v" + std::to_string(i % 4));
       at += elements * 4 + random() % 100;
     }
-    directory.add({.name = "f" + std::to_string(file), .size = at + random() % 100}, layout, keys);
+    catalogue.add({.name = "f" + std::to_string(file), .size = at + random() % 100}, layout, keys);
   }
-  return directory;
+  return catalogue;
 }
 
 TEST(StreamFrames, FindsTheFramesThatHoldARange) {
   std::mt19937 random(3);
   for (int round = 0; round < 20; ++round) {
-    const Directory directory = random_directory(random);
+    const Catalogue catalogue = random_catalogue(random);
     for (const Scheme scheme : {Scheme::agnostic, Scheme::agnostic_block, Scheme::aware, Scheme::aware_block}) {
       const PlanSpec spec{.scheme = scheme, .block_bytes = 512, .frame_bytes = 4096, .share_bytes = 2048};
-      const auto plan = merge::Plan::make(directory, spec);
+      const auto plan = merge::Plan::make(catalogue, spec);
       ASSERT_TRUE(plan.has_value());
       const StreamFrames locator(*plan);
       for (const merge::FrameGroup& group : plan->groups()) {

@@ -14,8 +14,8 @@
 
 #include "codec/lossy/lossy.h"
 #include "engine/inspect/verify.h"
-#include "engine/set/base_frames.h"
 #include "engine/set/frame_io.h"
+#include "engine/set/parent_frames.h"
 #include "engine/set/set.h"
 #include "engine/set/set_files.h"
 #include "store/files.h"
@@ -27,9 +27,9 @@ namespace {
 // are believed than the container, with some to spare for what was cut off, can have had.
 container::FrameSizes planned_sizes(uint64_t container_bytes) {
   constexpr uint64_t kSpare = 1 << 16, kLeastBytes = 4;
-  return [most = kSpare + container_bytes / kLeastBytes](const Directory& directory,
+  return [most = kSpare + container_bytes / kLeastBytes](const Catalogue& catalogue,
                                                          const PlanSpec& spec) -> Result<std::vector<uint64_t>> {
-    const auto plan = merge::Plan::make(directory, spec, most);
+    const auto plan = merge::Plan::make(catalogue, spec, most);
     if (!plan && plan.error().kind == ErrorKind::limit)
       return fail(ErrorKind::corrupt, plan.error().what + ", which no container of its size has");
     FOREBAY_CHECK(plan);
@@ -56,7 +56,7 @@ class Repairer {
 
   Result<RepairReport> run(const store::Store& store) {
     FOREBAY_TRY(buffer_bytes_, buffer_bytes(resources_.memory_bytes));
-    base_frames_ = make_base_frames(set_, buffer_bytes_);
+    parent_frames_ = make_parent_frames(set_, buffer_bytes_);
     FOREBAY_TRY(const auto staged, store.stage(new_name_));
     FOREBAY_TRY(const VerifyReport verified, verify(set_, resources_));
     for (const Damage& damage : verified.damages) {
@@ -71,12 +71,12 @@ class Repairer {
       return fail(ErrorKind::corrupt, "no container of the set can be read", set_.directory);
     if (set_.manifest && kept_.size() == names.size() && report_.containers_rewritten == 0) return std::move(report_);
     const store::Manifest manifest = new_manifest(store);
-    // The bases that are gone already are none to wait for; the references to them stay, for they may come back.
-    std::vector<store::BaseEntry> present;
-    for (const store::BaseEntry& base : manifest.bases)
-      if (const auto there = store.find(base.name);
-          there && there->manifest && there->manifest->created_ns == base.created_ns)
-        present.push_back(base);
+    // The parents that are gone already are none to wait for; the references to them stay, for they may come back.
+    std::vector<store::ParentEntry> present;
+    for (const store::ParentEntry& parent : manifest.parents)
+      if (const auto there = store.find(parent.name);
+          there && there->manifest && there->manifest->created_ns == parent.created_ns)
+        present.push_back(parent);
     FOREBAY_CHECK(staged->announce(present));
     FOREBAY_CHECK(staged->commit(manifest));
     report_.name = new_name_;
@@ -102,9 +102,9 @@ class Repairer {
       if (!written) return {};
     }
     FOREBAY_TRY(OpenContainer opened, open_container(to, buffer_bytes_));
-    opened.bases = base_frames_;
+    opened.parents = parent_frames_;
     FOREBAY_CHECK(list_files(name, opened));
-    add_bases_of(opened, bases_);
+    add_parents_of(opened, parents_);
     return keep(name, opened);
   }
 
@@ -172,14 +172,14 @@ class Repairer {
     }
     if (is_unknown)
       for (uint32_t number = 0; number < entries.size(); ++number)
-        if (is_base_frame(opened, number)) frames.emplace(number, "");
+        if (is_parent_frame(opened, number)) frames.emplace(number, "");
     std::erase_if(frames,
                   [&](const auto& frame) { return frame.first >= entries.size() || entries[frame.first].is_lost(); });
     return frames;
   }
 
   Result<void> list_files(const std::string& name, const OpenContainer& opened) {
-    const auto& files = opened.directory().files;
+    const auto& files = opened.catalogue().files;
     std::vector<std::string> why(files.size());  // per file: what it lacks first, or empty
     const auto lack = [&](uint32_t number, const std::string& what) {
       for (const merge::Slice& slice : opened.plan->slices(opened.plan->frames()[number]))
@@ -207,10 +207,10 @@ class Repairer {
 
   Result<void> keep(const std::string& name, const OpenContainer& opened) {
     Kept kept{
-        .entry = {.name = name, .bytes = opened.reader->source().size(), .files = opened.directory().files.size()}};
+        .entry = {.name = name, .bytes = opened.reader->source().size(), .files = opened.catalogue().files.size()}};
     FOREBAY_TRY(kept.entry.tail_hash, store::tail_hash(opened.reader->source()));
     uint64_t lowest = UINT64_MAX;
-    for (const FileRow& file : opened.directory().files) {
+    for (const FileRow& file : opened.catalogue().files) {
       kept.entry.raw_bytes += file.size;
       kept.ranks_end = std::max<uint64_t>(kept.ranks_end, uint64_t{file.rank} + 1);
       lowest = std::min<uint64_t>(lowest, file.rank);
@@ -220,15 +220,15 @@ class Repairer {
     return {};
   }
 
-  // Tells the bases that are in use by when they were made, as far as anybody knows.
-  void identify_bases(const store::Store& store) {
-    for (store::BaseEntry& base : bases_) {
-      const auto now = store.find(base.name);
-      if (now && now->manifest) base.created_ns = now->manifest->created_ns;
+  // Tells the parents that are in use by when they were made, as far as anybody knows.
+  void identify_parents(const store::Store& store) {
+    for (store::ParentEntry& parent : parents_) {
+      const auto now = store.find(parent.name);
+      if (now && now->manifest) parent.created_ns = now->manifest->created_ns;
       if (!set_.manifest) continue;
-      const auto& listed = set_.manifest->bases;
-      const auto known = std::ranges::find(listed, base.name, &store::BaseEntry::name);
-      if (known != listed.end()) base.created_ns = known->created_ns;
+      const auto& listed = set_.manifest->parents;
+      const auto known = std::ranges::find(listed, parent.name, &store::ParentEntry::name);
+      if (known != listed.end()) parent.created_ns = known->created_ns;
     }
   }
 
@@ -250,9 +250,9 @@ class Repairer {
     manifest.name = new_name_;
     manifest.repaired_from = set_.name;
     manifest.damaged_files = report_.lost_files.size();
-    identify_bases(store);
-    manifest.bases = bases_;
-    manifest.since_full = bases_.empty() ? 0 : std::max<uint64_t>(manifest.since_full, 1);
+    identify_parents(store);
+    manifest.parents = parents_;
+    manifest.since_full = parents_.empty() ? 0 : std::max<uint64_t>(manifest.since_full, 1);
     manifest.containers.clear();
     for (const Kept& kept : kept_) manifest.containers.push_back(kept.entry);
     manifest.lost_containers.insert(manifest.lost_containers.end(), lost_.begin(), lost_.end());
@@ -263,11 +263,11 @@ class Repairer {
   const std::string new_name_;
   const Resources& resources_;
   uint64_t buffer_bytes_ = 0;
-  std::shared_ptr<BaseFrames> base_frames_;
+  std::shared_ptr<ParentFrames> parent_frames_;
   std::map<std::string, std::vector<const Damage*>> damages_;  // by path of the container
   std::vector<Kept> kept_;
   std::vector<std::string> lost_;  // containers of which nothing is left
-  std::vector<store::BaseEntry> bases_;
+  std::vector<store::ParentEntry> parents_;
   Error foreign_;
   RepairReport report_;
 };

@@ -45,9 +45,9 @@ TEST_F(RepairTest, AHeadIsNotBelievedAnyNumberOfFrames) {
   pack_four();
   const std::string path = container(0);
   std::filesystem::remove(path);
-  Directory directory;
-  directory.files.push_back({.name = "large", .size = uint64_t{1} << 45, .link_target = {}, .format = "opaque"});
-  ASSERT_TRUE(container::Writer::create(path, directory, {}));  // no more than a head: it is never finished
+  Catalogue catalogue;
+  catalogue.files.push_back({.name = "large", .size = uint64_t{1} << 45, .link_target = {}, .format = "opaque"});
+  ASSERT_TRUE(container::Writer::create(path, catalogue, {}));  // no more than a head: it is never finished
   const RepairReport report = repair_ok();
   EXPECT_EQ(report.containers_lost, 1u);
   ASSERT_EQ(report.remarks.size(), 1u);

@@ -11,9 +11,9 @@
 #include "engine/pack/frame_facts.h"
 #include "engine/pipeline.h"
 #include "engine/restore/entries.h"
-#include "engine/set/base_frames.h"
 #include "engine/set/decoded_frames.h"
 #include "engine/set/frame_io.h"
+#include "engine/set/parent_frames.h"
 #include "engine/set/set.h"
 #include "engine/set/set_files.h"
 
@@ -33,7 +33,7 @@ struct VerifyJob {
 class ContainerCheck {
  public:
   ContainerCheck(const OpenContainer& container, std::vector<Damage>& damages)
-      : container_(container), index_(container.index()), facts_(container.directory()), damages_(damages) {}
+      : container_(container), index_(container.index()), facts_(container.catalogue()), damages_(damages) {}
 
   Result<void> run(const Resources& resources, const std::function<void(uint64_t)>& delivered) {
     FOREBAY_CHECK(check_frames(resources, delivered));
@@ -67,7 +67,7 @@ class ContainerCheck {
           }
           return {};
         },
-        .deliver = [&](VerifyJob& job) -> Result<void> {
+        .put = [&](VerifyJob& job) -> Result<void> {
           if (!job.stored && !is_damage(job.stored.error())) return std::unexpected(std::move(job.stored).error());
           if (!job.stored) lost_.emplace(job.number, std::move(job.stored).error());
           if (job.was_fetched) fetched_.insert(job.number);
@@ -85,7 +85,7 @@ class ContainerCheck {
     for (const merge::Slice& slice : container_.plan->slices(container_.plan->frames()[number]))
       files.insert(slice.stream.file);
     std::vector<std::string> names;
-    for (const uint32_t file : files) names.push_back(container_.directory().files[file].name);
+    for (const uint32_t file : files) names.push_back(container_.catalogue().files[file].name);
     return names;
   }
 
@@ -102,7 +102,7 @@ class ContainerCheck {
                        : fmt::format("frame {}: it was predicted from frame {}, which is damaged", number, *cause),
            .files = files_of(number),
            .is_derived =
-               fetched_.contains(number) && (cause != references.end() || is_base_frame(container_, number))});
+               fetched_.contains(number) && (cause != references.end() || is_parent_frame(container_, number))});
     }
   }
 
@@ -112,7 +112,7 @@ class ContainerCheck {
     const std::vector<uint64_t> actual = facts_.file_crcs();
     for (uint32_t file = 0; file < actual.size(); ++file) {
       if (!facts_.is_whole(file) || actual[file] == index_.file_crcs[file]) continue;
-      const std::string& name = container_.directory().files[file].name;
+      const std::string& name = container_.catalogue().files[file].name;
       damages_.push_back({.container = container_.path,
                           .what = fmt::format("the file '{}' does not match its checksum, though its frames do", name),
                           .files = {name}});
@@ -154,12 +154,12 @@ class Verifier {
     const auto start = Clock::now();
     FOREBAY_TRY(resources_.memory_bytes, buffer_bytes(resources_.memory_bytes));
     report_.name = set_.name;
-    bases_ = make_base_frames(set_, resources_.memory_bytes);
+    parents_ = make_parent_frames(set_, resources_.memory_bytes);
     if (set_.manifest) {
       progress_.total_bytes = set_.manifest->raw_bytes();
       for (const store::ContainerEntry& entry : set_.manifest->containers)
         FOREBAY_CHECK(take(set_.directory + "/" + entry.name,
-                           open_listed(set_.directory, entry, resources_.memory_bytes, bases_)));
+                           open_listed(set_.directory, entry, resources_.memory_bytes, parents_)));
       for (const std::string& name : set_.manifest->lost_containers)
         report_.damages.push_back({.container = set_.directory + "/" + name,
                                    .what = "the container was lost before this set was repaired",
@@ -185,7 +185,7 @@ class Verifier {
     for (const std::string& name : names) {
       const std::string path = set_.directory + "/" + name;
       auto opened = open_container(path, resources_.memory_bytes);
-      if (opened) opened->bases = bases_;
+      if (opened) opened->parents = parents_;
       FOREBAY_CHECK(take(path, std::move(opened)));
     }
     for (const std::string& name : missing_containers(names))
@@ -205,7 +205,7 @@ class Verifier {
   Result<void> remember_entries(const OpenContainer& container) {
     Seen& seen = seen_.emplace_back(container.path);
     uint64_t bytes = 0;
-    for (const FileRow& file : container.directory().files) {
+    for (const FileRow& file : container.catalogue().files) {
       seen.files.push_back({.name = file.name, .kind = file.kind, .link_target = file.link_target, .format = {}});
       bytes += sizeof(FileRow) + sizeof(Entry) + file.name.size() + file.link_target.size();
     }
@@ -239,8 +239,8 @@ class Verifier {
     share_decoded_frames({&*container, 1}, resources_.memory_bytes);
     report_.stored_bytes += container->reader->source().size();
     report_.frames += container->index().frames.size();
-    report_.files += container->directory().files.size();
-    for (const FileRow& file : container->directory().files) report_.raw_bytes += file.size;
+    report_.files += container->catalogue().files.size();
+    for (const FileRow& file : container->catalogue().files) report_.raw_bytes += file.size;
     return ContainerCheck(*container, report_.damages).run(resources_, [&](uint64_t raw_bytes) {
       progress_.done_bytes += raw_bytes;
       progress_.total_bytes = std::max(progress_.total_bytes, progress_.done_bytes);
@@ -250,7 +250,7 @@ class Verifier {
 
   const store::SetInfo& set_;
   Resources resources_;
-  std::shared_ptr<BaseFrames> bases_;
+  std::shared_ptr<ParentFrames> parents_;
   Progress progress_;
   std::vector<Seen> seen_;
   VerifyReport report_;

@@ -6,7 +6,7 @@ FrameFacts crc_facts(const merge::Plan& plan, const RawFrame& frame) {
   FrameFacts facts;
   const auto add = [&](uint32_t file, uint64_t offset, std::span<const std::byte> bytes) -> Result<void> {
     if (facts.files.empty() || facts.files.back().file != file)
-      facts.files.push_back({file, FileCrc(plan.directory().files[file].size)});
+      facts.files.push_back({file, FileCrc(plan.catalogue().files[file].size)});
     facts.files.back().crc.add(offset, bytes);
     return {};
   };
@@ -21,7 +21,7 @@ FrameFacts all_facts(const merge::Plan& plan, const RawFrame& frame) {
     const auto bytes = frame.raw.span().subspan(at, slice.length);
     at += slice.length;
     if (slice.stream.variable >= merge::kSkeleton) continue;
-    const VariableRow& variable = plan.directory().variables[slice.stream.variable];
+    const VariableRow& variable = plan.catalogue().variables[slice.stream.variable];
     const bool whole_elements = slice.begin % variable.type.size == 0 && slice.length % variable.type.size == 0;
     if (variable.filtered || !variable.type.is_number() || !whole_elements) continue;
     facts.variables.push_back({slice.stream.variable, container::characterise(variable.type, bytes)});
@@ -29,10 +29,10 @@ FrameFacts all_facts(const merge::Plan& plan, const RawFrame& frame) {
   return facts;
 }
 
-RunningFacts::RunningFacts(const Directory& directory)
-    : directory_(directory), characteristics_(directory.variables.size()) {
-  crcs_.reserve(directory.files.size());
-  for (const FileRow& file : directory.files) crcs_.emplace_back(file.size);
+RunningFacts::RunningFacts(const Catalogue& catalogue)
+    : catalogue_(catalogue), characteristics_(catalogue.variables.size()) {
+  crcs_.reserve(catalogue.files.size());
+  for (const FileRow& file : catalogue.files) crcs_.emplace_back(file.size);
 }
 
 void RunningFacts::add(const FrameFacts& facts) {
@@ -47,6 +47,6 @@ std::vector<uint64_t> RunningFacts::file_crcs() const {
   return values;
 }
 
-bool RunningFacts::is_whole(uint32_t file) const { return crcs_[file].bytes_seen() == directory_.files[file].size; }
+bool RunningFacts::is_whole(uint32_t file) const { return crcs_[file].bytes_seen() == catalogue_.files[file].size; }
 
 }  // namespace forebay::engine

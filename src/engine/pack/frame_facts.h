@@ -34,16 +34,16 @@ FrameFacts all_facts(const merge::Plan& plan, const RawFrame& frame);
 // The sum of all frames' facts. Frames must be added in the order of their numbers: sums of values depend on it.
 class RunningFacts {
  public:
-  explicit RunningFacts(const Directory& directory);
+  explicit RunningFacts(const Catalogue& catalogue);
 
   void add(const FrameFacts& facts);
 
-  std::vector<uint64_t> file_crcs() const;  // per file of the directory
+  std::vector<uint64_t> file_crcs() const;  // per file of the catalogue
   bool is_whole(uint32_t file) const;       // whether all bytes of the file have been seen
   std::vector<container::Characteristics> take_characteristics() { return std::move(characteristics_); }
 
  private:
-  const Directory& directory_;
+  const Catalogue& catalogue_;
   std::vector<FileCrc> crcs_;
   std::vector<container::Characteristics> characteristics_;
 };

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "engine/pack/base_matcher.h"
-#include "engine/set/base_frames.h"
+#include "engine/pack/parent_matcher.h"
+#include "engine/set/parent_frames.h"
 #include "forebay/version.h"
 
 namespace forebay::engine {
@@ -26,9 +26,9 @@ std::unexpected<Error> bad(const std::string& what) {
   return fail(ErrorKind::corrupt, "report of a rank group: " + what);
 }
 
-Json to_json(const std::vector<store::BaseEntry>& bases) {
+Json to_json(const std::vector<store::ParentEntry>& parents) {
   Json all = Json::array();
-  for (const store::BaseEntry& base : bases) all.push_back({base.name, base.frames, base.raw_bytes});
+  for (const store::ParentEntry& parent : parents) all.push_back({parent.name, parent.frames, parent.raw_bytes});
   return all;
 }
 
@@ -48,7 +48,7 @@ Json to_json(const GroupReport& report) {
           {"frames", report.frames},
           {"payload_bytes", report.payload_bytes},
           {"cpu_seconds", {report.cpu_seconds.fetch, report.cpu_seconds.encode, report.cpu_seconds.write}},
-          {"bases", to_json(report.bases)},
+          {"parents", to_json(report.parents)},
           {"lossy", to_json(report.lossy)},
           {"remarks", report.remarks}};
 }
@@ -133,15 +133,15 @@ std::vector<LossyOutcome> lossy_of(Fields& fields, const Json& json) {
   return outcomes;
 }
 
-std::vector<store::BaseEntry> bases_of(Fields& fields, const Json& json) {
-  std::vector<store::BaseEntry> bases;
-  for (const Json* one : fields.elements(json, "bases")) {
-    const auto base = fields.elements(*one, "bases", 3);
-    bases.push_back({.name = fields.plain_name(*base[0], "bases"),
-                     .frames = fields.number(*base[1], "bases"),
-                     .raw_bytes = fields.number(*base[2], "bases")});
+std::vector<store::ParentEntry> parents_of(Fields& fields, const Json& json) {
+  std::vector<store::ParentEntry> parents;
+  for (const Json* one : fields.elements(json, "parents")) {
+    const auto parent = fields.elements(*one, "parents", 3);
+    parents.push_back({.name = fields.plain_name(*parent[0], "parents"),
+                       .frames = fields.number(*parent[1], "parents"),
+                       .raw_bytes = fields.number(*parent[2], "parents")});
   }
-  return bases;
+  return parents;
 }
 
 GroupReport report_of(Fields& fields, const Json& json) {
@@ -155,7 +155,7 @@ GroupReport report_of(Fields& fields, const Json& json) {
                      .frames = number("frames"),
                      .payload_bytes = number("payload_bytes"),
                      .lossy = lossy_of(fields, fields.member(json, "lossy")),
-                     .bases = bases_of(fields, fields.member(json, "bases")),
+                     .parents = parents_of(fields, fields.member(json, "parents")),
                      .cpu_seconds = seconds_of(fields, fields.member(json, "cpu_seconds"))};
   for (const Json* remark : fields.elements(fields.member(json, "remarks"), "remarks"))
     report.remarks.push_back(fields.text(*remark, "remarks"));
@@ -201,16 +201,17 @@ std::vector<LossyOutcome> sum_outcomes(const GroupReports& reports, size_t rules
 
 namespace {
 
-Result<void> add_bases(const store::Manifest& base, const GroupReports& reports, store::Manifest& manifest) {
+Result<void> add_parents(const store::Manifest& parent, const GroupReports& reports, store::Manifest& manifest) {
   for (const auto& [number, report] : reports)
-    for (const store::BaseEntry& used : report.bases) add_base(manifest.bases, used.name, used.frames, used.raw_bytes);
-  const auto known = candidates(base);
-  for (store::BaseEntry& used : manifest.bases) {
-    const auto found = std::ranges::find(known, used.name, &store::BaseEntry::name);
-    if (found == known.end()) return bad(fmt::format("it refers to '{}', which is no base of the set", used.name));
+    for (const store::ParentEntry& used : report.parents)
+      add_parent(manifest.parents, used.name, used.frames, used.raw_bytes);
+  const auto known = candidates(parent);
+  for (store::ParentEntry& used : manifest.parents) {
+    const auto found = std::ranges::find(known, used.name, &store::ParentEntry::name);
+    if (found == known.end()) return bad(fmt::format("it refers to '{}', which is no parent of the set", used.name));
     used.created_ns = found->created_ns;
   }
-  if (!manifest.bases.empty()) manifest.since_full = base.since_full + 1;
+  if (!manifest.parents.empty()) manifest.since_full = parent.since_full + 1;
   return {};
 }
 
@@ -235,10 +236,10 @@ Result<store::Manifest> make_manifest(const SetFacts& set, const GroupReports& r
                            .origin = set.origin};
   for (const auto& [number, report] : reports) {
     if (report.lossy.size() != set.lossy.size()) return bad("it was packed by other rules");
-    if (!set.base && !report.bases.empty()) return bad("it refers to another set");
+    if (!set.parent && !report.parents.empty()) return bad("it refers to another set");
     manifest.containers.push_back(report.entry);
   }
-  if (set.base) FOREBAY_CHECK(add_bases(*set.base, reports, manifest));
+  if (set.parent) FOREBAY_CHECK(add_parents(*set.parent, reports, manifest));
   const std::vector<LossyOutcome> outcomes = sum_outcomes(reports, set.lossy.size());
   for (size_t i = 0; i < outcomes.size(); ++i)
     if (outcomes[i].frames > 0) manifest.lossy.push_back(set.lossy[i]);

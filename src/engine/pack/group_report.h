@@ -26,8 +26,8 @@ struct StageSeconds {
 struct GroupReport {
   store::ContainerEntry entry;
   uint64_t variables = 0, frames = 0, payload_bytes = 0;
-  std::vector<LossyOutcome> lossy;      // one per rule
-  std::vector<store::BaseEntry> bases;  // in the order of the names, without the times
+  std::vector<LossyOutcome> lossy;          // one per rule
+  std::vector<store::ParentEntry> parents;  // in the order of the names, without the times
   StageSeconds cpu_seconds;
   std::vector<std::string> remarks;
 };
@@ -52,14 +52,14 @@ struct SetFacts {
   std::optional<int64_t> step;
   std::string profile, scheme;  // as the user asked
   uint64_t ranks = 0, group_size = 0;
-  std::optional<int64_t> since_chosen;    // see store::Manifest
-  std::vector<std::string> lossy;         // the texts of the rules that the groups were packed with
-  const store::Manifest* base = nullptr;  // of the set that frames were looked for in; null without one
+  std::optional<int64_t> since_chosen;      // see store::Manifest
+  std::vector<std::string> lossy;           // the texts of the rules that the groups were packed with
+  const store::Manifest* parent = nullptr;  // of the set that frames were looked for in; null without one
   store::Origin origin;
 };
 
 // The manifest of a set of these groups, created now. corrupt if a report does not fit: it has outcomes of another
-// number of rules, or names a base that neither `base` nor one of its bases is.
+// number of rules, or names a parent that neither `parent` nor one of its parents is.
 Result<store::Manifest> make_manifest(const SetFacts& set, const GroupReports& reports);
 
 }  // namespace forebay::engine

@@ -11,7 +11,7 @@ GroupReport some_report() {
           .frames = 2,
           .payload_bytes = 4,
           .lossy = {{.matches = 3, .variables = 2, .frames = 1, .error = 0.1}},
-          .bases = {{.name = "a", .frames = 1, .raw_bytes = 20}, {.name = "b", .frames = 1, .raw_bytes = 10}},
+          .parents = {{.name = "a", .frames = 1, .raw_bytes = 20}, {.name = "b", .frames = 1, .raw_bytes = 10}},
           .cpu_seconds = {.fetch = 0.1, .encode = 1e-300, .write = 3},
           .remarks = {"a remark with \"quotes\"\nand lines", "another"}};
 }
@@ -23,9 +23,9 @@ void expect_equal(const GroupReport& a, const GroupReport& b) {
   EXPECT_EQ(a.remarks, b.remarks);
   ASSERT_EQ(a.lossy.size(), b.lossy.size());
   EXPECT_EQ(a.lossy[0].error, b.lossy[0].error);
-  ASSERT_EQ(a.bases.size(), b.bases.size());
-  EXPECT_EQ(a.bases[1].name, b.bases[1].name);
-  EXPECT_EQ(a.bases[1].raw_bytes, b.bases[1].raw_bytes);
+  ASSERT_EQ(a.parents.size(), b.parents.size());
+  EXPECT_EQ(a.parents[1].name, b.parents[1].name);
+  EXPECT_EQ(a.parents[1].raw_bytes, b.parents[1].raw_bytes);
 }
 
 // `text` with its only `from` replaced.
@@ -94,14 +94,14 @@ class ManifestTest : public testing::Test {
     reports_[0] = some_report();
     reports_[0].entry.name = "00000-of-00002.fbc";
     reports_[0].lossy[0] = {.matches = 1, .variables = 0, .frames = 0, .error = 0.5};
-    base_.name = "a";
-    base_.created_ns = 11;
-    base_.since_full = 2;
-    base_.bases = {{.name = "b", .created_ns = 22}, {.name = "c", .created_ns = 33}};
+    parent_.name = "a";
+    parent_.created_ns = 11;
+    parent_.since_full = 2;
+    parent_.parents = {{.name = "b", .created_ns = 22}, {.name = "c", .created_ns = 33}};
   }
 
   GroupReports reports_;
-  store::Manifest base_;
+  store::Manifest parent_;
   SetFacts facts_{.name = "set",
                   .step = 7,
                   .profile = "max",
@@ -110,7 +110,7 @@ class ManifestTest : public testing::Test {
                   .group_size = 4,
                   .since_chosen = 3,
                   .lossy = {"*=abs:1"},
-                  .base = &base_};
+                  .parent = &parent_};
 };
 
 TEST_F(ManifestTest, IsMadeOfTheReports) {
@@ -124,28 +124,28 @@ TEST_F(ManifestTest, IsMadeOfTheReports) {
   ASSERT_EQ(parsed->containers.size(), 2u);
   EXPECT_EQ(parsed->containers[0].name, "00000-of-00002.fbc");
   EXPECT_EQ(parsed->containers[1].tail_hash, UINT64_MAX);
-  ASSERT_EQ(parsed->bases.size(), 2u);
-  EXPECT_EQ(parsed->bases[1].created_ns, 22);
-  EXPECT_EQ(parsed->bases[1].raw_bytes, 20u);
+  ASSERT_EQ(parsed->parents.size(), 2u);
+  EXPECT_EQ(parsed->parents[1].created_ns, 22);
+  EXPECT_EQ(parsed->parents[1].raw_bytes, 20u);
   EXPECT_EQ(parsed->since_full, 3u);
   EXPECT_EQ(parsed->lossy, facts_.lossy);
   EXPECT_EQ(sum_outcomes(reports_, 1)[0].matches, 4u);
 }
 
 TEST_F(ManifestTest, ReportsThatDoNotFitAreRefused) {
-  facts_.base = nullptr;
+  facts_.parent = nullptr;
   EXPECT_EQ(make_manifest(facts_, reports_).error().kind, ErrorKind::corrupt);
-  facts_.base = &base_;
-  base_.bases.clear();
+  facts_.parent = &parent_;
+  parent_.parents.clear();
   EXPECT_EQ(make_manifest(facts_, reports_).error().kind, ErrorKind::corrupt);
-  for (auto& [number, report] : reports_) report.bases.clear();
+  for (auto& [number, report] : reports_) report.parents.clear();
   EXPECT_TRUE(make_manifest(facts_, reports_));
   reports_[1].lossy.clear();
   EXPECT_EQ(make_manifest(facts_, reports_).error().kind, ErrorKind::corrupt);
 }
 
 TEST_F(ManifestTest, WithoutFramesElsewhereTheSetIsFull) {
-  for (auto& [number, report] : reports_) report.bases.clear();
+  for (auto& [number, report] : reports_) report.parents.clear();
   EXPECT_EQ(make_manifest(facts_, reports_)->since_full, 0u);
 }
 

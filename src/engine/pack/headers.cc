@@ -36,15 +36,15 @@ Result<std::vector<LayoutRemark>> parse_remarks(std::span<const std::byte> bytes
   return remarks;
 }
 
-// The layout that a directory's rows were made from.
-Layout layout_of(const Directory& directory, const FileRow& file) {
+// The layout that a catalogue's rows were made from.
+Layout layout_of(const Catalogue& catalogue, const FileRow& file) {
   Layout layout{.format = file.format, .variables = {}};
-  for (const VariableRow& row : directory.variables_of(file)) {
-    const auto extents = directory.extents_of(row);
-    layout.variables.push_back({.path = directory.paths[row.path],
+  for (const VariableRow& row : catalogue.variables_of(file)) {
+    const auto extents = catalogue.extents_of(row);
+    layout.variables.push_back({.path = catalogue.paths[row.path],
                                 .type = row.type,
-                                .shape = directory.shapes[row.shape],
-                                .block = row.block == row.shape ? Shape() : directory.shapes[row.block],
+                                .shape = catalogue.shapes[row.shape],
+                                .block = row.block == row.shape ? Shape() : catalogue.shapes[row.block],
                                 .extents = {extents.begin(), extents.end()},
                                 .filtered = row.filtered,
                                 .partial = row.partial});
@@ -58,8 +58,8 @@ class HeaderIndex {
   static Result<HeaderIndex> make(std::span<const Headers> headers) {
     HeaderIndex index;
     for (const Headers& one : headers) {
-      for (uint32_t i = 0; i < one.directory.files.size(); ++i) {
-        const std::string& name = one.directory.files[i].name;
+      for (uint32_t i = 0; i < one.catalogue.files.size(); ++i) {
+        const std::string& name = one.catalogue.files[i].name;
         if (!index.places_.try_emplace(name, Place{&one, i}).second)
           return bad("the file '" + name + "' is there twice");
       }
@@ -73,11 +73,11 @@ class HeaderIndex {
     if (found == places_.end())
       return fail(ErrorKind::changed, "the node has no such file any more, or cannot read it", file.path);
     const auto [headers, number] = found->second;
-    const FileRow& row = headers->directory.files[number];
+    const FileRow& row = headers->catalogue.files[number];
     if (row.kind != file.row.kind || row.size != file.row.size || row.mtime_s != file.row.mtime_s ||
         row.mtime_ns != file.row.mtime_ns)
       return fail(ErrorKind::changed, "the file changed after it was offered", file.path);
-    format::ReadLayout read{.layout = layout_of(headers->directory, row), .remark = remark_on(*headers, number)};
+    format::ReadLayout read{.layout = layout_of(headers->catalogue, row), .remark = remark_on(*headers, number)};
     const size_t variables = read.layout.variables.size();
     if (normalise(read.layout, row.size) != 0 || read.layout.variables.size() != variables)
       return bad("the file '" + row.name + "' has an impossible layout");
@@ -108,10 +108,10 @@ Result<Headers> read_headers(std::span<const SourceFile> files, Sources& sources
 }
 
 Result<Bytes> encode_headers(const Headers& headers) {
-  FOREBAY_TRY(const Bytes directory, container::encode_directory(headers.directory, PlanSpec{}));
+  FOREBAY_TRY(const Bytes catalogue, container::encode_catalogue(headers.catalogue, PlanSpec{}));
   Bytes bytes;
-  append_number(bytes, uint64_t{directory.size()});
-  bytes.insert(bytes.end(), directory.begin(), directory.end());
+  append_number(bytes, uint64_t{catalogue.size()});
+  bytes.insert(bytes.end(), catalogue.begin(), catalogue.end());
   for (const LayoutRemark& remark : headers.remarks) {
     const auto text = as_bytes(remark.text).first(std::min(remark.text.size(), kMaxRemarkBytes));
     append_number(bytes, remark.file);
@@ -129,22 +129,22 @@ Result<Headers> decode_headers(std::span<const std::byte> bytes, uint64_t max_by
   const auto remarks = bytes.subspan(length);
   if (bytes.size() > max_bytes || remarks.size() * kMemoryPerRemarkByte > max_bytes)
     return fail(ErrorKind::limit, "headers take more memory than they may");
-  const Bytes directory(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(length));  // aligned
+  const Bytes catalogue(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(length));  // aligned
   FOREBAY_TRY(container::Index index,
-              container::decode_head(directory, max_bytes - remarks.size() * kMemoryPerRemarkByte));
+              container::decode_head(catalogue, max_bytes - remarks.size() * kMemoryPerRemarkByte));
   Headers headers;
-  FOREBAY_TRY(headers.remarks, parse_remarks(remarks, index.directory.files.size()));
-  headers.directory = std::move(index.directory);
+  FOREBAY_TRY(headers.remarks, parse_remarks(remarks, index.catalogue.files.size()));
+  headers.catalogue = std::move(index.catalogue);
   return headers;
 }
 
-Result<GroupDirectory> merge_headers(std::span<const Headers> headers, std::span<const SourceFile> files,
+Result<GroupCatalogue> merge_headers(std::span<const Headers> headers, std::span<const SourceFile> files,
                                      const merge::Similarity& similarity, uint64_t memory_bytes, unsigned threads) {
   FOREBAY_TRY(const HeaderIndex index, HeaderIndex::make(headers));
   const LayoutFn layout = [&](size_t number) { return index.read(files[number]); };
   const KeysFn keys = [&](const Layout& one) { return similarity.keys(one); };
   FOREBAY_TRY(Layouts layouts, collect_layouts(files, layout, keys, memory_bytes, threads));
-  return group_directory(std::move(layouts), files);
+  return group_catalogue(std::move(layouts), files);
 }
 
 }  // namespace forebay::engine

@@ -22,12 +22,12 @@ struct Headers : Layouts {};
 Result<Headers> read_headers(std::span<const SourceFile> files, Sources& sources, const format::FormatOptions& format,
                              uint64_t memory_bytes, unsigned threads);
 
-// As bytes: the length of the directory (8 bytes, little-endian); the directory, as a container's head has it
+// As bytes: the length of the catalogue (8 bytes, little-endian); the catalogue, as a container's head has it
 // (docs/format.md), padded to a multiple of 8; and for each remark the number of its file, the length of its text (4
-// bytes each), and the text, of which what is beyond 1 KiB is left out. limit if the directory is too large for that.
+// bytes each), and the text, of which what is beyond 1 KiB is left out. limit if the catalogue is too large for that.
 Result<Bytes> encode_headers(const Headers& headers);
 
-// The inverse. `bytes` are hostile: corrupt if they are not the encoding of a valid directory; limit if more than
+// The inverse. `bytes` are hostile: corrupt if they are not the encoding of a valid catalogue; limit if more than
 // `max_bytes` would be allocated.
 Result<Headers> decode_headers(std::span<const std::byte> bytes, uint64_t max_bytes);
 
@@ -35,7 +35,7 @@ Result<Headers> decode_headers(std::span<const std::byte> bytes, uint64_t max_by
 // have beyond those do not matter. The headers are hostile, too. changed, naming the file, if one is missing or has
 // another size or time than in `files`; corrupt if a file is there twice, or has an impossible layout; limit as
 // read_layouts().
-Result<GroupDirectory> merge_headers(std::span<const Headers> headers, std::span<const SourceFile> files,
+Result<GroupCatalogue> merge_headers(std::span<const Headers> headers, std::span<const SourceFile> files,
                                      const merge::Similarity& similarity, uint64_t memory_bytes, unsigned threads);
 
 }  // namespace forebay::engine

@@ -45,19 +45,19 @@ class HeadersTest : public GasTest {
     return files;
   }
 
-  GroupDirectory expected() const {
+  GroupCatalogue expected() const {
     SourcePool pool(files_);
     return *read_group(files_, pool, {}, {}, 64 << 20, 1);
   }
 
-  Result<GroupDirectory> merged(std::span<const Headers> headers) const {
+  Result<GroupCatalogue> merged(std::span<const Headers> headers) const {
     return merge_headers(headers, files_, {}, 64 << 20, 2);
   }
 
   std::vector<SourceFile> files_;
 };
 
-void expect_equal(const Directory& a, const Directory& b) {
+void expect_equal(const Catalogue& a, const Catalogue& b) {
   EXPECT_EQ(a.paths.values(), b.paths.values());
   EXPECT_EQ(a.keys.values(), b.keys.values());
   EXPECT_EQ(a.shapes.values(), b.shapes.values());
@@ -81,8 +81,8 @@ void expect_equal(const Directory& a, const Directory& b) {
 }
 
 TEST_F(HeadersTest, SeveralNodesMakeWhatOneWouldHaveRead) {
-  const GroupDirectory group = expected();
-  EXPECT_GT(group.directory.variables.size(), 20u);
+  const GroupCatalogue group = expected();
+  EXPECT_GT(group.catalogue.variables.size(), 20u);
   ASSERT_EQ(group.remarks.size(), 1u);
   EXPECT_TRUE(group.remarks[0].starts_with(tree() + "/broken.1.h5: ")) << group.remarks[0];
   EXPECT_EQ(group.remarks[0].find(tree(), 1), std::string::npos) << "the path once: " << group.remarks[0];
@@ -91,7 +91,7 @@ TEST_F(HeadersTest, SeveralNodesMakeWhatOneWouldHaveRead) {
     for (size_t node = 0; node < nodes; ++node) headers.push_back(sent(files_of(node, nodes)));
     const auto together = merged(headers);
     ASSERT_TRUE(together) << together.error().message();
-    expect_equal(together->directory, group.directory);
+    expect_equal(together->catalogue, group.catalogue);
     EXPECT_EQ(together->remarks, group.remarks);
   }
 }
@@ -120,14 +120,14 @@ TEST_F(HeadersTest, BlockedPartialAndFilteredVariablesComeThrough) {
           {.path = "/scalar", .type = {Kind::floating, ByteOrder::little, 8}, .shape = {}, .extents = {{400, 8}}}}};
   const std::vector<SourceFile> files = {{.path = "/n/f", .row = {.name = "f", .size = 1000}}};
   Headers headers;
-  headers.directory.add(files[0].row, layout, std::vector<std::string>(4));
+  headers.catalogue.add(files[0].row, layout, std::vector<std::string>(4));
   const merge::Similarity similarity;
-  Directory group;
+  Catalogue group;
   group.add(files[0].row, layout, similarity.keys(layout));
   const std::vector<Headers> arrived = {*decode_headers(*encode_headers(headers), 1 << 20)};
   const auto merged = merge_headers(arrived, files, similarity, 64 << 20, 1);
   ASSERT_TRUE(merged) << merged.error().message();
-  expect_equal(merged->directory, group);
+  expect_equal(merged->catalogue, group);
 }
 
 TEST_F(HeadersTest, FilesThatTheGroupHasNotDoNotMatter) {
@@ -136,15 +136,15 @@ TEST_F(HeadersTest, FilesThatTheGroupHasNotDoNotMatter) {
   SourcePool pool(some);
   const auto together = merge_headers(headers, some, {}, 64 << 20, 1);
   ASSERT_TRUE(together);
-  expect_equal(together->directory, read_group(some, pool, {}, {}, 64 << 20, 1)->directory);
+  expect_equal(together->catalogue, read_group(some, pool, {}, {}, 64 << 20, 1)->catalogue);
 }
 
 TEST_F(HeadersTest, WhatIsMissingOrOtherIsNamed) {
   const std::vector<Headers> none;
   EXPECT_EQ(merged(none).error().kind, ErrorKind::changed);
   std::vector<Headers> headers = {sent(files_)};
-  const std::string name = headers[0].directory.files.back().name;
-  headers[0].directory.files.back().mtime_ns ^= 1;
+  const std::string name = headers[0].catalogue.files.back().name;
+  headers[0].catalogue.files.back().mtime_ns ^= 1;
   EXPECT_EQ(merged(headers).error().kind, ErrorKind::changed);
   EXPECT_EQ(merged(headers).error().path, tree() + "/" + name);
   headers = {sent(files_), sent(files_of(0, 2))};
@@ -160,7 +160,7 @@ TEST_F(HeadersTest, ImpossibleLayoutsAreRefused) {
                                      .extents = {{0, 16}, {100, 16}}}}};
   const std::vector<SourceFile> files = {{.path = "/n/f", .row = {.name = "f", .size = 1000}}};
   Headers headers;
-  headers.directory.add(files[0].row, layout, std::vector<std::string>(1));
+  headers.catalogue.add(files[0].row, layout, std::vector<std::string>(1));
   const auto arrived = decode_headers(*encode_headers(headers), 1 << 20);
   ASSERT_TRUE(arrived) << arrived.error().message();
   const auto merged = merge_headers({&*arrived, 1}, files, {}, 64 << 20, 1);
@@ -195,7 +195,7 @@ TEST_F(HeadersTest, DamagedBytesAreRefusedOrValid) {
     bytes[random() % bytes.size()] ^= static_cast<std::byte>(1u << random() % 8);
     const auto decoded = decode_headers(bytes, 1 << 20);
     if (!decoded) continue;
-    EXPECT_TRUE(decoded->directory.validate());
+    EXPECT_TRUE(decoded->catalogue.validate());
     const std::vector<Headers> headers = {*decoded};
     (void)merged(headers);  // comes back, whatever it says
   }
@@ -203,8 +203,8 @@ TEST_F(HeadersTest, DamagedBytesAreRefusedOrValid) {
 
 TEST_F(HeadersTest, LongRemarksAreCut) {
   Headers headers;
-  headers.directory.add({.name = "a"}, {}, {});
-  headers.directory.add({.name = "b"}, {}, {});
+  headers.catalogue.add({.name = "a"}, {}, {});
+  headers.catalogue.add({.name = "b"}, {}, {});
   headers.remarks = {{1, std::string(5000, 'r')}};
   const auto back = decode_headers(*encode_headers(headers), 1 << 20);
   ASSERT_TRUE(back);
@@ -217,7 +217,7 @@ TEST_F(HeadersTest, TheyAreSmall) {
     if (file.row.name.ends_with(".npy") || file.row.name.starts_with("dump.")) files.push_back(file);
   SourcePool pool(files);
   const auto headers = *read_headers(files, pool, {}, 64 << 20, 1);
-  EXPECT_LT(encode_headers(headers)->size(), 1000 + 60 * headers.directory.variables.size());
+  EXPECT_LT(encode_headers(headers)->size(), 1000 + 60 * headers.catalogue.variables.size());
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ constexpr double kMargin = 0.98;  // interleaving must win by 2 %: it costs pred
 constexpr uint64_t kStreams = 8;
 
 // The first frame of a plan for the group's sample streams alone, encoded.
-Result<uint64_t> encoded_bytes(const Directory& sample, const PlanSpec& spec, const codec::Profile& profile,
+Result<uint64_t> encoded_bytes(const Catalogue& sample, const PlanSpec& spec, const codec::Profile& profile,
                                Sources& sources) {
   FOREBAY_TRY(const merge::Plan plan, merge::Plan::make(sample, spec));
   uint64_t bytes = 0;
@@ -28,25 +28,25 @@ Result<uint64_t> encoded_bytes(const Directory& sample, const PlanSpec& spec, co
 }
 
 // The whole planes at the beginning of a variable that amount to about `bytes`, as a variable of its own.
-Variable beginning(const Directory& directory, const VariableRow& row, uint64_t bytes) {
-  Variable part{.path = directory.paths[row.path], .type = row.type, .shape = directory.shapes[row.block]};
+Variable beginning(const Catalogue& catalogue, const VariableRow& row, uint64_t bytes) {
+  Variable part{.path = catalogue.paths[row.path], .type = row.type, .shape = catalogue.shapes[row.block]};
   uint64_t plane = row.type.size;
   for (size_t i = 1; i < part.shape.size(); ++i) plane *= part.shape[i];
   if (!part.shape.empty()) part.shape[0] = std::clamp<uint64_t>(bytes / plane, 1, part.shape[0]);
-  const Extent first = directory.extents_of(row).front();
+  const Extent first = catalogue.extents_of(row).front();
   part.extents = {{first.offset, element_count(part.shape) * row.type.size}};
   return part;
 }
 
-// A directory of the beginnings of up to kStreams variables of group `key`, of different files.
-Directory sample_of(const Directory& directory, uint32_t key, uint64_t bytes) {
-  Directory sample;
+// A catalogue of the beginnings of up to kStreams variables of group `key`, of different files.
+Catalogue sample_of(const Catalogue& catalogue, uint32_t key, uint64_t bytes) {
+  Catalogue sample;
   uint64_t taken = 0;
-  for (const FileRow& file : directory.files) {
+  for (const FileRow& file : catalogue.files) {
     Layout layout{.format = file.format};
-    for (const VariableRow& row : directory.variables_of(file)) {
+    for (const VariableRow& row : catalogue.variables_of(file)) {
       if (row.key != key || taken == kStreams || !layout.variables.empty()) continue;
-      layout.variables.push_back(beginning(directory, row, bytes / kStreams));
+      layout.variables.push_back(beginning(catalogue, row, bytes / kStreams));
       ++taken;
     }
     FileRow copy = file;
@@ -57,17 +57,17 @@ Directory sample_of(const Directory& directory, uint32_t key, uint64_t bytes) {
 
 }  // namespace
 
-Result<std::vector<uint64_t>> choose_interleaving(const Directory& directory, const PlanSpec& spec,
+Result<std::vector<uint64_t>> choose_interleaving(const Catalogue& catalogue, const PlanSpec& spec,
                                                   const codec::Profile& profile, Sources& sources) {
-  std::vector<uint64_t> bytes(directory.keys.size(), 0), blocks(directory.keys.size(), 0);
-  std::vector<bool> eligible(directory.keys.size(), true);
-  for (const VariableRow& variable : directory.variables) {
-    bytes[variable.key] += directory.bytes_of(variable);
+  std::vector<uint64_t> bytes(catalogue.keys.size(), 0), blocks(catalogue.keys.size(), 0);
+  std::vector<bool> eligible(catalogue.keys.size(), true);
+  for (const VariableRow& variable : catalogue.variables) {
+    bytes[variable.key] += catalogue.bytes_of(variable);
     if (variable.filtered) eligible[variable.key] = false;
   }
   for (uint32_t key = 0; key < blocks.size(); ++key) {
     if (!eligible[key] || bytes[key] < kFramesWorthTrying * spec.frame_bytes) continue;
-    const Directory sample = sample_of(directory, key, spec.frame_bytes);
+    const Catalogue sample = sample_of(catalogue, key, spec.frame_bytes);
     PlanSpec trial{
         .scheme = Scheme::aware, .block_bytes = spec.block_bytes, .frame_bytes = spec.frame_bytes, .share_bytes = 0};
     FOREBAY_TRY(const uint64_t concatenated, encoded_bytes(sample, trial, profile, sources));

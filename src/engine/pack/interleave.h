@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "base/directory.h"
+#include "base/catalogue.h"
 #include "base/plan_spec.h"
 #include "codec/choice/chooser.h"
 #include "engine/pack/sources.h"
@@ -14,7 +14,7 @@ namespace forebay::engine {
 // sample (the beginnings of adjacent ranks' streams) concatenated and interleaved in blocks of spec.block_bytes, and
 // interleaves the groups that come out smaller by a margin. Groups of less than eight frames are concatenated untried:
 // most of their streams share a frame anyway. Reads at most one frame's bytes for each group that it tries.
-Result<std::vector<uint64_t>> choose_interleaving(const Directory& directory, const PlanSpec& spec,
+Result<std::vector<uint64_t>> choose_interleaving(const Catalogue& catalogue, const PlanSpec& spec,
                                                   const codec::Profile& profile, Sources& sources);
 
 }  // namespace forebay::engine

@@ -51,16 +51,16 @@ void LossyOutcome::add(const LossyOutcome& other) {
   error = std::max(error, other.error);
 }
 
-LossyVariables::LossyVariables(std::span<const LossyRule> rules, const Directory& directory)
+LossyVariables::LossyVariables(std::span<const LossyRule> rules, const Catalogue& catalogue)
     : rules_(rules), outcomes_(rules.size()) {
   if (rules.empty()) return;
-  rule_of_variable_.resize(directory.variables.size(), kNoRule);
-  lossy_.resize(directory.variables.size());
-  for (const FileRow& file : directory.files)
+  rule_of_variable_.resize(catalogue.variables.size(), kNoRule);
+  lossy_.resize(catalogue.variables.size());
+  for (const FileRow& file : catalogue.files)
     for (uint32_t v = file.first_variable; v < file.first_variable + file.variable_count; ++v) {
-      const VariableRow& variable = directory.variables[v];
+      const VariableRow& variable = catalogue.variables[v];
       if (!is_eligible(file, variable)) continue;
-      const std::string& path = directory.paths[variable.path];
+      const std::string& path = catalogue.paths[variable.path];
       const auto found = std::ranges::find_if(rules, [&](const LossyRule& r) { return matches_any({r.glob}, path); });
       if (found == rules.end()) continue;
       rule_of_variable_[v] = static_cast<uint32_t>(found - rules.begin());

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/directory.h"
+#include "base/catalogue.h"
 #include "base/error_bound.h"
 #include "codec/lossy/lossy.h"
 #include "merge/plan.h"
@@ -41,7 +41,7 @@ struct LossyOutcome {
 // has checksums of them.
 class LossyVariables {
  public:
-  LossyVariables(std::span<const LossyRule> rules, const Directory& directory);
+  LossyVariables(std::span<const LossyRule> rules, const Catalogue& catalogue);
 
   // Whether a variable may be stored with loss.
   bool has_rule(uint32_t variable) const {

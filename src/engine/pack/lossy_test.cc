@@ -202,7 +202,7 @@ TEST_F(LossyPack, DoesNotDependOnTheThreads) {
 TEST_F(LossyPack, IsLosslessWhereVariablesOfOtherRulesShareTheFrame) {
   // Small variables of several keys lie in one frame.
   for (const char* name : {"a", "b"}) write(tree() + "/" + name + ".npy", npy_file(std::vector<double>(50, 0.1), {50}));
-  Directory directory;
+  Catalogue catalogue;
   const Variable small{.path = "/a",
                        .type = {Kind::floating, ByteOrder::little, 8},
                        .shape = {50},
@@ -212,14 +212,14 @@ TEST_F(LossyPack, IsLosslessWhereVariablesOfOtherRulesShareTheFrame) {
   other.path = "/b";
   other.extents = {{400, 400}};
   const std::vector<std::string> keys = {"a", "b"};
-  directory.add({.name = "f", .size = 800}, {.format = "raw", .variables = {small, other}}, keys);
+  catalogue.add({.name = "f", .size = 800}, {.format = "raw", .variables = {small, other}}, keys);
   std::vector<double> values = smooth(0);
   values.resize(100);
   const std::string text = to_text(values);
   const merge::Slice first{{0, 0, 400}, 0, 400}, second{{0, 1, 400}, 0, 400};
   const FrameShape shape{small.type, {Block{{1, 1, 1, 50}}, Block{{1, 1, 1, 50}}}};
   const auto encode = [&](std::vector<LossyRule> rules, std::vector<merge::Slice> slices) {
-    return LossyVariables(rules, directory).encode(slices, shape, as_bytes(text), text.size()).has_value();
+    return LossyVariables(rules, catalogue).encode(slices, shape, as_bytes(text), text.size()).has_value();
   };
   const LossyRule all = *LossyRule::parse("*=abs:1"), only_a = *LossyRule::parse("/a=abs:1");
   EXPECT_TRUE(encode({all}, {first, second}));
@@ -231,7 +231,7 @@ TEST_F(LossyPack, IsLosslessWhereVariablesOfOtherRulesShareTheFrame) {
 }
 
 TEST(LossyVariables, AreUnfilteredNumbersOutsideOfArchives) {
-  Directory directory;
+  Catalogue catalogue;
   const std::vector<LossyRule> rules = {*LossyRule::parse("*=abs:1")};
   const auto add = [&](const std::string& name, const char* type, bool filtered, const char* format) {
     const DataType datatype = *DataType::parse(type);
@@ -242,16 +242,16 @@ TEST(LossyVariables, AreUnfilteredNumbersOutsideOfArchives) {
                             .extents = {{0, datatype.size}},
                             .filtered = filtered};
     const std::vector<std::string> keys = {std::string("v") + type};
-    directory.add({.name = name, .size = 100}, {.format = format, .variables = {variable}}, keys);
+    catalogue.add({.name = name, .size = 100}, {.format = format, .variables = {variable}}, keys);
   };
   add("a", "f8", false, "hdf5");
   add("b", ">f4", false, "npy");
-  EXPECT_EQ(LossyVariables(rules, directory).outcomes()[0].matches, 2u);
+  EXPECT_EQ(LossyVariables(rules, catalogue).outcomes()[0].matches, 2u);
   add("c", "f2", false, "npy");
   add("d", "i8", false, "npy");
   add("e", "f8", true, "hdf5");
   add("f", "f8", false, "npz");
-  EXPECT_EQ(LossyVariables(rules, directory).outcomes()[0].matches, 2u);
+  EXPECT_EQ(LossyVariables(rules, catalogue).outcomes()[0].matches, 2u);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Packing a set, as numbered steps:
-//   1. the first process stages the set, and chooses and announces its base; every process scans the sources
+//   1. the first process stages the set, and chooses and announces its parent; every process scans the sources
 //   2. each process packs its share of the rank groups, one container each, and makes them durable
 //   3. the first process gathers what was written, writes the manifest and commits: the set becomes visible
 #include "engine/pack/pack.h"
@@ -12,10 +12,10 @@
 #include <fmt/format.h>
 
 #include "base/checksum.h"
-#include "engine/pack/base_matcher.h"
-#include "engine/pack/choose_base.h"
+#include "engine/pack/choose_parent.h"
 #include "engine/pack/group_report.h"
 #include "engine/pack/pack_group.h"
+#include "engine/pack/parent_matcher.h"
 #include "engine/pack/set_before.h"
 #include "engine/pack/source_pool.h"
 #include "engine/pack/tree.h"
@@ -125,8 +125,8 @@ class Packer {
     FOREBAY_CHECK(agree(team_, prepare()));
     const std::string directory = team_.broadcast(staged_ ? staged_->directory() : "");
     const std::string seen = team_.broadcast(fingerprint(tree_));
-    if (const std::string base = team_.broadcast(base_ ? engine::to_text(*base_) : ""); !base.empty())
-      base_ = base_from_text(base);
+    if (const std::string parent = team_.broadcast(parent_ ? engine::to_text(*parent_) : ""); !parent.empty())
+      parent_ = parent_from_text(parent);
     before_.directory = team_.broadcast(before_.directory);
     FOREBAY_CHECK(agree(team_, pack_share(directory, seen)));
     const std::vector<std::string> shares = team_.gather(engine::to_text(reports_));
@@ -148,8 +148,8 @@ class Packer {
     if (team_.rank() != 0) return {};
     FOREBAY_TRY(const auto store, store::Store::open_for_writing(options_.store));
     FOREBAY_TRY(staged_, store.stage(name_));
-    FOREBAY_TRY(base_, choose_base(store, options_, resources_.memory_bytes, remarks_));
-    if (base_) FOREBAY_CHECK(staged_->announce(candidates(base_->manifest)));
+    FOREBAY_TRY(parent_, choose_parent(store, options_, resources_.memory_bytes, remarks_));
+    if (parent_) FOREBAY_CHECK(staged_->announce(candidates(parent_->manifest)));
     if (!options_.profile.remembers()) return {};
     FOREBAY_TRY(const auto sets, store.list());
     before_ = find_set_before(store::of_series(sets, options_.origin.series), options_.profile.name(), tree_.ranks,
@@ -167,8 +167,8 @@ class Packer {
     if (fingerprint(tree_) != seen)
       return fail(ErrorKind::invalid_argument, "the processes see different files", options_.sources.front(), {},
                   "all processes of one pack must share the file system of the sources");
-    std::optional<BaseMatcher> matcher;
-    if (base_) matcher.emplace(*base_, base_share(resources_.memory_bytes));
+    std::optional<ParentMatcher> matcher;
+    if (parent_) matcher.emplace(*parent_, parent_share(resources_.memory_bytes));
     const std::vector<FileRange> groups = rank_groups(tree_, group_size_);
     Progress progress{.done_bytes = 0, .total_bytes = tree_.bytes};
     const auto delivered = [&](uint64_t raw_bytes) {
@@ -213,7 +213,7 @@ class Packer {
                  .ranks = tree_.ranks,
                  .group_size = group_size_,
                  .since_chosen = before_.since_chosen,
-                 .base = base_ ? &base_->manifest : nullptr,
+                 .parent = parent_ ? &parent_->manifest : nullptr,
                  .origin = options_.origin};
     for (const LossyRule& rule : options_.lossy) set.lossy.push_back(rule.text);
     FOREBAY_TRY(manifest_, make_manifest(set, reports_));
@@ -236,8 +236,8 @@ class Packer {
                       .files = tree_.files.size(),
                       .containers = reports_.size(),
                       .raw_bytes = tree_.bytes,
-                      .base = base_ ? base_->manifest.name : "",
-                      .bases = manifest_.bases,
+                      .parent = parent_ ? parent_->manifest.name : "",
+                      .parents = manifest_.parents,
                       .lossy = lossy_,
                       .remarks = remarks_,
                       .skipped = tree_.skipped};
@@ -262,7 +262,7 @@ class Packer {
   SourceTree tree_;
   uint64_t group_size_ = 0;                   // ranks
   std::unique_ptr<store::StagedSet> staged_;  // on the first process
-  std::optional<Base> base_;
+  std::optional<Parent> parent_;
   SetBefore before_;  // whose chains and relations are remembered
   std::vector<LossyOutcome> lossy_;
   std::vector<std::string> remarks_;

@@ -39,8 +39,8 @@ struct PackOptions {
   std::string name;                  // of the set; empty: the last component of the first source
   std::optional<int64_t> step;       // none: the last number in the name, if any
   uint64_t group_size = 0;           // ranks per container; 0: default_group_size() of the sources
-  std::string base;                  // a set, or "latest": frames that it has, too, are not stored again; empty: none
-  uint64_t full_every = 8;           // with a base: of that many sets in a row, one has no frames in others
+  std::string parent;                // a set, or "latest": frames that it has, too, are not stored again; empty: none
+  uint64_t full_every = 8;           // with a parent: of that many sets in a row, one has no frames in others
   SchemeChoice scheme;
   codec::Profile profile;
   std::vector<LossyRule> lossy;  // variables that need not come back byte for byte
@@ -54,13 +54,13 @@ struct PackReport {
   std::string name;
   std::optional<int64_t> step;
   uint64_t ranks = 0, files = 0, variables = 0, containers = 0, frames = 0;
-  uint64_t raw_bytes = 0;               // of the files
-  uint64_t stored_bytes = 0;            // of the containers and the manifest
-  uint64_t index_bytes = 0;             // of stored_bytes: everything that is not a payload
-  std::string base;                     // the set that frames were looked for in, or empty
-  std::vector<store::BaseEntry> bases;  // where some were found
-  std::vector<LossyOutcome> lossy;      // one per rule
-  double seconds = 0;                   // on the clock
+  uint64_t raw_bytes = 0;                   // of the files
+  uint64_t stored_bytes = 0;                // of the containers and the manifest
+  uint64_t index_bytes = 0;                 // of stored_bytes: everything that is not a payload
+  std::string parent;                       // the set that frames were looked for in, or empty
+  std::vector<store::ParentEntry> parents;  // where some were found
+  std::vector<LossyOutcome> lossy;          // one per rule
+  double seconds = 0;                       // on the clock
   StageSeconds cpu_seconds;
   std::vector<std::string> remarks;  // e.g. files that looked like HDF5 and could not be read
   std::vector<std::string> skipped;  // SourceTree::skipped
@@ -68,8 +68,8 @@ struct PackReport {
 
 // Packs and commits one set. On any error nothing is committed and the sources are as they were. Errors: exists (the
 // name is taken), not_found, permission, io (a source or the store), changed (a source changed meanwhile), no_space,
-// limit (the memory budget is too small), invalid_argument, those of scan_tree(). Where the base is damaged, frames are
-// stored again, with a remark; not_found if it is named and not there, and changed if it is removed meanwhile. The
+// limit (the memory budget is too small), invalid_argument, those of scan_tree(). Where the parent is damaged, frames
+// are stored again, with a remark; not_found if it is named and not there, and changed if it is removed meanwhile. The
 // calling thread drives progress.
 Result<PackReport> pack(const PackOptions& options, Team& team);
 

@@ -25,7 +25,7 @@ struct PackJob {
   codec::Encoded encoded;
   uint64_t raw_bytes = 0, raw_hash = 0;
   FrameFacts facts;
-  BaseMatcher::Answer base;
+  ParentMatcher::Answer parent;
   std::optional<LossyNote> lossy;
   StageSeconds cpu_seconds;
 };
@@ -67,28 +67,28 @@ class StoppableSources final : public Sources {
 class GroupPacker {
  public:
   GroupPacker(const GroupInput& input, const GroupOutput& output, const PackOptions& options,
-              const Resources& resources, BaseMatcher* base, const Remembered& remembered, const GroupHooks& hooks)
+              const Resources& resources, ParentMatcher* parent, const Remembered& remembered, const GroupHooks& hooks)
       : input_(input),
         output_(output),
         options_(options),
         resources_(resources),
-        base_(base),
+        parent_(parent),
         remembered_(remembered),
         hooks_(hooks),
-        memory_bytes_(resources.memory_bytes - (base ? base->memory_bytes() : 0)),
+        memory_bytes_(resources.memory_bytes - (parent ? parent->memory_bytes() : 0)),
         sources_(input.sources, hooks.stop) {}
 
   Result<GroupReport> run() {
-    FOREBAY_TRY(auto group, directory());
-    FOREBAY_TRY(const PlanSpec spec, plan_spec(group.directory));
-    FOREBAY_TRY(const merge::Plan plan, merge::Plan::make(group.directory, spec));
-    FOREBAY_TRY(auto writer, container::Writer::create(output_.path, group.directory, spec));
+    FOREBAY_TRY(auto group, catalogue());
+    FOREBAY_TRY(const PlanSpec spec, plan_spec(group.catalogue));
+    FOREBAY_TRY(const merge::Plan plan, merge::Plan::make(group.catalogue, spec));
+    FOREBAY_TRY(auto writer, container::Writer::create(output_.path, group.catalogue, spec));
 
-    GroupReport report{.variables = group.directory.variables.size(),
+    GroupReport report{.variables = group.catalogue.variables.size(),
                        .frames = plan.frames().size(),
                        .remarks = std::move(group.remarks)};
-    RunningFacts facts(group.directory);
-    lossy_.emplace(options_.lossy, group.directory);
+    RunningFacts facts(group.catalogue);
+    lossy_.emplace(options_.lossy, group.catalogue);
     if (options_.profile.uses_relations()) {
       const auto is_exact = [&](uint32_t variable) { return !lossy_->has_rule(variable); };
       FOREBAY_TRY(relations_, find_relations(plan, sources_, is_exact, remembered_.relations));
@@ -103,18 +103,18 @@ class GroupPacker {
   }
 
  private:
-  Result<GroupDirectory> directory() {
-    if (input_.directory) return input_.directory(memory_bytes_);
+  Result<GroupCatalogue> catalogue() {
+    if (input_.catalogue) return input_.catalogue(memory_bytes_);
     return read_group(input_.files, sources_, options_.similarity, options_.format, memory_bytes_, resources_.threads);
   }
 
   // Small budgets get small frames: a few of them with their working memory fit into half of it. How many threads there
   // are does not matter, for the result must not depend on it.
   uint64_t frame_bytes() const {
-    constexpr uint64_t kFramesAtOnce = 4;
+    constexpr uint64_t kFramesParallelFor = 4;
     uint64_t bytes = options_.scheme.frame_bytes_for(options_.profile);
     while (bytes > merge::kMinFrameBytes &&
-           kFramesAtOnce * (bytes + encode_memory(bytes)) > resources_.memory_bytes / 2)
+           kFramesParallelFor * (bytes + encode_memory(bytes)) > resources_.memory_bytes / 2)
       bytes /= 2;
     return bytes;
   }
@@ -124,14 +124,14 @@ class GroupPacker {
            (options_.lossy.empty() ? 0 : codec::encode_lossy_bytes(raw_bytes));
   }
 
-  Result<PlanSpec> plan_spec(const Directory& directory) {
+  Result<PlanSpec> plan_spec(const Catalogue& catalogue) {
     PlanSpec spec{
         .scheme = options_.scheme.scheme, .block_bytes = options_.scheme.block_bytes, .frame_bytes = frame_bytes()};
     spec.block_bytes = std::min(spec.block_bytes, spec.frame_bytes);
     spec.share_bytes = std::min(spec.share_bytes, spec.frame_bytes);
     if (options_.scheme.automatic) {
       spec.scheme = Scheme::aware;
-      FOREBAY_TRY(spec.key_block_bytes, choose_interleaving(directory, spec, options_.profile, sources_));
+      FOREBAY_TRY(spec.key_block_bytes, choose_interleaving(catalogue, spec, options_.profile, sources_));
     }
     return spec;
   }
@@ -144,10 +144,10 @@ class GroupPacker {
     job.raw_bytes = raw.size();
     job.raw_hash = hash64(raw);
     job.facts = all_facts(plan, job.frame);
-    if (base_) job.base = base_->find(job.raw_hash, raw);
-    if (job.base.found) {
-      job.encoded = {{}, base_recipe(*job.base.found)};
-      job.chain = kBaseChain;
+    if (parent_) job.parent = parent_->find(job.raw_hash, raw);
+    if (job.parent.found) {
+      job.encoded = {{}, parent_recipe(*job.parent.found)};
+      job.chain = kParentChain;
       job.references.clear();
       job.frame.raw = {};
       job.cpu_seconds.encode = clock.seconds();
@@ -195,9 +195,9 @@ class GroupPacker {
 
   Result<void> run_pipeline(const merge::Plan& plan, container::Writer& writer, RunningFacts& facts,
                             GroupReport& report) {
-    const Directory& directory = plan.directory();
-    const uint64_t standing = 2 * directory.memory_bytes() + plan.memory_bytes() +
-                              directory.variables.size() * sizeof(container::Characteristics);
+    const Catalogue& catalogue = plan.catalogue();
+    const uint64_t standing = 2 * catalogue.memory_bytes() + plan.memory_bytes() +
+                              catalogue.variables.size() * sizeof(container::Characteristics);
     if (standing > memory_bytes_)
       return fail(ErrorKind::limit, "the index of one rank group takes more than the memory budget", {}, {},
                   "raise --memory or make --group-size smaller");
@@ -217,7 +217,7 @@ class GroupPacker {
           return job;
         },
         .work = [&](PackJob& job) { return encode(plan, job); },
-        .deliver = [&](PackJob& job) -> Result<void> {
+        .put = [&](PackJob& job) -> Result<void> {
           FOREBAY_CHECK(wait_to_write(job));
           const CpuClock clock;
           FOREBAY_CHECK(writer.append({.number = job.frame.number,
@@ -230,7 +230,7 @@ class GroupPacker {
                                        .lossy = job.lossy}));
           facts.add(job.facts);
           if (job.lossy) lossy_->note(job.frame.slices, *job.lossy);
-          note_base(job, report);
+          note_parent(job, report);
           report.payload_bytes += job.encoded.payload.size();
           job.cpu_seconds.write = clock.seconds();
           report.cpu_seconds.add(job.cpu_seconds);
@@ -257,10 +257,10 @@ class GroupPacker {
     return numbers;
   }
 
-  static void note_base(const PackJob& job, GroupReport& report) {
-    if (job.base.found) add_base(report.bases, job.base.found->set, 1, job.raw_bytes);
-    if (!job.base.remark.empty() && std::ranges::find(report.remarks, job.base.remark) == report.remarks.end())
-      report.remarks.push_back(job.base.remark);
+  static void note_parent(const PackJob& job, GroupReport& report) {
+    if (job.parent.found) add_parent(report.parents, job.parent.found->set, 1, job.raw_bytes);
+    if (!job.parent.remark.empty() && std::ranges::find(report.remarks, job.parent.remark) == report.remarks.end())
+      report.remarks.push_back(job.parent.remark);
   }
 
   // Asks the file system itself for the index, not the kernel's copy of what was written: a parallel file system has
@@ -285,10 +285,10 @@ class GroupPacker {
   const GroupOutput& output_;
   const PackOptions& options_;
   const Resources& resources_;
-  BaseMatcher* const base_;
+  ParentMatcher* const parent_;
   const Remembered& remembered_;
   const GroupHooks& hooks_;
-  const uint64_t memory_bytes_;  // what the base leaves
+  const uint64_t memory_bytes_;  // what the parent leaves
   StoppableSources sources_;
   uint64_t limited_bytes_ = 0;  // taken from the rate limit
   std::optional<LossyVariables> lossy_;
@@ -298,9 +298,9 @@ class GroupPacker {
 }  // namespace
 
 Result<GroupReport> pack_group(const GroupInput& input, const GroupOutput& output, const PackOptions& options,
-                               const Resources& resources, BaseMatcher* base, const Remembered& remembered,
+                               const Resources& resources, ParentMatcher* parent, const Remembered& remembered,
                                const GroupHooks& hooks) {
-  return GroupPacker(input, output, options, resources, base, remembered, hooks).run();
+  return GroupPacker(input, output, options, resources, parent, remembered, hooks).run();
 }
 
 }  // namespace forebay::engine

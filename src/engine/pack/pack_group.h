@@ -7,9 +7,9 @@
 #include <string>
 
 #include "base/rate_limit.h"
-#include "engine/pack/base_matcher.h"
 #include "engine/pack/group_report.h"
 #include "engine/pack/pack.h"
+#include "engine/pack/parent_matcher.h"
 #include "engine/pack/read_group.h"
 #include "engine/pack/set_before.h"
 #include "engine/pack/sources.h"
@@ -20,9 +20,9 @@ namespace forebay::engine {
 struct GroupInput {
   std::span<const SourceFile> files;  // by rank, then name
   Sources& sources;                   // of these files
-  // Makes the group's directory in at most `memory_bytes`: empty, or merge_headers() of what the nodes sent. Empty:
+  // Makes the group's catalogue in at most `memory_bytes`: empty, or merge_headers() of what the nodes sent. Empty:
   // read_group(). Called once.
-  std::function<Result<GroupDirectory>(uint64_t memory_bytes)> directory = {};
+  std::function<Result<GroupCatalogue>(uint64_t memory_bytes)> catalogue = {};
 };
 
 struct GroupOutput {
@@ -36,14 +36,14 @@ struct GroupHooks {
   std::stop_token stop = {};                               // looked at between frames, and between reads
 };
 
-// Packs the files of `input` into a container and makes it durable. Frames that `base` finds are not stored again; it
-// is null without a base. `remembered` is of the same rank group in the set before. Of `options`, what says how to pack
-// counts: similarity and format (if the directory is not given), scheme, profile and lossy. `resources` are resolved,
-// their memory is that for buffers alone. On error the file is left half-written, for the owner of its directory to
-// remove. Errors as of pack() and of the sources; cancelled soon after a stop is requested. Thread-safe for different
-// outputs.
+// Packs the files of `input` into a container and makes it durable. Frames that `parent` finds are not stored again; it
+// is null without a parent. `remembered` is of the same rank group in the set before. Of `options`, what says how to
+// pack counts: similarity and format (if the catalogue is not given), scheme, profile and lossy. `resources` are
+// resolved, their memory is that for buffers alone. On error the file is left half-written, for the owner of its
+// directory to remove. Errors as of pack() and of the sources; cancelled soon after a stop is requested. Thread-safe
+// for different outputs.
 Result<GroupReport> pack_group(const GroupInput& input, const GroupOutput& output, const PackOptions& options,
-                               const Resources& resources, BaseMatcher* base, const Remembered& remembered,
+                               const Resources& resources, ParentMatcher* parent, const Remembered& remembered,
                                const GroupHooks& hooks);
 
 }  // namespace forebay::engine

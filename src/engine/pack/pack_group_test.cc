@@ -25,8 +25,8 @@ class PackGroupTest : public GasTest {
 
   Result<GroupReport> pack_to(const std::string& file, Sources& sources, const GroupHooks& hooks = {},
                               RateLimit* limit = nullptr,
-                              const std::function<Result<GroupDirectory>(uint64_t)>& directory = {}) const {
-    return pack_group({.files = files_, .sources = sources, .directory = directory},
+                              const std::function<Result<GroupCatalogue>(uint64_t)>& catalogue = {}) const {
+    return pack_group({.files = files_, .sources = sources, .catalogue = catalogue},
                       {.path = path(file), .name = "00000-of-00001.fbc", .limit = limit}, options_, resources_, nullptr,
                       {}, hooks);
   }
@@ -129,8 +129,8 @@ TEST_F(PackGroupTest, TheRateLimitReachesTheReads) {
     stop.request_stop();
   });
   resources_.memory_bytes = 1 << 20;
-  const auto directory = [&](uint64_t) { return read_group(files_, sources, {}, {}, 64 << 20, 1); };
-  EXPECT_EQ(pack_to("temporary", sources, {.stop = stop.get_token()}, &limit, directory).error().kind,
+  const auto catalogue = [&](uint64_t) { return read_group(files_, sources, {}, {}, 64 << 20, 1); };
+  EXPECT_EQ(pack_to("temporary", sources, {.stop = stop.get_token()}, &limit, catalogue).error().kind,
             ErrorKind::cancelled);
   uint64_t bytes = 0;
   for (const SourceFile& file : files_) bytes += file.row.size;

@@ -86,12 +86,12 @@ Result<Layouts> collect_layouts(std::span<const SourceFile> files, const LayoutF
         job.keys = keys(job.read.layout);
         return {};
       },
-      .deliver = [&](LayoutJob& job) -> Result<void> {
+      .put = [&](LayoutJob& job) -> Result<void> {
         const SourceFile& file = files[job.index];
-        layouts.directory.add(file.row, job.read.layout, job.keys);
+        layouts.catalogue.add(file.row, job.read.layout, job.keys);
         if (!job.read.remark.empty())
           layouts.remarks.push_back({static_cast<uint32_t>(job.index), std::move(job.read.remark)});
-        const uint64_t bytes = layouts.directory.memory_bytes();
+        const uint64_t bytes = layouts.catalogue.memory_bytes();
         if (bytes <= memory_bytes / 2) return {};
         // The files that were not read yet will have as many.
         const double all =

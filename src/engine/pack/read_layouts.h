@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/directory.h"
+#include "base/catalogue.h"
 #include "engine/pack/sources.h"
 #include "engine/pack/tree.h"
 #include "format/reader.h"
@@ -17,14 +17,14 @@ namespace forebay::engine {
 
 // What a format reader had to say of a file.
 struct LayoutRemark {
-  uint32_t file = 0;  // index into Directory::files
+  uint32_t file = 0;  // index into Catalogue::files
   std::string text;
 
   bool operator==(const LayoutRemark&) const = default;
 };
 
 struct Layouts {
-  Directory directory;                // of the files, in their order
+  Catalogue catalogue;                // of the files, in their order
   std::vector<LayoutRemark> remarks;  // in the order of the files, one for each at most
 };
 
@@ -32,7 +32,7 @@ struct Layouts {
 using KeysFn = std::function<std::vector<std::string>(const Layout&)>;
 
 // Reads the layouts of all of `files`, several at a time. A regular file NAME is described by NAME.forebay.toml, if
-// that is among `files` too (docs/raw-binary.md). limit if the directory takes more than half of `memory_bytes`; else
+// that is among `files` too (docs/raw-binary.md). limit if the catalogue takes more than half of `memory_bytes`; else
 // errors as of the sources.
 Result<Layouts> read_layouts(std::span<const SourceFile> files, Sources& sources, const format::FormatOptions& format,
                              const KeysFn& keys, uint64_t memory_bytes, unsigned threads);

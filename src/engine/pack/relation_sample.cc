@@ -52,7 +52,7 @@ Place place_at(uint32_t stream, const Shape& dims, uint64_t at) {
 }
 
 std::vector<Place> places_of(const merge::Plan& plan, const merge::FrameGroup& group) {
-  const Directory& directory = plan.directory();
+  const Catalogue& catalogue = plan.catalogue();
   std::vector<Place> places;
   uint64_t end = 0;  // of the streams so far, in elements
   uint64_t next = 0;
@@ -60,7 +60,7 @@ std::vector<Place> places_of(const merge::Plan& plan, const merge::FrameGroup& g
   for (uint32_t i = 0; i < group.streams.size(); ++i) {
     const uint64_t begin = end;
     end += group.streams[i].bytes / group.type.size;
-    const Shape& dims = directory.shapes[directory.variables[group.streams[i].variable].block];
+    const Shape& dims = catalogue.shapes[catalogue.variables[group.streams[i].variable].block];
     for (; next < kPlaces && (2 * next + 1) * total / (2 * kPlaces) < end; ++next)
       places.push_back(place_at(i, dims, (2 * next + 1) * total / (2 * kPlaces) - begin));
   }

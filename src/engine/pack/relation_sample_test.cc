@@ -25,7 +25,7 @@ class RelationSampleTest : public GasTest {
     const SourceTree sources_tree = *scan_tree(roots);
     SourcePool sources(sources_tree.files);
     const auto group = *read_group(sources_tree.files, sources, {}, {}, 64 << 20, 1);
-    const merge::Plan plan = *merge::Plan::make(group.directory, {.scheme = Scheme::aware, .share_bytes = 0});
+    const merge::Plan plan = *merge::Plan::make(group.catalogue, {.scheme = Scheme::aware, .share_bytes = 0});
     const auto families = merge::companion_groups(plan);
     if (families.size() != 1) throw std::runtime_error("not one family");
     const auto fields = *sample_family(plan, families[0], sources);

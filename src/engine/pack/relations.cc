@@ -125,15 +125,15 @@ std::optional<codec::Relation> relation_in(std::span<const std::byte> recipe) {
 }  // namespace
 
 std::string key_of(const merge::Plan& plan, uint32_t group) {
-  const Directory& directory = plan.directory();
+  const Catalogue& catalogue = plan.catalogue();
   std::optional<uint32_t> key;
   for (const merge::Stream& stream : plan.groups()[group].streams) {
     if (stream.variable >= merge::kSkeleton) return {};
-    const uint32_t its = directory.variables[stream.variable].key;
+    const uint32_t its = catalogue.variables[stream.variable].key;
     if (key.value_or(its) != its) return {};
     key = its;
   }
-  return directory.keys[*key];
+  return catalogue.keys[*key];
 }
 
 const RelationPlan::Rule* RelationPlan::rule_of(uint32_t group) const {

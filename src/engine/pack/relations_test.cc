@@ -172,7 +172,7 @@ class HostileReferencesTest : public RelationsTest {
     if (!from) throw std::runtime_error(from.error().message());
     const uint32_t changed = dependent_and_reference(*from).first;
     const container::Index& index = from->index();
-    auto writer = container::Writer::create(copy, index.directory, index.plan);
+    auto writer = container::Writer::create(copy, index.catalogue, index.plan);
     for (uint32_t number = 0; number < index.frames.size(); ++number) {
       const container::FrameEntry& entry = index.frames[number];
       const auto stored = fetch_frame(*from, number);

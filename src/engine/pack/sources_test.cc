@@ -150,7 +150,7 @@ TEST_F(GatherTest, AFrameIsOneCall) {
   SourcePool pool(files);
   const auto group = *read_group(files, memory, {}, {}, 64 << 20, 1);
   for (const Scheme scheme : {Scheme::agnostic, Scheme::agnostic_block, Scheme::aware, Scheme::aware_block}) {
-    const auto plan = *merge::Plan::make(group.directory, {.scheme = scheme, .block_bytes = 512, .frame_bytes = 16384});
+    const auto plan = *merge::Plan::make(group.catalogue, {.scheme = scheme, .block_bytes = 512, .frame_bytes = 16384});
     memory.reads = 0;
     for (uint32_t number = 0; number < plan.frames().size(); ++number) {
       const auto frame = gather(plan, number, memory), same = gather(plan, number, pool);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/directory.h"
+#include "base/catalogue.h"
 #include "base/error.h"
 
 namespace forebay::engine {

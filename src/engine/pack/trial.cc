@@ -38,7 +38,7 @@ class GroupTrial {
   Result<void> run(const SchemeChoice& choice, double step, Trial& trial,
                    const std::function<void(uint64_t)>& delivered) {
     FOREBAY_TRY(const PlanSpec spec, plan_spec(choice));
-    FOREBAY_TRY(const merge::Plan plan, merge::Plan::make(group_.directory, spec));
+    FOREBAY_TRY(const merge::Plan plan, merge::Plan::make(group_.catalogue, spec));
     if (profile_.uses_relations()) {
       FOREBAY_TRY(relations_, find_relations(plan, *group_.sources, [](uint32_t) { return true; }, {}));
     }
@@ -57,7 +57,7 @@ class GroupTrial {
           return job;
         },
         .work = [&](TrialJob& job) { return there_and_back(plan, job); },
-        .deliver = [&](TrialJob& job) -> Result<void> {
+        .put = [&](TrialJob& job) -> Result<void> {
           raw_bytes += job.frame.raw.size();
           trial.stored_bytes += job.encoded_bytes + kBytesPerFrame;
           trial.encode_seconds += job.encode_seconds;
@@ -68,9 +68,9 @@ class GroupTrial {
     FOREBAY_CHECK(Pipeline<TrialJob>::run(numbers.size(), resources_.memory_bytes,
                                           {.fetch = 1, .work = resources_.threads}, stages));
     trial.raw_bytes += raw_bytes;
-    const Directory& directory = group_.directory;
+    const Catalogue& catalogue = group_.catalogue;
     const auto rows =
-        static_cast<double>(directory.variables.size() * kBytesPerVariable + directory.files.size() * kBytesPerFile);
+        static_cast<double>(catalogue.variables.size() * kBytesPerVariable + catalogue.files.size() * kBytesPerFile);
     trial.stored_bytes += static_cast<uint64_t>(rows * static_cast<double>(raw_bytes) / total_bytes(plan));
     return {};
   }
@@ -89,7 +89,7 @@ class GroupTrial {
     spec.share_bytes = std::min(spec.share_bytes, spec.frame_bytes);
     if (choice.automatic) {
       spec.scheme = Scheme::aware;
-      FOREBAY_TRY(spec.key_block_bytes, choose_interleaving(group_.directory, spec, profile_, *group_.sources));
+      FOREBAY_TRY(spec.key_block_bytes, choose_interleaving(group_.catalogue, spec, profile_, *group_.sources));
     }
     return spec;
   }
@@ -148,10 +148,10 @@ Result<SampleGroups> SampleGroups::read(const SourceTree& tree, uint64_t group_s
   sample.group_size_ = group_size;
   for (const FileRange& range : rank_groups(tree, group_size)) {
     const auto files = std::span<const SourceFile>(tree.files).subspan(range.first, range.last - range.first);
-    Group group{.sources = std::make_unique<SourcePool>(files), .directory = {}};
+    Group group{.sources = std::make_unique<SourcePool>(files), .catalogue = {}};
     FOREBAY_TRY(auto read, read_group(files, *group.sources, options.similarity, options.format, resources.memory_bytes,
                                       resources.threads));
-    group.directory = std::move(read.directory);
+    group.catalogue = std::move(read.catalogue);
     sample.groups_.push_back(std::move(group));
   }
   return sample;
@@ -164,7 +164,7 @@ Result<void> run_trial(Trial& trial, SampleGroups& sample, uint64_t sample_bytes
   FOREBAY_TRY(const codec::Profile profile, codec::Profile::parse(trial.profile));
   double bytes = 0;
   for (const auto& group : sample.groups())
-    for (const FileRow& file : group.directory.files) bytes += static_cast<double>(file.size);
+    for (const FileRow& file : group.catalogue.files) bytes += static_cast<double>(file.size);
   const double step = std::max(1.0, bytes / static_cast<double>(std::max<uint64_t>(sample_bytes, 1)));
   trial.group_size = sample.group_size();
   for (auto& group : sample.groups())

@@ -21,7 +21,7 @@ class SampleGroups {
 
   struct Group {
     std::unique_ptr<SourcePool> sources;
-    Directory directory;
+    Catalogue catalogue;
   };
   std::vector<Group>& groups() { return groups_; }
   uint64_t group_size() const { return group_size_; }

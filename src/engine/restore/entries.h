@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/directory.h"
+#include "base/catalogue.h"
 
 namespace forebay::engine {
 

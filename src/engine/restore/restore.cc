@@ -2,7 +2,7 @@
 //   1. open all containers; choose the files and the frames that hold their bytes
 //   2. make the files, without names, and write each decoded frame's pieces into them
 //   3. compare each file's CRC; then give all files their names, and directories and links their places
-// The last two are deliver()'s.
+// The last two are write_files()'s.
 #include "engine/restore/restore.h"
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "engine/restore/deliver.h"
 #include "engine/restore/directory_target.h"
+#include "engine/restore/write_files.h"
 #include "engine/set/set.h"
 #include "store/series.h"
 
@@ -41,9 +41,9 @@ class Restorer {
     FOREBAY_TRY(auto target, DirectoryTarget::open(options_.target, options_.overwrite, options_.special_modes));
     Resources for_frames = resources_;
     for_frames.memory_bytes -= std::min(for_frames.memory_bytes, memory_of(set));
-    FOREBAY_TRY(const Delivered delivered, deliver(selections, target, for_frames));
-    report_.files = delivered.files;
-    report_.bytes = delivered.bytes;
+    FOREBAY_TRY(const WrittenFiles written, write_files(selections, target, for_frames));
+    report_.files = written.files;
+    report_.bytes = written.bytes;
     if (!options_.special_modes)
       for (const Selection& selection : selections) note_special_modes(selection);
     return target.finish();
@@ -57,7 +57,7 @@ class Restorer {
   }
 
   void note_special_modes(const Selection& selection) {
-    const auto& files = selection.container->directory().files;
+    const auto& files = selection.container->catalogue().files;
     for (size_t i = 0; i < files.size(); ++i)
       if (selection.wanted[i] && files[i].kind != FileKind::symlink && (files[i].mode & store::kSpecialModes) != 0)
         report_.without_special_modes.push_back(files[i].name);

@@ -6,8 +6,8 @@
 
 #include "base/checksum.h"
 #include "codec/chain.h"
-#include "engine/set/base_frames.h"
 #include "engine/set/decoded_frames.h"
+#include "engine/set/parent_frames.h"
 
 namespace forebay::engine {
 
@@ -32,7 +32,7 @@ Result<StoredFrame> fetch_frame(const OpenContainer& container, uint32_t number)
 }
 
 Result<RawFrame> decode_frame(const OpenContainer& container, const StoredFrame& stored) {
-  if (is_base_recipe(stored.stored.recipe)) return decode_base_frame(container, stored);
+  if (is_parent_recipe(stored.stored.recipe)) return decode_parent_frame(container, stored);
   const container::FrameEntry& entry = container.index().frames[stored.number];
   const merge::Frame& frame = container.plan->frames()[stored.number];
   FOREBAY_TRY(const auto kept, decode_references(container, stored.number));
@@ -66,7 +66,7 @@ static uint64_t decode_memory(const OpenContainer& container, uint32_t number, u
 }
 
 uint64_t frame_memory(const OpenContainer& container, uint32_t number) {
-  if (is_base_frame(container, number)) return base_frame_memory(container, number);
+  if (is_parent_frame(container, number)) return parent_frame_memory(container, number);
   const uint64_t raw_bytes = container.plan->frames()[number].raw_bytes;
   const ReferenceMemory references = reference_memory(container, number);
   const uint64_t own = container.reader->read_bytes(number) + raw_bytes + decode_memory(container, number, raw_bytes);

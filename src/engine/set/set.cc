@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/checksum.h"
-#include "engine/set/base_frames.h"
 #include "engine/set/decoded_frames.h"
+#include "engine/set/parent_frames.h"
 #include "engine/set/set_files.h"
 #include "store/files.h"
 
@@ -17,7 +17,7 @@ Result<OpenContainer> open_container(const std::string& path, uint64_t memory_by
   FOREBAY_TRY(auto source, store::open_stored(path));
   FOREBAY_TRY(opened.reader, container::Reader::open(std::move(source), memory_bytes));
   const container::Index& index = opened.index();
-  auto plan = merge::Plan::make(index.directory, index.plan, index.frames.size());
+  auto plan = merge::Plan::make(index.catalogue, index.plan, index.frames.size());
   if (!plan) return fail(ErrorKind::corrupt, "the index does not fit together: " + plan.error().what, path);
   if (plan->frames().size() != index.frames.size())
     return fail(
@@ -41,26 +41,26 @@ static Result<void> check_against(const store::ContainerEntry& entry, const Open
 }
 
 Result<OpenContainer> open_listed(const std::string& directory, const store::ContainerEntry& entry,
-                                  uint64_t memory_bytes, std::shared_ptr<BaseFrames> bases) {
+                                  uint64_t memory_bytes, std::shared_ptr<ParentFrames> parents) {
   auto opened = open_container(directory + "/" + entry.name, memory_bytes);
   if (!opened && opened.error().kind == ErrorKind::not_found)
     return fail(ErrorKind::corrupt, "a container of the set is missing", directory + "/" + entry.name);
   if (!opened) return opened;
   FOREBAY_CHECK(check_against(entry, *opened));
-  opened->bases = std::move(bases);
+  opened->parents = std::move(parents);
   return opened;
 }
 
 uint64_t memory_of(const OpenContainer& container) {
   const container::Index& index = container.index();
-  return index.directory.memory_bytes() + container.plan->memory_bytes() +
+  return index.catalogue.memory_bytes() + container.plan->memory_bytes() +
          index.frames.size() * sizeof(container::FrameEntry) +
          index.characteristics.size() * sizeof(container::Characteristics) +
-         index.directory.files.size() * (sizeof(uint64_t) + sizeof(FileCrc));
+         index.catalogue.files.size() * (sizeof(uint64_t) + sizeof(FileCrc));
 }
 
 uint64_t memory_of(const OpenSet& set) {
-  uint64_t bytes = (set.bases ? set.bases->memory_bytes() : 0) + (set.decoded ? set.decoded->memory_bytes() : 0);
+  uint64_t bytes = (set.parents ? set.parents->memory_bytes() : 0) + (set.decoded ? set.decoded->memory_bytes() : 0);
   for (const OpenContainer& container : set.containers) bytes += memory_of(container);
   return bytes;
 }
@@ -73,10 +73,10 @@ Result<OpenSet> open_set(const store::SetInfo& info, uint64_t memory_bytes) {
 Result<OpenSet> open_containers(const store::SetInfo& info, std::span<const store::ContainerEntry> entries,
                                 uint64_t memory_bytes, std::vector<std::string>* unread) {
   if (!info.manifest) return std::unexpected(info.manifest.error());
-  OpenSet set{.manifest = *info.manifest, .directory = info.directory, .containers = {}, .bases = {}, .decoded = {}};
-  set.bases = make_base_frames(info, memory_bytes);
+  OpenSet set{.manifest = *info.manifest, .directory = info.directory, .containers = {}, .parents = {}, .decoded = {}};
+  set.parents = make_parent_frames(info, memory_bytes);
   for (const store::ContainerEntry& entry : entries) {
-    auto opened = open_listed(info.directory, entry, memory_bytes, set.bases);
+    auto opened = open_listed(info.directory, entry, memory_bytes, set.parents);
     if (opened) {
       memory_bytes -= std::min(memory_bytes, memory_of(*opened));
       set.containers.push_back(*std::move(opened));

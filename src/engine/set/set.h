@@ -13,18 +13,18 @@
 
 namespace forebay::engine {
 
-class BaseFrames;
+class ParentFrames;
 class DecodedFrames;
 
 struct OpenContainer {
   std::string path;
   std::unique_ptr<container::Reader> reader;
-  std::unique_ptr<merge::Plan> plan;       // of reader->index().directory, with one entry per index frame
-  std::shared_ptr<BaseFrames> bases;       // for frames that lie in other sets; null if there are none
+  std::unique_ptr<merge::Plan> plan;       // of reader->index().catalogue, with one entry per index frame
+  std::shared_ptr<ParentFrames> parents;   // for frames that lie in other sets; null if there are none
   std::shared_ptr<DecodedFrames> decoded;  // for frames that others are predicted from; see share_decoded_frames()
 
   const container::Index& index() const { return reader->index(); }
-  const Directory& directory() const { return index().directory; }
+  const Catalogue& catalogue() const { return index().catalogue; }
 };
 
 // corrupt, with file and offset, if anything that the index says does not hold; limit if the index alone passes
@@ -32,15 +32,15 @@ struct OpenContainer {
 Result<OpenContainer> open_container(const std::string& path, uint64_t memory_bytes);
 
 // Likewise for a container that a manifest lists: corrupt, too, if it is missing or another one than the manifest
-// means. `bases` is what make_base_frames() has for the set.
+// means. `parents` is what make_parent_frames() has for the set.
 Result<OpenContainer> open_listed(const std::string& directory, const store::ContainerEntry& entry,
-                                  uint64_t memory_bytes, std::shared_ptr<BaseFrames> bases = nullptr);
+                                  uint64_t memory_bytes, std::shared_ptr<ParentFrames> parents = nullptr);
 
 struct OpenSet {
   store::Manifest manifest;
   std::string directory;
   std::vector<OpenContainer> containers;
-  std::shared_ptr<BaseFrames> bases;       // of all containers
+  std::shared_ptr<ParentFrames> parents;   // of all containers
   std::shared_ptr<DecodedFrames> decoded;  // likewise
 };
 

@@ -27,17 +27,17 @@ void append_clipped(StreamPart part, uint64_t window_begin, uint64_t window_end,
 
 std::vector<StreamPart> parts_of_variable(const merge::Plan& plan, uint32_t file, uint32_t variable, uint64_t begin,
                                           uint64_t length) {
-  const Directory& directory = plan.directory();
-  const VariableRow& row = directory.variables[variable];
+  const Catalogue& catalogue = plan.catalogue();
+  const VariableRow& row = catalogue.variables[variable];
   std::vector<StreamPart> parts;
   if (!is_agnostic(plan)) {
-    const uint64_t bytes = directory.bytes_of(row);
+    const uint64_t bytes = catalogue.bytes_of(row);
     append_clipped({{file, variable, bytes}, 0, bytes, 0}, begin, begin + length, parts);
     return parts;
   }
-  const Stream whole{file, merge::kWholeFile, directory.files[file].size};
+  const Stream whole{file, merge::kWholeFile, catalogue.files[file].size};
   uint64_t at = 0;
-  for (const Extent& extent : directory.extents_of(row)) {
+  for (const Extent& extent : catalogue.extents_of(row)) {
     append_clipped({whole, extent.offset, extent.length, at}, begin, begin + length, parts);
     at += extent.length;
   }
@@ -45,8 +45,8 @@ std::vector<StreamPart> parts_of_variable(const merge::Plan& plan, uint32_t file
 }
 
 std::vector<StreamPart> parts_of_file(const merge::Plan& plan, uint32_t file, uint64_t begin, uint64_t length) {
-  const Directory& directory = plan.directory();
-  const FileRow& row = directory.files[file];
+  const Catalogue& catalogue = plan.catalogue();
+  const FileRow& row = catalogue.files[file];
   std::vector<StreamPart> parts;
   const auto append_stream = [&](const Stream& stream, std::span<const Extent> extents) {
     uint64_t at = 0;
@@ -60,8 +60,8 @@ std::vector<StreamPart> parts_of_file(const merge::Plan& plan, uint32_t file, ui
     return parts;
   }
   for (uint32_t i = row.first_variable; i < row.first_variable + row.variable_count; ++i)
-    append_stream({file, i, 0}, directory.extents_of(directory.variables[i]));
-  append_stream({file, merge::kSkeleton, 0}, directory.skeleton_of(row));
+    append_stream({file, i, 0}, catalogue.extents_of(catalogue.variables[i]));
+  append_stream({file, merge::kSkeleton, 0}, catalogue.skeleton_of(row));
   return parts;
 }
 

@@ -1,4 +1,4 @@
-// Agents and workers for the tests of roads, as a program: what a forked child inherits of UCX is of no use to it.
+// Agents and workers for the tests of transports, as a program: what a forked child inherits of UCX is of no use to it.
 // Usage: fabric_test_peer agent stream|ucx SECRET-FILE PURPOSE ADDRESS FILE...
 //        fabric_test_peer worker stream|ucx SECRET-FILE PURPOSE ADDRESS EXPOSURE
 // An agent prints the number of its exposure and its address, and serves. A worker reads 10 MB of the first file again
@@ -24,15 +24,15 @@ class Handler final : public HubHandler {
   Handler(Exposures& exposures, Hub& hub, bool ucx) : server_(exposures, hub, ucx) {}
   void connected(ConnectionId, const std::string&) override {}
   Result<void> received(ConnectionId id, const Frame& frame) override {
-    if (RoadServer::handles(frame.type)) return server_.received(id, frame);
-    return fail(ErrorKind::corrupt, "not for roads");
+    if (TransportServer::handles(frame.type)) return server_.received(id, frame);
+    return fail(ErrorKind::corrupt, "not for transports");
   }
   void disconnected(ConnectionId id, Ending) override { server_.disconnected(id); }
   void tick(Time) override {}
   Time next_tick() const override { return Time::max(); }
 
  private:
-  RoadServer server_;
+  TransportServer server_;
 };
 
 struct Common {
@@ -77,17 +77,17 @@ Result<void> serve(const Common& common, std::span<char*> paths) {
 Result<void> read_for_ever(const Common& common, uint64_t exposure) {
   constexpr std::chrono::seconds kPatience{10};
   FOREBAY_TRY(Link link, Link::open(common.addresses, common.credentials, common.purpose, kPatience));
-  std::unique_ptr<Road> road;
+  std::unique_ptr<Transport> transport;
   if (common.ucx) {
-    FOREBAY_TRY(road, ucx_road(std::move(link), kPatience));
+    FOREBAY_TRY(transport, ucx_transport(std::move(link), kPatience));
   } else {
-    road = stream_road(std::move(link), kPatience);
+    transport = stream_transport(std::move(link), kPatience);
   }
   Bytes out(10'000'000);
   const Piece pieces[] = {{0, 0, out.size()}};
   for (bool first = true;; first = false) {
-    FOREBAY_CHECK(road->begin(exposure, pieces, out));
-    FOREBAY_CHECK(road->finish());
+    FOREBAY_CHECK(transport->begin(exposure, pieces, out));
+    FOREBAY_CHECK(transport->finish());
     if (first) say("reading");
   }
 }

@@ -27,7 +27,7 @@ AgentCore::AgentCore(const AgentOptions& options, std::string node, fabric::Hub&
       hub_(hub),
       watcher_(std::move(watcher)),
       find_coordinator_(std::move(find_coordinator)),
-      roads_(exposures_, hub, options.ucx),
+      transports_(exposures_, hub, options.ucx),
       deliveries_(options.stage, hub),
       rank_processes_(options.watches_ranks ? std::make_unique<RankProcesses>(options.rendezvous) : nullptr),
       chores_([&hub](std::function<void()> what) { hub.post(std::move(what)); }) {}
@@ -96,7 +96,7 @@ void AgentCore::connected(ConnectionId, const std::string&) {}
 
 void AgentCore::disconnected(ConnectionId id, Ending) {
   if (coordinator_ && coordinator_->id == id) return lose_coordinator();
-  roads_.disconnected(id);
+  transports_.disconnected(id);
   deliveries_.disconnected(id);
   reading_.erase(id);
   delivering_.erase(id);
@@ -109,7 +109,7 @@ void AgentCore::disconnected(ConnectionId id, Ending) {
 }
 
 Result<void> AgentCore::received(ConnectionId id, const fabric::Frame& frame) {
-  if (fabric::RoadServer::handles(frame.type)) return roads_.received(id, frame);
+  if (fabric::TransportServer::handles(frame.type)) return transports_.received(id, frame);
   if (DeliveryServer::handles(frame.type)) return deliveries_.received(id, frame);
   FOREBAY_TRY(auto message, wire::decode(frame));
   if (coordinator_ && coordinator_->id == id) return hear_coordinator(std::move(message));

@@ -20,8 +20,8 @@
 #include "fabric/remote.h"
 #include "job/agent/agent.h"
 #include "job/agent/agent_sets.h"
-#include "job/agent/chores.h"
 #include "job/agent/rank_processes.h"
+#include "job/agent/serial_worker.h"
 #include "job/delivery/delivery.h"
 #include "job/rendezvous/rendezvous.h"
 #include "job/stage/stage_scan.h"
@@ -180,7 +180,7 @@ class AgentCore final : public fabric::HubHandler {
   Watcher watcher_;
   std::function<void()> find_coordinator_;
   fabric::Exposures exposures_;
-  fabric::RoadServer roads_;
+  fabric::TransportServer transports_;
   DeliveryServer deliveries_;
   AgentSets sets_;
   KnownRanks ranks_;
@@ -201,7 +201,7 @@ class AgentCore final : public fabric::HubHandler {
   Time watch_again_ = Time::max(), look_at_all_ = Time::max(), ping_at_ = Time::max();
   std::unique_ptr<RankProcesses> rank_processes_;  // null: nobody wants to know
   std::atomic<uint64_t> moves_ = 0;                // of chores that read layouts
-  Chores chores_;                                  // the last one: it ends first
+  SerialWorker chores_;                            // the last one: it ends first
 };
 
 template <class Table>

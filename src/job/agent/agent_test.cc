@@ -85,8 +85,8 @@ TEST_F(AgentTest, TellsLayoutsOfWhatItOffers) {
   ASSERT_NE(message.body.AsLayouts(), nullptr);
   const auto& bytes = message.body.AsLayouts()->headers;
   const auto headers = value(engine::decode_headers(std::as_bytes(std::span(bytes)), 1 << 20));
-  ASSERT_EQ(headers.directory.files.size(), 1u);
-  EXPECT_EQ(headers.directory.files[0].name, file_of(0));
+  ASSERT_EQ(headers.catalogue.files.size(), 1u);
+  EXPECT_EQ(headers.catalogue.files[0].name, file_of(0));
   for (const auto& [exposure, file] : {std::pair{offer.exposure, 1u}, {offer.exposure + 1, 0u}}) {
     message = ask(exposure, file);
     ASSERT_NE(message.body.AsRefused(), nullptr);

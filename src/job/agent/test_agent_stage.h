@@ -52,18 +52,18 @@ class AgentTest : public TempTest {
   // What a worker would read of the offer, by messages.
   static std::vector<std::string> pull(ScriptedCoordinator& coordinator, const wire::OfferT& offer) {
     const auto addresses = fabric::parse_addresses(coordinator.hellos().back().addresses).value();
-    auto road = fabric::stream_road(
+    auto transport = fabric::stream_transport(
         value(fabric::Link::open(addresses, credentials(), wire::kPurpose, std::chrono::seconds(5))),
         std::chrono::seconds(5));
     std::vector<std::string> texts;
     for (uint32_t i = 0; i < offer.files.size(); ++i) {
       Bytes bytes(offer.files[i]->size);
       const fabric::Piece piece{i, 0, bytes.size()};
-      check(road->begin(offer.exposure, {&piece, 1}, bytes));
-      check(road->finish());
+      check(transport->begin(offer.exposure, {&piece, 1}, bytes));
+      check(transport->finish());
       texts.emplace_back(as_text(bytes));
     }
-    check(road->check_unchanged(offer.exposure));
+    check(transport->check_unchanged(offer.exposure));
     return texts;
   }
 

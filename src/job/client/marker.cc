@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/directory.h"
+#include "base/catalogue.h"
 #include "store/sealed_text.h"
 
 namespace forebay::job {

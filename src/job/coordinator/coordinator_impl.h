@@ -85,7 +85,7 @@ struct Coordinator::Impl {
   };
 
   // What became of a set, for agents that offer it again.
-  struct Fate {
+  struct FinishedSet {
     std::string name;
     wire::SetState state = wire::SetState::failed;
     std::string stored_as, message;
@@ -196,7 +196,7 @@ struct Coordinator::Impl {
   std::set<std::string> excluded;                     // hosts
   std::map<uint64_t, Set> sets;
   std::unordered_map<std::string, uint64_t> set_ids;  // by name
-  std::deque<Fate> history;
+  std::deque<FinishedSet> history;
   std::optional<LastRestart> last_restart;
   uint64_t last_attempt = 0;       // the latest start of the application that is known of
   uint64_t lists_owed = 0;         // by the store

@@ -103,7 +103,7 @@ void Coordinator::Impl::take_part(SessionId id, Session& session, wire::OfferT& 
 }
 
 bool Coordinator::Impl::answer_from_history(SessionId id, const std::string& name, const Part& part) {
-  const auto is_same = [&](const Fate& fate) {
+  const auto is_same = [&](const FinishedSet& fate) {
     return fate.name == name && std::ranges::binary_search(fate.hashes, part.hash);
   };
   const auto found = std::ranges::find_if(history.rbegin(), history.rend(), is_same);
@@ -302,15 +302,15 @@ void Coordinator::Impl::finish(uint64_t id, wire::SetState state, std::string st
   set_ids.erase(set.name);
   for (const UnitId unit : set.units) remove_unit(unit);
   if (state != wire::SetState::durable && set.is_drained()) out.commands.push_back(Abandon{set.staging});
-  Fate fate{.name = set.name,
-            .state = state,
-            .stored_as = stored_as,
-            .message = message,
-            .step = set.step,
-            .raw_bytes = set.raw_done,
-            .stored_bytes = set.stored_done,
-            .seconds = set.is_drained() ? std::chrono::duration<double>(now - set.drained_since).count() : 0,
-            .steps = set.steps};
+  FinishedSet fate{.name = set.name,
+                   .state = state,
+                   .stored_as = stored_as,
+                   .message = message,
+                   .step = set.step,
+                   .raw_bytes = set.raw_done,
+                   .stored_bytes = set.stored_done,
+                   .seconds = set.is_drained() ? std::chrono::duration<double>(now - set.drained_since).count() : 0,
+                   .steps = set.steps};
   for (const auto& [group, report] : set.reports) fate.cpu.add(report.cpu_seconds);
   count(state, stored_as);
   for (const auto& [key, part] : set.parts) {

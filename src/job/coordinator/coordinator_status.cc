@@ -43,7 +43,7 @@ json steps_row(const Steps& steps) {
   return row;
 }
 
-json past_row(const Impl::Fate& fate) {
+json past_row(const Impl::FinishedSet& fate) {
   json row = {{"name", fate.name},
               {"state", fate.state == wire::SetState::durable   ? "durable"
                         : fate.state == wire::SetState::skipped ? "skipped"

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
+#include "base/catalogue.h"
 #include "base/checksum.h"
-#include "base/directory.h"
 #include "engine/pack/tree.h"
 
 namespace forebay::job {

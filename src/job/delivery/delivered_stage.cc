@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include "base/directory.h"
+#include "base/catalogue.h"
 #include "engine/restore/directory_target.h"
 #include "job/client/stage_names.h"
 #include "job/delivery/delivery.h"

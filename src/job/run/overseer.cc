@@ -27,7 +27,8 @@ bool is_among(const std::vector<std::string>& all, const std::string& one) {
 
 }  // namespace
 
-Overseer::Overseer(const WatchOptions& options, Errand look, std::function<Errand(const std::string& host)> exclude)
+Overseer::Overseer(const WatchOptions& options, HelperCommand look,
+                   std::function<HelperCommand(const std::string& host)> exclude)
     : look_(std::move(look)), exclude_(std::move(exclude)), interval_(interval_of(options)) {}
 
 bool Overseer::knows_excluded() const {
@@ -35,18 +36,18 @@ bool Overseer::knows_excluded() const {
   return newest_ && std::ranges::all_of(excluded_, [&](const auto& host) { return is_among(newest_->excluded, host); });
 }
 
-void Overseer::start(const Errand& errand, Time now) {
-  errands_.clear();
+void Overseer::start(const HelperCommand& errand, Time now) {
+  helpers_.clear();
   started_ = now;
-  if (!errands_.start(errand)) errands_.clear();
+  if (!helpers_.start(errand)) helpers_.clear();
 }
 
 void Overseer::finish(Time now) {
   const bool in_time = now - started_ < kPatience;
-  if (!errands_.done() && in_time) return;
+  if (!helpers_.done() && in_time) return;
   const auto outputs =
-      errands_.done() ? errands_.outputs() : Result<std::vector<std::string>>(std::vector<std::string>{});
-  errands_.clear();
+      helpers_.done() ? helpers_.outputs() : Result<std::vector<std::string>>(std::vector<std::string>{});
+  helpers_.clear();
   next_ = now + (is_hurried_ ? std::min(interval_, kHurriedInterval) : interval_);
   if (std::exchange(is_telling_, false)) return look_soon();
   is_looking_ = false;
@@ -73,14 +74,14 @@ Overseer::Time Overseer::next_tick() const {
   return is_looking_ || is_telling_ ? started_ + kPatience : next_;
 }
 
-std::vector<int> Overseer::pipes() const { return errands_.pipes(); }
-void Overseer::readable(int fd) { errands_.readable(fd); }
-bool Overseer::ended(const Ended& process) { return errands_.ended(process); }
-bool Overseer::owns(pid_t pid) const { return errands_.owns(pid); }
+std::vector<int> Overseer::pipes() const { return helpers_.pipes(); }
+void Overseer::readable(int fd) { helpers_.readable(fd); }
+bool Overseer::ended(const Ended& process) { return helpers_.ended(process); }
+bool Overseer::owns(pid_t pid) const { return helpers_.owns(pid); }
 
 void Overseer::end() {
   is_over_ = true;
-  errands_.clear();
+  helpers_.clear();
 }
 
 std::optional<Overseer::Seen> Overseer::take_seen() { return std::exchange(seen_, std::nullopt); }

@@ -7,20 +7,21 @@
 #include <string>
 #include <vector>
 
-#include "job/run/errands.h"
+#include "job/run/helper_commands.h"
 #include "job/run/sight.h"
 #include "job/run/watchdog.h"
 
 namespace forebay::job {
 
-// Used by one thread, which waits for its pipes and processes as for those of Errands.
+// Used by one thread, which waits for its pipes and processes as for those of HelperCommands.
 class Overseer {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
   // `look` prints what parse_sight() takes; `exclude` tells the coordinator of one node. Without any of the times of
   // `options` there are no looks.
-  Overseer(const WatchOptions& options, Errand look, std::function<Errand(const std::string& host)> exclude);
+  Overseer(const WatchOptions& options, HelperCommand look,
+           std::function<HelperCommand(const std::string& host)> exclude);
 
   bool is_needed() const { return interval_.count() > 0; }
 
@@ -47,13 +48,13 @@ class Overseer {
 
  private:
   void finish(Time now);
-  void start(const Errand& errand, Time now);
+  void start(const HelperCommand& errand, Time now);
 
-  Errand look_;
-  std::function<Errand(const std::string& host)> exclude_;
+  HelperCommand look_;
+  std::function<HelperCommand(const std::string& host)> exclude_;
   std::chrono::milliseconds interval_{0};
   std::vector<std::string> excluded_;
-  Errands errands_;
+  HelperCommands helpers_;
   bool is_looking_ = false, is_telling_ = false, is_over_ = false, is_hurried_ = false;
   Time started_{}, next_{};
   std::optional<Seen> seen_;

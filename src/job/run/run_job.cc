@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "job/run/application.h"
-#include "job/run/errands.h"
 #include "job/run/events.h"
 #include "job/run/guard.h"
+#include "job/run/helper_commands.h"
 #include "job/run/overseer.h"
 
 namespace forebay::job {
@@ -70,13 +70,13 @@ class Run {
 
   void handle(Time until) {
     auto pipes = daemons_.pipes();
-    for (const Errands* errands : {&errands_, &clock_})
+    for (const HelperCommands* errands : {&helpers_, &clock_})
       for (const int fd : errands->pipes()) pipes.push_back(fd);
     for (const int fd : overseer_.pipes()) pipes.push_back(fd);
     const auto seen = events_.wait(pipes, std::min({until, overseer_.next_tick(), deadline_.next()}));
     for (const int fd : seen.readable) {
       daemons_.readable(fd);
-      errands_.readable(fd);
+      helpers_.readable(fd);
       overseer_.readable(fd);
       clock_.readable(fd);
     }
@@ -85,7 +85,7 @@ class Run {
       if (application_.ended(one)) {
         report_.ending = one.ending;
       } else if (!daemons_.ended(one, now) && !overseer_.ended(one)) {
-        if (!errands_.ended(one)) clock_.ended(one);
+        if (!helpers_.ended(one)) clock_.ended(one);
       }
     }
     for (const Events::Signal& signal : seen.signals) received(signal);
@@ -288,13 +288,13 @@ class Run {
     return plan_.restart_words(outputs);
   }
 
-  Result<std::vector<Errand>> what_to_restore() {
+  Result<std::vector<HelperCommand>> what_to_restore() {
     const Time end = Clock::now() + plan_.restart_timeout;
     for (;;) {
       std::vector<std::string> found;
-      for (const Errand& look : plan_.looks) {
+      for (const HelperCommand& look : plan_.looks) {
         FOREBAY_TRY(const auto outputs, go({look}, plan_.restart_timeout));
-        if (ending()) return std::vector<Errand>{};
+        if (ending()) return std::vector<HelperCommand>{};
         found.push_back(outputs[0]);
       }
       FOREBAY_TRY(auto errands, plan_.restores(found, Clock::now() >= end, nodes_.in_use()));
@@ -304,16 +304,16 @@ class Run {
   }
 
   // Runs errands to their end, side by side.
-  Result<std::vector<std::string>> go(const std::vector<Errand>& errands, std::chrono::milliseconds patience,
+  Result<std::vector<std::string>> go(const std::vector<HelperCommand>& errands, std::chrono::milliseconds patience,
                                       bool even_when_ending = false) {
-    errands_.clear();
-    for (const Errand& errand : errands) FOREBAY_CHECK(errands_.start(errand));
-    const bool done = pump([&] { return errands_.done() || (ending() && !even_when_ending); }, Clock::now() + patience);
-    if (done && !errands_.done()) return std::vector<std::string>(errands.size());
+    helpers_.clear();
+    for (const HelperCommand& errand : errands) FOREBAY_CHECK(helpers_.start(errand));
+    const bool done = pump([&] { return helpers_.done() || (ending() && !even_when_ending); }, Clock::now() + patience);
+    if (done && !helpers_.done()) return std::vector<std::string>(errands.size());
     if (!done)
       return fail(ErrorKind::timeout,
                   report_.left ? "interrupted" : fmt::format("{} took more than {} s", errands[0].name, patience / 1s));
-    return errands_.outputs();
+    return helpers_.outputs();
   }
 
   Result<void> launch(std::vector<std::string> more) {
@@ -350,7 +350,7 @@ class Run {
   std::vector<pid_t> orphans() const {
     auto all = children();
     std::erase_if(all, [&](pid_t pid) {
-      return daemons_.owns(pid) || errands_.owns(pid) || overseer_.owns(pid) || clock_.owns(pid) ||
+      return daemons_.owns(pid) || helpers_.owns(pid) || overseer_.owns(pid) || clock_.owns(pid) ||
              application_.owns(pid);
     });
     return all;
@@ -392,7 +392,7 @@ class Run {
 
   // Whatever happened before: no process is left.
   void end_all() {
-    errands_.clear();
+    helpers_.clear();
     overseer_.end();
     clock_.clear();
     application_.kill();
@@ -414,7 +414,7 @@ class Run {
   const std::pair<std::string, std::string>& mark_;
   Events events_;
   Daemons daemons_;
-  Errands errands_;
+  HelperCommands helpers_;
   NodeTable nodes_;
   Overseer overseer_;
   ProgressWatch progress_;
@@ -423,7 +423,7 @@ class Run {
   std::vector<std::string> lost_;  // nodes in use, by the newest
   std::vector<std::string> said_;
   Deadline deadline_;
-  Errands clock_;  // asks how much time the job has left
+  HelperCommands clock_;  // asks how much time the job has left
   bool asks_time_ = false;
   Time end_of_job_ = Time::max();
   Application application_;

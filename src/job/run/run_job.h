@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "job/run/daemons.h"
 #include "job/run/deadline.h"
-#include "job/run/errands.h"
+#include "job/run/helper_commands.h"
 #include "job/run/node_table.h"
 #include "job/run/relaunch.h"
 #include "job/run/watchdog.h"
@@ -31,8 +31,8 @@ struct RunPlan {
   // Before each start: first errands, one after another, whose outputs say which others are to be done (nothing: it
   // cannot be told yet, and they are done again, while `restart_timeout` lasts; after that `is_last`), and what is to
   // be appended to the application's words when these are done. Without any, nothing is restored.
-  std::vector<Errand> looks;
-  using Restores = Result<std::optional<std::vector<Errand>>>;
+  std::vector<HelperCommand> looks;
+  using Restores = Result<std::optional<std::vector<HelperCommand>>>;
   std::function<Restores(const std::vector<std::string>& outputs, bool is_last, const Nodes& nodes)> restores;
   std::function<Result<std::vector<std::string>>(const std::vector<std::string>& outputs)> restart_words;
 
@@ -42,16 +42,16 @@ struct RunPlan {
   // What is looked after while the application runs, by what `look` prints (sight.h); `exclude` tells the coordinator
   // of a node that is lost.
   WatchOptions watch;
-  Errand look;
-  std::function<Errand(const std::string& host)> exclude;
+  HelperCommand look;
+  std::function<HelperCommand(const std::string& host)> exclude;
 
   // The application is told to end when the time of the job is nearly over. `ask_time` prints what `time_left` reads;
   // not used if the deadline does not ask.
   Deadline deadline;
-  Errand ask_time;
+  HelperCommand ask_time;
   std::function<Result<Deadline::Left>(const std::string& output)> time_left;
 
-  Errand drain;  // ends the daemons when everything is drained; its output is passed on
+  HelperCommand drain;  // ends the daemons when everything is drained; its output is passed on
 
   std::chrono::milliseconds start_timeout{60'000};     // for the daemons to be ready
   std::chrono::milliseconds restart_timeout{600'000};  // for an errand of a restart

@@ -140,7 +140,7 @@ TEST_F(RunJob, StartsACrashedApplicationAgainFromWhatWasRestored) {
   plan_.restores = [looked = 0](const std::vector<std::string>& outputs, bool is_last,
                                 const Nodes&) mutable -> RunPlan::Restores {
     if (++looked == 1 && !is_last) return std::nullopt;
-    return std::vector<Errand>{{"a", {"echo", outputs[1] + outputs[0]}}, {"b", {"echo", "b"}}};
+    return std::vector<HelperCommand>{{"a", {"echo", outputs[1] + outputs[0]}}, {"b", {"echo", "b"}}};
   };
   plan_.restart_words = [](const std::vector<std::string>& outputs) -> Result<std::vector<std::string>> {
     return std::vector<std::string>{"--restart", fmt::format("{}{}", outputs[0][0], outputs[1][0])};
@@ -247,7 +247,7 @@ class Watched : public RunJob {
     RunJob::SetUp();
     plan_.look = {"the look", {"cat", "status"}, true};
     plan_.exclude = [](const std::string& host) {
-      return Errand{"the exclusion", {"sh", "-c", "echo " + host + " >> told; mv next status"}, true};
+      return HelperCommand{"the exclusion", {"sh", "-c", "echo " + host + " >> told; mv next status"}, true};
     };
     plan_.relaunches = 1;
     plan_.grace = 10s;
@@ -356,7 +356,7 @@ TEST_F(Watched, ASpareThatDoesNotStartIsLostToo) {
   EXPECT_THAT(read("report"), HasSubstr("node c is lost: d takes its place\n"));
 }
 
-TEST_F(RunJob, LeavesAtOnceAfterASecondSignal) {
+TEST_F(RunJob, LeavesParallelForAfterASecondSignal) {
   plan_.application = {"sh", "-c", "trap '' TERM; touch started; while :; do sleep 0.05; done"};
   plan_.daemons[0].words = {"sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.05; done"};
   const auto begin = std::chrono::steady_clock::now();

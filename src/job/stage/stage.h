@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/byte_source.h"
-#include "base/directory.h"
+#include "base/catalogue.h"
 #include "base/error.h"
 #include "job/client/marker.h"
 

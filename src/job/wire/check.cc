@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/directory.h"
+#include "base/catalogue.h"
 #include "base/layout.h"
 #include "job/wire/messages.h"
 

@@ -28,7 +28,7 @@ void encode(Bytes& to, Table body) {
 }
 
 // corrupt if the frame is not such a message, or breaks a rule of messages.fbs: a missing field, an unknown value of an
-// enumeration, a file's name that is not safe (base/directory.h), a set's name that is no single safe path component,
+// enumeration, a file's name that is not safe (base/catalogue.h), a set's name that is no single safe path component,
 // an index out of its range. What it returns takes at most a few times the memory of the frame's body.
 Result<MessageT> decode(const fabric::Frame& frame);
 

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "base/directory.h"
+#include "base/catalogue.h"
 
 namespace forebay::job::wire {
 namespace {

@@ -1,4 +1,4 @@
-// Which road a worker's bytes take (decision 0019, "Bytes by three roads").
+// Which transport a worker's bytes take (decision 0019, "Bytes by three transports").
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How RemoteSources come to the directory of their group.
+// How RemoteSources come to the catalogue of their group.
 #include <algorithm>
 #include <utility>
 
@@ -8,35 +8,35 @@
 
 namespace forebay::job {
 
-Result<engine::GroupDirectory> RemoteSources::directory(const LayoutOptions& options, uint64_t memory_bytes) {
+Result<engine::GroupCatalogue> RemoteSources::catalogue(const LayoutOptions& options, uint64_t memory_bytes) {
   std::vector<std::pair<uint32_t, fabric::Link>> asked;
   for (uint32_t number = 0; number < peers_.size(); ++number) {
-    if (peers_[number].files.empty() || peers_[number].roads->is_here()) continue;
+    if (peers_[number].files.empty() || peers_[number].transports->is_here()) continue;
     FOREBAY_TRY(auto link, faults_.of(number, ask_for_headers(peers_[number])));
     asked.emplace_back(number, std::move(link));
   }
   Gathered gathered{.bytes_left = memory_bytes / 2};
   for (uint32_t number = 0; number < peers_.size(); ++number) {
-    if (!peers_[number].roads->is_here()) continue;
+    if (!peers_[number].transports->is_here()) continue;
     FOREBAY_TRY(auto own, faults_.of(number, headers_here(peers_[number], options, gathered.bytes_left)));
     gathered.add(number, std::move(own));
   }
   for (auto& [number, link] : asked) {
     FOREBAY_TRY(auto received, faults_.of(number, receive_headers(link, options, gathered.bytes_left)));
     gathered.add(number, std::move(received));
-    FOREBAY_CHECK(faults_.of(number, peers_[number].roads->add(std::move(link))));
+    FOREBAY_CHECK(faults_.of(number, peers_[number].transports->add(std::move(link))));
     options.moved();
   }
   return merge(gathered, options, memory_bytes - memory_bytes / 2);
 }
 
 void RemoteSources::Gathered::add(uint32_t peer, engine::Headers more) {
-  bytes_left -= std::min(bytes_left, more.directory.memory_bytes());
+  bytes_left -= std::min(bytes_left, more.catalogue.memory_bytes());
   headers.push_back(std::move(more));
   senders.push_back(peer);
 }
 
-Result<engine::GroupDirectory> RemoteSources::merge(const Gathered& gathered, const LayoutOptions& options,
+Result<engine::GroupCatalogue> RemoteSources::merge(const Gathered& gathered, const LayoutOptions& options,
                                                     uint64_t memory_bytes) {
   const auto merged = [&](std::span<const engine::Headers> headers, std::span<const engine::SourceFile> files) {
     return engine::merge_headers(headers, files, options.similarity, memory_bytes, options.threads);
@@ -57,9 +57,9 @@ std::vector<engine::SourceFile> RemoteSources::files_of(const Peer& peer) const 
 }
 
 Result<fabric::Link> RemoteSources::ask_for_headers(const Peer& peer) const {
-  FOREBAY_TRY(fabric::Link link, access_.connect(peer.roads->peer()));
+  FOREBAY_TRY(fabric::Link link, access_.connect(peer.transports->peer()));
   wire::LayoutRequestT request;
-  request.exposure = peer.roads->peer().exposure;
+  request.exposure = peer.transports->peer().exposure;
   for (const uint32_t file : peer.files) request.files.push_back(places_[file].number);
   Bytes frame;
   wire::encode(frame, std::move(request));

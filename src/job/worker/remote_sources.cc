@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "job/worker/road_source.h"
+#include "job/worker/transport_source.h"
 
 namespace forebay::job {
 namespace {
@@ -69,7 +69,7 @@ void RemoteSources::add_peer(const wire::PeerT& peer, const std::string& set, st
     files_[files[i]].path = here[i].path;
     places_[files[i]].number = i;
   }
-  peers_.push_back({std::make_unique<RoadPool>(access_, peer, std::move(here)), std::move(files)});
+  peers_.push_back({std::make_unique<TransportPool>(access_, peer, std::move(here)), std::move(files)});
 }
 
 // The files as they are in `directory`: nothing if any of them is not what was offered, be it because this is another
@@ -92,10 +92,11 @@ std::vector<fabric::ExposedFile> RemoteSources::find_here(const std::string& dir
 
 Result<std::shared_ptr<ByteSource>> RemoteSources::get(size_t index) {
   const Place& place = places_[index];
-  const RoadPool& roads = *peers_[place.peer].roads;
-  if (!roads.is_here()) return std::make_shared<RoadSource>(*this, static_cast<uint32_t>(index), files_[index]);
+  const TransportPool& transports = *peers_[place.peer].transports;
+  if (!transports.is_here())
+    return std::make_shared<TransportSource>(*this, static_cast<uint32_t>(index), files_[index]);
   const auto open = [&]() -> Result<std::shared_ptr<ByteSource>> {
-    const fabric::ExposedFile& file = roads.here()[place.number];
+    const fabric::ExposedFile& file = transports.here()[place.number];
     FOREBAY_TRY(std::shared_ptr<FileSource> source, FileSource::open(file.path));
     if (source->identity() != file.identity)
       return fail(ErrorKind::changed, "the file changed since it was offered", file.path);
@@ -104,32 +105,32 @@ Result<std::shared_ptr<ByteSource>> RemoteSources::get(size_t index) {
   return faults_.of(place.peer, open());
 }
 
-// One read: a road to each peer that has pieces of it.
+// One read: a transport to each peer that has pieces of it.
 class RemoteSources::Reading {
  public:
-  explicit Reading(RemoteSources& sources) : sources_(sources), roads_(sources.peers_.size()) {}
+  explicit Reading(RemoteSources& sources) : sources_(sources), transports_(sources.peers_.size()) {}
 
   // Asks for pieces that lie with one peer and come together in `out`.
   Result<void> begin(uint32_t peer, std::span<const fabric::Piece> pieces, std::span<std::byte> out) {
-    RoadPool& pool = *sources_.peers_[peer].roads;
-    if (!roads_[peer]) {
-      FOREBAY_TRY(roads_[peer], sources_.faults_.of(peer, pool.take()));
+    TransportPool& pool = *sources_.peers_[peer].transports;
+    if (!transports_[peer]) {
+      FOREBAY_TRY(transports_[peer], sources_.faults_.of(peer, pool.take()));
     }
-    return sources_.faults_.of(peer, roads_[peer]->begin(pool.peer().exposure, pieces, out));
+    return sources_.faults_.of(peer, transports_[peer]->begin(pool.peer().exposure, pieces, out));
   }
 
   Result<void> finish() {
-    for (uint32_t peer = 0; peer < roads_.size(); ++peer) {
-      if (!roads_[peer]) continue;
-      FOREBAY_CHECK(sources_.faults_.of(peer, roads_[peer]->finish()));
-      sources_.peers_[peer].roads->give_back(std::move(roads_[peer]));
+    for (uint32_t peer = 0; peer < transports_.size(); ++peer) {
+      if (!transports_[peer]) continue;
+      FOREBAY_CHECK(sources_.faults_.of(peer, transports_[peer]->finish()));
+      sources_.peers_[peer].transports->give_back(std::move(transports_[peer]));
     }
     return {};
   }
 
  private:
   RemoteSources& sources_;
-  std::vector<std::unique_ptr<fabric::Road>> roads_;  // by peer; those of a read that failed end with it
+  std::vector<std::unique_ptr<fabric::Transport>> transports_;  // by peer; those of a read that failed end with it
 };
 
 Result<void> RemoteSources::read(std::span<const engine::SourcePiece> pieces, std::span<std::byte> out) {
@@ -153,9 +154,9 @@ Result<void> RemoteSources::check_unchanged() {
   for (uint32_t number = 0; number < peers_.size(); ++number) {
     Peer& peer = peers_[number];
     if (peer.files.empty()) continue;
-    FOREBAY_TRY(auto road, faults_.of(number, peer.roads->take()));
-    FOREBAY_CHECK(faults_.of(number, road->check_unchanged(peer.roads->peer().exposure)));
-    peer.roads->give_back(std::move(road));
+    FOREBAY_TRY(auto transport, faults_.of(number, peer.transports->take()));
+    FOREBAY_CHECK(faults_.of(number, transport->check_unchanged(peer.transports->peer().exposure)));
+    peer.transports->give_back(std::move(transport));
   }
   return {};
 }

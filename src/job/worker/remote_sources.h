@@ -17,7 +17,7 @@
 #include "format/reader.h"
 #include "job/wire/messages.h"
 #include "job/worker/agent_access.h"
-#include "job/worker/road_pool.h"
+#include "job/worker/transport_pool.h"
 #include "merge/similarity.h"
 
 namespace forebay::job {
@@ -42,10 +42,10 @@ class RemoteSources final : public engine::Sources {
   // By rank, then name as scan_tree() has them.
   std::span<const engine::SourceFile> files() const { return files_; }
 
-  // The group's directory: each agent of another node is asked for its headers, all at once, while those of this node
+  // The group's catalogue: each agent of another node is asked for its headers, all at once, while those of this node
   // are read here. An agent that is at it for long sends Pings. limit if it does not fit into `memory_bytes`; else
   // errors as of the sources and of merge_headers().
-  Result<engine::GroupDirectory> directory(const LayoutOptions& options, uint64_t memory_bytes);
+  Result<engine::GroupCatalogue> catalogue(const LayoutOptions& options, uint64_t memory_bytes);
 
   Result<std::shared_ptr<ByteSource>> get(size_t index) override;
   Result<void> read(std::span<const engine::SourcePiece> pieces, std::span<std::byte> out) override;
@@ -57,11 +57,11 @@ class RemoteSources final : public engine::Sources {
  private:
   struct Place {
     uint32_t peer = 0;
-    uint32_t number = 0;   // by which its road knows the file
+    uint32_t number = 0;   // by which its transport knows the file
     int64_t ctime_ns = 0;  // as it was offered
   };
   struct Peer {
-    std::unique_ptr<RoadPool> roads;
+    std::unique_ptr<TransportPool> transports;
     std::vector<uint32_t> files;  // indices into files_, regular ones
   };
   // The headers that have come, and whose they are.
@@ -83,7 +83,7 @@ class RemoteSources final : public engine::Sources {
   std::vector<engine::SourceFile> files_of(const Peer& peer) const;
   Result<fabric::Link> ask_for_headers(const Peer& peer) const;
   Result<engine::Headers> headers_here(const Peer& peer, const LayoutOptions& options, uint64_t memory_bytes) const;
-  Result<engine::GroupDirectory> merge(const Gathered& gathered, const LayoutOptions& options, uint64_t memory_bytes);
+  Result<engine::GroupCatalogue> merge(const Gathered& gathered, const LayoutOptions& options, uint64_t memory_bytes);
   Result<engine::Headers> receive_headers(fabric::Link& link, const LayoutOptions& options,
                                           uint64_t memory_bytes) const;
 

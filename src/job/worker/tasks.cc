@@ -10,7 +10,7 @@
 #include "engine/pack/pack_group.h"
 #include "engine/pack/read_layouts.h"
 #include "engine/pack/set_before.h"
-#include "engine/restore/deliver.h"
+#include "engine/restore/write_files.h"
 #include "job/stage/counted_sources.h"
 #include "job/worker/remote_sources.h"
 #include "job/worker/routing_target.h"
@@ -53,12 +53,12 @@ Result<std::string> pack(const wire::TaskT& task, const TaskContext& context, co
                               .threads = resources.threads,
                               .moved = [&] { context.progress.step(); },
                               .stop = context.stop};
-  const auto directory = [&](uint64_t memory_bytes) { return sources.directory(layouts, memory_bytes); };
+  const auto catalogue = [&](uint64_t memory_bytes) { return sources.catalogue(layouts, memory_bytes); };
   CountedSources counted(sources, [&] { context.progress.step(); });  // samples come before the first frame
   const engine::GroupHooks hooks{.delivered = [&](uint64_t raw_bytes) { context.progress.add(raw_bytes); },
                                  .stop = context.stop};
   const auto report =
-      engine::pack_group({.files = sources.files(), .sources = counted, .directory = directory},
+      engine::pack_group({.files = sources.files(), .sources = counted, .catalogue = catalogue},
                          {.path = path, .name = task.container, .limit = context.options.limit}, options, resources,
                          nullptr, remembered(task, context.options, resources.memory_bytes), hooks);
   if (report) return engine::to_text(*report);
@@ -87,7 +87,7 @@ Result<void> deliver(const wire::TaskT& task, const TaskContext& context, PeerFa
   FOREBAY_TRY(const store::SetInfo set, find_set(task));
   FOREBAY_TRY(const store::ContainerEntry entry, find_container(set, task.container));
   FOREBAY_TRY(const auto target, RoutingTarget::open(context.access, task, faults));
-  FOREBAY_CHECK(engine::deliver_container(set, entry, target->ranks(), *target, resources, context.stop));
+  FOREBAY_CHECK(engine::write_container_files(set, entry, target->ranks(), *target, resources, context.stop));
   return target->finish();
 }
 

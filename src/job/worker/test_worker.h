@@ -26,7 +26,7 @@ namespace forebay::job::testing_support {
 class TestAgent {
  public:
   explicit TestAgent(const std::string& stage)
-      : stage_(stage), roads_(exposures_, hub_.hub(), true), deliveries_(stage, hub_.hub()) {}
+      : stage_(stage), transports_(exposures_, hub_.hub(), true), deliveries_(stage, hub_.hub()) {}
   ~TestAgent() { hub_.stop(); }
   TestAgent(const TestAgent&) = delete;
   TestAgent& operator=(const TestAgent&) = delete;
@@ -34,7 +34,7 @@ class TestAgent {
   void serve() {
     hub_.serve([this](fabric::ConnectionId id, const fabric::Frame& frame) { return received(id, frame); },
                [this](fabric::ConnectionId id) {
-                 roads_.disconnected(id);
+                 transports_.disconnected(id);
                  deliveries_.disconnected(id);
                },
                [this] { deliveries_.ping(); });
@@ -54,7 +54,7 @@ class TestAgent {
 
  private:
   Result<void> received(fabric::ConnectionId id, const fabric::Frame& frame) {
-    if (fabric::RoadServer::handles(frame.type)) return roads_.received(id, frame);
+    if (fabric::TransportServer::handles(frame.type)) return transports_.received(id, frame);
     if (DeliveryServer::handles(frame.type)) return deliveries_.received(id, frame);
     FOREBAY_TRY(auto message, wire::decode(frame));
     if (DeliveryServer::handles(message.body.type)) return deliveries_.received(id, std::move(message));
@@ -89,7 +89,7 @@ class TestAgent {
   std::vector<engine::SourceFile> files_;
   HubThread hub_;
   fabric::Exposures exposures_;
-  fabric::RoadServer roads_;
+  fabric::TransportServer transports_;
   DeliveryServer deliveries_;
 };
 

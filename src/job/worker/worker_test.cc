@@ -17,12 +17,12 @@ namespace {
 using namespace testing_support;
 using testing::HasSubstr;
 
-TEST_F(WorkerTest, PacksThroughAllRoadsWhatPackMakes) {
+TEST_F(WorkerTest, PacksThroughAllTransportsWhatPackMakes) {
   write_ranks(6, 100'000);
   stage_ranks();
   start_agents("here", "elsewhere");
   uint64_t id = 0;
-  // Both roads at once; the connections alone; and, as nothing is asked of them, without an agent.
+  // Both transports at once; the connections alone; and, as nothing is asked of them, without an agent.
   for (const FabricChoice fabric : {FabricChoice::automatic, FabricChoice::stream, FabricChoice::node}) {
     SCOPED_TRACE(static_cast<int>(fabric));
     options_.fabric = fabric;

@@ -33,11 +33,11 @@ MpiResult<uint64_t> transfer(File& file, bool writes, const Plan& plan, uint64_t
   const View& view = plan.view->view;
   const uint64_t end = begin + plan.memory.size();
   const bool sieves = writes && descriptor.readable && sieving_wanted(file, view, begin, end);
-  FOREBAY_TRY(Guard guard, guard_bytes(file, view, begin, end, writes, sieves ? Touch::blocks : Touch::pieces));
+  FOREBAY_TRY(Guard guard, guard_bytes(file, view, begin, end, writes, sieves ? LockWidth::blocks : LockWidth::pieces));
   if (writes) file.wrote = true;
   auto moved =
-      writes ? write(descriptor.fd, view, begin, plan.memory, sieves ? Sieve::holes : Sieve::never, guard.permit())
-             : read(descriptor.fd, view, begin, plan.memory, guard.permit());
+      writes ? write(descriptor.fd, view, begin, plan.memory, sieves ? Sieve::holes : Sieve::never, guard.before_call())
+             : read(descriptor.fd, view, begin, plan.memory, guard.before_call());
   auto released = guard.release();
   if (!moved) return fault_in(moved.error(), file.path);
   if (!released) return fault_in(released.error(), file.path);

@@ -26,7 +26,7 @@ MpiResult<uint64_t> access_converted(File& file, const Operation& operation, int
   if (MPI_VERSION < 4 && operation.count > INT_MAX)
     return mpi_fail(MPI_ERR_COUNT, "this MPI library cannot convert so many elements at once");
   FOREBAY_TRY(Guard guard, guard_file(file, operation.writes));
-  FOREBAY_CHECK(guard.permit()());
+  FOREBAY_CHECK(guard.before_call()());
   const QuietErrors quiet(file.handle);
   MPI_Status status;
   auto done = mpi_checked(call_library(file.handle, operation, etype, &status), "MPI-IO");

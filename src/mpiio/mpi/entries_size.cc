@@ -29,7 +29,7 @@ using Resize = MpiResult<void> (*)(File&, int, MPI_Offset);
 MpiResult<void> resize_locked(File& file, MPI_Offset size, Resize resize) {
   FOREBAY_TRY(const Descriptor descriptor, file.descriptor());
   FOREBAY_TRY(Guard guard, guard_file(file, true));
-  FOREBAY_CHECK(guard.permit()());
+  FOREBAY_CHECK(guard.before_call()());
   auto resized = resize(file, descriptor.fd, size);
   auto released = guard.release();
   FOREBAY_CHECK(resized);

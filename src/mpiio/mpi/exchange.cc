@@ -165,7 +165,7 @@ class Exchange {
       FOREBAY_CHECK(receive(bytes, rank, kDataTag));
       keep_error(window.put(pieces, bytes));
     }
-    keep_error(window.write(access_.fd, [this] { return lease_.permit(); }));
+    keep_error(window.write(access_.fd, [this] { return lease_.before_call(); }));
     return {};
   }
 
@@ -178,7 +178,7 @@ class Exchange {
       FOREBAY_TRY(lists[rank], receive_list(rank));
       keep_error(window.expect(lists[rank]));
     }
-    keep_error(window.read(access_.fd, [this] { return lease_.permit(); }));
+    keep_error(window.read(access_.fd, [this] { return lease_.before_call(); }));
     for (int rank = 0; rank < ranks_; ++rank) {
       if (lists[rank].empty()) continue;
       const Bytes bytes = window.get(lists[rank]);

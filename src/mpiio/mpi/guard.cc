@@ -11,10 +11,10 @@ constexpr uint64_t kMostTerms = 1u << 19;
 bool takes_locks(const File& file) { return file.locking && file.settings.load().lock != Locking::none; }
 
 // Never smaller than the bytes that are touched: what cannot be told exactly is locked more widely.
-Region region_for(const View& view, uint64_t data_begin, uint64_t data_end, Locking locking, Touch touch) {
+Region region_for(const View& view, uint64_t data_begin, uint64_t data_end, Locking locking, LockWidth width) {
   if (locking == Locking::file) return Region::whole_file();
   auto exact =
-      touch == Touch::blocks ? sieved_region(view, data_begin, data_end) : region_of(view, data_begin, data_end);
+      width == LockWidth::blocks ? sieved_region(view, data_begin, data_end) : region_of(view, data_begin, data_end);
   if (!exact) return Region::whole_file();
   if (locking == Locking::range || exact->terms().size() > kMostTerms)
     return coarsened(*std::move(exact), Granularity::range);
@@ -30,7 +30,7 @@ Result<Guard> guard_region(File& file, const Region& region, bool exclusive) {
 
 }  // namespace
 
-Permit Guard::permit() {
+BeforeCall Guard::before_call() {
   if (!lock_.held()) return [] { return Result<void>(); };
   return [this] { return lock_.keep(std::chrono::seconds(5)); };
 }
@@ -54,9 +54,9 @@ bool sieving_wanted(const File& file, const View& view, uint64_t data_begin, uin
 }
 
 Result<Guard> guard_bytes(File& file, const View& view, uint64_t data_begin, uint64_t data_end, bool exclusive,
-                          Touch touch) {
+                          LockWidth width) {
   if (!takes_locks(file)) return Guard();
-  const Region region = region_for(view, data_begin, data_end, file.settings.load().lock, touch);
+  const Region region = region_for(view, data_begin, data_end, file.settings.load().lock, width);
   return guard_region(file, region, exclusive);
 }
 

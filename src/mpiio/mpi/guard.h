@@ -9,14 +9,14 @@
 
 namespace forebay::lock::mpiio {
 
-// Holds a lock, or none where the file needs none. Stays where it is: the permit points to it.
+// Holds a lock, or none where the file needs none. Stays where it is: the before_call points to it.
 class Guard {
  public:
   Guard() = default;
   explicit Guard(Lock lock) : lock_(std::move(lock)) {}
 
   // Keeps the lock for as long as a system call should take.
-  Permit permit();
+  BeforeCall before_call();
 
   Result<void> release();
 
@@ -24,8 +24,8 @@ class Guard {
   Lock lock_;
 };
 
-// How an access is going to touch the file.
-enum class Touch : uint8_t {
+// Which bytes an access locks.
+enum class LockWidth : uint8_t {
   pieces,  // only the bytes that it is about
   blocks,  // also holes between them: a write with Sieve::holes
 };
@@ -35,7 +35,7 @@ bool sieving_wanted(const File& file, const View& view, uint64_t data_begin, uin
 
 // Waits for the lock of these data bytes and of what else is touched.
 Result<Guard> guard_bytes(File& file, const View& view, uint64_t data_begin, uint64_t data_end, bool exclusive,
-                          Touch touch);
+                          LockWidth width);
 
 // Waits for the lock of the whole file.
 Result<Guard> guard_file(File& file, bool exclusive);

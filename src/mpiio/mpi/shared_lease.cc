@@ -69,7 +69,7 @@ Result<void> SharedLease::renew(Clock::time_point entered) {
   return {};
 }
 
-Result<void> SharedLease::permit() const {
+Result<void> SharedLease::before_call() const {
   if (Clock::now() < valid_until_) return {};
   return fail(ErrorKind::timeout, "the lease of the collective's lock ended before its I/O", access_.lock_name);
 }

@@ -24,7 +24,7 @@ class SharedLease {
   Result<void> renew(Clock::time_point entered);
 
   // timeout if the time that renew() gave is over.
-  Result<void> permit() const;
+  Result<void> before_call() const;
 
   // Rank 0 unlocks. Before it, all ranks must have stopped to touch the file.
   Result<void> give_back();

@@ -1,0 +1,74 @@
+// Finding the frames of a new set in the set before it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/memory_budget.h"
+#include "engine/set/parent_frames.h"
+#include "store/store.h"
+
+namespace forebay::engine {
+
+// The set whose frames a new set may refer to, the same for all processes of a pack.
+struct Parent {
+  struct Container {
+    std::string set, name;
+    uint64_t id = 0;
+  };
+  // A frame of the parent. It lies in one of its containers or, if the parent only refers to it, where the parent
+  // refers to.
+  struct Frame {
+    uint64_t raw_hash = 0, raw_bytes = 0;
+    uint32_t container = 0;  // index into `containers`
+    uint32_t number = 0;
+    auto operator<=>(const Frame&) const = default;
+  };
+
+  store::Manifest manifest;
+  std::string sets_directory;
+  std::vector<Container> containers;
+  std::vector<Frame> frames;  // in order; each hash and size once
+
+  const Frame* find(uint64_t raw_hash, uint64_t raw_bytes) const;
+};
+
+// Reads the indices of a set's containers, one after the other. What is damaged is passed over with a remark.
+Result<Parent> read_parent(const store::SetInfo& set, uint64_t memory_bytes, std::vector<std::string>& remarks);
+
+// As bytes, for the other processes; and back.
+std::string to_text(const Parent& parent);
+Parent parent_from_text(const std::string& text);
+
+// The sets that a set with this parent may refer to: the parent, and its own parents.
+std::vector<store::ParentEntry> candidates(const store::Manifest& parent);
+
+// Looks up frames. Thread-safe.
+class ParentMatcher {
+ public:
+  // `parent` must outlive this. `memory_bytes` pays for it, too.
+  ParentMatcher(const Parent& parent, uint64_t memory_bytes);
+
+  struct Answer {
+    std::optional<ParentFrame> found;
+    std::string remark;  // why a frame that should have been found was not
+  };
+
+  // Looks for a frame of these bytes. What is found has been read back and compared.
+  Answer find(uint64_t raw_hash, std::span<const std::byte> raw);
+
+  uint64_t memory_bytes() const { return memory_bytes_; }
+
+ private:
+  Result<bool> has_bytes(const ParentFrame& at, std::span<const std::byte> raw);
+
+  const Parent& parent_;
+  const uint64_t memory_bytes_;
+  ParentFrames containers_;
+  MemoryBudget budget_;  // for the frames that are read back
+};
+
+}  // namespace forebay::engine

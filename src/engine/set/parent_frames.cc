@@ -1,0 +1,137 @@
+#include "engine/set/parent_frames.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "engine/set/decoded_frames.h"
+#include "engine/set/set_files.h"
+
+namespace forebay::engine {
+
+ParentFrames::ParentFrames(std::string sets_directory, uint64_t memory_bytes)
+    : sets_directory_(std::move(sets_directory)),
+      memory_bytes_(memory_bytes),
+      decoded_(std::make_shared<DecodedFrames>(memory_bytes / 8)),
+      left_bytes_(memory_bytes - decoded_->memory_bytes()) {}
+
+const Result<OpenContainer>& ParentFrames::open(const ParentFrame& parent) {
+  const std::lock_guard lock(mutex_);
+  const auto key = std::pair(parent.set, parent.container);
+  if (const auto known = opened_.find(key); known != opened_.end()) return known->second;
+  auto opened = open_container(fmt::format("{}/{}/{}", sets_directory_, parent.set, parent.container), left_bytes_);
+  if (opened) {
+    const uint64_t taken = memory_of(*opened);
+    if (taken > left_bytes_)
+      opened = fail(ErrorKind::limit, "the indices of the sets that this one refers to take too much memory",
+                    opened->path, {}, "raise --memory");
+    else
+      left_bytes_ -= taken;
+    if (opened && has_references(*opened)) opened->decoded = decoded_;
+  }
+  return opened_.emplace(key, std::move(opened)).first->second;
+}
+
+Result<const OpenContainer*> ParentFrames::find(const ParentFrame& parent) {
+  const Result<OpenContainer>& opened = open(parent);
+  if (!opened) return std::unexpected(opened.error());
+  const auto wrong = [&](const char* what) { return fail(ErrorKind::corrupt, what, opened->path); };
+  if (opened->reader->id() != parent.container_id)
+    return wrong("this is another container than the one that was meant");
+  if (parent.number >= opened->index().frames.size()) return wrong("the container has no such frame");
+  if (is_parent_frame(*opened, parent.number)) return wrong("the frame is itself only a reference to another set");
+  return &*opened;
+}
+
+std::shared_ptr<ParentFrames> make_parent_frames(const store::SetInfo& set, uint64_t& memory_bytes) {
+  if (set.manifest && set.manifest->parents.empty()) return nullptr;
+  const uint64_t share = memory_bytes / 4;
+  memory_bytes -= share;
+  return std::make_shared<ParentFrames>(std::filesystem::path(set.directory).parent_path().string(), share);
+}
+
+bool is_parent_frame(const OpenContainer& container, uint32_t number) {
+  const container::Index& index = container.index();
+  return index.chains[index.frames[number].chain] == kParentChain;
+}
+
+namespace {
+
+// What is wrong with the parent is also wrong with the frame: `error` came up while it was read.
+Error blamed_on_parent(const OpenContainer& container, uint32_t number, const ParentFrame& parent, const Error& error) {
+  std::string why = fmt::format("cannot be read: {}", error.message());
+  if (error.kind == ErrorKind::not_found) why = "is missing";
+  if (error.kind == ErrorKind::corrupt)
+    why = fmt::format("is damaged{}: {}", error.offset ? fmt::format(" at byte {}", *error.offset) : "", error.what);
+  return {.kind = is_damage(error) ? ErrorKind::corrupt : error.kind,
+          .what = fmt::format("frame {} refers to {}, which {}", number, to_string(parent), why),
+          .path = container.path,
+          .offset = container.index().frames[number].record_offset,
+          .hint = error.kind == ErrorKind::corrupt ? std::string() : error.hint};
+}
+
+Result<RawFrame> read_parent(const OpenContainer& container, uint32_t number, const ParentFrame& parent) {
+  if (!container.parents)
+    return fail(ErrorKind::corrupt, "the manifest says that the set refers to no other", container.path);
+  FOREBAY_TRY(const OpenContainer* const origin, container.parents->find(parent));
+  const container::FrameEntry& mine = container.index().frames[number];
+  const container::FrameEntry& theirs = origin->index().frames[parent.number];
+  if (theirs.is_lost()) return fail(ErrorKind::corrupt, "the frame was lost before its set was repaired", origin->path);
+  if (mine.raw_bytes != theirs.raw_bytes || mine.raw_hash != theirs.raw_hash)
+    return fail(ErrorKind::corrupt, "the frame has other bytes than it had", origin->path);
+  return read_frame(*origin, parent.number);
+}
+
+}  // namespace
+
+Result<RawFrame> decode_parent_frame(const OpenContainer& container, const StoredFrame& stored) {
+  const auto parent = parse_parent_recipe(stored.stored.recipe);
+  if (!parent || !stored.stored.payload.empty())
+    return fail(ErrorKind::corrupt,
+                fmt::format("frame {}: {}", stored.number, parent ? "a reference has a payload" : parent.error().what),
+                container.path, container.index().frames[stored.number].record_offset);
+  auto origin = read_parent(container, stored.number, *parent);
+  if (!origin) return std::unexpected(blamed_on_parent(container, stored.number, *parent, origin.error()));
+  const merge::Frame& frame = container.plan->frames()[stored.number];
+  return RawFrame{.number = stored.number, .slices = container.plan->slices(frame), .raw = std::move(origin->raw)};
+}
+
+uint64_t parent_frame_memory(const OpenContainer& container, uint32_t number) {
+  const uint64_t own = container.reader->read_bytes(number);
+  const auto stored = fetch_frame(container, number);
+  const auto parent = stored ? parse_parent_recipe(stored->stored.recipe) : std::unexpected(stored.error());
+  if (!parent || !container.parents) return own;  // reading it will tell
+  const auto origin = container.parents->find(*parent);
+  return origin ? own + frame_memory(**origin, parent->number) : own;
+}
+
+void add_parent(std::vector<store::ParentEntry>& parents, const std::string& name, uint64_t frames,
+                uint64_t raw_bytes) {
+  auto at = std::ranges::lower_bound(parents, name, {}, &store::ParentEntry::name);
+  if (at == parents.end() || at->name != name) at = parents.insert(at, {.name = name});
+  at->frames += frames;
+  at->raw_bytes += raw_bytes;
+}
+
+void add_parents_of(const OpenContainer& container, std::vector<store::ParentEntry>& parents) {
+  for (uint32_t number = 0; number < container.index().frames.size(); ++number) {
+    if (!is_parent_frame(container, number)) continue;
+    const auto stored = fetch_frame(container, number);
+    const auto parent = stored ? parse_parent_recipe(stored->stored.recipe) : std::unexpected(stored.error());
+    if (parent) add_parent(parents, parent->set, 1, container.index().frames[number].raw_bytes);
+  }
+}
+
+Result<std::vector<store::ParentEntry>> parents_of(const store::SetInfo& set, uint64_t memory_bytes) {
+  std::vector<store::ParentEntry> parents;
+  FOREBAY_TRY(const auto names, container_names(set));
+  for (const std::string& name : names) {
+    const auto opened = open_container(set.directory + "/" + name, memory_bytes);
+    if (opened) add_parents_of(*opened, parents);
+    if (!opened && !is_damage(opened.error())) return std::unexpected(opened.error());
+  }
+  return parents;
+}
+
+}  // namespace forebay::engine

@@ -1,0 +1,68 @@
+// Frames that lie in other sets, read back.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/set/frame_io.h"
+#include "engine/set/parent_frame.h"
+#include "engine/set/set.h"
+#include "store/store.h"
+
+namespace forebay::engine {
+
+// The containers of other sets of the store that hold frames of one set. Each is opened when it is first needed, and
+// stays open. Thread-safe.
+class ParentFrames {
+ public:
+  // `sets_directory` is where the store's sets are; `memory_bytes` pays for the indices of all containers together, and
+  // for some frames that others are predicted from.
+  ParentFrames(std::string sets_directory, uint64_t memory_bytes);
+
+  // What the frame's container is, valid as long as this. Errors as of open_container(); corrupt, too, if it is another
+  // container than was meant, has no such frame, or has itself only a reference in its place.
+  Result<const OpenContainer*> find(const ParentFrame& parent);
+
+  uint64_t memory_bytes() const { return memory_bytes_; }
+
+ private:
+  const Result<OpenContainer>& open(const ParentFrame& parent);
+
+  const std::string sets_directory_;
+  const uint64_t memory_bytes_;
+  std::mutex mutex_;
+  const std::shared_ptr<DecodedFrames> decoded_;
+  uint64_t left_bytes_;
+  std::map<std::pair<std::string, std::string>, Result<OpenContainer>> opened_;  // by the names of set and container
+};
+
+// What opens the parents of a set: null if it has none. Takes a part of `memory_bytes`, and subtracts it.
+std::shared_ptr<ParentFrames> make_parent_frames(const store::SetInfo& set, uint64_t& memory_bytes);
+
+// Whether frame `number` is a reference to another set.
+bool is_parent_frame(const OpenContainer& container, uint32_t number);
+
+// decode_frame() of such a frame. corrupt, naming both frames, if the one that it refers to is missing or damaged: the
+// others of this set may be whole.
+Result<RawFrame> decode_parent_frame(const OpenContainer& container, const StoredFrame& stored);
+
+// frame_memory() of such a frame. Reads its recipe.
+uint64_t parent_frame_memory(const OpenContainer& container, uint32_t number);
+
+// Adds what the frames of `container` take of other sets to `parents`, which is in the order of the names. Created_ns
+// of new entries is left 0. Frames that cannot be read are passed over.
+void add_parents_of(const OpenContainer& container, std::vector<store::ParentEntry>& parents);
+
+// Adds `frames` and `raw_bytes` to the entry of the set `name`.
+void add_parent(std::vector<store::ParentEntry>& parents, const std::string& name, uint64_t frames, uint64_t raw_bytes);
+
+// The sets that a set without a readable manifest refers to, from the containers that are there. Damaged ones tell
+// nothing; an error (permission, limit, unsupported) if one may be whole and cannot be looked into.
+Result<std::vector<store::ParentEntry>> parents_of(const store::SetInfo& set, uint64_t memory_bytes);
+
+}  // namespace forebay::engine
