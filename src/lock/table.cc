@@ -5,8 +5,8 @@
 #include <map>
 #include <utility>
 
-#include "lock/box_index.h"
 #include "lock/overlap.h"
+#include "lock/term_index.h"
 
 namespace forebay::lock {
 // Every request that waits watches one that stands in its way: the latest of those that came before it. When that one
@@ -14,7 +14,7 @@ namespace forebay::lock {
 // later cannot. So a request is granted when nothing before it is in its way, and a queue takes memory in proportion to
 // its length, even if everybody in it waits for everybody before.
 struct Table::Impl {
-  struct Request : BoxIndex::Node {
+  struct Request : TermIndex::Node {
     Region region;
     Request* watched = nullptr;  // nothing if this one is granted
     std::list<Request*> watchers;
@@ -25,11 +25,11 @@ struct Table::Impl {
 
   uint64_t most_effort;
   std::map<Ticket, Request> requests;
-  BoxIndex index;
+  TermIndex index;
   Ticket last = 0;
 
-  Request* in_the_way(const BoxIndex::Node& node, const Region& region, Ticket before, uint64_t& effort) const {
-    return static_cast<Request*>(index.latest_before(before, node, [&](const BoxIndex::Node& other) {
+  Request* in_the_way(const Region& region, bool exclusive, Ticket before, uint64_t& effort) const {
+    return static_cast<Request*>(index.latest_before(before, region, exclusive, [&](const TermIndex::Node& other) {
       return overlap(static_cast<const Request&>(other).region, region, effort);
     }));
   }
@@ -39,25 +39,18 @@ struct Table::Impl {
     if (watched) request.place = watched->watchers.insert(watched->watchers.end(), &request);
   }
 
-  static BoxIndex::Node node_of(const Region& region, Access access, Ticket ticket) {
-    BoxIndex::Node node;
-    node.box = region.bounds();
-    node.exclusive = access == Access::exclusive;
-    node.ticket = ticket;
-    return node;
-  }
-
   // Adds the request unless `only_free` is set and it would have to wait. A sorted list is compared faster.
   std::optional<Added> add(Region region, Access access, bool only_free) {
     region.sort();
-    const BoxIndex::Node node = node_of(region, access, last + 1);
+    const bool exclusive = access == Access::exclusive;
     uint64_t effort = most_effort;
-    Request* watched = in_the_way(node, region, node.ticket, effort);
+    Request* watched = in_the_way(region, exclusive, last + 1, effort);
     if (watched && only_free) return std::nullopt;
     Request& request = requests[++last];
-    static_cast<BoxIndex::Node&>(request) = node;
+    request.ticket = last;
+    request.exclusive = exclusive;
     request.region = std::move(region);
-    index.insert(request);
+    index.insert(request, request.region);
     watch(request, watched);
     return Added{last, watched == nullptr};
   }
@@ -71,7 +64,7 @@ struct Table::Impl {
     uint64_t effort = most_effort;
     std::vector<Ticket> granted;
     for (Request* watcher : request.watchers) {
-      watch(*watcher, in_the_way(*watcher, watcher->region, ticket, effort));
+      watch(*watcher, in_the_way(watcher->region, watcher->exclusive, ticket, effort));
       if (watcher->watched == nullptr) granted.push_back(watcher->ticket);
     }
     requests.erase(place);

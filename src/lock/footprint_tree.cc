@@ -1,23 +1,42 @@
-#include "lock/box_index.h"
+#include "lock/footprint_tree.h"
+
+#include <bit>
 
 namespace forebay::lock {
-namespace {
 
-bool goes_before(const BoxIndex::Node& a, const BoxIndex::Node& b) {
-  return a.box.first != b.box.first ? a.box.first < b.box.first : a.ticket < b.ticket;
+// Whether the highest bit that is set in `a` is lower than that of `b`.
+static bool is_lower(uint64_t a, uint64_t b) { return a < b && a < (a ^ b); }
+
+// The order of a Z-curve through cells, which are as long in each side as the first request was. What begins in the
+// same cell is in order of where it begins, in the file first.
+bool FootprintTree::goes_before(const Node& a, const Node& b) const {
+  size_t side = 0;
+  uint64_t greatest = 0;
+  for (size_t i = 0; i <= strides_.count; ++i) {
+    const uint64_t difference = (a.at.sides[i].first >> cell_[i]) ^ (b.at.sides[i].first >> cell_[i]);
+    if (is_lower(greatest, difference)) {
+      greatest = difference;
+      side = i;
+    }
+  }
+  if (greatest > 0) return a.at.sides[side].first < b.at.sides[side].first;
+  for (size_t i = 0; i <= strides_.count; ++i)
+    if (a.at.sides[i].first != b.at.sides[i].first) return a.at.sides[i].first < b.at.sides[i].first;
+  return a.ticket < b.ticket;
 }
 
-}  // namespace
-
-void BoxIndex::update(Node* tree) {
+void FootprintTree::update(Node* tree) const {
   tree->height = 1;
-  tree->end = tree->box.end;
+  tree->hull = tree->at;
   tree->least = tree->latest = tree->ticket;
   tree->latest_exclusive = tree->exclusive ? tree->ticket : 0;
   for (const Node* child : {tree->left, tree->right}) {
     if (child == nullptr) continue;
     tree->height = std::max(tree->height, child->height + 1);
-    tree->end = std::max(tree->end, child->end);
+    for (size_t i = 0; i <= strides_.count; ++i) {
+      tree->hull.sides[i].first = std::min(tree->hull.sides[i].first, child->hull.sides[i].first);
+      tree->hull.sides[i].end = std::max(tree->hull.sides[i].end, child->hull.sides[i].end);
+    }
     tree->least = std::min(tree->least, child->least);
     tree->latest = std::max(tree->latest, child->latest);
     tree->latest_exclusive = std::max(tree->latest_exclusive, child->latest_exclusive);
@@ -25,10 +44,10 @@ void BoxIndex::update(Node* tree) {
 }
 
 // Updates a node whose subtrees have changed and differ in height by two at most, and turns it over if they do.
-BoxIndex::Node* BoxIndex::balanced(Node* tree) {
+FootprintTree::Node* FootprintTree::balanced(Node* tree) const {
   const auto height = [](const Node* node) { return node ? node->height : 0; };
   const auto lean = [&](const Node* node) { return height(node->left) - height(node->right); };
-  const auto turn = [](Node* top, Node* Node::* up, Node* Node::* down) {
+  const auto turn = [this](Node* top, Node* Node::* up, Node* Node::* down) {
     Node* child = top->*up;
     top->*up = child->*down;
     child->*down = top;
@@ -48,7 +67,17 @@ BoxIndex::Node* BoxIndex::balanced(Node* tree) {
   return tree;
 }
 
-BoxIndex::Node* BoxIndex::inserted(Node* tree, Node& node) {
+void FootprintTree::insert(Node& node) {
+  // An order is for as long as there is something in it.
+  if (root_ == nullptr)
+    for (size_t i = 0; i <= strides_.count; ++i) {
+      const uint64_t taken = node.at.sides[i].end - node.at.sides[i].first;
+      cell_[i] = taken == 0 ? 0 : static_cast<unsigned>(std::bit_width(taken)) - 1;
+    }
+  root_ = inserted(root_, node);
+}
+
+FootprintTree::Node* FootprintTree::inserted(Node* tree, Node& node) const {
   if (tree == nullptr) {
     node.left = node.right = nullptr;
     update(&node);
@@ -59,7 +88,7 @@ BoxIndex::Node* BoxIndex::inserted(Node* tree, Node& node) {
   return balanced(tree);
 }
 
-BoxIndex::Node* BoxIndex::without_first(Node* tree, Node*& first) {
+FootprintTree::Node* FootprintTree::without_first(Node* tree, Node*& first) const {
   if (tree->left == nullptr) {
     first = tree;
     return tree->right;
@@ -68,7 +97,7 @@ BoxIndex::Node* BoxIndex::without_first(Node* tree, Node*& first) {
   return balanced(tree);
 }
 
-BoxIndex::Node* BoxIndex::erased(Node* tree, Node& node) {
+FootprintTree::Node* FootprintTree::erased(Node* tree, Node& node) const {
   if (tree != &node) {
     Node*& child = goes_before(node, *tree) ? tree->left : tree->right;
     child = erased(child, node);
