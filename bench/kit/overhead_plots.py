@@ -1,5 +1,5 @@
 """Plots of bench/overhead, as the paper's Figure 6: all compute intervals of all ranks, sorted."""
-from kit import compression_plots as plots, overhead_plan as plan, overhead_report
+from kit import compression_plots as plots, overhead_figures as figures, overhead_plan as plan
 
 plt = plots.plt
 
@@ -10,10 +10,10 @@ COLOURS = dict(zip((arm.name for arm in plan.ARMS),
 def _figure(group, arms):
     figure, axis = plt.subplots(figsize=(6, 4))
     for arm, runs in arms.items():
-        values = overhead_report.intervals(runs)
+        values = figures.intervals(runs)
         axis.plot([i / max(1, len(values) - 1) for i in range(len(values))], values, label=arm, color=COLOURS[arm],
                   marker=".", linewidth=1)
-    axis.set_title(overhead_report.title(group), fontsize="small")
+    axis.set_title(figures.title(group), fontsize="small")
     axis.set_xlabel("part of the intervals, sorted")
     axis.set_ylabel("seconds")
     axis.grid(alpha=0.3)
