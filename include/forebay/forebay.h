@@ -80,11 +80,13 @@
 extern "C" {
 #endif
 
-/* The version of the library that was linked, as FOREBAY_VERSION is written: "0.1.0". */
+/* The version of the library that was linked, as FOREBAY_VERSION is written: "0.1.0". The text is the library's and
+ * never changes. Thread-safe. */
 FOREBAY_API const char* forebay_version(void);
 
 /* What the library was built with, for problem reports, in one line for people to read:
- * "forebay 0.1.0, GNU 12.2.0 Release, fpzip ON, lz4 ON, zfp ON, mpi OFF". */
+ * "forebay 0.1.0, GNU 12.2.0 Release, fpzip ON, lz4 ON, zfp ON, mpi OFF". The text is the library's and never changes.
+ * Thread-safe. */
 FOREBAY_API const char* forebay_build_info(void);
 
 enum {
@@ -101,41 +103,54 @@ enum {
 };
 
 /* One rank's connection to the agent of its node. Used by one thread at a time, and only by the process that made it:
- * in a child of fork() all calls but forebay_disconnect() give ARGUMENT. */
+ * in a child of fork() all calls but forebay_disconnect() give ARGUMENT. A process may have several, as of several
+ * ranks, and use them in different threads at once.
+ *
+ * The order of calls: forebay_restart() once at the beginning, and forebay_restart_path() after it; then for each set
+ * forebay_begin(), forebay_path() for each file, forebay_complete(), and forebay_wait() for any set that was completed,
+ * at any time later. Paths are below the stage, absolute or relative as the stage was given, and are written with a NUL
+ * at their end into `size` bytes that the caller owns. Every call gives ARGUMENT where a pointer is missing that may
+ * not be NULL, and FAILED where memory is used up. */
 typedef struct forebay_client forebay_client;
 
 /* `agent` is the path of the agent's stage; NULL stands for $FOREBAY_STAGE. `rank` of `ranks` is this process's in the
  * whole job. Codes: NO_JOB (neither is given: the program writes its files as without Forebay), NO_AGENT (a stage is
- * given; without waiting if there is no such directory), ARGUMENT, FAILED. On success *client is to be given to
- * forebay_disconnect(); after an error it is NULL. */
+ * given; without waiting if there is no such directory), ARGUMENT (there is no such rank), FAILED (the agent is another
+ * user's, or of another version). On success *client is to be given to forebay_disconnect(); after an error it is NULL.
+ * Thread-safe. The environment is read in this call only. */
 FOREBAY_API int forebay_connect(const char* agent, int rank, int ranks, forebay_client** client);
 
-/* NULL is ignored. What is complete is drained all the same. */
+/* Frees the client. NULL is ignored. What is complete is drained all the same; what was begun and not completed is not
+ * a set. Waits for nobody. */
 FOREBAY_API void forebay_disconnect(forebay_client* client);
 
 /* Begins this rank's part of the set `set`: a name of letters, digits and "._-+=@,", at most 128, that does not start
  * with '.' nor end with ".tmp", ".temp", ".part" or "~", and is not "latest". All ranks give the same name and step. A
  * part that was begun and not completed is given up. A set of this name that all ranks of the node had completed is
  * written anew: what the stage has of it is removed, so a set that forebay_restart() has found must have been read
- * before. `step` tells the order of the sets. May wait where the drain is slower than the checkpoints (`--backlog
- * block`). Codes: TIMEOUT, NO_AGENT, ARGUMENT, FAILED. */
+ * before. `step` tells the order of the sets; it need not grow by one. May wait where the drain is slower than the
+ * checkpoints (`--backlog block`). Codes: TIMEOUT (nothing is begun; the call may be made again), NO_AGENT, ARGUMENT
+ * (no name of a set), FAILED. */
 FOREBAY_API int forebay_begin(forebay_client* client, const char* set, int64_t step, int64_t timeout_ms);
 
 /* Where to write the file `file` of the set that was begun: a relative name in UTF-8, with '/' where directories are
- * wanted, that no other rank of the job uses; its directories are made. Needs no agent. Codes: ARGUMENT (also if `size`
- * bytes are too few), FAILED. */
+ * wanted, that no other rank of the job uses; its directories are made. The file itself is the caller's to make, and
+ * belongs to the set from this call on: forebay_complete() wants it to be there. To be called between forebay_begin()
+ * and forebay_complete(). Needs no agent. Codes: ARGUMENT (no set is begun, no name for a file, or `size` bytes are too
+ * few), FAILED (a directory cannot be made). */
 FOREBAY_API int forebay_path(forebay_client* client, const char* file, char* path, size_t size);
 
 /* The files that were asked for since forebay_begin() are written and closed: this rank's part is complete, and must
- * not be touched any more before it is durable. All ranks call it, also those without files. Waits for nobody. Codes:
- * NO_AGENT (it is remembered: an agent that comes drains it), ARGUMENT (nothing was begun, or a file is not there),
- * FAILED. After the latter two the call may be made again. */
+ * not be touched any more before it is durable. All ranks call it, also those without files. Waits for nobody. Nothing
+ * is synced: the stage's files need not survive a power cut, the set in the store does. Codes: NO_AGENT (it is
+ * remembered: an agent that comes drains it), ARGUMENT (nothing was begun, or a file is not there), FAILED. After the
+ * latter two the call may be made again. */
 FOREBAY_API int forebay_complete(forebay_client* client);
 
 /* Waits until the set is durable: all ranks' files are in the store, and will survive a power cut. A timeout of 0 asks.
- * Codes: TIMEOUT, SKIPPED, LOST (also if its files were changed or removed before), NO_AGENT, ARGUMENT (this rank has
- * begun and not completed it, or no set of this name is known; the last 256 sets are, and all that are in the stage),
- * FAILED. */
+ * To be called after forebay_complete(). OK stays true whatever fails afterwards. Codes: TIMEOUT, SKIPPED, LOST (also
+ * if its files were changed or removed before), NO_AGENT, ARGUMENT (this rank has begun and not completed it, or no set
+ * of this name is known; the last 256 sets are, and all that are in the stage), FAILED. */
 FOREBAY_API int forebay_wait(forebay_client* client, const char* set, int64_t timeout_ms);
 
 /* All ranks of the job call this, and all get the same answer: the newest set that is intact, whose files lie in the
@@ -155,11 +170,14 @@ FOREBAY_API int forebay_restart(forebay_client* client, char* set, size_t size, 
 FOREBAY_API int forebay_restart_any(forebay_client* client, char* set, size_t size, int64_t* step, int* set_ranks,
                                     int64_t timeout_ms);
 
-/* The path of a file of the set that forebay_restart() found, by the name that forebay_path() was given. Needs no
- * agent. Codes: ARGUMENT (nothing was found, or no such file on this node). */
+/* The path of a file of the set that forebay_restart() or forebay_restart_any() found, by the name that forebay_path()
+ * was given. The file stays until the application has written a newer set that is durable, or begins the set anew; it
+ * is to be read, not written. To be called after one of the two was OK. Needs no agent. Codes: ARGUMENT (nothing was
+ * found, no such file on this node, or `size` bytes are too few). */
 FOREBAY_API int forebay_restart_path(forebay_client* client, const char* file, char* path, size_t size);
 
-/* What went wrong in the last call of this thread that failed; empty if none has. Valid until the next one. */
+/* What went wrong in the last call of this thread that failed, in one line for people; empty if none has. The library
+ * owns the text. Valid until this thread's next call that fails. */
 FOREBAY_API const char* forebay_message(void);
 
 #ifdef __cplusplus

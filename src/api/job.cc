@@ -1,13 +1,11 @@
 // The functions of forebay.h that speak with an agent.
-#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
 #include <memory>
-#include <new>
 #include <string>
 
+#include "api/last_failure.h"
 #include "forebay/forebay.h"
 #include "job/client/client.h"
 
@@ -20,13 +18,9 @@ namespace {
 using namespace forebay;
 using job::Client;
 
-constexpr size_t kMessageBytes = 1024;
-thread_local char last_message[kMessageBytes] = "";
+thread_local api::LastFailure last_failure;
 
-int failed(int code, const char* what) {
-  std::strncpy(last_message, what, kMessageBytes - 1);
-  return code;
-}
+int failed(int code, const char* what) { return last_failure.set(code, what); }
 
 int code_of(ErrorKind kind) {
   switch (kind) {
@@ -44,22 +38,12 @@ int code_of(ErrorKind kind) {
 
 int failed(const Error& error) { return failed(code_of(error.kind), error.message().c_str()); }
 
-// Nothing that is thrown leaves the library; little is: memory that is used up.
 template <class Body>
 int guarded(const Body& body) {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    return failed(FOREBAY_FAILED, "no memory left");
-  } catch (...) {
-    return failed(FOREBAY_FAILED, "a defect of Forebay");
-  }
+  return last_failure.guarded(FOREBAY_FAILED, body);
 }
 
-Client::Timeout timeout_of(int64_t timeout_ms) {
-  constexpr int64_t kLongest = int64_t{1000} * 3600 * 24 * 365;
-  return Client::Timeout(timeout_ms < 0 || timeout_ms > kLongest ? -1 : timeout_ms);
-}
+Client::Timeout timeout_of(int64_t timeout_ms) { return Client::Timeout(api::bounded(timeout_ms).value_or(-1)); }
 
 int copy(const std::string& text, char* to, size_t size) {
   if (text.size() >= size) return failed(FOREBAY_ARGUMENT, "the text does not fit into the space that was given");
@@ -169,4 +153,4 @@ int forebay_restart_path(forebay_client* client, const char* file, char* path, s
   });
 }
 
-const char* forebay_message(void) { return last_message; }
+const char* forebay_message(void) { return last_failure.text(); }

@@ -5,11 +5,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <new>
+#include <optional>
 #include <string>
 
 #include <unistd.h>
 
+#include "api/last_failure.h"
 #include "forebay/forebay_lock.h"
 #include "lock/client.h"
 
@@ -26,13 +27,9 @@ namespace {
 using namespace forebay;
 using lock::Clock;
 
-constexpr size_t kMessageBytes = 512;
-thread_local char last_message[kMessageBytes] = "";
+thread_local api::LastFailure last_failure;
 
-int failed(int code, const char* what) {
-  std::strncpy(last_message, what, kMessageBytes - 1);
-  return code;
-}
+int failed(int code, const char* what) { return last_failure.set(code, what); }
 
 int failed(const Error& error) {
   int code = FOREBAY_LOCK_FAILED;
@@ -44,16 +41,9 @@ int failed(const Error& error) {
   return failed(code, error.message().c_str());
 }
 
-// Nothing that is thrown leaves the library; little is: memory that is used up.
 template <class Body>
 int guarded(const Body& body) {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    return failed(FOREBAY_LOCK_FAILED, "no memory left");
-  } catch (...) {
-    return failed(FOREBAY_LOCK_FAILED, "a defect of Forebay");
-  }
+  return last_failure.guarded(FOREBAY_LOCK_FAILED, body);
 }
 
 const char* or_environment(const char* given, const char* name) { return given != nullptr ? given : std::getenv(name); }
@@ -73,9 +63,8 @@ Result<lock::Region> region_of(const forebay_lock_term* terms, size_t count) {
 }
 
 Clock::time_point deadline_of(int64_t timeout_ms) {
-  constexpr int64_t kLongest = int64_t{1000} * 3600 * 24 * 365;
-  if (timeout_ms < 0 || timeout_ms > kLongest) return Clock::time_point::max();
-  return Clock::now() + std::chrono::milliseconds(timeout_ms);
+  const auto bounded = api::bounded(timeout_ms);
+  return bounded ? Clock::now() + std::chrono::milliseconds(*bounded) : Clock::time_point::max();
 }
 
 bool sensible(const forebay_lock_client* client, const char* name, int access, const forebay_lock_term* terms,
@@ -86,6 +75,26 @@ bool sensible(const forebay_lock_client* client, const char* name, int access, c
 
 lock::Access access_of(int access) {
   return access == FOREBAY_LOCK_EXCLUSIVE ? lock::Access::exclusive : lock::Access::shared;
+}
+
+// Takes a lock by `ask`, which gives nothing if the bytes are not free.
+template <class Ask>
+int take(forebay_lock_client* client, const char* name, int access, const forebay_lock_term* terms, size_t term_count,
+         forebay_lock** lock, const Ask& ask) {
+  return guarded([&] {
+    if (lock != nullptr) *lock = nullptr;
+    if (!sensible(client, name, access, terms, term_count, lock))
+      return failed(FOREBAY_LOCK_ARGUMENT, "an argument is missing or makes no sense");
+    const auto region = region_of(terms, term_count);
+    if (!region) return failed(region.error());
+    auto place = std::make_unique<forebay_lock>();
+    Result<std::optional<lock::Lock>> granted = ask(*region);
+    if (!granted) return failed(granted.error());
+    if (!*granted) return failed(FOREBAY_LOCK_BUSY, "the bytes are not free");
+    place->lock = std::move(**granted);
+    *lock = place.release();
+    return int{FOREBAY_LOCK_OK};
+  });
 }
 
 // A link that leads to nothing yet stands for the file that opening it would make.
@@ -115,8 +124,9 @@ int forebay_lock_connect(const char* servers, const char* secret_file, forebay_l
   return guarded([&] {
     servers = or_environment(servers, "FOREBAY_LOCK_SERVERS");
     secret_file = or_environment(secret_file, "FOREBAY_LOCK_SECRET");
-    if (client == nullptr || servers == nullptr) return failed(FOREBAY_LOCK_ARGUMENT, "no lock server is given");
+    if (client == nullptr) return failed(FOREBAY_LOCK_ARGUMENT, "an argument is missing");
     *client = nullptr;
+    if (servers == nullptr) return failed(FOREBAY_LOCK_ARGUMENT, "no lock server is given");
     lock::ClientOptions options;
     auto list = lock::parse_servers(servers);
     if (!list) return failed(list.error());
@@ -138,37 +148,16 @@ void forebay_lock_disconnect(forebay_lock_client* client) { delete client; }
 
 int forebay_lock_lock(forebay_lock_client* client, const char* name, int access, const forebay_lock_term* terms,
                       size_t term_count, int64_t timeout_ms, forebay_lock** lock) {
-  return guarded([&] {
-    if (!sensible(client, name, access, terms, term_count, lock))
-      return failed(FOREBAY_LOCK_ARGUMENT, "an argument is missing or makes no sense");
-    *lock = nullptr;
-    const auto region = region_of(terms, term_count);
-    if (!region) return failed(region.error());
-    auto place = std::make_unique<forebay_lock>();
-    auto granted = client->client->lock(name, *region, access_of(access), deadline_of(timeout_ms));
-    if (!granted) return failed(granted.error());
-    place->lock = std::move(*granted);
-    *lock = place.release();
-    return int{FOREBAY_LOCK_OK};
-  });
+  return take(client, name, access, terms, term_count, lock,
+              [&](const lock::Region& region) -> Result<std::optional<lock::Lock>> {
+                return client->client->lock(name, region, access_of(access), deadline_of(timeout_ms));
+              });
 }
 
 int forebay_lock_try(forebay_lock_client* client, const char* name, int access, const forebay_lock_term* terms,
                      size_t term_count, forebay_lock** lock) {
-  return guarded([&] {
-    if (!sensible(client, name, access, terms, term_count, lock))
-      return failed(FOREBAY_LOCK_ARGUMENT, "an argument is missing or makes no sense");
-    *lock = nullptr;
-    const auto region = region_of(terms, term_count);
-    if (!region) return failed(region.error());
-    auto place = std::make_unique<forebay_lock>();
-    auto granted = client->client->try_lock(name, *region, access_of(access));
-    if (!granted) return failed(granted.error());
-    if (!*granted) return failed(FOREBAY_LOCK_BUSY, "the bytes are not free");
-    place->lock = std::move(**granted);
-    *lock = place.release();
-    return int{FOREBAY_LOCK_OK};
-  });
+  return take(client, name, access, terms, term_count, lock,
+              [&](const lock::Region& region) { return client->client->try_lock(name, region, access_of(access)); });
 }
 
 int forebay_lock_keep(forebay_lock* lock, int64_t wanted_ms) {
@@ -206,4 +195,4 @@ int forebay_lock_name(const char* path, char* name, size_t size) {
   });
 }
 
-const char* forebay_lock_message(void) { return last_message; }
+const char* forebay_lock_message(void) { return last_failure.text(); }

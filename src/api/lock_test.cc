@@ -63,15 +63,26 @@ TEST_F(LockApi, TellsErrorsApart) {
   EXPECT_NE(std::string(forebay_lock_message()).find("nonsense"), std::string::npos);
   EXPECT_EQ(forebay_lock_connect(nullptr, "/none", &client), FOREBAY_LOCK_FAILED);
   ASSERT_EQ(forebay_lock_connect(nullptr, nullptr, &client), FOREBAY_LOCK_OK);
-  forebay_lock* lock = nullptr;
+  char no_lock = 0;
+  auto* lock = reinterpret_cast<forebay_lock*>(&no_lock);
   EXPECT_EQ(forebay_lock_try(client, "f", 7, nullptr, 0, &lock), FOREBAY_LOCK_ARGUMENT);
+  EXPECT_EQ(lock, nullptr) << "after every error";
   EXPECT_EQ(forebay_lock_try(client, "", FOREBAY_LOCK_SHARED, nullptr, 0, &lock), FOREBAY_LOCK_ARGUMENT);
   const forebay_lock_term beyond{UINT64_MAX, 1, nullptr, 0};
   EXPECT_EQ(forebay_lock_try(client, "f", FOREBAY_LOCK_SHARED, &beyond, 1, &lock), FOREBAY_LOCK_ARGUMENT);
   server_.reset();
   EXPECT_EQ(forebay_lock_try(client, "f", FOREBAY_LOCK_SHARED, nullptr, 0, &lock), FOREBAY_LOCK_LOST);
   EXPECT_EQ(forebay_lock_keep(nullptr, 1), FOREBAY_LOCK_ARGUMENT);
+  EXPECT_EQ(forebay_lock_valid_ms(nullptr), 0);
+  const forebay_lock_term nothing{10, 0, nullptr, 0};
+  ASSERT_EQ(forebay_lock_lock(client, "f", FOREBAY_LOCK_EXCLUSIVE, &nothing, 1, -1, &lock), FOREBAY_LOCK_OK)
+      << "needs no server";
+  EXPECT_GT(forebay_lock_valid_ms(lock), 1'000'000'000);
+  EXPECT_EQ(forebay_lock_unlock(lock), FOREBAY_LOCK_OK);
   forebay_lock_disconnect(client);
+  ::unsetenv("FOREBAY_LOCK_SERVERS");
+  EXPECT_EQ(forebay_lock_connect(nullptr, nullptr, &client), FOREBAY_LOCK_ARGUMENT);
+  EXPECT_EQ(client, nullptr);
 }
 
 TEST_F(LockApi, NamesFilesWithoutLinks) {

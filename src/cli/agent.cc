@@ -1,9 +1,7 @@
 // forebay agent: what a compute node does for the drain of a running job.
-#include <unistd.h>
-
 #include "cli/daemon.h"
+#include "cli/job_daemon.h"
 #include "cli/job_options.h"
-#include "cli/json.h"
 #include "cli/verb.h"
 #include "job/rendezvous/rendezvous.h"
 
@@ -26,8 +24,6 @@ constexpr VerbText kText = {
         "  forebay agent --stage /local/ck --rendezvous rv --complete 'marker:{set}/DONE' \\\n"
         "                --detach --log agent.log --pid-file agent.pid\n",
 };
-
-constexpr unsigned kTidySeconds = 20;
 
 class Agent final : public Verb {
  public:
@@ -59,15 +55,10 @@ class Agent final : public Verb {
     FOREBAY_TRY(const auto rendezvous, job::Rendezvous::open(options.rendezvous));
     if (!options.credentials.munge) options.credentials.secret = rendezvous.secret();
     options.log = log_to(daemon);
-    Result<void> told;
-    options.ready = [&](const std::vector<fabric::Address>& addresses) {
-      const std::string text = joined(addresses);
-      told = daemon.ready(text, {{"addresses", json_text(text)}, {"pid", ::getpid()}});
-      if (!told) daemon.end(told.error().message());
-    };
-    FOREBAY_CHECK(serve(daemon, {[&](std::stop_token stop) { return job::run_agent(options, stop); }}, kTidySeconds));
-    FOREBAY_CHECK(std::move(told));
-    return ExitCode::ok;
+    return serve_job(daemon, [&](const Listening& listening, std::stop_token stop) {
+      options.ready = listening;
+      return job::run_agent(options, stop);
+    });
   }
 
   JobOptions job_;

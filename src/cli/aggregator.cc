@@ -1,12 +1,10 @@
 // forebay aggregator: what packs a running job's checkpoint sets into the store.
 #include <filesystem>
 
-#include <unistd.h>
-
 #include "cli/common.h"
 #include "cli/daemon.h"
+#include "cli/job_daemon.h"
 #include "cli/job_options.h"
-#include "cli/json.h"
 #include "cli/series.h"
 #include "cli/verb.h"
 
@@ -29,8 +27,6 @@ constexpr VerbText kText = {
         "  srun -n 2 forebay aggregator --store st --rendezvous rv --pfs-limit 200M &\n"
         "  forebay aggregator --store st --rendezvous rv --detach --log aggregator.log\n",
 };
-
-constexpr unsigned kTidySeconds = 20;
 
 class Aggregator final : public Verb {
  public:
@@ -62,17 +58,11 @@ class Aggregator final : public Verb {
     job::AggregatorOptions& options = job_.aggregator;
     FOREBAY_CHECK(set_priority(job_.agent.priority));
     options.log = log_to(daemon);
-    Result<void> told;
-    options.listening = [&](const std::vector<fabric::Address>& addresses) {
-      const std::string text = joined(addresses);
-      told = daemon.ready(text, {{"addresses", json_text(text)}, {"pid", ::getpid()}});
-      if (!told) daemon.end(told.error().message());
-    };
     options.ending = [&] { daemon.end("the job is over"); };
-    FOREBAY_CHECK(
-        serve(daemon, {[&](std::stop_token stop) { return job::run_aggregator(options, stop); }}, kTidySeconds));
-    FOREBAY_CHECK(std::move(told));
-    return ExitCode::ok;
+    return serve_job(daemon, [&](const Listening& listening, std::stop_token stop) {
+      options.listening = listening;
+      return job::run_aggregator(options, stop);
+    });
   }
 
   JobOptions job_;

@@ -50,6 +50,9 @@ class Daemon {
   virtual void end(const std::string& reason) = 0;
 };
 
+// What daemons have for putting things in order, unless they say otherwise.
+inline constexpr unsigned kTidySeconds = 20;
+
 using DaemonBody = std::function<Result<ExitCode>(Daemon& daemon)>;
 
 // Runs `body` in this process or, with --detach, in a process of its own that keeps neither terminal nor streams of

@@ -33,8 +33,6 @@ constexpr VerbText kText = {
         "  forebay lockd --listen unix:/run/user/1000/locks --detach --log lockd.log\n",
 };
 
-constexpr unsigned kTidySeconds = 20;
-
 class Lockd final : public Verb {
  public:
   const VerbText& text() const override { return kText; }

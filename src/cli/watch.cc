@@ -45,8 +45,6 @@ constexpr VerbText kText = {
         "      sets of 16 files that were left alone for half a minute\n",
 };
 
-constexpr unsigned kTidySeconds = 20;
-
 // A directory that is gone afterwards.
 class TemporaryDirectory {
  public:

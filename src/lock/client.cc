@@ -173,7 +173,10 @@ Result<Client::Impl::Usable> Client::Impl::connection(std::string_view name, Clo
   Slot& place = slot(name);
   const auto begun = Clock::now(), latest = std::min(deadline, begun + options.connect_timeout);
   const std::unique_lock lock(place.turn, latest);  // another thread may be connecting
-  if (!lock) return about({ErrorKind::timeout, "no connection in time", {}, {}, {}}, first, name);
+  if (!lock) {
+    const auto kind = latest < deadline ? ErrorKind::disconnected : ErrorKind::timeout;
+    return about({kind, "no connection in time", {}, {}, {}}, first, name);
+  }
   if (place.connection && !place.connection->failed()) return Usable{place.connection, false};
   place.connection.reset();
   if (const auto now = Clock::now(); !place.back_off.may_try(now)) {

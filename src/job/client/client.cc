@@ -292,6 +292,7 @@ Result<Client::News> Client::wait(std::string_view set, Timeout timeout) {
 Result<Client::Restart> Client::restart(Timeout timeout, bool any_ranks) {
   FOREBAY_CHECK(check_process());
   restarted_.clear();
+  begun_.reset();
   FOREBAY_TRY(auto message, ask(wire::RestartT{.any_ranks = any_ranks}, timeout));
   FOREBAY_TRY(const auto answer, expect(message, message.body.AsRestarted()));
   if (!answer.found) return Restart{std::nullopt, answer.message, answer.other_ranks};
