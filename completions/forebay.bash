@@ -25,7 +25,7 @@ _forebay() {
     cur=${COMP_WORDS[COMP_CWORD]}
     prev=${COMP_WORDS[COMP_CWORD - 1]}
   fi
-  local verbs='pack restore ls info verify extract advise repair prune diff lockd locks plan run watch status settle stop agent aggregator fetch help'
+  local verbs='pack restore ls info verify extract advise repair prune diff lockd locks plan run watch status settle stop agent aggregator fetch doctor help'
   if ((COMP_CWORD == 1)); then
     mapfile -t COMPREPLY < <(compgen -W "$verbs --help --version" -- "$cur")
     return
@@ -114,6 +114,7 @@ _forebay() {
       options+=' --nodes --bytes --interval --network --node-network --pfs --pfs-stream --codec --ratio --measure'
       options+=' --profile --groups --buffer --margin --memory --threads'
       ;;
+    doctor) options+=' --store --stage --rendezvous' ;;
     run)
       options+=" --store --series --stage --nodes-file --aggregators --aggregator-nodes --launcher --deadline --drain-before --rendezvous --relaunch"
       options+=" --spares --ranks --hang-timeout --set-interval --node-timeout"

@@ -20,6 +20,7 @@ enum class ExitCode : int {
   unsupported = 9,   // newer than, or outside of, what this build can do
   different = 10,    // diff: the sets differ
   left = 11,         // run, stop, settle: something in a stage is not in the store
+  unfit = 12,        // doctor: something on this machine would stop a job
   internal = 70,     // a defect of Forebay
   out_of_time = 75,  // run: the job's time was over before COMMAND was done; start it again
 };
@@ -40,6 +41,7 @@ inline constexpr std::string_view kExitCodeHelp =
     "   9  newer than, or outside of, what this build can do\n"
     "  10  diff: the sets differ\n"
     "  11  something that the application wrote was left in a stage, and is not stored\n"
+    "  12  doctor: something on this machine would stop a job\n"
     "  70  a defect of Forebay; please report it\n"
     "  75  run: the job's time was over before the command was done; start it again\n";
 

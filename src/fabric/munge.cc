@@ -44,8 +44,7 @@ Library load() {
 
 Result<const Library*> munge() {
   static const Library library = load();  // stays loaded
-  if (!library.complete())
-    return fail(ErrorKind::unsupported, "MUNGE is asked for, but libmunge.so.2 is not installed");
+  if (!library.complete()) return fail(ErrorKind::unsupported, "MUNGE cannot be used: libmunge.so.2 is not installed");
   return &library;
 }
 
@@ -103,7 +102,7 @@ Voucher munge_voucher() { return {make, check}; }
 namespace forebay::fabric {
 
 static std::unexpected<Error> left_out() {
-  return fail(ErrorKind::unsupported, "MUNGE is asked for, but this build leaves it out");
+  return fail(ErrorKind::unsupported, "MUNGE cannot be used: this build leaves it out");
 }
 
 Voucher munge_voucher() {

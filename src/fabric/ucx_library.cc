@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <ucm/api/ucm.h>
 
+#include "fabric/libraries.h"
 #include "fabric/no_signals.h"
 
 namespace forebay::fabric {
@@ -109,7 +110,7 @@ Result<Ucx> load() {
   void* ucs = tame ? ::dlopen("libucs.so.0", RTLD_NOW | RTLD_LOCAL) : nullptr;
   void* ucp = ucs != nullptr ? ::dlopen("libucp.so.0", RTLD_NOW | RTLD_LOCAL) : nullptr;
   if (ucp == nullptr || !keep_from_patching(ucm) || !silence(ucs) || !look_up_all(ucp, ucs, ucx.call))
-    return fail(ErrorKind::unsupported, "UCX is asked for, but libucp.so.0 is not installed");
+    return fail(ErrorKind::unsupported, "UCX cannot be used: libucp.so.0 is not installed");
   unsigned major = 0, minor = 0, release = 0;
   ucx.call.get_version(&major, &minor, &release);
   ucx.version = major * 10'000 + minor * 100 + release;
@@ -126,6 +127,11 @@ Result<const Ucx*> ucx() {
   static const Result<Ucx> loaded = load();  // stays for as long as the process lives
   if (!loaded) return std::unexpected(loaded.error());
   return &*loaded;
+}
+
+Result<std::string> ucx_version() {
+  FOREBAY_TRY(const Ucx* loaded, ucx());
+  return fmt::format("{}.{}.{}", loaded->version / 10'000, loaded->version / 100 % 100, loaded->version % 100);
 }
 
 std::unexpected<Error> fail_ucx(const Ucx& ucx, ucs_status_t status, const char* call) {
