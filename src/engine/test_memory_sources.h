@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "engine/pack/sources.h"
 #include "engine/pack/tree.h"
 #include "engine/restore/target.h"
+#include "engine/set/sources.h"
 #include "engine/test_sets.h"
 
 namespace forebay::engine {

@@ -5,7 +5,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "engine/inspect/name_pattern.h"
+#include "engine/set/name_pattern.h"
 
 namespace forebay::engine {
 namespace {

@@ -8,8 +8,8 @@
 #include "base/bytes.h"
 #include "engine/pack/read_group.h"
 #include "engine/pack/read_layouts.h"
-#include "engine/pack/sources.h"
 #include "engine/pack/tree.h"
+#include "engine/set/sources.h"
 #include "format/reader.h"
 #include "merge/similarity.h"
 

@@ -6,7 +6,7 @@
 #include "base/catalogue.h"
 #include "base/plan_spec.h"
 #include "codec/choice/chooser.h"
-#include "engine/pack/sources.h"
+#include "engine/set/sources.h"
 
 namespace forebay::engine {
 

@@ -12,8 +12,8 @@
 #include "engine/pack/parent_matcher.h"
 #include "engine/pack/read_group.h"
 #include "engine/pack/set_before.h"
-#include "engine/pack/sources.h"
 #include "engine/pack/tree.h"
+#include "engine/set/sources.h"
 
 namespace forebay::engine {
 

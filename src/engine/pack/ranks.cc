@@ -4,8 +4,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "engine/inspect/name_pattern.h"
 #include "engine/pack/tree.h"
+#include "engine/set/name_pattern.h"
 
 namespace forebay::engine {
 namespace {

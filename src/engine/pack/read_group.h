@@ -6,8 +6,8 @@
 
 #include "base/catalogue.h"
 #include "engine/pack/read_layouts.h"
-#include "engine/pack/sources.h"
 #include "engine/pack/tree.h"
+#include "engine/set/sources.h"
 #include "format/reader.h"
 #include "merge/similarity.h"
 

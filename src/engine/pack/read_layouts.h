@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/catalogue.h"
-#include "engine/pack/sources.h"
 #include "engine/pack/tree.h"
+#include "engine/set/sources.h"
 #include "format/reader.h"
 
 namespace forebay::engine {

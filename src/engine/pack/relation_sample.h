@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "codec/relation/relation_search.h"
-#include "engine/pack/sources.h"
+#include "engine/set/sources.h"
 #include "merge/plan.h"
 
 namespace forebay::engine {

@@ -9,9 +9,9 @@
 #include "base/bytes.h"
 #include "codec/choice/chooser.h"
 #include "codec/relation/relation.h"
-#include "engine/pack/sources.h"
 #include "engine/set/frame_io.h"
 #include "engine/set/set.h"
+#include "engine/set/sources.h"
 #include "merge/plan.h"
 
 namespace forebay::engine {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/byte_source.h"
-#include "engine/pack/sources.h"
 #include "engine/pack/tree.h"
+#include "engine/set/sources.h"
 
 namespace forebay::engine {
 

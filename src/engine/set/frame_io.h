@@ -7,8 +7,8 @@
 
 #include "base/buffer.h"
 #include "base/shape.h"
-#include "engine/pack/sources.h"
 #include "engine/set/set.h"
+#include "engine/set/sources.h"
 #include "merge/plan.h"
 
 namespace forebay::engine {

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "engine/pack/sources.h"
+#include "engine/set/sources.h"
 
 namespace forebay::job {
 

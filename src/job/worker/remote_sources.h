@@ -12,8 +12,8 @@
 
 #include "base/error.h"
 #include "engine/pack/headers.h"
-#include "engine/pack/sources.h"
 #include "engine/pack/tree.h"
+#include "engine/set/sources.h"
 #include "format/reader.h"
 #include "job/wire/messages.h"
 #include "job/worker/agent_access.h"

@@ -9,8 +9,8 @@
 #include "base/byte_source.h"
 #include "base/bytes.h"
 #include "base/error.h"
-#include "engine/pack/sources.h"
 #include "engine/pack/tree.h"
+#include "engine/set/sources.h"
 
 namespace forebay::job {
 

@@ -1,4 +1,4 @@
-#include "engine/inspect/name_pattern.h"
+#include "engine/set/name_pattern.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "engine/pack/sources.h"
+#include "engine/set/sources.h"
 
 namespace forebay::engine {
 
