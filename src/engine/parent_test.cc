@@ -144,7 +144,7 @@ TEST_F(ParentTest, LatestFallsBackWhenAParentIsGone) {
   ASSERT_TRUE(restored) << restored.error().message();
   EXPECT_EQ(restored->name, "full");
   ASSERT_EQ(restored->skipped.size(), 1u);
-  EXPECT_THAT(restored->skipped[0], HasSubstr("of base/"));
+  EXPECT_THAT(restored->skipped[0], HasSubstr("of parent/"));
 }
 
 TEST_F(ParentTest, AnotherSetOfTheNameIsNoParent) {
