@@ -140,6 +140,7 @@ class Job {
       collect();
     });
     receive();
+    tick();
   }
 
   void answer(StoreAnswer with) {
@@ -148,6 +149,18 @@ class Job {
       collect();
     });
     receive();
+    tick();
+  }
+
+  // What is done a slice at a time: each slice is a call.
+  void tick() {
+    while (coordinator_.next_tick() <= Clock::now()) {
+      spend([&] {
+        coordinator_.tick(Clock::now());
+        collect();
+      });
+      receive();
+    }
   }
 
   void collect() {
@@ -183,6 +196,7 @@ class Job {
   static CoordinatorOptions options() {
     CoordinatorOptions with;
     with.group_size = 64;
+    with.peer_timeout = std::chrono::hours(24);  // nobody pings
     return with;
   }
 

@@ -18,28 +18,23 @@ std::unexpected<Error> broken(std::string what) { return fail(ErrorKind::corrupt
 
 }  // namespace
 
-std::optional<Backlog> parse_backlog(std::string_view name) {
-  for (const Backlog backlog : {Backlog::newest, Backlog::skip, Backlog::block})
-    if (name == to_string(backlog)) return backlog;
-  return {};
-}
-
-const char* to_string(Backlog backlog) {
-  switch (backlog) {
-    case Backlog::newest:
-      return "newest";
-    case Backlog::skip:
-      return "skip";
-    case Backlog::block:
-      return "block";
-  }
-  return "?";
-}
-
 void Coordinator::Impl::warn(std::string text) {
   errors.push_back(text);
   if (errors.size() > kMaxErrors) errors.pop_front();
   out.log.push_back({fabric::Severity::warning, std::move(text)});
+}
+
+void Coordinator::Impl::take(LogLines log) {
+  for (LogLine& line : log.lines) {
+    if (line.severity == fabric::Severity::warning)
+      warn(std::move(line.text));
+    else
+      out.log.push_back(std::move(line));
+  }
+}
+
+void Coordinator::Impl::take(std::vector<StoreCommand> commands) {
+  for (StoreCommand& command : commands) out.commands.push_back(std::move(command));
 }
 
 void Coordinator::Impl::welcome(SessionId id) {
@@ -51,63 +46,79 @@ void Coordinator::Impl::welcome(SessionId id) {
   send(id, std::move(welcome));
 }
 
-Result<void> Coordinator::Impl::greet(SessionId id, Session& session, std::unique_ptr<wire::AgentHelloT> hello) {
-  if (session.role != Session::Role::none) return broken("a second hello");
-  if (excluded.contains(hello->host)) {
-    info(fmt::format("an agent of {} is not let in: the node is excluded", hello->host));
-    send(id, wire::StopT{.message = fmt::format("node {} is excluded from the job", hello->host)});
+Result<void> Coordinator::Impl::greet(SessionId id, std::unique_ptr<wire::AgentHelloT> hello) {
+  const std::string host = hello->host;
+  FOREBAY_TRY(const Roster::Welcome admitted, roster.greet(id, std::move(hello)));
+  if (admitted.is_excluded) {
+    info(fmt::format("an agent of {} is not let in: the node is excluded", host));
+    send(id, wire::StopT{.message = fmt::format("node {} is excluded from the job", host)});
     out.closed.push_back(id);
-    leave(id, {});  // the session is gone
+    leave(id, {});
     return {};
   }
-  session.role = Session::Role::agent;
-  session.key = hello->node + '\n' + hello->stage;
-  session.agent = std::move(hello);
-  if (const auto before = agents.find(session.key); before != agents.end()) {
-    const SessionId old = before->second;
-    out.closed.push_back(old);
-    leave(old, "another one has taken its place");
+  if (admitted.replaced != 0) {
+    out.closed.push_back(admitted.replaced);
+    leave(admitted.replaced, "another one has taken its place");
   }
-  agents[session.key] = id;
-  info(fmt::format("agent of {} is here: {}", session.agent->host, session.agent->stage));
-  if (session.agent->tally) learn(*session.agent->tally);
+  const Session& session = *roster.find(id);
+  info(fmt::format("agent of {} is here: {}", host, session.agent->stage));
+  if (session.agent->tally) tally.learn(*session.agent->tally);
   welcome(id);
-  if (settling || settles_to_end) ask_to_settle(id);
+  apply(settling.joined({id, session.key, host}, now));
   return {};
 }
 
-Result<void> Coordinator::Impl::greet(SessionId id, Session& session, std::unique_ptr<wire::WorkerHelloT> hello) {
-  if (session.role != Session::Role::none) return broken("a second hello");
-  session.role = Session::Role::worker;
-  if (hello->profile != options.profile || hello->scheme != options.scheme)
+Result<void> Coordinator::Impl::greet(SessionId id, std::unique_ptr<wire::WorkerHelloT> hello) {
+  FOREBAY_CHECK(roster.greet(id, std::move(hello)));
+  const wire::WorkerHelloT& worker = *roster.find(id)->worker;
+  if (worker.profile != options.profile || worker.scheme != options.scheme)
     warn(fmt::format("the worker on {} packs with profile {} and scheme {}, and the coordinator says {} and {}",
-                     hello->host, hello->profile, hello->scheme, options.profile, options.scheme));
-  board.worker_joined(id, hello->node);
-  session.worker = std::move(hello);
-  info(fmt::format("worker on {} is here (process {})", session.worker->host, session.worker->pid));
+                     worker.host, worker.profile, worker.scheme, options.profile, options.scheme));
+  board.worker_joined(id, worker.node);
+  info(fmt::format("worker on {} is here (process {})", worker.host, worker.pid));
   welcome(id);
   return {};
 }
 
 // The session is gone for everybody after this.
 void Coordinator::Impl::leave(SessionId id, const std::string& why) {
-  const auto found = sessions.find(id);
-  if (found == sessions.end()) return;
-  const Session session = std::move(found->second);
-  sessions.erase(found);
-  if (session.role == Session::Role::agent) {
-    warn(fmt::format("agent of {} is lost: {}", session.agent->host, why));
-    if (const auto entry = agents.find(session.key); entry != agents.end() && entry->second == id) agents.erase(entry);
-    agent_left(session);
-    publishing.erase(id);
-    restart_left(id);
-    if (settling) settling->waiting.erase(id);
-    advance_settling();
-  } else if (session.role == Session::Role::worker) {
-    warn(fmt::format("worker on {} (process {}) is lost: {}", session.worker->host, session.worker->pid, why));
-    if (const auto attempt = board.attempt_of(id)) containers.erase(attempt->id);
+  const auto session = roster.left(id);
+  if (!session) return;
+  if (session->role == Session::Role::agent) {
+    warn(fmt::format("agent of {} is lost: {}", session->agent->host, why));
+    agent_left(*session);
+    apply(with_stages_observed().left(id, now));
+    apply(settling.left(id, now));
+  } else if (session->role == Session::Role::worker) {
+    warn(fmt::format("worker on {} (process {}) is lost: {}", session->worker->host, session->worker->pid, why));
     if (const auto unit = board.worker_left(id)) unit_lost(*unit, "lost its worker");
   }
+}
+
+// A node that the job goes on without: who has started its agent takes it for lost.
+//   1. Its agent is told to stop, and let in no more: were it to come back with the parts of sets that the application
+//      writes again on other nodes, those of two attempts would be mixed.
+//   2. What of a set that is drained lies there alone will not be had: the set is given up.
+//   3. Nor will a set that is not complete be: it is given up, too, lest what other nodes have of it is taken for a
+//   part
+//      of what the application writes anew.
+void Coordinator::Impl::exclude(SessionId asker, const std::string& host) {
+  if (const auto theirs = roster.exclude(host)) {
+    info(fmt::format("node {} is excluded from the job", host));
+    for (const SessionId id : *theirs) {
+      settling.excluded(roster.find(id)->key);
+      send(id, wire::StopT{.message = fmt::format("node {} is excluded from the job", host)});
+      out.closed.push_back(id);
+      leave(id, "its node is excluded");
+    }
+    std::vector<uint64_t> lost;
+    for (const auto& [id, set] : sets)
+      if (set.needs_lost(host)) lost.push_back(id);
+    for (const uint64_t id : lost)
+      if (sets.contains(id)) give_up(id, fmt::format("node {} is excluded, and has what is not drained of it", host));
+    give_up_incomplete();
+  }
+  send(asker, wire::StatusT{.json = status()});
 }
 
 Result<void> Coordinator::Impl::dispatch(SessionId id, Session& session, wire::MessageT& message) {
@@ -116,16 +127,16 @@ Result<void> Coordinator::Impl::dispatch(SessionId id, Session& session, wire::M
     if (session.role != role) return broken("a message that this peer cannot send");
     return {};
   };
-  const auto take = [&]<class Table>(Table* table) { return std::make_unique<Table>(std::move(*table)); };
+  const auto take_out = [&]<class Table>(Table* table) { return std::make_unique<Table>(std::move(*table)); };
   switch (message.body.type) {
     case Body::Ping:
       session.processes = message.body.AsPing()->processes;
       session.processor_ms = message.body.AsPing()->processor_ms;
       return {};
     case Body::AgentHello:
-      return greet(id, session, take(message.body.AsAgentHello()));
+      return greet(id, take_out(message.body.AsAgentHello()));
     case Body::WorkerHello:
-      return greet(id, session, take(message.body.AsWorkerHello()));
+      return greet(id, take_out(message.body.AsWorkerHello()));
     case Body::Offer:
       FOREBAY_CHECK(need(Session::Role::agent));
       offer(id, session, std::move(*message.body.AsOffer()));
@@ -136,11 +147,11 @@ Result<void> Coordinator::Impl::dispatch(SessionId id, Session& session, wire::M
       return {};
     case Body::RestartRequest:
       FOREBAY_CHECK(need(Session::Role::agent));
-      restart(id, *message.body.AsRestartRequest());
+      restart(id, session, *message.body.AsRestartRequest());
       return {};
     case Body::RestartPublished:
       FOREBAY_CHECK(need(Session::Role::agent));
-      published(id, *message.body.AsRestartPublished());
+      apply(with_stages_observed().published(id, *message.body.AsRestartPublished(), now));
       return {};
     case Body::TaskProgress: {
       FOREBAY_CHECK(need(Session::Role::worker));
@@ -150,27 +161,36 @@ Result<void> Coordinator::Impl::dispatch(SessionId id, Session& session, wire::M
     }
     case Body::TaskDone:
       FOREBAY_CHECK(need(Session::Role::worker));
-      ended(id, std::move(*message.body.AsTaskDone()));
-      return {};
-    case Body::StatusRequest:
-      if (session.role == Session::Role::none) session.role = Session::Role::asker;
-      send(id, wire::StatusT{.json = status()});
-      return {};
-    case Body::StopRequest:
-      if (session.role == Session::Role::none) session.role = Session::Role::asker;
-      ask_for_end(session, *message.body.AsStopRequest());
-      return {};
-    case Body::SettleRequest:
-      if (session.role == Session::Role::none) session.role = Session::Role::asker;
-      settle(id);
+      ended(id, *message.body.AsTaskDone());
       return {};
     case Body::Settled:
       FOREBAY_CHECK(need(Session::Role::agent));
-      settled(id, *message.body.AsSettled());
+      apply(settling.answered(id, *message.body.AsSettled(), now));
+      return {};
+    default:
+      return dispatch_question(id, session, message);
+  }
+}
+
+// From anybody.
+Result<void> Coordinator::Impl::dispatch_question(SessionId id, const Session& session, wire::MessageT& message) {
+  using wire::Body;
+  switch (message.body.type) {
+    case Body::StatusRequest:
+      roster.asks(id);
+      send(id, wire::StatusT{.json = status()});
+      return {};
+    case Body::StopRequest:
+      roster.asks(id);
+      ask_for_end(*message.body.AsStopRequest());
+      return {};
+    case Body::SettleRequest:
+      roster.asks(id);
+      apply(settling.begin(id, now));
       return {};
     case Body::Exclude:
-      FOREBAY_CHECK(need(Session::Role::none));
-      session.role = Session::Role::asker;
+      if (session.role != Session::Role::none) return broken("a message that this peer cannot send");
+      roster.asks(id);
       exclude(id, message.body.AsExclude()->host);
       return {};
     default:
@@ -178,41 +198,33 @@ Result<void> Coordinator::Impl::dispatch(SessionId id, Session& session, wire::M
   }
 }
 
-void Coordinator::Impl::ask_for_end(Session& session, const wire::StopRequestT& request) {
-  session.waits_for_end = true;
+void Coordinator::Impl::ask_for_end(const wire::StopRequestT& request) {
   if (!request.drain) return end("the job was told to stop");
   if (!draining_to_end) info("the job ends when all that was offered is drained");
   draining_to_end = true;
   quiet_since = now;
-  if (!request.settle) return;
-  settles_to_end = true;
-  settle(0);
+  if (request.settle) apply(settling.begin_for_good(now));
 }
 
 void Coordinator::Impl::end(const std::string& message) {
   if (std::exchange(over, true)) return;
   info("end: " + message);
-  for (const auto& [id, session] : sessions) send(id, wire::StopT{.message = message});
+  for (const auto& [id, session] : roster.sessions()) send(id, wire::StopT{.message = message});
 }
 
 void Coordinator::Impl::check_end() {
-  if (!sets.empty() || round || settling) quiet_since = now;
+  if (!sets.empty() || restarts.is_open() || settling.is_open()) quiet_since = now;
   if (!draining_to_end || now - quiet_since < options.quiet) return;
-  const wire::TallyT all = tally();
+  const wire::TallyT all = tally.total();
   end(fmt::format("{} sets are durable, {} were skipped, {} were given up", all.durable, all.skipped, all.failed));
-}
-
-bool Coordinator::Impl::has_other_aggregators() const {
-  return std::ranges::any_of(sessions, [&](const auto& one) {
-    const auto& worker = one.second.worker;
-    return worker && (worker->host != options.host || worker->pid != options.pid);
-  });
 }
 
 // A store that hangs for this node may not do so for another one. What this coordinator has begun harms nobody when the
 // store wakes up: a set is committed once (decision 0019, "Coordinators have generations").
 void Coordinator::Impl::check_store() {
-  if (answers_owed == 0 || now - owed_since < options.store_patience || !has_other_aggregators()) return;
+  if (answers_owed == 0 || now - owed_since < options.store_patience ||
+      !roster.has_other_workers(options.host, options.pid))
+    return;
   out.step_down = fmt::format("the store has not answered for {} s",
                               std::chrono::duration_cast<std::chrono::seconds>(now - owed_since).count());
 }
@@ -220,12 +232,8 @@ void Coordinator::Impl::check_store() {
 void Coordinator::Impl::ping_all() {
   if (now < next_ping) return;
   next_ping = now + ping_interval();
-  std::vector<SessionId> silent;
-  for (const auto& [id, session] : sessions) {
-    const bool waits = session.role == Session::Role::asker;
-    if (!waits && now - session.last_heard > options.peer_timeout) silent.push_back(id);
-    send(id, wire::PingT{});
-  }
+  const auto silent = roster.silent(now, options.peer_timeout);
+  for (const auto& [id, session] : roster.sessions()) send(id, wire::PingT{});
   for (const SessionId id : silent) {
     out.closed.push_back(id);
     leave(id, fmt::format("silent for {} s", static_cast<double>(options.peer_timeout.count()) / 1000));
@@ -234,7 +242,7 @@ void Coordinator::Impl::ping_all() {
 
 void Coordinator::Impl::tick() {
   if (const auto gap = now - last_tick; gap > kSlept) {
-    for (auto& [id, session] : sessions) session.last_heard += gap;
+    roster.forgive(gap);
     board.forgive(gap);
     owed_since += gap;
   }
@@ -243,12 +251,28 @@ void Coordinator::Impl::tick() {
   find_stalled();
   std::vector<uint64_t> ids;
   for (const auto& [id, set] : sets) ids.push_back(id);
-  for (const uint64_t id : ids) tick_set(id);
-  tick_restart();
-  advance_settling();
+  for (const uint64_t id : ids)
+    if (const auto set = sets.find(id); set != sets.end()) apply(id, set->second.tick(now, roster.hosts()));
+  apply(with_stages_observed().tick(now));
+  apply(settling.tick(now));
   start_tasks();
   check_end();
   check_store();
+}
+
+bool Coordinator::Impl::has_slices() const {
+  const SetDrain* const set = drained_set();
+  return has_more_tasks || !spent.empty() || (set != nullptr && set->phase() == SetDrain::Phase::cutting);
+}
+
+void Coordinator::Impl::do_slice() {
+  constexpr size_t kFiles = 32768;  // some milliseconds
+  const SetDrain* const set = drained_set();
+  if (set != nullptr && set->phase() == SetDrain::Phase::cutting)
+    apply(set->id(), sets.at(set->id()).cut(now));
+  else
+    spent.destroy(kFiles);
+  start_tasks();
 }
 
 Coordinator::Coordinator(const CoordinatorOptions& options, uint64_t generation, Time now)
@@ -257,15 +281,14 @@ Coordinator::Coordinator(const CoordinatorOptions& options, uint64_t generation,
 Coordinator::~Coordinator() = default;
 
 void Coordinator::connected(SessionId session, std::string peer, Time now) {
-  impl_->sessions[session] = {.peer = std::move(peer), .last_heard = now};
+  impl_->roster.connected(session, std::move(peer), now);
 }
 
 Result<void> Coordinator::received(SessionId session, wire::MessageT message, Time now) {
-  const auto found = impl_->sessions.find(session);
-  if (found == impl_->sessions.end() || impl_->over) return {};
+  Session* const from = impl_->roster.heard(session, now);
+  if (from == nullptr || impl_->over) return {};
   impl_->now = now;
-  found->second.last_heard = now;
-  const Result<void> result = impl_->dispatch(session, found->second, message);
+  const Result<void> result = impl_->dispatch(session, *from, message);
   impl_->start_tasks();
   return result;
 }
@@ -273,7 +296,7 @@ Result<void> Coordinator::received(SessionId session, wire::MessageT message, Ti
 void Coordinator::disconnected(SessionId session, Time now) {
   impl_->now = now;
   if (impl_->over) {
-    impl_->sessions.erase(session);
+    impl_->roster.left(session);
     return;
   }
   impl_->leave(session, "disconnected");
@@ -291,10 +314,15 @@ void Coordinator::answered(StoreAnswer answer, Time now) {
 void Coordinator::tick(Time now) {
   if (impl_->over) return;
   impl_->now = now;
-  impl_->tick();
+  const bool has_slices = impl_->has_slices();
+  if (has_slices) impl_->do_slice();
+  if (!has_slices || now >= impl_->last_tick + kTick) impl_->tick();
 }
 
-Coordinator::Time Coordinator::next_tick() const { return impl_->over ? Time::max() : impl_->last_tick + kTick; }
+Coordinator::Time Coordinator::next_tick() const {
+  if (impl_->over) return Time::max();
+  return impl_->has_slices() ? impl_->now : impl_->last_tick + kTick;
+}
 
 CoordinatorOutput Coordinator::take_output() {
   for (const StoreCommand& command : impl_->out.commands) {

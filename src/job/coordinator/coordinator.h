@@ -12,46 +12,12 @@
 #include <vector>
 
 #include "base/error.h"
-#include "fabric/hub.h"
+#include "job/coordinator/coordinator_options.h"
+#include "job/coordinator/session.h"
 #include "job/coordinator/store_commands.h"
 #include "job/wire/messages.h"
 
 namespace forebay::job {
-
-// What becomes of sets when draining is slower than the application.
-enum class Backlog : uint8_t {
-  newest,  // of the sets that wait only the newest is drained next; older ones are skipped
-  skip,    // what becomes complete while a set is drained is skipped
-  block,   // all are drained, oldest first, and the application waits
-};
-std::optional<Backlog> parse_backlog(std::string_view name);  // "newest", "skip", "block"
-const char* to_string(Backlog backlog);
-
-struct CoordinatorOptions {
-  uint64_t group_size = 64;  // ranks per container
-  uint32_t agents = 0;  // how many make a set complete if they do not know the number of ranks; 0: not known either,
-                        // and such sets are given up
-  Backlog backlog = Backlog::newest;
-  uint32_t backlog_sets = 2;  // block: undrained sets from which on begin() waits
-  std::chrono::milliseconds peer_timeout{10'000};
-  std::chrono::milliseconds set_timeout{600'000};
-  std::chrono::milliseconds stall_timeout{120'000};
-  std::chrono::milliseconds store_patience{120'000};  // for an answer of the store, where others could coordinate
-  std::chrono::milliseconds quiet{500};               // an end with drain comes when nothing is left to do for so long
-  std::string profile, scheme;                        // as the user asked: for manifests
-  bool remembers = true;                              // codec::Profile::remembers() of the profile
-  std::vector<std::string> lossy;                     // texts of the rules for loss, that all workers have
-  std::string host;                                   // of this process
-  uint64_t pid = 0;
-  store::Origin origin;  // of the sets that are drained; a restart is from sets of its series
-};
-
-using SessionId = fabric::ConnectionId;
-
-struct LogLine {
-  fabric::Severity severity = fabric::Severity::info;
-  std::string text;
-};
 
 // What is to be done, in the order of each list.
 struct CoordinatorOutput {
@@ -86,7 +52,9 @@ class Coordinator {
   void disconnected(SessionId session, Time now);
   void answered(StoreAnswer answer, Time now);
 
-  // To be called at next_tick() or later, after what has arrived was received.
+  // To be called at next_tick() or later, after what has arrived was received. No call of this class takes long: what
+  // a set of a million files needs is done a slice at a time, and next_tick() is a time that has passed as long as
+  // there are more.
   void tick(Time now);
   Time next_tick() const;
 

@@ -25,7 +25,7 @@ class ExcludeTest : public CoordinatorTest {
   }
 };
 
-TEST_F(ExcludeTest, ASetThatIsDrainedAndNeedsTheNodeIsGivenUpParallelFor) {
+TEST_F(ExcludeTest, ASetThatIsDrainedAndNeedsTheNodeIsGivenUpAtOnce) {
   offer_all("s1", 1);
   s.serve_store();
   s.leave(b);

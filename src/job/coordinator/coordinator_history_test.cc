@@ -6,7 +6,7 @@
 
 #include <gmock/gmock.h>
 
-#include "job/coordinator/drain_set.h"
+#include "job/coordinator/offered_part.h"
 #include "job/coordinator/test_coordinator.h"
 
 namespace forebay::job {

@@ -105,7 +105,7 @@ TEST_F(SettleTest, TheEndIsAfterWhatTheAgentsOffer) {
   EXPECT_TRUE(s.stored.contains("s1"));
 }
 
-TEST_F(SettleTest, AtTheEndWhatIsNotCompleteIsGivenUpParallelFor) {
+TEST_F(SettleTest, AtTheEndWhatIsNotCompleteIsGivenUpAtOnce) {
   s.options.agents = 2;
   Stand one(s.options);
   const SessionId agent = one.agent("na"), other = one.agent("nb"), who = one.join();

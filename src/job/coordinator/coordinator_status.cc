@@ -15,13 +15,14 @@ constexpr size_t kMaxPast = 64;       // sets that are over
 
 double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
-const char* name_of(Impl::Set::Phase phase) {
-  using Phase = Impl::Set::Phase;
+const char* name_of(SetDrain::Phase phase) {
+  using Phase = SetDrain::Phase;
   switch (phase) {
     case Phase::incomplete:
       return "incomplete";
     case Phase::waiting:
       return "waiting";
+    case Phase::cutting:
     case Phase::staging:
       return "staging";
     case Phase::packing:
@@ -43,7 +44,7 @@ json steps_row(const Steps& steps) {
   return row;
 }
 
-json past_row(const Impl::FinishedSet& fate) {
+json past_row(const FinishedSet& fate) {
   json row = {{"name", fate.name},
               {"state", fate.state == wire::SetState::durable   ? "durable"
                         : fate.state == wire::SetState::skipped ? "skipped"
@@ -59,29 +60,30 @@ json past_row(const Impl::FinishedSet& fate) {
   return row;
 }
 
-json set_row(const Impl& impl, const Impl::Set& set, const Running& running) {
-  json row = {{"name", set.name},
-              {"state", name_of(set.phase)},
-              {"complete", set.phase != Impl::Set::Phase::incomplete || impl.is_complete(set)},
-              {"nodes", set.parts.size()},
-              {"ranks", set.is_drained() ? set.cut.ranks : set.ranks},
-              {"ranks_offered", set.coverage.size()},
-              {"seconds_since_offer", seconds(impl.now - set.since)}};
-  if (set.step) row["step"] = *set.step;
-  if (set.phase == Impl::Set::Phase::incomplete) row["missing"] = impl.what_is_missing(set);
+json set_row(const Impl& impl, const SetDrain& set, const Running& running) {
+  const SetDrain::Row now = set.row();
+  json row = {{"name", set.name()},
+              {"state", name_of(set.phase())},
+              {"complete", set.phase() != SetDrain::Phase::incomplete || set.is_complete()},
+              {"nodes", set.parts().size()},
+              {"ranks", now.ranks},
+              {"ranks_offered", now.ranks_offered},
+              {"seconds_since_offer", seconds(impl.now - now.since)}};
+  if (set.step()) row["step"] = *set.step();
+  if (set.phase() == SetDrain::Phase::incomplete) row["missing"] = set.what_is_missing(impl.roster.hosts());
   if (!set.is_drained()) return row;
-  const uint64_t raw = set.raw_done + running.raw_bytes;
-  const double time = seconds(impl.now - set.drained_since);
-  row["stored_as"] = set.place.name;
-  row["files"] = set.cut.files;
-  row["total_bytes"] = set.cut.bytes;
+  const uint64_t raw = now.raw_done + running.raw_bytes;
+  const double time = set.seconds(impl.now);
+  row["stored_as"] = now.stored_as;
+  row["files"] = now.files;
+  row["total_bytes"] = now.bytes;
   row["raw_bytes"] = raw;
-  row["stored_bytes"] = set.stored_done + running.stored_bytes;
-  row["containers"] = set.cut.groups.size();
-  row["containers_done"] = set.reports.size();
+  row["stored_bytes"] = now.stored_done + running.stored_bytes;
+  row["containers"] = now.containers;
+  row["containers_done"] = now.containers_done;
   row["seconds"] = time;
   row["bytes_per_second"] = time > 0 ? static_cast<double>(raw) / time : 0;
-  row["store_failures"] = set.store_retry.failures();
+  row["store_failures"] = now.store_failures;
   return row;
 }
 
@@ -93,20 +95,20 @@ json task_row(const Impl& impl, const Impl::UnitOwner& owner, const TaskBoard::P
               {"still_seconds", seconds(impl.now - progress.last)}};
   if (owner.set == 0) {
     row["kind"] = "deliver";
-    row["set"] = impl.round->chosen->name;
+    row["set"] = impl.restarts.chosen();
   } else {
-    const Impl::Set& set = impl.sets.at(owner.set);
+    const SetDrain& set = impl.sets.at(owner.set);
     row["kind"] = "pack";
-    row["set"] = set.name;
-    row["total_bytes"] = set.cut.groups[owner.index].bytes;
+    row["set"] = set.name();
+    row["total_bytes"] = set.group_bytes(owner.index);
   }
   return row;
 }
 
 json worker_rows(const Impl& impl, std::map<uint64_t, Running>& running) {
   json rows = json::array();
-  for (const auto& [id, session] : impl.sessions) {
-    if (session.role != Impl::Session::Role::worker) continue;
+  for (const auto& [id, session] : impl.roster.sessions()) {
+    if (session.role != Session::Role::worker) continue;
     json row = {{"host", session.worker->host},
                 {"pid", session.worker->pid},
                 {"profile", session.worker->profile},
@@ -128,9 +130,9 @@ json worker_rows(const Impl& impl, std::map<uint64_t, Running>& running) {
 
 json agent_rows(const Impl& impl) {
   json rows = json::array();
-  for (const auto& [key, id] : impl.agents) {
+  for (const auto& [key, id] : impl.roster.agents()) {
     if (rows.size() == kMaxAgents) break;
-    const Impl::Session& session = impl.sessions.at(id);
+    const Session& session = *impl.roster.find(id);
     rows.push_back({{"host", session.agent->host},
                     {"pid", session.agent->pid},
                     {"stage", session.agent->stage},
@@ -142,34 +144,34 @@ json agent_rows(const Impl& impl) {
   return rows;
 }
 
-json restart_row(const Impl& impl) {
-  const Impl::Round& round = *impl.round;
-  return {{"ranks", round.total},
-          {"ranks_asked", round.coverage.size()},
-          {"set", round.chosen ? round.chosen->name : ""},
-          {"containers", round.units.size()},
-          {"containers_done", round.done},
-          {"agents_publishing", impl.publishing.size()},
+json restart_row(const Impl& impl, const Restarts::Row& round) {
+  return {{"ranks", round.ranks},
+          {"ranks_asked", round.ranks_asked},
+          {"set", round.set},
+          {"containers", round.deliveries},
+          {"containers_done", round.deliveries_done},
+          {"agents_publishing", round.publishing},
           {"seconds", seconds(impl.now - round.since)},
           {"passed_over", round.passed_over}};
 }
 
 // Of the whole job, but for the tasks, which are this coordinator's.
 json totals_row(const Impl& impl) {
-  const wire::TallyT all = impl.tally();
-  return {{"durable", all.durable},     {"skipped", all.skipped},
-          {"failed", all.failed},       {"restarts", all.restarts},
-          {"raw_bytes", all.raw_bytes}, {"stored_bytes", all.stored_bytes},
-          {"tasks", impl.totals.tasks}, {"tasks_again", impl.totals.tasks_again}};
+  const wire::TallyT all = impl.tally.total();
+  return {{"durable", all.durable},
+          {"skipped", all.skipped},
+          {"failed", all.failed},
+          {"restarts", all.restarts},
+          {"raw_bytes", all.raw_bytes},
+          {"stored_bytes", all.stored_bytes},
+          {"tasks", impl.task_counts.tasks},
+          {"tasks_again", impl.task_counts.again}};
 }
 
 json left_rows(const Impl& impl) {
   json rows = json::array();
-  const auto add = [&](const Impl::Left& left) {
+  for (const Settling::Left& left : impl.settling.rows())
     if (rows.size() < kMaxRows) rows.push_back({{"host", left.host}, {"name", left.name}, {"reason", left.reason}});
-  };
-  for (const auto& [key, list] : impl.left) std::ranges::for_each(list, add);
-  std::ranges::for_each(impl.unknown, add);
   return rows;
 }
 
@@ -187,6 +189,7 @@ std::string Coordinator::Impl::status() const {
   json workers = worker_rows(*this, running);
   json set_rows = json::array(), past = json::array();
   for (const auto& [id, set] : sets) set_rows.push_back(set_row(*this, set, running[id]));
+  const auto& history = finished.all();
   for (size_t i = history.size() - std::min(history.size(), kMaxPast); i < history.size(); ++i)
     past.push_back(past_row(history[i]));
   json body = {{"generation", generation},
@@ -202,8 +205,8 @@ std::string Coordinator::Impl::status() const {
                {"sets", std::move(set_rows)},
                {"past_sets", std::move(past)},
                {"agents", agent_rows(*this)},
-               {"agent_count", agents.size()},
-               {"excluded", excluded},
+               {"agent_count", roster.agents().size()},
+               {"excluded", roster.excluded()},
                {"sets_completed", sets_completed},
                {"workers", std::move(workers)},
                {"worker_count", board.workers()},
@@ -212,11 +215,9 @@ std::string Coordinator::Impl::status() const {
                {"received", traffic_row(received)},
                {"sent", traffic_row(sent)},
                {"errors", errors}};
-  if (round) body["restart"] = restart_row(*this);
-  if (last_restart)
-    body["last_restart"] = {{"stored_as", last_restart->stored_as},
-                            {"ranks", last_restart->ranks},
-                            {"steps", steps_row(last_restart->steps)}};
+  if (const auto row = restarts.row()) body["restart"] = restart_row(*this, *row);
+  if (const auto& last = restarts.last())
+    body["last_restart"] = {{"stored_as", last->stored_as}, {"ranks", last->ranks}, {"steps", steps_row(last->steps)}};
   return body.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

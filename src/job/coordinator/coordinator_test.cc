@@ -289,7 +289,7 @@ TEST_F(CoordinatorTest, TheEndWithDrainComesWhenAllIsDone) {
   EXPECT_THAT(s.inbox[asker].stops[0], HasSubstr("1 sets are durable"));
 }
 
-TEST_F(CoordinatorTest, TheEndWithoutDrainComesParallelFor) {
+TEST_F(CoordinatorTest, TheEndWithoutDrainComesAtOnce) {
   offer_all("s");
   s.serve_store();
   s.send(wa, wire::StopRequestT());

@@ -93,13 +93,13 @@ void TaskBoard::assign(WorkerId id, Worker& worker, Key key, Time now, std::vect
   out.push_back(worker.attempt);
 }
 
-std::vector<TaskBoard::Attempt> TaskBoard::start(Time now) {
+std::vector<TaskBoard::Attempt> TaskBoard::start(Time now, size_t most) {
   wake(now);
   std::vector<Attempt> started;
   for (const bool only_at_home : {true, false}) {
     const std::vector<WorkerId> idle(idle_.begin(), idle_.end());
     for (const WorkerId id : idle) {
-      if (waiting_.empty()) return started;
+      if (waiting_.empty() || started.size() == most) return started;
       Worker& worker = workers_.at(id);
       const auto at = waiting_at_.find(worker.node);
       const Key first = *waiting_.begin();

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -48,9 +50,9 @@ class TaskBoard {
   // What it was doing, if it was the latest attempt at a unit, which waits again.
   std::optional<UnitId> worker_left(WorkerId id);
 
-  // Gives units to idle workers: to those on their home nodes first. Each unit has one attempt at a time that is not
-  // stalled.
-  std::vector<Attempt> start(Time now);
+  // Gives units to idle workers, at most so many: to those on their home nodes first. Each unit has one attempt at a
+  // time that is not stalled.
+  std::vector<Attempt> start(Time now, size_t most = std::numeric_limits<size_t>::max());
 
   void progressed(WorkerId worker, AttemptId attempt, uint64_t raw_bytes, uint64_t stored_bytes, uint64_t steps,
                   Time now);

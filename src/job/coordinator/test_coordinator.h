@@ -162,6 +162,13 @@ class Stand {
   }
 
   void collect() {
+    take_output();
+    while (coordinator.next_tick() <= now && !coordinator.stopped()) {
+      coordinator.tick(now);
+      take_output();
+    }
+  }
+  void take_output() {
     CoordinatorOutput out = coordinator.take_output();
     for (auto& one : out.messages) deliver(inbox[one.to], one.message);
     for (const SessionId id : out.closed) inbox[id].closed = true;

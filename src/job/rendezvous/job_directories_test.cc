@@ -159,7 +159,7 @@ TEST_F(JobDirectoriesTest, TheNewestOfThoseThatEndedAreKept) {
   EXPECT_THAT(names(jobs()), testing::UnorderedElementsAre("job0", "job1", "running", ".new-1"));
 }
 
-TEST_F(JobDirectoriesTest, ManyCleanParallelFor) {
+TEST_F(JobDirectoriesTest, ManyCleanAtOnce) {
   for (int i = 0; i < 8; ++i) {
     Child process;
     make(std::to_string(i), process.holder());

@@ -1,4 +1,4 @@
-#include "job/coordinator/drain_set.h"
+#include "job/coordinator/rank_groups.h"
 
 #include <gmock/gmock.h>
 
@@ -30,66 +30,13 @@ std::vector<std::string> names_of(const RankGroup& group) {
   return names;
 }
 
-TEST(MakePart, TheHashIsOfWhatTheFilesAre) {
-  const auto hash = [](auto change) {
-    wire::OfferT offer = named({"b", "a"});
-    change(offer);
-    return value(make_part(offer)).hash;
-  };
-  const uint64_t same = hash([](auto&) {});
-  EXPECT_EQ(hash([](auto& o) { std::swap(o.files[0], o.files[1]); }), same);
-  EXPECT_EQ(hash([](auto& o) { o.exposure = 8; }), same);
-  EXPECT_EQ(hash([](auto& o) { o.files[0]->mode = 0600; }), same);
-  EXPECT_NE(hash([](auto& o) { o.files[0]->size = 1; }), same);
-  EXPECT_NE(hash([](auto& o) { o.files[0]->mtime_ns = 1; }), same);
-  EXPECT_NE(hash([](auto& o) { o.files[0]->mtime_s = 1; }), same);
-  EXPECT_NE(hash([](auto& o) { o.files[0]->name = "c"; }), same);
-  EXPECT_NE(hash([](auto& o) { o.files.pop_back(); }), same);
-}
-
-// A file that was rewritten and has its old time.
-TEST(MakePart, TheTimeOfTheInodeTellsWhatTheHashCannot) {
-  wire::OfferT offer = named({"b", "a"}), again = named({"a", "b"}), touched = named({"b", "a"});
-  offer.files[0]->ctime_ns = again.files[1]->ctime_ns = 7;
-  touched.files[0]->ctime_ns = 8;
-  const Part part = value(make_part(offer)), other = value(make_part(touched));
-  EXPECT_TRUE(is_same(part, value(make_part(again))));
-  EXPECT_FALSE(is_same(part, other));
-  EXPECT_EQ(part.hash, other.hash);
-}
-
-TEST(MakePart, RefusesWhatCannotBe) {
-  wire::OfferT twice = named({"a", "b", "a"});
-  EXPECT_EQ(error(make_part(twice)).path, "a");
-  wire::OfferT rank = offer_of("s", {4}, 4, 1);
-  EXPECT_EQ(error(make_part(rank)).kind, ErrorKind::invalid_argument);
-  wire::OfferT complete = offer_of("s", {1}, 4, 1);
-  complete.complete = {4};
-  EXPECT_EQ(error(make_part(complete)).kind, ErrorKind::invalid_argument);
-  wire::OfferT many = offer_of("s", {1}, 0xffffffff, 1);
-  EXPECT_EQ(error(make_part(many)).kind, ErrorKind::invalid_argument);
-}
-
-TEST(MakePart, RanksWithoutFilesCountToo) {
-  wire::OfferT offer = offer_of("s", {5, 1}, 8, 1);
-  offer.complete = {5, 2};
-  EXPECT_THAT(value(make_part(offer)).covered, ElementsAre(1, 2, 5));
-}
-
-TEST(Coverage, NamesWhatIsMissing) {
-  Coverage coverage;
-  coverage.add({0, 3, 4, 9});
-  coverage.add({3});
-  EXPECT_EQ(coverage.missing(10), "1-2, 5-8");
-  coverage.remove({3, 4});
-  EXPECT_EQ(coverage.size(), 3u);
-  EXPECT_EQ(coverage.missing(10), "1-2, 4-8");
-  EXPECT_EQ(coverage.missing(12), "1-2, 4-8, 10-11");
-  std::vector<uint32_t> even;
-  for (uint32_t rank = 0; rank < 100; rank += 2) even.push_back(rank);
-  Coverage holes;
-  holes.add(even);
-  EXPECT_EQ(holes.missing(100), "1, 3, 5, 7, 9, 11, 13, 15, 17, 19, ...");
+// In steps of so few files that it is left off everywhere.
+Result<Groups> cut_groups(Parts& parts, uint64_t group_size) {
+  GroupCutter cutter(parts, group_size);
+  for (;;) {
+    FOREBAY_TRY(const bool done, cutter.work(1));
+    if (done) return cutter.take();
+  }
 }
 
 TEST(CutGroups, AreInRankOrderOverAllNodes) {
@@ -177,6 +124,40 @@ TEST(CutGroups, RefusesTwoFilesOfOneNameAndSetsOfNothing) {
   differ.emplace("a", part_of(offer_of("s", {0}, 2, 1), "a"));
   differ.emplace("b", part_of(offer_of("s", {1}, 3, 1), "b"));
   EXPECT_FALSE(cut_groups(differ, 8));
+}
+
+TEST(CutGroups, IsTheSameInStepsOfAnySize) {
+  constexpr uint32_t kRanks = 3000, kNodes = 7;
+  const auto cut = [](size_t step) {
+    Parts parts;
+    for (uint32_t node = 0; node < kNodes; ++node) {
+      wire::OfferT offer = named({"dir"});
+      offer.ranks = kRanks;
+      offer.files[0]->kind = static_cast<uint8_t>(FileKind::directory);
+      for (uint32_t rank = node; rank < kRanks; rank += kNodes)
+        for (const char* name : {"b", "a"})
+          offer.files.push_back(offered_file("dir/" + std::to_string(rank) + name, static_cast<int>(rank)));
+      const std::string name = "node" + std::to_string(node);
+      parts.emplace(name, part_of(std::move(offer), name));
+    }
+    GroupCutter cutter(parts, 64);
+    uint32_t steps = 1;
+    while (!value(cutter.work(step))) ++steps;
+    std::vector<std::string> names;
+    Groups groups = cutter.take();
+    for (const RankGroup& group : groups.groups)
+      for (std::string& name : names_of(group)) names.push_back(std::move(name));
+    return std::tuple(std::move(names), groups.files, groups.bytes, groups.groups.size(), steps);
+  };
+  const auto at_once = cut(1'000'000), bit_by_bit = cut(100);
+  EXPECT_EQ(std::get<0>(at_once), std::get<0>(bit_by_bit));
+  EXPECT_EQ(std::get<0>(at_once)[0], "dir") << "once, with rank 0";
+  EXPECT_EQ(std::get<1>(at_once), 2u * kRanks + 1);
+  EXPECT_EQ(std::get<1>(bit_by_bit), 2u * kRanks + 1);
+  EXPECT_EQ(std::get<2>(at_once), std::get<2>(bit_by_bit));
+  EXPECT_EQ(std::get<3>(at_once), 47u);
+  EXPECT_EQ(std::get<4>(at_once), 1u);
+  EXPECT_GT(std::get<4>(bit_by_bit), 100u) << "three times over all files";
 }
 
 TEST(MakeTask, NamesFilesAsTheyWereOffered) {

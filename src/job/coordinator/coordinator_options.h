@@ -1,0 +1,33 @@
+// How a coordinator is to work.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "job/coordinator/backlog.h"
+#include "store/store.h"
+
+namespace forebay::job {
+
+struct CoordinatorOptions {
+  uint64_t group_size = 64;  // ranks per container
+  uint32_t agents = 0;  // how many make a set complete if they do not know the number of ranks; 0: not known either,
+                        // and such sets are given up
+  Backlog backlog = Backlog::newest;
+  uint32_t backlog_sets = 2;  // block: undrained sets from which on begin() waits
+  std::chrono::milliseconds peer_timeout{10'000};
+  std::chrono::milliseconds set_timeout{600'000};
+  std::chrono::milliseconds stall_timeout{120'000};
+  std::chrono::milliseconds store_patience{120'000};  // for an answer of the store, where others could coordinate
+  std::chrono::milliseconds quiet{500};               // an end with drain comes when nothing is left to do for so long
+  std::string profile, scheme;                        // as the user asked: for manifests
+  bool remembers = true;                              // codec::Profile::remembers() of the profile
+  std::vector<std::string> lossy;                     // texts of the rules for loss, that all workers have
+  std::string host;                                   // of this process
+  uint64_t pid = 0;
+  store::Origin origin;  // of the sets that are drained; a restart is from sets of its series
+};
+
+}  // namespace forebay::job
