@@ -17,22 +17,15 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using fabric::Severity;
 
-Clock::time_point deadline_after(int64_t timeout_ms) {
-  constexpr int64_t kLongest = int64_t{1000} * 3600 * 24 * 365;
-  if (timeout_ms < 0 || timeout_ms > kLongest) return Clock::time_point::max();
-  return Clock::now() + std::chrono::milliseconds(timeout_ms);
-}
-
 }  // namespace
 
 Result<void> AgentCore::greet(ConnectionId id, const wire::ClientHelloT& hello) {
-  if (hello.rank >= hello.ranks)
-    return fail(ErrorKind::corrupt, fmt::format("a rank {} of {}", hello.rank, hello.ranks));
   const Client client{hello.rank, hello.ranks, hello.pid, hello.attempt};
-  clients_[id] = client;
+  FOREBAY_CHECK(clients_.joined(id, client));
   if (rank_processes_ && client.pid != 0) rank_processes_->add(static_cast<pid_t>(client.pid));
   const bool is_new_run = ranks_.joined(id, client.rank, client.pid);
-  if (is_new_run) forget_askers_of_earlier_runs();
+  if (is_new_run)
+    restart_.forget_gone([this](uint32_t rank, uint64_t pid) { return ranks_.is_connected(rank, pid); }, Clock::now());
   drop_stale_markers(is_new_run, client);
   return {};
 }
@@ -69,7 +62,7 @@ Result<void> AgentCore::answer(ConnectionId id, const Client& client, wire::Mess
     }
     std::optional<int64_t> step;
     if (begin->step) step = *begin->step;
-    return ask(id, {Question::Kind::begin, begin->set, step, deadline_after(begin->timeout_ms)});
+    return ask(id, {Question::Kind::begin, begin->set, step, deadline_after(begin->timeout_ms, Clock::now())});
   }
   if (const auto* completed = message.body.AsCompleted()) {
     if (watcher_.is_blind() && store::is_job_name(completed->set)) look(completed->set);
@@ -77,21 +70,21 @@ Result<void> AgentCore::answer(ConnectionId id, const Client& client, wire::Mess
     return {};
   }
   if (const auto* wait = message.body.AsWait())
-    return ask(id, {Question::Kind::wait, wait->set, std::nullopt, deadline_after(wait->timeout_ms)});
+    return ask(id, {Question::Kind::wait, wait->set, std::nullopt, deadline_after(wait->timeout_ms, Clock::now())});
   if (const auto* restart = message.body.AsRestart()) {
-    if (const auto asked = ask_restart(client, restart->any_ranks); !asked) {
+    if (const auto asked = restart_.ask(client, restart->any_ranks, Clock::now()); !asked) {
       refuse(id, asked.error());
       return {};
     }
-    return ask(id, {Question::Kind::restart, {}, std::nullopt, deadline_after(restart->timeout_ms)});
+    return ask(id, {Question::Kind::restart, {}, std::nullopt, deadline_after(restart->timeout_ms, Clock::now())});
   }
   if (message.body.AsPing()) return {};
   return fail(ErrorKind::corrupt, "a message that ranks do not send");
 }
 
 Result<void> AgentCore::ask(ConnectionId id, Question question) {
-  if (questions_.contains(id)) return fail(ErrorKind::corrupt, "a question before the last one is answered");
-  if (!settle(id, question)) questions_.emplace(id, std::move(question));
+  FOREBAY_CHECK(clients_.may_ask(id));
+  if (!settle(id, question)) clients_.wait(id, std::move(question));
   return {};
 }
 
@@ -102,13 +95,13 @@ bool AgentCore::settle(ConnectionId id, const Question& question) {
     case Question::Kind::wait:
       return settle_wait(id, question);
     default:
-      return settle_restart(id, question);
+      return settle_restart(id);
   }
 }
 
 bool AgentCore::settle_begin(ConnectionId id, const Question& question) {
   const std::string& set = question.set;
-  const uint32_t rank = clients_.at(id).rank;
+  const uint32_t rank = clients_.find(id)->rank;
   const bool is_open = sets_.is_open_for(set, rank);  // then this rank has to begin it, too: all or none
   if (!is_open && block_at_ > 0 && sets_.undrained() >= block_at_) return false;
   const auto begun = sets_.begin(set, rank);
@@ -156,29 +149,23 @@ void AgentCore::tell_state(ConnectionId id, const std::string& set) {
   send(id, std::move(news));
 }
 
-// After anything that may be the answer to a question. One answer may be another's hindrance: one at a time.
+// After anything that may be the answer to a question.
 void AgentCore::settle_all() {
-  for (auto at = questions_.begin(); at != questions_.end();)
-    at = settle(at->first, at->second) ? questions_.erase(at) : std::next(at);
+  clients_.settle_each([this](ConnectionId id, const Question& question) { return settle(id, question); });
 }
 
 void AgentCore::expire(Time now) {
-  for (auto at = questions_.begin(); at != questions_.end();) {
-    const auto& [id, question] = *at;
-    if (now < question.deadline) {
-      ++at;
-      continue;
-    }
+  for (const auto& [id, question] : clients_.expired(now)) {
+    const bool begins = question.kind == Question::Kind::begin;
     if (question.kind == Question::Kind::wait)
       tell_state(id, question.set);
     else
       refuse(id, {ErrorKind::timeout,
-                  question.kind == Question::Kind::begin ? "the drain is behind: too many sets are not durable yet"
-                                                         : "not all ranks have asked, or the files are not there yet",
+                  begins ? "the drain is behind: too many sets are not durable yet"
+                         : "not all ranks have asked, or the files are not there yet",
                   {},
                   {},
                   {}});
-    at = questions_.erase(at);
   }
 }
 

@@ -30,7 +30,7 @@ AgentCore::AgentCore(const AgentOptions& options, std::string node, fabric::Hub&
       transports_(exposures_, hub, options.ucx),
       deliveries_(options.stage, hub),
       rank_processes_(options.watches_ranks ? std::make_unique<RankProcesses>(options.rendezvous) : nullptr),
-      chores_([&hub](std::function<void()> what) { hub.post(std::move(what)); }) {}
+      worker_([&hub](std::function<void()> what) { hub.post(std::move(what)); }) {}
 
 Result<void> AgentCore::begin() {
   FOREBAY_CHECK(discard_delivered(stage_));
@@ -56,7 +56,7 @@ void AgentCore::log(fabric::Severity severity, const std::string& text) const {
 
 // What is true of a set again and again is said once.
 void AgentCore::warn_once(const std::string& set, const std::string& text) {
-  if (std::exchange(warned_[set], text) != text) log(fabric::Severity::warning, fmt::format("{}: {}", set, text));
+  if (looks_.is_news(set, text)) log(fabric::Severity::warning, fmt::format("{}: {}", set, text));
 }
 
 void AgentCore::refuse(ConnectionId to, const Error& error) {
@@ -100,12 +100,11 @@ void AgentCore::disconnected(ConnectionId id, Ending) {
   deliveries_.disconnected(id);
   reading_.erase(id);
   delivering_.erase(id);
-  questions_.erase(id);
   ranks_.left(id);
-  const auto client = clients_.extract(id);
+  const auto client = clients_.left(id);
   if (!client) return;
-  miss(client.mapped());
-  stop_asking(client.mapped());
+  miss(*client);
+  if (!ranks_.is_connected(client->rank, client->pid)) restart_.stop_asking(*client, std::chrono::steady_clock::now());
 }
 
 Result<void> AgentCore::received(ConnectionId id, const fabric::Frame& frame) {
@@ -113,8 +112,7 @@ Result<void> AgentCore::received(ConnectionId id, const fabric::Frame& frame) {
   if (DeliveryServer::handles(frame.type)) return deliveries_.received(id, frame);
   FOREBAY_TRY(auto message, wire::decode(frame));
   if (coordinator_ && coordinator_->id == id) return hear_coordinator(std::move(message));
-  if (const auto client = clients_.find(id); client != clients_.end())
-    return answer(id, client->second, std::move(message));
+  if (const Client* const client = clients_.find(id)) return answer(id, *client, std::move(message));
   return hear_other(id, std::move(message));
 }
 
@@ -124,32 +122,23 @@ void AgentCore::tick(Time now) {
     look_at_all_ = watcher_.is_blind() ? now + kBlindLook : Time::max();
     look_at_all();
   }
-  std::vector<std::string> due;
-  for (const auto& [set, time] : look_again_)
-    if (now >= time) due.push_back(set);
-  for (const std::string& set : due) {
-    look_again_.erase(set);
-    rejected_.erase(set);
-    look(set);
-  }
-  if (now >= restart_.send_at) send_restart_request();
+  for (const std::string& set : looks_.due(now)) look(set);
+  if (now >= restart_.request_at()) send_restart_request();
   expire(now);
   if (now >= ping_at_) {
     keep_in_touch(now);
     ping_at_ = now + kPing;
   }
-  const bool is_needed = coordinator_ || !reading_.empty() || !delivering_.empty() || !questions_.empty();
+  const bool is_needed = coordinator_ || !reading_.empty() || !delivering_.empty() || !clients_.questions().empty();
   ping_at_ = is_needed ? std::min(ping_at_, now + kPing) : Time::max();
 }
 
 AgentCore::Time AgentCore::next_tick() const {
-  const bool is_needed = coordinator_ || !reading_.empty() || !delivering_.empty() || !questions_.empty();
+  const bool is_needed = coordinator_ || !reading_.empty() || !delivering_.empty() || !clients_.questions().empty();
   // Time::min(): tick() arms it.
-  Time next = std::min(
-      {watch_again_, look_at_all_, restart_.send_at, is_needed && ping_at_ == Time::max() ? Time::min() : ping_at_});
-  for (const auto& [set, time] : look_again_) next = std::min(next, time);
-  for (const auto& [id, question] : questions_) next = std::min(next, question.deadline);
-  return next;
+  const Time ping_at = is_needed && ping_at_ == Time::max() ? Time::min() : ping_at_;
+  return std::min(
+      {watch_again_, look_at_all_, restart_.request_at(), ping_at, looks_.next(), clients_.next_deadline()});
 }
 
 }  // namespace forebay::job

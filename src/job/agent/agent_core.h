@@ -1,8 +1,10 @@
 // The thread of an agent: what arrives over the hub, from the stage and with time. Used by agent.cc alone.
 //
-// agent_core.cc hands on what happens; agent_stage.cc looks at sets and offers them; agent_clients.cc serves the
-// application, agent_restart.cc its restarts, agent_settle.cc its end, and agent_workers.cc workers and the
-// coordinator.
+// What it decides, machines decide that know no sockets, files or clocks: agent_sets.h (the sets of the stage, and the
+// ranks), set_looks.h (when to look at which), clients.h (questions of ranks) and rank_restart.h (what they restart
+// from). Here is what is done with that: agent_core.cc hands on what happens; agent_stage.cc looks at sets and offers
+// them; agent_clients.cc serves the application, agent_restart.cc its restarts, agent_settle.cc its end, and
+// agent_workers.cc workers and the coordinator.
 #pragma once
 
 #include <atomic>
@@ -20,8 +22,11 @@
 #include "fabric/remote.h"
 #include "job/agent/agent.h"
 #include "job/agent/agent_sets.h"
+#include "job/agent/clients.h"
 #include "job/agent/rank_processes.h"
+#include "job/agent/rank_restart.h"
 #include "job/agent/serial_worker.h"
+#include "job/agent/set_looks.h"
 #include "job/delivery/delivery.h"
 #include "job/rendezvous/rendezvous.h"
 #include "job/stage/stage_scan.h"
@@ -50,19 +55,6 @@ class AgentCore final : public fabric::HubHandler {
   Time next_tick() const override;
 
  private:
-  // A connected rank.
-  struct Client {
-    uint32_t rank = 0, ranks = 1;
-    uint64_t pid = 0;
-    uint64_t attempt = 0;  // of the application to start; 0: not known
-  };
-  // A client's question that is not answered yet: a client has one at most.
-  struct Question {
-    enum class Kind : uint8_t { begin, wait, restart } kind = Kind::begin;
-    std::string set;
-    std::optional<int64_t> step;
-    Time deadline = Time::max();
-  };
   // What lies behind an exposure.
   struct Exposed {
     wire::OfferT offer;
@@ -75,35 +67,6 @@ class AgentCore final : public fabric::HubHandler {
     std::chrono::milliseconds ping{2'000}, lost{10'000};
     bool is_welcome = false;
   };
-  using Askers = std::map<uint32_t, uint64_t>;  // rank to process
-  // What a restart of ranks of this node is at.
-  struct Restart {
-    Askers asked;  // of the next round
-    uint32_t total = 0;
-    std::set<uint32_t> strict;   // ranks that can only read a set of `total` ranks
-    uint64_t attempt = 0;        // whose ranks these are: the latest start of the application that has asked
-    bool has_requested = false;  // the coordinator knows of some
-    // RestartReady has come: these ranks are told when the coordinator says that all nodes are as far.
-    struct Ending {
-      wire::RestartReadyT ready;
-      Askers asked;
-    };
-    std::optional<Ending> ending;
-    std::map<uint32_t, std::pair<uint64_t, wire::RestartedT>> kept;  // for ranks that had ceased to wait
-    Time send_at = Time::max();
-    bool is_publishing = false;  // a chore is at it, of whatever coordinator: nothing may be delivered until it ends
-  };
-
-  // The coordinator wants to know what the stage holds, now that the application rests.
-  struct Settling {
-    uint64_t number = 0;
-    bool look_again = false;  // at sets that a chore was at
-  };
-  // Of a set that a format reader does not accept.
-  struct Rejected {
-    std::string fingerprint, reason;
-  };
-
   // agent_core.cc
   template <class Table>
   void send(ConnectionId to, Table message);
@@ -145,19 +108,13 @@ class AgentCore final : public fabric::HubHandler {
   void expire(Time now);
 
   // agent_restart.cc
-  Result<void> ask_restart(const Client& client, bool any_ranks);
-  void stop_asking(const Client& client);
-  bool settle_restart(ConnectionId id, const Question& question);
+  bool settle_restart(ConnectionId id);
   void send_restart_request();
-  void request_soon();
-  Result<void> restart_ready(wire::RestartReadyT ready);
+  Result<void> restart_ready(const wire::RestartReadyT& ready);
   void publish(const wire::RestartReadyT& ready);
   void published(ConnectionId coordinator, const wire::RestartReadyT& ready, const Result<bool>& result);
   void restart_done(const wire::RestartDoneT& done);
   void restart_refused(const wire::RefusedT& refused);
-  void restart_interrupted();
-  void forget_askers_of_earlier_runs();
-  void hand_out(const wire::RestartedT& answer);
 
   // agent_settle.cc
   void settle(uint64_t number);
@@ -187,21 +144,17 @@ class AgentCore final : public fabric::HubHandler {
   std::optional<Coordinator> coordinator_;
   std::unique_ptr<wire::TallyT> tally_;  // the last one that a coordinator told
   uint32_t block_at_ = 0;
-  std::unordered_map<ConnectionId, Client> clients_;
-  std::map<ConnectionId, Question> questions_;
+  Clients clients_;
   std::map<uint64_t, std::shared_ptr<const Exposed>> exposed_;
   std::set<ConnectionId> reading_, delivering_;  // workers that wait for layouts, that have delivered something
-  Restart restart_;
-  std::map<std::string, Time> look_again_;     // sets that time completes, or that could not be looked at
-  std::map<std::string, std::string> warned_;  // what was said last about a set
-  std::map<std::string, Rejected> rejected_;
-  std::optional<Settling> settling_;
+  RankRestart restart_;
+  SetLooks looks_;
+  RestingStage resting_;
   WallTime at_rest_ = WallTime::min();  // nobody wrote to the stage then
-  std::set<std::string> busy_;          // sets that a chore is at: not to be looked at
   Time watch_again_ = Time::max(), look_at_all_ = Time::max(), ping_at_ = Time::max();
   std::unique_ptr<RankProcesses> rank_processes_;  // null: nobody wants to know
-  std::atomic<uint64_t> moves_ = 0;                // of chores that read layouts
-  SerialWorker chores_;                            // the last one: it ends first
+  std::atomic<uint64_t> moves_ = 0;                // of readings of layouts
+  SerialWorker worker_;                            // the last one: it ends first
 };
 
 template <class Table>

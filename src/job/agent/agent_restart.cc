@@ -1,6 +1,6 @@
 // The part of an agent that brings its ranks together for a restart.
-#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,15 +12,8 @@
 namespace forebay::job {
 namespace {
 
-using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
 using fabric::Severity;
-
-constexpr auto kGather = 20ms;  // ranks ask at about the same time: one request for all
-
-bool has(const std::map<uint32_t, uint64_t>& askers, uint32_t rank, uint64_t process) {
-  const auto found = askers.find(rank);
-  return found != askers.end() && found->second == process;
-}
 
 int64_t wall_ns() { return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
@@ -33,104 +26,36 @@ Result<bool> publish_what_came(const std::string& stage, const wire::RestartRead
 
 }  // namespace
 
-Result<void> AgentCore::ask_restart(const Client& client, bool any_ranks) {
-  const auto kept = restart_.kept.find(client.rank);
-  if (kept != restart_.kept.end() && kept->second.first == client.pid) return {};  // settle_restart() has the answer
-  if (restart_.ending && has(restart_.ending->asked, client.rank, client.pid)) return {};  // hand_out() will have it
-  if (client.attempt != 0 && client.attempt < restart_.attempt)
-    return fail(ErrorKind::cancelled, "the application was started again meanwhile");
-  if (client.attempt > restart_.attempt) {  // nothing is left of what the last one had asked for
-    restart_.attempt = client.attempt;
-    restart_.asked.clear();
-    restart_.ending.reset();
-  }
-  restart_.asked[client.rank] = client.pid;
-  restart_.total = client.ranks;
-  if (any_ranks)
-    restart_.strict.erase(client.rank);
-  else
-    restart_.strict.insert(client.rank);
-  request_soon();
-  return {};
+bool AgentCore::settle_restart(ConnectionId id) {
+  auto answer = restart_.take_answer(*clients_.find(id));
+  if (answer) send(id, *std::move(answer));
+  return answer.has_value();
 }
 
-// It has ended, or lost the connection, and asks again.
-void AgentCore::stop_asking(const Client& client) {
-  if (!has(restart_.asked, client.rank, client.pid) || ranks_.is_connected(client.rank, client.pid)) return;
-  restart_.asked.erase(client.rank);
-  request_soon();
-}
-
-bool AgentCore::settle_restart(ConnectionId id, const Question&) {
-  const Client& client = clients_.at(id);
-  const auto kept = restart_.kept.find(client.rank);
-  if (kept == restart_.kept.end()) return false;
-  const bool is_same = kept->second.first == client.pid;
-  if (is_same) send(id, std::move(kept->second.second));
-  restart_.kept.erase(kept);
-  return is_same;
-}
-
-void AgentCore::request_soon() {
-  if (!restart_.asked.empty() || restart_.has_requested) restart_.send_at = std::chrono::steady_clock::now() + kGather;
-}
-
-// Who has asked is in the round that ends, or asks for the next one when it has ended.
 void AgentCore::send_restart_request() {
-  restart_.send_at = Time::max();
-  if (!coordinator_ || !coordinator_->is_welcome) return;
-  if ((restart_.asked.empty() && !restart_.has_requested) || restart_.ending || restart_.is_publishing) return;
-  wire::RestartRequestT request;
-  for (const auto& [rank, pid] : restart_.asked) request.ranks.push_back(rank);
-  request.total = restart_.total;
-  request.any_ranks =
-      std::ranges::none_of(request.ranks, [&](uint32_t rank) { return restart_.strict.contains(rank); });
-  request.attempt = restart_.attempt;
-  restart_.has_requested = !restart_.asked.empty();
-  send(coordinator_->id, std::move(request));
+  if (!coordinator_ || !coordinator_->is_welcome) return restart_.cannot_request();
+  if (auto request = restart_.request()) send(coordinator_->id, *std::move(request));
 }
 
-// The coordinator cannot make sense of what the ranks want together, or the set cannot be had on all nodes; or a later
-// start of the application asks, on this node, too, or on others.
 void AgentCore::restart_refused(const wire::RefusedT& refused) {
   log(Severity::warning, "a restart is refused: " + refused.message);
-  const bool is_of_all = refused.attempt == restart_.attempt;
-  std::erase_if(questions_, [&](const auto& item) {
-    const bool is_meant = is_of_all || clients_.at(item.first).attempt <= refused.attempt;
-    if (item.second.kind != Question::Kind::restart || !is_meant) return false;
-    send(item.first, refused);
+  clients_.settle_each([&](ConnectionId id, const Question& question) {
+    if (question.kind != Question::Kind::restart || !restart_.is_refused(*clients_.find(id), refused)) return false;
+    send(id, refused);
     return true;
   });
-  if (!is_of_all) return;
-  restart_.asked.clear();
-  restart_.ending.reset();
-  restart_.has_requested = false;
-}
-
-// The coordinator is lost: the next one is asked again, also for what is published already.
-void AgentCore::restart_interrupted() {
-  restart_.has_requested = false;
-  if (!restart_.ending) return;
-  restart_.asked.merge(restart_.ending->asked);
-  restart_.ending.reset();
-}
-
-void AgentCore::forget_askers_of_earlier_runs() {
-  std::erase_if(restart_.asked, [&](const auto& item) { return !ranks_.is_connected(item.first, item.second); });
-  request_soon();
-  std::erase_if(restart_.kept, [&](const auto& item) { return !ranks_.is_connected(item.first, item.second.first); });
+  restart_.refused(refused);
 }
 
 // All ranks of the job have asked: whatever they had begun is over. What was delivered takes the place of what the
 // stage has under that name.
-Result<void> AgentCore::restart_ready(wire::RestartReadyT ready) {
-  if (restart_.is_publishing) return fail(ErrorKind::corrupt, "a restart before the last one was answered");
-  if (ready.attempt < restart_.attempt) {  // its ranks are gone, and others have asked
+Result<void> AgentCore::restart_ready(const wire::RestartReadyT& ready) {
+  FOREBAY_TRY(const auto step, restart_.ready(ready));
+  if (step == RankRestart::Step::too_late) {
     if (ready.found)
       published(coordinator_->id, ready, fail(ErrorKind::cancelled, "the application was started again meanwhile"));
     return {};
   }
-  restart_.has_requested = false;
   for (const std::string& set : sets_.unfinished()) {
     log(Severity::info, fmt::format("{}: its ranks start again, what there is of it is void", set));
     discard(set);
@@ -138,17 +63,13 @@ Result<void> AgentCore::restart_ready(wire::RestartReadyT ready) {
     sets_.forget(set);
   }
   tidy();
-  if (!restart_.ending) restart_.ending.emplace().asked.swap(restart_.asked);
-  restart_.ending->ready = std::move(ready);
-  if (restart_.ending->ready.found) {
-    publish(restart_.ending->ready);
+  if (ready.found) {
+    publish(ready);
     return {};
   }
-  wire::RestartedT answer;
-  answer.message = restart_.ending->ready.message;
-  answer.other_ranks = restart_.ending->ready.other_ranks;
-  log(Severity::info, "nothing to restart from: " + answer.message);
-  hand_out(answer);
+  log(Severity::info, "nothing to restart from: " + ready.message);
+  restart_.nothing_found(Clock::now());
+  settle_all();
   return {};
 }
 
@@ -162,14 +83,13 @@ void AgentCore::publish(const wire::RestartReadyT& ready) {
   watcher_.forget(ready.set);
   (void)discard_notes(stage_, ready.set);
   sets_.forget(ready.set);
-  busy_.insert(ready.set);
-  restart_.is_publishing = true;
-  chores_.add([this, ready] { return publish_what_came(stage_, ready); },
+  looks_.begin_work(ready.set);
+  restart_.begin_publishing();
+  worker_.add([this, ready] { return publish_what_came(stage_, ready); },
               [this, ready, coordinator = coordinator_->id](const Result<bool>& result) {
-                busy_.erase(ready.set);
-                restart_.is_publishing = false;
+                looks_.end_work(ready.set);
                 published(coordinator, ready, result);
-                request_soon();
+                restart_.end_publishing(Clock::now());
                 tell_settled();
               });
 }
@@ -197,23 +117,10 @@ void AgentCore::published(ConnectionId coordinator, const wire::RestartReadyT& r
 }
 
 void AgentCore::restart_done(const wire::RestartDoneT& done) {
-  if (!restart_.ending || restart_.ending->ready.round != done.round) return;
-  const wire::RestartReadyT& ready = restart_.ending->ready;
-  wire::RestartedT answer;
-  answer.found = true;
-  answer.set = answer.directory = ready.set;
-  answer.step = ready.step;
-  answer.ranks = ready.ranks;
-  answer.message = ready.message;
-  log(Severity::info, fmt::format("{}: restored", answer.set));
-  hand_out(answer);
-}
-
-void AgentCore::hand_out(const wire::RestartedT& answer) {
-  for (const auto& [rank, pid] : restart_.ending->asked) restart_.kept[rank] = {pid, answer};
-  restart_.ending.reset();
+  const auto answer = restart_.done(done, Clock::now());
+  if (!answer) return;
+  log(Severity::info, fmt::format("{}: restored", answer->set));
   settle_all();
-  request_soon();
 }
 
 }  // namespace forebay::job

@@ -53,19 +53,19 @@ wire::LeftT left(std::string name, std::string reason) {
 
 void AgentCore::settle(uint64_t number) {
   at_rest_ = std::chrono::time_point_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now());
-  settling_ = Settling{number, !busy_.empty()};
+  resting_.asked(number, looks_.is_idle());
   look_at_all();
   tell_settled();
 }
 
 void AgentCore::tell_settled() {
-  if (!settling_ || !busy_.empty()) return;
-  if (std::exchange(settling_->look_again, false)) {
+  if (!resting_.is_asked() || !looks_.is_idle()) return;
+  if (resting_.must_look_again()) {
     look_at_all();
-    if (!busy_.empty()) return;
+    if (!looks_.is_idle()) return;
   }
   wire::SettledT settled;
-  settled.number = std::exchange(settling_, std::nullopt)->number;
+  settled.number = *resting_.take();
   auto rows = what_is_left();
   if (!rows) rows = std::vector<wire::LeftT>{left(stage_, rows.error().message())};
   for (wire::LeftT& row : *rows) {
@@ -88,7 +88,7 @@ std::optional<std::string> AgentCore::why_left(const std::string& set) const {
   const bool is_same = entry != nullptr && entry->is_final() && is_as_it_ended(set);
   if (is_same && entry->state != SetState::failed) return std::nullopt;
   if (is_same) return "it was given up: " + entry->message;
-  if (const auto rejected = rejected_.find(set); rejected != rejected_.end()) return rejected->second.reason;
+  if (auto rejected = looks_.why_rejected(set)) return rejected;
   const auto now = std::chrono::time_point_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now());
   const auto ranks = ranks_of(set);
   const auto seen = scan_set(stage_, set, ranks, options_.completion);

@@ -68,27 +68,22 @@ void AgentCore::look_at_all() {
 }
 
 void AgentCore::look(const std::string& set) {
-  if (busy_.contains(set)) {
-    look_again_[set] = std::chrono::steady_clock::now() + 1s;
-    return;
-  }
-  look_again_.erase(set);
+  if (!looks_.may_look(set, std::chrono::steady_clock::now())) return;
   auto listing = scan_set(stage_, set, ranks_of(set), options_.completion);
   if (!listing) {
     warn_once(set, listing.error().message());
-    look_again_[set] = std::chrono::steady_clock::now() + kLookAgain;
+    looks_.look_again(set, std::chrono::steady_clock::now() + kLookAgain);
     return;
   }
   const WallTime now = wall_now();
   Verdict verdict = judge(set, *listing, ranks_of(set), options_.completion, now, at_rest_);
   if (verdict.again)
-    look_again_[set] =
-        std::chrono::steady_clock::now() + std::chrono::ceil<std::chrono::milliseconds>(*verdict.again - now);
+    looks_.look_again(
+        set, std::chrono::steady_clock::now() + std::chrono::ceil<std::chrono::milliseconds>(*verdict.again - now));
   const auto* entry = sets_.find(set);
   const bool is_news = verdict.content && (entry == nullptr || entry->fingerprint != verdict.content->fingerprint);
   if (is_news && verdict.needs_check) {
-    const auto rejected = rejected_.find(set);
-    if (rejected != rejected_.end() && rejected->second.fingerprint == verdict.content->fingerprint) return;
+    if (looks_.is_rejected(set, verdict.content->fingerprint)) return;
     return check_then_offer(set, std::move(*listing), std::move(*verdict.content));
   }
   const auto decision = sets_.observed(set, verdict.content, verdict.reason);
@@ -107,21 +102,21 @@ void AgentCore::follow(const std::string& set, const AgentSets::Decision& decisi
 
 // The format readers look into every file: not in the thread that answers.
 void AgentCore::check_then_offer(const std::string& set, Listing listing, Content content) {
-  busy_.insert(set);
+  looks_.begin_work(set);
   const auto seen = std::make_shared<const Listing>(std::move(listing));
-  chores_.add([this, set, seen] { return check_formats(stage_ + "/" + set, *seen, options_.format); },
+  worker_.add([this, set, seen] { return check_formats(stage_ + "/" + set, *seen, options_.format); },
               [this, set, seen, content = std::move(content)](const Result<void>& checked) {
-                busy_.erase(set);
+                looks_.end_work(set);
                 if (checked) {
-                  rejected_.erase(set);
+                  looks_.accepted(set);
                   const auto decision = sets_.observed(set, content, {});
                   follow(set, decision);
                   if (decision.offer) offer(set, *seen, content);
                 } else {
                   warn_once(set, "is not offered: " + checked.error().message());
-                  rejected_[set] = {content.fingerprint, checked.error().what};
+                  looks_.rejected(set, content.fingerprint, checked.error().what);
                   if (checked.error().kind == ErrorKind::limit)
-                    look_again_[set] = std::chrono::steady_clock::now() + kLookAgain;
+                    looks_.look_again(set, std::chrono::steady_clock::now() + kLookAgain);
                 }
                 tell_settled();
               });
@@ -149,7 +144,7 @@ void AgentCore::offer(const std::string& set, const Listing& listing, const Cont
   offer.exposure = exposures_.add(std::move(files));
   sets_.offered(set, content, offer.exposure);
   watcher_.follow(set);
-  warned_.erase(set);
+  looks_.forget_news(set);
   log(Severity::info,
       fmt::format("{}: complete on this node, {} files of {} bytes", set, exposed->files.size(), bytes));
   if (coordinator_ && coordinator_->is_welcome) send(coordinator_->id, offer);
@@ -204,10 +199,9 @@ void AgentCore::tidy() {
   for (const std::string& set : sets_.forgettable(kMostOutcomes)) {
     (void)discard_notes(stage_, set);
     sets_.forget(set);
-    warned_.erase(set);
-    rejected_.erase(set);
+    looks_.forget(set);
   }
-  chores_.add([stage = stage_] { return empty_bin(stage); },
+  worker_.add([stage = stage_] { return empty_bin(stage); },
               [this](const Result<void>& emptied) {
                 if (!emptied) log(Severity::warning, emptied.error().message());
               });

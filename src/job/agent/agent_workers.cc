@@ -82,8 +82,8 @@ void AgentCore::adopt(Reached reached) {
 void AgentCore::lose_coordinator() {
   log(Severity::warning, "the coordinator is lost");
   coordinator_.reset();
-  settling_.reset();
-  restart_interrupted();
+  resting_.forget();
+  restart_.interrupted();
   find_coordinator_();
 }
 
@@ -109,7 +109,7 @@ Result<void> AgentCore::hear_coordinator(wire::MessageT message) {
     unexpose(exposure);
     finish(news->set);
   } else if (auto* ready = message.body.AsRestartReady()) {
-    return restart_ready(std::move(*ready));
+    return restart_ready(*ready);
   } else if (const auto* done = message.body.AsRestartDone()) {
     restart_done(*done);
   } else if (const auto* refused = message.body.AsRefused()) {
@@ -154,7 +154,7 @@ void AgentCore::serve_layouts(ConnectionId id, const wire::LayoutRequestT& reque
     reading_.erase(id);
     return refuse(id, files.error());
   }
-  chores_.add([this, files = std::move(
+  worker_.add([this, files = std::move(
                          *files)] { return layouts_of(files, options_.format, options_.header_memory_bytes, moves_); },
               [this, id](const Result<Bytes>& layouts) {
                 if (reading_.erase(id) == 0) return;  // it has gone
@@ -169,7 +169,7 @@ void AgentCore::serve_layouts(ConnectionId id, const wire::LayoutRequestT& reque
 // Says that this process is alive to whoever waits for more than that, and looks whether the coordinator is.
 void AgentCore::keep_in_touch(Time now) {
   for (const ConnectionId id : reading_) send(id, wire::PingT{.moves = moves_});
-  for (const auto& [id, question] : questions_) send(id, wire::PingT());
+  for (const auto& [id, question] : clients_.questions()) send(id, wire::PingT());
   if (!delivering_.empty()) deliveries_.ping();
   if (!coordinator_) return;
   if (now - coordinator_->heard > coordinator_->lost) {

@@ -1,0 +1,71 @@
+// The ranks that are connected with an agent, and the questions of theirs that are not answered yet. Pure.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "fabric/hub.h"
+
+namespace forebay::job {
+
+// A connected rank.
+struct Client {
+  uint32_t rank = 0, ranks = 1;
+  uint64_t pid = 0;
+  uint64_t attempt = 0;  // of the application to start; 0: not known
+};
+
+// A client has one at most.
+struct Question {
+  enum class Kind : uint8_t { begin, wait, restart } kind = Kind::begin;
+  std::string set;
+  std::optional<int64_t> step;
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+};
+
+class Clients {
+ public:
+  using Id = fabric::ConnectionId;
+  using Time = std::chrono::steady_clock::time_point;
+
+  // corrupt if it cannot be a rank.
+  Result<void> joined(Id id, const Client& client);
+  // Its question is gone, too. Nothing if it is no client.
+  std::optional<Client> left(Id id);
+  const Client* find(Id id) const;  // null if it is none
+
+  // corrupt if the client has one that is not answered.
+  Result<void> may_ask(Id id) const;
+  // The question cannot be answered yet.
+  void wait(Id id, Question question) { questions_.insert_or_assign(id, std::move(question)); }
+
+  // Calls `settle` for each question that waits, and forgets those for which it is true: they are answered. One answer
+  // may be another's hindrance: one at a time.
+  template <class Settle>
+  void settle_each(const Settle& settle) {
+    for (auto at = questions_.begin(); at != questions_.end();)
+      at = settle(at->first, at->second) ? questions_.erase(at) : std::next(at);
+  }
+  // Those whose time is over wait no more, and are to be answered.
+  std::vector<std::pair<Id, Question>> expired(Time now);
+  Time next_deadline() const;  // Time::max(): none has one
+
+  // Who waits for an answer.
+  const std::map<Id, Question>& questions() const { return questions_; }
+
+ private:
+  std::unordered_map<Id, Client> clients_;
+  std::map<Id, Question> questions_;
+};
+
+// When a question is to be answered that may wait for `timeout_ms`; negative, or more than a year: Time::max().
+Clients::Time deadline_after(int64_t timeout_ms, Clients::Time now);
+
+}  // namespace forebay::job
