@@ -19,6 +19,9 @@ PEER_TIMEOUT, STALL_TIMEOUT, SET_TIMEOUT = 2, 5, 25
 SMALL = ("--memory", "512M", "--threads", 1, "--stall-timeout", STALL_TIMEOUT, "--set-timeout", SET_TIMEOUT,
          "--group-size", 2, "--profile", "fast")
 
+LARGE = 2_000_000  # bytes of a rank's file: random ones, so that four ranks' take four seconds at SLOW
+SLOW = ("--pfs-limit", "2M")
+
 
 class Failure(Exception):
     pass

@@ -2,6 +2,7 @@
 """
 
 import os
+import subprocess
 import sys
 import traceback
 
@@ -26,6 +27,13 @@ def needs(variable):
 def scenario(function):
     SCENARIOS[function.__name__] = function
     return function
+
+
+def mount_small(directory, size):
+    if os.geteuid() != 0:
+        raise Skip("only root can mount a small file system")
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", directory]).returncode != 0:
+        raise Skip("no file system can be mounted here")
 
 
 def main():

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Bad days of a restart: sets are damaged, nodes cannot take what it brings, and parts of the job are killed in it.
+
+Usage: restarts.py FOREBAY LIBFOREBAY SCENARIO|--list
+"""
+
+import shutil
+import subprocess
+import time
+
+import client
+from job import in_background
+from scenarios import main, mount_small, scenario
+
+
+@scenario
+def restart_when_there_is_nothing(new_job):
+    with new_job(nodes=2).start() as job:
+        assert job.restart() == [None] * job.ranks
+
+
+@scenario
+def restart_of_the_newest(new_job):
+    with new_job(nodes=2, aggregator_words=("--fabric", "stream")).start(aggregators=2) as job:
+        for step in (1, 2):
+            job.write_set(f"dump_{step}", step)
+            job.expect_durable(f"dump_{step}")
+        job.forget_ranks()
+        shutil.rmtree(job.stages[0] / "dump_2", ignore_errors=True)
+        job.check_restarted(job.restart(), "dump_2")
+
+
+def damage(store, name):
+    """Flips a bit in the middle of the largest file of a set."""
+    victim = max((store / "sets" / name).iterdir(), key=lambda path: path.stat().st_size)
+    content = bytearray(victim.read_bytes())
+    content[len(content) // 2] ^= 16
+    victim.write_bytes(content)
+
+
+@scenario
+def restart_passes_over_a_damaged_set(new_job):
+    with new_job(nodes=2).start() as job:
+        for step in (1, 2):
+            job.write_set(f"dump_{step}", step)
+            job.expect_durable(f"dump_{step}")
+        job.forget_ranks()
+        damage(job.store, "dump_2")
+        job.check_restarted(job.restart(), "dump_1")
+        job.expect_log("dump_2", "passed over")
+
+
+@scenario
+def one_node_cannot_take_what_a_restart_brings(new_job):
+    """Then no rank begins, neither from the set nor from scratch, on any node."""
+    with new_job(nodes=2).start() as job:
+        job.write_set("dump_1", 1)
+        job.expect_durable("dump_1")
+        job.forget_ranks()
+        occupied = job.stages[1] / "dump_1"
+        shutil.rmtree(occupied)
+        occupied.mkdir()
+        mount_small(occupied, 1_000_000)  # what is a file system of its own cannot be replaced
+        try:
+            told = job.each_rank(restart_failure)
+            assert len(set(told)) == 1 and told[0][0] == client.FAILED and str(occupied) in told[0][1], told
+        finally:
+            subprocess.run(["umount", "-l", occupied], check=True)
+        job.check_restarted(job.restart(), "dump_1")
+
+
+def restart_failure(rank):
+    """(code, message) of a restart that must fail."""
+    try:
+        answer = rank.restart()
+    except client.CallFailed as failed:
+        return failed.code, failed.message
+    raise AssertionError(f"rank {rank.rank} begins, and was told {answer}")
+
+
+@scenario
+def aggregator_killed_in_a_restart(new_job):
+    with new_job(nodes=2, ranks=8, aggregator_words=("--fabric", "stream")).start(aggregators=2) as job:
+        job.write_set("dump_1", 1, 8_000_000)
+        job.expect_durable("dump_1", 60)
+        job.forget_ranks()
+        victim = job.coordinator()
+        killer = in_background(lambda: (time.sleep(0.05), victim.kill()))
+        answers = job.restart(60)
+        killer.join()
+        job.check_restarted(answers, "dump_1", 8_000_000)
+
+
+@scenario
+def agent_killed_in_a_restart(new_job):
+    with new_job(nodes=2, ranks=8, aggregator_words=("--fabric", "stream")).start() as job:
+        job.write_set("dump_1", 1, 8_000_000)
+        job.expect_durable("dump_1", 60)
+        job.forget_ranks()
+
+        def kill_and_start():
+            time.sleep(0.05)
+            job.agents[1].kill()
+            job.start_agent(1)
+
+        killer = in_background(kill_and_start)
+        try:
+            job.restart(15)
+        except client.CallFailed as failed:
+            assert failed.code in (client.NO_AGENT, client.TIMEOUT), failed
+        killer.join()
+        job.forget_ranks()
+        job.check_restarted(job.restart(60), "dump_1", 8_000_000)
+
+
+if __name__ == "__main__":
+    main()
