@@ -100,7 +100,7 @@ _forebay() {
     ls) options+=' --store --series --variables --memory' ;;
     info) options+=' --store --series --groups --relations --memory' ;;
     verify) options+=' --store --series --memory --threads' ;;
-    extract) options+=' --store --series --rank --to --overwrite --memory' ;;
+    extract) options+=' --store --series --rank --box --to --overwrite --memory' ;;
     advise) options+=' --sample --min-speed --match --exact --describe --opaque --memory --threads' ;;
     repair) options+=' --store --as --memory --threads' ;;
     prune) options+=' --store --series --keep-last --keep-every --dry-run --memory --threads' ;;

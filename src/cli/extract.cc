@@ -1,11 +1,13 @@
 #include "engine/inspect/extract.h"
 
+#include <cerrno>
 #include <cstdio>
 #include <set>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "cli/box_option.h"
 #include "cli/common.h"
 #include "cli/json.h"
 #include "cli/new_file.h"
@@ -21,16 +23,18 @@ namespace {
 constexpr VerbText kText = {
     .name = "extract",
     .summary = "write one variable of one or all ranks as NumPy files",
-    .usage = "NAME|latest VARIABLE --store STORE [--rank R] [--to FILE.npy|DIR|-]",
+    .usage = "NAME|latest VARIABLE --store STORE [--rank R] [--box 0:10,:] [--to FILE.npy|DIR|-]",
     .description =
-        "Reads only the frames that hold the variable. VARIABLE is its path, or a shell\n"
-        "pattern on paths or keys of variable groups. One match goes to FILE.npy, or to\n"
-        "standard output with '--to -'; any number of matches goes to files in DIR that are\n"
-        "named after rank and variable. Files that exist are not replaced, unless with\n"
-        "--overwrite.\n",
+        "Reads only the frames that hold the variable, or with --box that part of it. It\n"
+        "writes while it reads, so a variable may be larger than the memory. VARIABLE is its\n"
+        "path, or a shell pattern on paths or keys of variable groups. One match goes to\n"
+        "FILE.npy, or to standard output with '--to -'; any number of matches goes to files in\n"
+        "DIR that are named after rank and variable. Files that exist are not replaced, unless\n"
+        "with --overwrite.\n",
     .examples =
         "  forebay extract DD0008 /Grid00000001/Density --store st --to density.npy\n"
         "  forebay extract latest '*/Density' --store st --rank 3 --to out/\n"
+        "  forebay extract latest /Density --store st --rank 3 --box :,:,32 --to plane.npy\n"
         "  forebay extract latest /Time --store st --rank 0 --to - | ./plot.py\n",
 };
 
@@ -39,6 +43,14 @@ struct Target {
   engine::Found found;
   uint32_t rank = 0;
   std::string file_name, path, to;
+};
+
+// What was written of it.
+struct Written {
+  DataType type;
+  Shape shape, begin;  // of the box
+  uint64_t bytes = 0;
+  uint64_t frames = 0;  // that were read
 };
 
 bool is_directory(const std::string& path) {
@@ -59,6 +71,13 @@ class Extract final : public Verb {
                     FOREBAY_TRY(const uint64_t rank, parse_count(text));
                     if (rank > UINT32_MAX) return fail(ErrorKind::invalid_argument, "no rank is so large");
                     rank_ = static_cast<uint32_t>(rank);
+                    return {};
+                  });
+    syntax.option("-b,--box", "RANGES",
+                  "Only these indices: FIRST:END for each dimension, separated by commas, as in NumPy; END is not "
+                  "included, ':' takes a dimension whole. Default: all of the variable.",
+                  [this](const std::string& text) -> Result<void> {
+                    FOREBAY_TRY(box_, parse_box(text));
                     return {};
                   });
     syntax.option("-t,--to", "PATH", "FILE.npy, a directory, or - for standard output. Default: the current directory.",
@@ -114,40 +133,75 @@ class Extract final : public Verb {
     Json list = Json::array();
     engine::SetReader reader(set, memory());
     for (const Target& target : targets) {
-      FOREBAY_TRY(const auto extracted, engine::extract(reader, target.found, memory()));
-      const std::string header = engine::npy_header(extracted.type, extracted.shape);
-      if (to_ == "-") {
-        std::fwrite(header.data(), 1, header.size(), stdout);
-        std::fwrite(extracted.bytes.data(), 1, extracted.bytes.size(), stdout);
-        return ExitCode::ok;
-      }
-      FOREBAY_CHECK(write_new_file(target.to, {as_bytes(header), extracted.bytes}, overwrite_));
+      FOREBAY_TRY(const Written written, write(reader, target));
+      if (to_ == "-") return ExitCode::ok;
       if (console.json)
-        list.push_back(json_target(target, extracted));
+        list.push_back(json_target(target, written));
       else
         fmt::print("{}: {} of {}, {} {}, {}\n", printable(target.to), printable(target.path),
-                   printable(target.file_name), extracted.type.name(),
-                   extracted.shape.empty() ? "scalar" : fmt::format("{}", fmt::join(extracted.shape, "x")),
-                   plural(extracted.frames, "frame") + " read");
+                   printable(target.file_name), written.type.name(),
+                   written.shape.empty() ? "scalar" : fmt::format("{}", fmt::join(written.shape, "x")),
+                   plural(written.frames, "frame") + " read");
     }
     if (console.json) print_json({{"set", json_text(set.manifest.name)}, {"variables", std::move(list)}});
     return ExitCode::ok;
   }
 
-  static Json json_target(const Target& target, const engine::Extracted& extracted) {
-    return {{"path", json_text(target.path)},
-            {"file", json_text(target.file_name)},
-            {"rank", target.rank},
-            {"type", extracted.type.name()},
-            {"shape", extracted.shape},
-            {"bytes", extracted.bytes.size()},
-            {"frames_read", extracted.frames},
-            {"to", json_text(target.to)}};
+  // Reads what is wanted of one match, and writes it while it is read.
+  Result<Written> write(engine::SetReader& reader, const Target& target) {
+    const engine::ArrayFacts facts = engine::facts_of(reader.set(), target.found);
+    FOREBAY_TRY(const engine::Box box, wanted_of(target, facts.shape));
+    Written written{.type = facts.type, .shape = box.count, .begin = box.begin};
+    const std::string header = engine::npy_header(facts.type, box.count);
+    if (to_ == "-") {
+      bool begun = false;  // nothing is printed if the first bytes cannot be read
+      const auto print = [&](std::span<const std::byte> bytes) -> Result<void> {
+        if (!std::exchange(begun, true)) FOREBAY_CHECK(print_bytes(as_bytes(header)));
+        return print_bytes(bytes);
+      };
+      FOREBAY_TRY(written.frames, engine::extract(reader, target.found, box, memory(), print));
+      return written;
+    }
+    FOREBAY_TRY(NewFile file, NewFile::create(target.to));
+    FOREBAY_CHECK(file.write(as_bytes(header)));
+    const auto append = [&](std::span<const std::byte> bytes) -> Result<void> {
+      written.bytes += bytes.size();
+      return file.write(bytes);
+    };
+    FOREBAY_TRY(written.frames, engine::extract(reader, target.found, box, memory(), append));
+    FOREBAY_CHECK(file.commit(overwrite_));
+    return written;
+  }
+
+  Result<engine::Box> wanted_of(const Target& target, const Shape& shape) const {
+    if (!box_) return engine::whole_box(shape);
+    auto box = box_in(*box_, shape);
+    if (!box) box.error().what = fmt::format("{} of {}: {}", target.path, target.file_name, box.error().what);
+    return box;
+  }
+
+  static Result<void> print_bytes(std::span<const std::byte> bytes) {
+    if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size()) return {};
+    return fail_errno(errno, "write", "standard output");
+  }
+
+  Json json_target(const Target& target, const Written& written) const {
+    Json json = {{"path", json_text(target.path)},
+                 {"file", json_text(target.file_name)},
+                 {"rank", target.rank},
+                 {"type", written.type.name()},
+                 {"shape", written.shape},
+                 {"bytes", written.bytes},
+                 {"frames_read", written.frames},
+                 {"to", json_text(target.to)}};
+    if (box_) json["begin"] = written.begin;
+    return json;
   }
 
   std::vector<std::string> operands_;
   std::string store_, series_, to_;
   std::optional<uint32_t> rank_;
+  std::optional<std::vector<IndexRange>> box_;
   bool overwrite_ = false;
   engine::Resources resources_;
 };

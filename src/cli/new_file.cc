@@ -11,17 +11,6 @@
 
 namespace forebay::cli {
 
-static Result<void> write_parts(const std::string& path, const std::string& shown,
-                                const std::vector<std::span<const std::byte>>& parts) {
-  FOREBAY_TRY(const Fd fd, store::open_at(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, shown, 0666));
-  uint64_t offset = 0;
-  for (const auto part : parts) {
-    FOREBAY_CHECK(store::write_all(fd.get(), offset, part, shown));
-    offset += part.size();
-  }
-  return {};
-}
-
 static Result<void> give_name(const std::string& from, const std::string& path, bool overwrite) {
   if (overwrite)
     return std::rename(from.c_str(), path.c_str()) == 0 ? Result<void>() : fail_errno(errno, "rename", path);
@@ -31,13 +20,26 @@ static Result<void> give_name(const std::string& from, const std::string& path, 
   return named;
 }
 
-Result<void> write_new_file(const std::string& path, const std::vector<std::span<const std::byte>>& parts,
-                            bool overwrite) {
-  const std::string temporary = path + "." + store::random_token();
-  auto written = write_parts(temporary, path, parts);
-  if (written) written = give_name(temporary, path, overwrite);
-  if (!written) unlink(temporary.c_str());
-  return written;
+Result<NewFile> NewFile::create(std::string path) {
+  std::string temporary = path + "." + store::random_token();
+  FOREBAY_TRY(Fd fd, store::open_at(AT_FDCWD, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, path, 0666));
+  return NewFile(std::move(path), std::move(temporary), std::move(fd));
+}
+
+NewFile::~NewFile() {
+  if (fd_.get() >= 0) unlink(temporary_.c_str());
+}
+
+Result<void> NewFile::write(std::span<const std::byte> bytes) {
+  FOREBAY_CHECK(store::write_all(fd_.get(), size_, bytes, path_));
+  size_ += bytes.size();
+  return {};
+}
+
+Result<void> NewFile::commit(bool overwrite) {
+  FOREBAY_CHECK(give_name(temporary_, path_, overwrite));
+  fd_ = Fd();
+  return {};
 }
 
 Result<void> make_directory(const std::string& path) {

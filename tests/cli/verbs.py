@@ -274,6 +274,20 @@ class Extract(StoreTest):
         answer = self.run_ok("extract", "latest", self.path, "--store", self.store, "--rank", "3", "--to", "-")
         self.assertEqual(npy_bytes(field(3), (48, 48)), answer.raw)
 
+    def test_a_box(self):
+        rows = [field(2)[48 * i : 48 * (i + 1)] for i in range(48)]
+        words = ("extract", "latest", self.path, "--store", self.store, "--rank", "2")
+        target = self.work / "box.npy"
+        answer = self.run_ok(*words, "--box", "3:40,5", "--to", target, "--json").json["variables"][0]
+        self.assertEqual(([37, 1], [3, 5], 296), (answer["shape"], answer["begin"], answer["bytes"]))
+        self.assertEqual(npy_bytes([row[5] for row in rows[3:40]], (37, 1)), target.read_bytes())
+        printed = self.run_ok(*words, "--box", ":,40:", "--to", "-").raw
+        self.assertEqual(npy_bytes([value for row in rows for value in row[40:]], (48, 8)), printed)
+        for box, part in (("0:49,:", "0:49 in dimension 0"), ("0:4", "48x48"), ("4:2,:", "holds no index"), ("x", "--box")):
+            error = self.run_error(USAGE, *words, "--box", box, "--to", "-")
+            self.assertIn(part, error.err)
+            self.assertEqual("", error.out)
+
     def test_to_the_current_directory(self):
         (self.work / "here").mkdir()
         self.run_ok("extract", "latest", self.path, "--store", self.store, cwd=self.work / "here")

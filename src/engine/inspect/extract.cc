@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "engine/inspect/unblock.h"
-
 namespace forebay::engine {
 namespace {
 
@@ -51,38 +49,23 @@ void find_in(const Catalogue& catalogue, size_t container, const std::string& pa
   }
 }
 
-// Whether the variable's bytes can be an array, and how many bytes that array has.
-Result<uint64_t> array_bytes(const OpenContainer& container, const Found& found) {
-  const Catalogue& catalogue = container.catalogue();
-  const VariableRow& row = catalogue.variables[found.variable];
-  const auto bad = [&](ErrorKind kind, const char* what) {
-    return fail(kind, fmt::format("{} of {}: {}", catalogue.paths[row.path], catalogue.files[found.file].name, what),
-                container.path);
-  };
-  if (row.filtered) return bad(ErrorKind::unsupported, "its chunks are stored as the application's filters left them");
-  if (row.partial) return bad(ErrorKind::unsupported, "parts of it were never allocated, and which is not recorded");
-  const Shape& shape = catalogue.shapes[row.shape];
-  if (block_count(shape, catalogue.shapes[row.block]) != row.extent_count)
-    return bad(ErrorKind::corrupt, "its blocks do not cover its shape");
-  uint64_t bytes = element_count(shape);
-  if (__builtin_mul_overflow(bytes, uint64_t{row.type.size}, &bytes)) return bad(ErrorKind::limit, "it is too large");
-  return bytes;
+uint64_t largest_frame(const OpenContainer& container, const BoxPlan& plan) {
+  uint64_t largest = 0;
+  for (const uint32_t number : plan.frames()) largest = std::max(largest, frame_memory(container, number));
+  return largest;
 }
 
-// The bytes of stored blocks that are taken at once, a whole number of elements.
-uint64_t window_bytes(const DataType& type) { return std::max<uint64_t>((4 << 20) / type.size, 1) * type.size; }
-
-Result<void> read_blocked(SetReader& reader, const Found& found, std::span<std::byte> array) {
-  const Catalogue& catalogue = reader.set().containers[found.container].catalogue();
-  const VariableRow& row = catalogue.variables[found.variable];
-  const uint64_t stored = catalogue.bytes_of(row);
-  Bytes window(std::min(stored, window_bytes(row.type)));
-  for (uint64_t begin = 0; begin < stored; begin += window.size()) {
-    const auto part = std::span(window).first(std::min<uint64_t>(window.size(), stored - begin));
-    FOREBAY_CHECK(reader.read_variable(found.container, found.file, found.variable, begin, part));
-    unblock(catalogue.shapes[row.shape], catalogue.shapes[row.block], row.type.size, begin, part, array);
-  }
-  return {};
+// What is left for the array beside the largest of its frames; limit if that is less than `least`.
+Result<uint64_t> room_for_array(const OpenContainer& container, const Found& found, const BoxPlan& plan,
+                                uint64_t memory_bytes, uint64_t least) {
+  const uint64_t frame = largest_frame(container, plan);
+  if (frame <= memory_bytes && least <= memory_bytes - frame) return memory_bytes - frame;
+  const Catalogue& catalogue = container.catalogue();
+  return fail(ErrorKind::limit,
+              fmt::format("{} of {} needs {} bytes of memory for an array and {} for a frame, and {} are left",
+                          catalogue.paths[catalogue.variables[found.variable].path], catalogue.files[found.file].name,
+                          least, frame, memory_bytes),
+              container.path, {}, "give a larger memory budget");
 }
 
 }  // namespace
@@ -96,26 +79,45 @@ std::vector<Found> find_variables(const OpenSet& set, const std::string& path, s
   return found;
 }
 
+ArrayFacts facts_of(const OpenSet& set, const Found& found) {
+  const Catalogue& catalogue = set.containers[found.container].catalogue();
+  const VariableRow& row = catalogue.variables[found.variable];
+  return {row.type, catalogue.shapes[row.shape]};
+}
+
+Result<uint64_t> extract(SetReader& reader, const Found& found, const Box& box, uint64_t memory_bytes,
+                         const ArraySink& sink) {
+  const OpenContainer& container = reader.set().containers[found.container];
+  const VariableRow& row = container.catalogue().variables[found.variable];
+  FOREBAY_TRY(const BoxPlan whole, reader.plan_box(found.container, found.file, found.variable, box));
+  FOREBAY_TRY(const uint64_t room, room_for_array(container, found, whole, memory_bytes, row.type.size));
+  // An array that is cut leaves half of the memory to frames: slabs that follow each other share some.
+  const uint64_t most = whole.bytes() <= room
+                            ? whole.bytes()
+                            : std::min<uint64_t>(room, std::max<uint64_t>(memory_bytes / 2, row.type.size));
+  Bytes buffer(most);
+  reader.set_memory(memory_bytes - most);
+  const uint64_t frames_before = reader.frames_read();
+  Slabs slabs(box, container.catalogue().shapes[row.block], row.type.size, most);
+  while (const auto slab = slabs.next()) {
+    FOREBAY_TRY(const BoxPlan plan, reader.plan_box(found.container, found.file, found.variable, *slab));
+    const auto bytes = std::span(buffer).first(plan.bytes());
+    FOREBAY_CHECK(reader.read_box(found.container, plan, bytes));
+    FOREBAY_CHECK(sink(bytes));
+  }
+  return reader.frames_read() - frames_before;
+}
+
 Result<Extracted> extract(SetReader& reader, const Found& found, uint64_t memory_bytes) {
   const OpenContainer& container = reader.set().containers[found.container];
-  const Catalogue& catalogue = container.catalogue();
-  const VariableRow& row = catalogue.variables[found.variable];
-  FOREBAY_TRY(const uint64_t bytes, array_bytes(container, found));
-  const bool blocked = row.block != row.shape;
-  const uint64_t needed = bytes + (blocked ? window_bytes(row.type) : 0);
-  if (needed < bytes || needed > memory_bytes)
-    return fail(
-        ErrorKind::limit,
-        fmt::format("{} has {} bytes, and the memory budget leaves {}", catalogue.paths[row.path], bytes, memory_bytes),
-        container.path, {}, "give a larger memory budget");
-  reader.set_memory(memory_bytes - needed);
+  const ArrayFacts facts = facts_of(reader.set(), found);
+  Extracted result{.type = facts.type, .shape = facts.shape, .bytes = {}};
+  FOREBAY_TRY(const BoxPlan plan, reader.plan_box(found.container, found.file, found.variable, whole_box(facts.shape)));
+  FOREBAY_CHECK(room_for_array(container, found, plan, memory_bytes, plan.bytes()));
+  result.bytes.resize(plan.bytes());
+  reader.set_memory(memory_bytes - plan.bytes());
   const uint64_t frames_before = reader.frames_read();
-  Extracted result{.type = row.type, .shape = catalogue.shapes[row.shape], .bytes = Bytes(bytes)};
-  if (blocked) {
-    FOREBAY_CHECK(read_blocked(reader, found, result.bytes));
-  } else {
-    FOREBAY_CHECK(reader.read_variable(found.container, found.file, found.variable, 0, result.bytes));
-  }
+  FOREBAY_CHECK(reader.read_box(found.container, plan, result.bytes));
   result.frames = reader.frames_read() - frames_before;
   return result;
 }

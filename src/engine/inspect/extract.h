@@ -27,6 +27,23 @@ struct Found {
 // there is none.
 std::vector<Found> find_variables(const OpenSet& set, const std::string& path, std::optional<uint32_t> rank);
 
+// What is known of an array before it is read.
+struct ArrayFacts {
+  DataType type;  // as stored, with its byte order
+  Shape shape;
+};
+ArrayFacts facts_of(const OpenSet& set, const Found& found);
+
+// Takes the bytes of an array in C order, piece after piece.
+using ArraySink = std::function<Result<void>(std::span<const std::byte>)>;
+
+// Reads and verifies a box of a variable, and gives it to `sink`. Takes at most `memory_bytes` for what `reader` keeps
+// and for the box, which is given in one piece if it fits beside the largest of its frames; if not, in slabs
+// (box_layout.h), and what two of them need may be read twice. Returns how many frames were read. The errors are those
+// of BoxPlan::make(), corrupt if a frame is damaged, limit if one does not fit into the memory, and those of `sink`.
+Result<uint64_t> extract(SetReader& reader, const Found& found, const Box& box, uint64_t memory_bytes,
+                         const ArraySink& sink);
+
 struct Extracted {
   DataType type;
   Shape shape;
@@ -34,13 +51,10 @@ struct Extracted {
   uint64_t frames = 0;  // that were read
 };
 
-// Reads and verifies one variable. corrupt if one of its frames is damaged; unsupported if its blocks were stored
-// through filters or partly not at all; limit if it does not fit into `memory_bytes`.
-Result<Extracted> extract(const OpenSet& set, const Found& found, uint64_t memory_bytes);
-
-// The same for one variable after another: frames that several of them share are read once, if `memory_bytes` allow it
-// beside the largest of them. `reader` keeps what it read.
+// Reads and verifies one variable in one piece: limit if that does not fit into `memory_bytes`. Frames that several
+// variables share are read once if the memory allows it beside the largest of them: `reader` keeps what it read.
 Result<Extracted> extract(SetReader& reader, const Found& found, uint64_t memory_bytes);
+Result<Extracted> extract(const OpenSet& set, const Found& found, uint64_t memory_bytes);
 
 // The content of a NumPy .npy file (format version 1.0) before its array bytes.
 std::string npy_header(const DataType& type, const Shape& shape);

@@ -2,8 +2,8 @@
 
 #include <random>
 
-#include "engine/inspect/unblock.h"
 #include "engine/set/stream_frames.h"
+#include "engine/set/test_boxes.h"
 #include "engine/test_sets.h"
 
 namespace forebay::engine {
@@ -21,45 +21,6 @@ TEST(NpyHeader, IsWhatNumPyWrites) {
       std::string::npos);
   EXPECT_NE(npy_header({Kind::opaque, ByteOrder::little, 24}, {}).find("'|V24', 'fortran_order': False, 'shape': ()"),
             std::string::npos);
-}
-
-TEST(Unblock, CountsBlocks) {
-  EXPECT_EQ(block_count({}, {}), 1u);
-  EXPECT_EQ(block_count({10, 10}, {4, 5}), 6u);
-  EXPECT_EQ(block_count({10, 0}, {4, 5}), 0u);
-  EXPECT_EQ(block_count({UINT64_MAX, UINT64_MAX}, {1, 1}), UINT64_MAX);
-}
-
-// Blocks of random arrays, cut into pieces of random length, against a loop over coordinates.
-TEST(Unblock, PutsEveryElementInItsPlace) {
-  std::mt19937 random(7);
-  for (int round = 0; round < 200; ++round) {
-    Shape shape(1 + random() % 4), block(shape.size());
-    for (uint64_t& dim : shape) dim = 1 + random() % 6;
-    for (size_t i = 0; i < shape.size(); ++i) block[i] = 1 + random() % (shape[i] + 2);
-    const uint64_t blocks = block_count(shape, block), in_block = element_count(block);
-    std::vector<uint16_t> stored(blocks * in_block, 0), expected(element_count(shape)), actual(expected.size(), 0);
-    for (uint64_t index = 0; index < expected.size(); ++index) {
-      expected[index] = static_cast<uint16_t>(1 + index);
-      uint64_t rest = index, number = 0, within = 0, block_stride = 1, within_stride = 1;
-      for (size_t i = shape.size(); i-- > 0;) {
-        const uint64_t at = rest % shape[i];
-        rest /= shape[i];
-        number += at / block[i] * block_stride;
-        within += at % block[i] * within_stride;
-        block_stride *= (shape[i] + block[i] - 1) / block[i];
-        within_stride *= block[i];
-      }
-      stored[number * in_block + within] = expected[index];
-    }
-    for (size_t begin = 0; begin < stored.size();) {
-      const size_t count = std::min<size_t>(1 + random() % 20, stored.size() - begin);
-      unblock(shape, block, 2, begin * 2, std::as_bytes(std::span(stored).subspan(begin, count)),
-              std::as_writable_bytes(std::span(actual)));
-      begin += count;
-    }
-    EXPECT_EQ(actual, expected);
-  }
 }
 
 Catalogue random_catalogue(std::mt19937& random) {
@@ -147,6 +108,98 @@ TEST_F(ExtractTest, ReadsOnlyTheFramesOfTheVariable) {
   ASSERT_TRUE(extracted.has_value());
   EXPECT_EQ(extracted->frames, 1u);
   EXPECT_EQ(as_text(extracted->bytes), to_text(field(5, 7000)));
+}
+
+// What `box` is of an array of these values.
+std::vector<double> cut(const std::vector<double>& values, const Shape& shape, const Box& box) {
+  std::vector<double> result;
+  for (const uint64_t place : places_of({.shape = shape, .block = shape, .element_bytes = 1}, box))
+    result.push_back(values[place]);
+  return result;
+}
+
+TEST_F(ExtractTest, GivesAnyBoxUnderEveryScheme) {
+  write_ranks(4, 100, 70);
+  std::mt19937 random(5);
+  for (const char* scheme : kSchemes) {
+    PackOptions pack_options = options(scheme, "none");
+    pack_options.name = scheme;
+    pack_options.scheme.frame_bytes = 8 << 10;
+    pack_options.scheme.block_bytes = 1 << 10;
+    pack_ok(pack_options);
+    const OpenSet set = open(scheme);
+    const auto found = find_variables(set, "/data", std::nullopt);
+    ASSERT_EQ(found.size(), 4u) << scheme;
+    SetReader reader(set, 16 << 20);
+    for (int round = 0; round < 20; ++round) {
+      const int rank = round % 4;
+      const Box box = random_box(random, {100, 70});
+      const uint64_t memory = round % 2 == 0 ? 16 << 20 : 100 << 10;
+      Bytes bytes;
+      const auto read = extract(reader, found[static_cast<size_t>(rank)], box, memory, [&](auto piece) -> Result<void> {
+        EXPECT_LE(piece.size(), memory);
+        bytes.insert(bytes.end(), piece.begin(), piece.end());
+        return {};
+      });
+      ASSERT_TRUE(read.has_value()) << read.error().message();
+      EXPECT_EQ(as_text(bytes), to_text(cut(field(rank, 7000), {100, 70}, box))) << scheme << " rank " << rank;
+    }
+  }
+}
+
+TEST_F(ExtractTest, ReadsOnlyTheFramesOfTheBox) {
+  write_ranks(4, 100, 128);
+  PackOptions pack_options = options("aware");
+  pack_options.scheme.frame_bytes = 10 << 10;  // ten rows of 1024 bytes each
+  pack_ok(pack_options);
+  const OpenSet set = open();
+  const Found found = find_variables(set, "/data", 2).at(0);
+  const auto frames_of = [&](const Box& box) {
+    SetReader reader(set, 16 << 20);
+    const auto read = extract(reader, found, box, 16 << 20, [](auto) -> Result<void> { return {}; });
+    return read.value_or(UINT64_MAX);
+  };
+  EXPECT_EQ(frames_of({{0, 0}, {100, 128}}), 10u);
+  EXPECT_EQ(frames_of({{20, 5}, {10, 1}}), 1u);
+  EXPECT_EQ(frames_of({{19, 0}, {2, 128}}), 2u);
+  EXPECT_EQ(frames_of({{99, 127}, {1, 1}}), 1u);
+}
+
+TEST_F(ExtractTest, GivesWhatIsLargerThanTheMemoryInSlabs) {
+  write_ranks(1, 500, 500);
+  PackOptions pack_options = options("aware", "none");
+  pack_options.scheme.frame_bytes = 32 << 10;
+  pack_ok(pack_options);
+  const OpenSet set = open();
+  const Found found = find_variables(set, "/data", 0).at(0);
+  constexpr uint64_t kMemory = 400 << 10;
+  SetReader reader(set, kMemory);
+  Bytes bytes;
+  int pieces = 0;
+  const auto read = extract(reader, found, whole_box({500, 500}), kMemory, [&](auto piece) -> Result<void> {
+    ++pieces;
+    EXPECT_LE(piece.size(), kMemory);
+    bytes.insert(bytes.end(), piece.begin(), piece.end());
+    return {};
+  });
+  ASSERT_TRUE(read.has_value()) << read.error().message();
+  EXPECT_GT(pieces, 5);
+  EXPECT_EQ(as_text(bytes), to_text(field(0, 250'000)));
+  EXPECT_LE(*read, set.containers[0].index().frames.size()) << "frames that two slabs share are read once";
+  const auto whole = extract(reader, found, kMemory);
+  ASSERT_FALSE(whole.has_value());
+  EXPECT_EQ(whole.error().kind, ErrorKind::limit);
+}
+
+TEST_F(ExtractTest, StopsWhenNobodyTakesTheArray) {
+  write_ranks(1, 10, 10);
+  pack_ok(options());
+  const OpenSet set = open();
+  SetReader reader(set, 1 << 20);
+  const auto read = extract(reader, find_variables(set, "/data", 0).at(0), whole_box({10, 10}), 1 << 20,
+                            [](auto) -> Result<void> { return fail(ErrorKind::no_space, "full"); });
+  ASSERT_FALSE(read.has_value());
+  EXPECT_EQ(read.error().kind, ErrorKind::no_space);
 }
 
 TEST_F(ExtractTest, FindsByPathPatternAndRank) {

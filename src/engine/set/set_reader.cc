@@ -59,11 +59,22 @@ Result<const SetReader::CachedFrame*> SetReader::frame(size_t container, uint32_
   return &recent_.front();
 }
 
-Result<void> SetReader::read_parts(size_t container, std::span<const StreamPart> parts, std::span<std::byte> out) {
+const StreamFrames& SetReader::locator(size_t container) {
   if (!locators_[container]) locators_[container].emplace(*set_.containers[container].plan);
+  return *locators_[container];
+}
+
+Result<void> SetReader::check_copied(size_t container, uint64_t copied, uint64_t wanted) const {
+  if (copied == wanted) return {};
+  return fail(ErrorKind::internal, fmt::format("the plan yields {} of {} bytes", copied, wanted),
+              set_.containers[container].path);
+}
+
+Result<void> SetReader::read_parts(size_t container, std::span<const StreamPart> parts, std::span<std::byte> out) {
+  const StreamFrames& frames = locator(container);
   uint64_t copied = 0;
   for (const StreamPart& part : parts) {
-    for (const uint32_t number : locators_[container]->holding(part)) {
+    for (const uint32_t number : frames.holding(part)) {
       FOREBAY_TRY(const CachedFrame* const cached, frame(container, number));
       // The slices of one stream in one frame are disjoint: the first that may matter is the last to begin by
       // part.begin.
@@ -84,10 +95,26 @@ Result<void> SetReader::read_parts(size_t container, std::span<const StreamPart>
       }
     }
   }
-  if (copied != out.size())
-    return fail(ErrorKind::internal, fmt::format("the plan yields {} of {} bytes", copied, out.size()),
-                set_.containers[container].path);
-  return {};
+  return check_copied(container, copied, out.size());
+}
+
+Result<BoxPlan> SetReader::plan_box(size_t container, uint32_t file, uint32_t variable, const Box& box) {
+  auto plan = BoxPlan::make(locator(container), file, variable, box);
+  if (!plan && plan.error().path.empty()) plan.error().path = set_.containers[container].path;
+  return plan;
+}
+
+Result<void> SetReader::read_box(size_t container, const BoxPlan& plan, std::span<std::byte> out) {
+  FOREBAY_CHECK(check_copied(container, plan.bytes(), out.size()));
+  uint64_t copied = 0;
+  for (const uint32_t number : plan.frames()) {
+    FOREBAY_TRY(const CachedFrame* const cached, frame(container, number));
+    plan.for_each_piece(cached->frame.slices, [&](uint64_t from, uint64_t to, uint64_t length) {
+      std::memcpy(out.data() + to, cached->frame.raw.data() + from, length);
+      copied += length;
+    });
+  }
+  return check_copied(container, copied, out.size());
 }
 
 Result<void> SetReader::read_variable(size_t container, uint32_t file, uint32_t variable, uint64_t begin,

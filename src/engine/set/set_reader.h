@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/set/box_plan.h"
 #include "engine/set/frame_io.h"
 #include "engine/set/set.h"
 #include "engine/set/stream_frames.h"
@@ -30,7 +31,14 @@ class SetReader {
   Result<void> read_variable(size_t container, uint32_t file, uint32_t variable, uint64_t begin,
                              std::span<std::byte> out);
 
-  // Likewise with the bytes of a whole file.
+  // Fills `out`, of plan.bytes() bytes, with a box of a variable in C order. `plan` is of a variable of that container
+  // (plan_box()). Reads the frames that it needs, each once, one after another. Errors as above.
+  Result<void> read_box(size_t container, const BoxPlan& plan, std::span<std::byte> out);
+
+  // BoxPlan::make() for a variable of a container. Errors as of it, with the container's path.
+  Result<BoxPlan> plan_box(size_t container, uint32_t file, uint32_t variable, const Box& box);
+
+  // As read_variable(), with the bytes of a whole file.
   Result<void> read_file(size_t container, uint32_t file, uint64_t begin, std::span<std::byte> out);
 
   uint64_t frames_read() const { return frames_read_; }
@@ -48,6 +56,8 @@ class SetReader {
     uint64_t memory_bytes = 0;
   };
 
+  const StreamFrames& locator(size_t container);
+  Result<void> check_copied(size_t container, uint64_t copied, uint64_t wanted) const;
   Result<void> read_parts(size_t container, std::span<const StreamPart> parts, std::span<std::byte> out);
   Result<const CachedFrame*> frame(size_t container, uint32_t number);
   void let_go(uint64_t most);

@@ -80,32 +80,38 @@ const StreamFrames::Place* StreamFrames::find(const Stream& stream) const {
   return at != places_.end() && std::pair(at->file, at->variable) == key ? &*at : nullptr;
 }
 
-std::vector<uint32_t> StreamFrames::holding(const StreamPart& part) const {
-  std::vector<uint32_t> numbers;
-  const Place* place = find(part.stream);
-  if (!place || part.length == 0) return numbers;
+std::optional<StreamFrames::Held> StreamFrames::at(const Stream& stream, uint64_t offset) const {
+  const Place* place = find(stream);
+  if (!place) return std::nullopt;
   const FrameGroup& group = plan_.groups()[place->group];
+  const uint64_t bytes = group.streams[place->stream].bytes;
+  if (offset >= bytes) return std::nullopt;
   const std::span<const Frame> frames = plan_.frames().subspan(group.first_frame, group.frame_count);
   // Frames are in merge order: by stream and then offset where streams are concatenated, by offset and then stream
-  // where they are interleaved. The frame of a byte is the last one that does not start after it.
+  // where they are interleaved. The frame of a byte is the last one that does not start after it; blocks are not cut.
   const bool interleaved = group.block_bytes != 0;
-  const auto order = [&](uint32_t stream, uint64_t offset) {
-    return interleaved ? std::pair<uint64_t, uint64_t>(offset, stream) : std::pair<uint64_t, uint64_t>(stream, offset);
+  const auto order = [&](uint32_t in, uint64_t at) {
+    return interleaved ? std::pair<uint64_t, uint64_t>(at, in) : std::pair<uint64_t, uint64_t>(in, at);
   };
-  const auto frame_of = [&](uint64_t offset) {
-    const auto after = std::ranges::upper_bound(frames, order(place->stream, offset), {},
-                                                [&](const Frame& frame) { return order(frame.stream, frame.offset); });
-    return group.first_frame + static_cast<uint32_t>(after - frames.begin()) - 1;
-  };
-  if (interleaved) {
-    const uint64_t last_block = (part.begin + part.length - 1) / group.block_bytes;
-    for (uint64_t block = part.begin / group.block_bytes; block <= last_block; ++block) {
-      const uint32_t number = frame_of(block * group.block_bytes);
-      if (numbers.empty() || numbers.back() != number) numbers.push_back(number);
-    }
-  } else {
-    const uint32_t last = frame_of(part.begin + part.length - 1);
-    for (uint32_t number = frame_of(part.begin); number <= last; ++number) numbers.push_back(number);
+  const uint64_t block_begin = interleaved ? offset - offset % group.block_bytes : offset;
+  const auto next = std::ranges::upper_bound(frames, order(place->stream, block_begin), {},
+                                             [&](const Frame& frame) { return order(frame.stream, frame.offset); });
+  Held held{.frame = group.first_frame + static_cast<uint32_t>(next - frames.begin()) - 1, .end = bytes};
+  if (interleaved)
+    held.end = std::min(held.end, block_begin + group.block_bytes);
+  else if (next != frames.end() && next->stream == place->stream)
+    held.end = next->offset;
+  return held;
+}
+
+std::vector<uint32_t> StreamFrames::holding(const StreamPart& part) const {
+  std::vector<uint32_t> numbers;
+  const uint64_t end = part.begin + part.length;
+  for (uint64_t offset = part.begin; offset < end;) {
+    const auto held = at(part.stream, offset);
+    if (!held) break;
+    if (numbers.empty() || numbers.back() != held->frame) numbers.push_back(held->frame);
+    offset = held->end;
   }
   return numbers;
 }

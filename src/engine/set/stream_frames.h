@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "merge/plan.h"
@@ -28,6 +29,16 @@ class StreamFrames {
  public:
   // `plan` must outlive this.
   explicit StreamFrames(const merge::Plan& plan);
+
+  const merge::Plan& plan() const { return plan_; }
+
+  // The frame that holds the byte `offset` of a stream, and the end, in the stream, of the unbroken range that it holds
+  // there. Nothing if the stream has no such byte, or the plan no such stream. Of `stream`, its size does not count.
+  struct Held {
+    uint32_t frame = 0;
+    uint64_t end = 0;
+  };
+  std::optional<Held> at(const merge::Stream& stream, uint64_t offset) const;
 
   // The numbers of the frames that hold any byte of `part`, rising. Empty if the plan has no such stream.
   std::vector<uint32_t> holding(const StreamPart& part) const;
