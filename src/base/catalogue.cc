@@ -14,6 +14,11 @@ uint64_t Catalogue::bytes_of(const VariableRow& variable) const {
   return bytes;
 }
 
+const GlobalPlace* Catalogue::global_of(uint32_t variable) const {
+  const auto at = std::ranges::lower_bound(globals, variable, {}, &GlobalPlace::variable);
+  return at != globals.end() && at->variable == variable ? &*at : nullptr;
+}
+
 static std::vector<Extent> sorted_extents(const Catalogue& catalogue, const FileRow& file) {
   std::vector<Extent> all;
   for (const VariableRow& variable : catalogue.variables_of(file)) {
@@ -52,6 +57,10 @@ void Catalogue::add(FileRow file, const Layout& layout, std::span<const std::str
                          .filtered = variable.filtered,
                          .partial = variable.partial});
     extents.insert(extents.end(), variable.extents.begin(), variable.extents.end());
+    if (!variable.global_shape.empty())
+      globals.push_back({.variable = static_cast<uint32_t>(variables.size() - 1),
+                         .shape = shapes.intern(variable.global_shape),
+                         .offset = shapes.intern(variable.global_offset)});
   }
   files.push_back(std::move(file));
 }
@@ -59,7 +68,7 @@ void Catalogue::add(FileRow file, const Layout& layout, std::span<const std::str
 uint64_t Catalogue::memory_bytes() const {
   constexpr uint64_t kPerString = 120;  // the value, its hash node and the node's copy
   uint64_t bytes = files.capacity() * sizeof(FileRow) + variables.capacity() * sizeof(VariableRow) +
-                   extents.capacity() * sizeof(Extent);
+                   extents.capacity() * sizeof(Extent) + globals.capacity() * sizeof(GlobalPlace);
   for (const auto& path : paths.values()) bytes += kPerString + 2 * path.size();
   for (const auto& key : keys.values()) bytes += kPerString + 2 * key.size();
   return bytes + shapes.size() * 2 * kPerString;
@@ -89,6 +98,25 @@ static Result<void> validate_variable(const Catalogue& catalogue, const Variable
   return {};
 }
 
+static Result<void> validate_globals(const Catalogue& catalogue) {
+  const auto bad = [](const char* what) { return fail(ErrorKind::corrupt, std::string("index: ") + what); };
+  const auto& globals = catalogue.globals;
+  for (size_t i = 0; i < globals.size(); ++i) {
+    if (globals[i].variable >= catalogue.variables.size() || (i > 0 && globals[i - 1].variable >= globals[i].variable))
+      return bad("places in global arrays are not in the order of the variables");
+    if (globals[i].shape >= catalogue.shapes.size() || globals[i].offset >= catalogue.shapes.size())
+      return bad("a place in a global array names a shape that is not there");
+    const Shape& own = catalogue.shapes[catalogue.variables[globals[i].variable].shape];
+    const Shape &shape = catalogue.shapes[globals[i].shape], &offset = catalogue.shapes[globals[i].offset];
+    if (own.empty() || shape.size() != own.size() || offset.size() != own.size())
+      return bad("a variable has another rank than its global array");
+    for (size_t d = 0; d < own.size(); ++d)
+      if (offset[d] > shape[d] || own[d] > shape[d] - offset[d])
+        return bad("a variable reaches out of its global array");
+  }
+  return {};
+}
+
 Result<void> Catalogue::validate() const {
   const auto bad = [](const char* what) { return fail(ErrorKind::corrupt, std::string("index: ") + what); };
   for (const auto& shape : shapes.values())
@@ -110,7 +138,7 @@ Result<void> Catalogue::validate() const {
       if (sorted[i].offset < sorted[i - 1].end()) return bad("two variables of a file overlap");
   }
   if (next_variable != variables.size()) return bad("a variable belongs to no file");
-  return {};
+  return validate_globals(*this);
 }
 
 bool is_safe_name(std::string_view name) {

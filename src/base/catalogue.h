@@ -43,6 +43,15 @@ struct VariableRow {
   bool partial = false;
 };
 
+// A variable's place in a global array that several ranks write.
+struct GlobalPlace {
+  uint32_t variable = 0;  // index into Catalogue::variables
+  uint32_t shape = 0;     // index into Catalogue::shapes: the global array's
+  uint32_t offset = 0;    // likewise: where the variable's first element lies, dimension by dimension
+
+  auto operator<=>(const GlobalPlace&) const = default;
+};
+
 // Values of type T, each stored once and named by its index.
 template <class T, class Hash>
 class Interned {
@@ -72,6 +81,7 @@ struct Catalogue {
   Interned<std::string, std::hash<std::string>> paths;
   Interned<std::string, std::hash<std::string>> keys;
   Interned<Shape, ShapeHash> shapes;
+  std::vector<GlobalPlace> globals;  // of those variables that have one, by variable
 
   std::span<const VariableRow> variables_of(const FileRow& file) const {
     return std::span(variables).subspan(file.first_variable, file.variable_count);
@@ -82,6 +92,9 @@ struct Catalogue {
 
   // The stored bytes of a variable: the sum of its extents' lengths.
   uint64_t bytes_of(const VariableRow& variable) const;
+
+  // The place of variable number `variable` in a global array; null if it has none.
+  const GlobalPlace* global_of(uint32_t variable) const;
 
   // The byte ranges of a file that belong to no variable, in order.
   std::vector<Extent> skeleton_of(const FileRow& file) const;

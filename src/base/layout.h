@@ -35,6 +35,10 @@ struct Variable {
   std::vector<Extent> extents;
   bool filtered = false;
   bool partial = false;
+  // If the variable is part of a global array that several ranks write: that array's shape, and where in it the first
+  // element lies. Both have the rank of `shape`, one at least; offset plus shape is inside. Empty if it is not.
+  Shape global_shape = {};
+  Shape global_offset = {};
 };
 
 // Everything that a format reader found. The bytes that belong to no variable are the skeleton.

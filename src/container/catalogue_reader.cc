@@ -12,7 +12,7 @@ std::unexpected<Error> bad(const char* what) { return fail(ErrorKind::corrupt, s
 class CatalogueReader {
  public:
   CatalogueReader(const fb::Catalogue& table, MemoryBudget& budget, std::vector<Lease>& kept, Index& index)
-      : table_(table), in_(budget), kept_(kept), catalogue_(index.catalogue), plan_(index.plan) {}
+      : table_(table), in_(budget), kept_(kept), catalogue_(index.catalogue), plan_(index.plan), part_(index.part) {}
 
   Result<void> read() {
     FOREBAY_CHECK(read_files());
@@ -22,7 +22,9 @@ class CatalogueReader {
     FOREBAY_CHECK(read_variables());
     FOREBAY_CHECK(assign_extents());
     FOREBAY_CHECK(read_extents());
+    FOREBAY_CHECK(read_globals());
     FOREBAY_CHECK(catalogue_.validate());
+    FOREBAY_CHECK(read_part());
     return read_plan();
   }
 
@@ -186,6 +188,30 @@ class CatalogueReader {
     return next_filtered == filtered.size() ? Result<void>() : bad("there are lengths of no extents");
   }
 
+  Result<void> read_globals() {
+    auto& globals = catalogue_.globals;
+    const uint64_t count = in_.count(table_.global_variables());
+    if (count > catalogue_.variables.size()) return bad("there are more places in global arrays than variables");
+    FOREBAY_CHECK(keep(count, sizeof(GlobalPlace)));
+    globals.resize(count);
+    FOREBAY_CHECK(fill_deltas(globals, table_.global_variables(), UINT32_MAX,
+                              [](GlobalPlace& place, uint64_t v) { place.variable = uint32_t(v); }));
+    FOREBAY_CHECK(fill(globals, table_.global_shapes(), UINT32_MAX,
+                       [](GlobalPlace& place, uint64_t v) { place.shape = uint32_t(v); }));
+    return fill(globals, table_.global_offsets(), UINT32_MAX,
+                [](GlobalPlace& place, uint64_t v) { place.offset = uint32_t(v); });
+  }
+
+  Result<void> read_part() {
+    part_.number = table_.part();
+    part_.container_id = table_.container();
+    if (const auto step = table_.step()) part_.moment.step = *step;
+    if (const auto time = table_.time()) part_.moment.time = *time;
+    if ((part_.number == 0) != (part_.container_id == 0))
+      return bad("it does not tell which part of a container it is");
+    return part_.moment.is_valid() ? Result<void>() : bad("the time of a part is no number");
+  }
+
   Result<void> read_plan() {
     if (table_.scheme() > static_cast<uint8_t>(Scheme::aware_block))
       return fail(ErrorKind::unsupported, "the container uses a merge scheme that this build does not know", {}, {},
@@ -207,6 +233,7 @@ class CatalogueReader {
   std::vector<Lease>& kept_;
   Catalogue& catalogue_;
   PlanSpec& plan_;
+  PartFacts& part_;
 };
 
 }  // namespace

@@ -63,12 +63,14 @@ Formats formats_of(const Catalogue& catalogue) {
 // The columns of a catalogue while its FlatBuffer is built: all of them must exist before the table begins.
 class CatalogueWriter {
  public:
-  CatalogueWriter(const Catalogue& catalogue, const PlanSpec& plan) : catalogue_(catalogue), plan_(plan) {}
+  CatalogueWriter(const Catalogue& catalogue, const PlanSpec& plan, const PartFacts& part)
+      : catalogue_(catalogue), plan_(plan), part_(part) {}
 
   Result<Bytes> write() {
     put_files();
     put_variables();
     put_extents();
+    put_globals();
     const auto key_blocks = out_.put(plan_.key_block_bytes);
     fb::CatalogueBuilder table(out_.builder());
     for (const auto& [add, column] : columns_) (table.*add)(column);
@@ -78,6 +80,10 @@ class CatalogueWriter {
     table.add_block_bytes(plan_.block_bytes);
     table.add_frame_bytes(plan_.frame_bytes);
     table.add_share_bytes(plan_.share_bytes);
+    table.add_part(part_.number);
+    table.add_container(part_.container_id);
+    if (part_.moment.step) table.add_step(*part_.moment.step);
+    if (part_.moment.time) table.add_time(*part_.moment.time);
     return out_.finish(table.Finish());
   }
 
@@ -137,8 +143,17 @@ class CatalogueWriter {
     put(&Table::add_filtered_extent_lengths, columns.filtered_lengths);
   }
 
+  void put_globals() {
+    const auto& globals = catalogue_.globals;
+    put_deltas(&Table::add_global_variables,
+               column_of(globals, [](const GlobalPlace& place) { return place.variable; }));
+    put(&Table::add_global_shapes, column_of(globals, [](const GlobalPlace& place) { return place.shape; }));
+    put(&Table::add_global_offsets, column_of(globals, [](const GlobalPlace& place) { return place.offset; }));
+  }
+
   const Catalogue& catalogue_;
   const PlanSpec& plan_;
+  const PartFacts& part_;
   ColumnWriter out_;
   std::vector<std::pair<AddColumn, ColumnWriter::Column>> columns_;
   std::vector<std::pair<AddTexts, ColumnWriter::Texts>> texts_;
@@ -146,8 +161,8 @@ class CatalogueWriter {
 
 }  // namespace
 
-Result<Bytes> encode_catalogue(const Catalogue& catalogue, const PlanSpec& plan) {
-  FOREBAY_TRY(Bytes bytes, CatalogueWriter(catalogue, plan).write());
+Result<Bytes> encode_catalogue(const Catalogue& catalogue, const PlanSpec& plan, const PartFacts& part) {
+  FOREBAY_TRY(Bytes bytes, CatalogueWriter(catalogue, plan, part).write());
   pad_to_unfold(bytes, unfolded_bytes(catalogue));
   return bytes;
 }

@@ -1,6 +1,7 @@
 // A container: one file of frames and an index (docs/format.md). Payloads are opaque here.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -27,15 +28,33 @@ struct FrameEntry {
   uint64_t raw_hash = 0;             // hash64 of the decoded bytes
   uint64_t encoded_hash = 0;         // hash64 of the payload
   uint32_t chain = 0;                // index into Index::chains
-  std::vector<uint32_t> references;  // frames of the same container that this one was predicted from
+  std::vector<uint32_t> references;  // frames of the same part that this one was predicted from
   std::optional<LossyNote> lossy;    // of a frame whose raw bytes are not those of the source, but near them
 
   // Whether the frame was lost when the container was rebuilt: there is no record of it.
   bool is_lost() const { return record_offset == 0; }
 };
 
-// What a container says of itself: everything but the payloads. It stands alone: a copy can be queried without the
-// data.
+// When in a simulation something was written, as far as it says so.
+struct Moment {
+  std::optional<uint64_t> step;
+  std::optional<double> time;  // finite
+
+  bool operator==(const Moment&) const = default;
+  bool is_valid() const { return !time || std::isfinite(*time); }
+};
+
+// Which part of a container an index is of.
+struct PartFacts {
+  uint64_t number = 0;        // its place among the parts
+  uint64_t container_id = 0;  // of the container; 0 in its first part
+  Moment moment;
+
+  bool operator==(const PartFacts&) const = default;
+};
+
+// What a container, or a part of one, says of itself: everything but the payloads. It stands alone: a copy can be
+// queried without the data.
 struct Index {
   Catalogue catalogue;
   PlanSpec plan;
@@ -43,6 +62,10 @@ struct Index {
   std::vector<FrameEntry> frames;
   std::vector<uint64_t> file_crcs;  // per Catalogue file: CRC-64/XZ of the whole file; empty if lost in a recovery
   std::vector<Characteristics> characteristics;  // per Catalogue variable; empty if lost in a recovery
+  PartFacts part;
+
+  // The bytes of memory that this holds, roughly.
+  uint64_t memory_bytes() const;
 };
 
 // A frame to be appended.
@@ -56,28 +79,41 @@ struct FrameRecord {
   std::optional<LossyNote> lossy;
 };
 
-// Writes one container, front to back: head (catalogue and plan), frames in any order, index, trailer. The same calls
-// write the same bytes. Not thread-safe. After an error every further call fails with that error. A writer that is
-// destroyed before finish() leaves an unfinished file behind, of which recover() can use what is there.
+// Writes one container, front to back: one part or several, each of which is a head (catalogue and plan), frames in any
+// order and an index, and a trailer. The same calls write the same bytes. Not thread-safe. After an error every further
+// call fails with that error. A writer that is destroyed before finish() leaves an unfinished file behind, of which
+// recover() can use what is there: all parts that were ended, and what there is of the one that was not.
 class Writer {
  public:
-  // Creates `path`, which must not exist, and writes the head. exists, no_space, permission or io otherwise;
-  // invalid_argument if `catalogue` is not valid(), limit if it is too large for an index.
-  static Result<std::unique_ptr<Writer>> create(std::string path, const Catalogue& catalogue, const PlanSpec& plan);
+  // Creates `path`, which must not exist, and begins the first part. exists, no_space, permission or io otherwise;
+  // invalid_argument if `catalogue` is not valid() or `moment` not is_valid(), limit if it is too large for an index.
+  static Result<std::unique_ptr<Writer>> create(std::string path, const Catalogue& catalogue, const PlanSpec& plan,
+                                                const Moment& moment = {});
   ~Writer();
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // Appends one frame. Each number from 0 on must be given exactly once before finish(), here or to skip().
-  // invalid_argument for a number that was given before, or a recipe, chain or list of references beyond the limits of
-  // format.h.
+  // Appends one frame to the part. Each number from 0 on must be given exactly once before the part ends, here or to
+  // skip(). invalid_argument for a number that was given before, or a recipe, chain or list of references beyond the
+  // limits of format.h.
   Result<void> append(const FrameRecord& frame);
 
   // Records that the frame is lost: the container will have no record of it (see FrameEntry::is_lost).
   Result<void> skip(uint32_t number, uint64_t raw_bytes);
 
-  // Writes index and trailer, makes everything durable (fsync) and closes the file. No call may follow.
-  // invalid_argument if a frame is missing, or the lists are neither empty nor one entry per file and per variable.
+  // Ends the part: writes its index. invalid_argument if a frame is missing, or the lists are neither empty nor one
+  // entry per file and per variable. Nothing is durable before finish().
+  Result<void> end_part(std::vector<uint64_t> file_crcs, std::vector<Characteristics> characteristics);
+
+  // Begins the next part, with a catalogue and a plan of its own; append() and skip() are for it from now on, and count
+  // from 0 again. As create(); invalid_argument also if the part before has not ended.
+  Result<void> begin_part(const Catalogue& catalogue, const PlanSpec& plan, const Moment& moment = {});
+
+  // Writes the list of parts, if there are several, and the trailer, makes everything durable (fsync) and closes the
+  // file. No call may follow. invalid_argument if the last part has not ended.
+  Result<void> finish();
+
+  // end_part() and finish().
   Result<void> finish(std::vector<uint64_t> file_crcs, std::vector<Characteristics> characteristics);
 
   // The size of the file so far.
@@ -99,43 +135,89 @@ struct FramePayload {
 // corrupt with file, offset and frame number, also if the frame is lost. Thread-safe.
 Result<FramePayload> read_frame(const ByteSource& source, const Index& index, uint32_t number);
 
-// Reads one container. Thread-safe after open().
+// A part of a container, as the container's list has it.
+struct PartEntry {
+  uint64_t offset = 0;        // of its head
+  uint64_t index_offset = 0;  // of its index record, with which it ends
+  uint64_t index_bytes = 0;   // of that record, all of it
+  uint64_t index_hash = 0;    // the hash that ends that record's header
+  Moment moment;
+
+  uint64_t end() const { return index_offset + index_bytes; }
+};
+
+class Reader;
+
+// What parts a container has. Opening it reads the list only. Thread-safe.
+class Parts {
+ public:
+  // The bytes are hostile: beside them, at most `max_bytes` are allocated (limit otherwise). corrupt names the offset
+  // and tells whether `repair` may help; unsupported names the version that is needed.
+  static Result<Parts> open(std::shared_ptr<const ByteSource> source, uint64_t max_bytes);
+
+  // One at least. Of a container with one part, the moment is known to its index alone.
+  std::span<const PartEntry> entries() const { return entries_; }
+
+  // Reads and verifies the index of part `number`, below entries().size(). Errors as Reader::open()'s.
+  Result<std::unique_ptr<Reader>> open_part(size_t number, uint64_t max_index_bytes) const;
+
+  // Checks the records between and behind the parts. With Reader::verify_structure() of each part, and all frames of
+  // all parts, this covers every byte of the file.
+  Result<void> verify_structure() const;
+
+ private:
+  Parts() = default;
+  std::shared_ptr<const ByteSource> source_;
+  std::vector<PartEntry> entries_;
+  uint64_t container_id_ = 0;
+  bool is_listed_ = false;    // by a list of parts
+  uint64_t last_offset_ = 0;  // of the last record
+};
+
+// Reads one part of a container. Thread-safe after open().
 class Reader {
  public:
-  // Reads and verifies trailer and index. The bytes are hostile: beside them, at most `max_index_bytes` are allocated
-  // for the index (limit otherwise). corrupt names the offset and tells whether `repair` may help; unsupported names
-  // the version that is needed.
-  static Result<std::unique_ptr<Reader>> open(std::unique_ptr<ByteSource> source, uint64_t max_index_bytes);
+  // Opens a container with one part: reads and verifies trailer and index. The bytes are hostile: beside them, at most
+  // `max_index_bytes` are allocated for the index (limit otherwise). corrupt names the offset and tells whether
+  // `repair` may help; unsupported names the version that is needed, or how many parts the container has if that is not
+  // one.
+  static Result<std::unique_ptr<Reader>> open(std::shared_ptr<const ByteSource> source, uint64_t max_index_bytes);
 
   const Index& index() const { return index_; }
   const ByteSource& source() const { return *source_; }
 
-  // What the container's records say of it: the hash of its catalogue and plan.
-  uint64_t id() const { return container_id_; }
+  // What the records say of the part: the hash of its catalogue and plan. That of the first part is the container's id.
+  uint64_t id() const { return id_; }
 
-  // read_frame() of this container.
+  // read_frame() of this part.
   Result<FramePayload> read(uint32_t number) const { return read_frame(*source_, index_, number); }
 
   // The size of what read(number) returns, in bytes, from the index: at least recipe + payload.
   uint64_t read_bytes(uint32_t number) const;
 
-  // Walks from record to record and checks what open() and read() do not look at: the head, that records follow each
-  // other without a gap, that each frame lies where the index says, and records of other types. Together with reading
-  // every frame this covers every byte of the file. Stops at the first damage: corrupt with its offset.
+  // Walks from record to record of the part and checks what open() and read() do not look at: the head, that records
+  // follow each other without a gap, that each frame lies where the index says, and records of other types. Together
+  // with reading every frame this covers every byte of the part. Stops at the first damage: corrupt with its offset.
   Result<void> verify_structure() const;
 
  private:
+  friend class Parts;
   Reader() = default;
-  std::unique_ptr<ByteSource> source_;
+  std::shared_ptr<const ByteSource> source_;
   Index index_;
-  uint64_t container_id_ = 0, index_offset_ = 0;
+  uint64_t id_ = 0, offset_ = 0, index_offset_ = 0;
+};
+
+// What a scan found of a part.
+struct RecoveredPart {
+  Index index;                        // frames that were not found are lost (FrameEntry::is_lost)
+  std::vector<uint32_t> lost_frames;  // numbers of the frames that the plan has and the file has not, whole
 };
 
 // What a scan of a damaged container found.
 struct Recovered {
-  Index index;                        // frames that were not found are lost (FrameEntry::is_lost)
-  std::vector<uint32_t> lost_frames;  // numbers of the frames that the plan has and the file has not, whole
-  std::vector<std::string> remarks;   // what was damaged, in words, with offsets; the first hundred
+  std::vector<RecoveredPart> parts;  // one at least, in the container's order, as far as a head or an index is left
+  std::vector<std::string> remarks;  // what was damaged, in words, with offsets; the first hundred
 };
 
 // Tells the raw sizes of the frames that a catalogue's plan has (the merge room knows; containers do not).
@@ -144,14 +226,14 @@ using FrameSizes = std::function<Result<std::vector<uint64_t>>(const Catalogue&,
 // Tells what a frame's recipe says of its loss (the codec room knows).
 using LossyOfRecipe = std::function<std::optional<LossyNote>(std::span<const std::byte> recipe)>;
 
-// Rebuilds an index from the records of a container, whatever is damaged. Frames count as found only if header, recipe
-// and payload pass their checksums and the raw size is the plan's. corrupt if no copy of the catalogue is left. Takes
-// time proportional to the source's size.
+// Rebuilds the indices of a container's parts from its records, whatever is damaged. Frames count as found only if
+// header, recipe and payload pass their checksums and the raw size is the plan's. corrupt if no copy of a catalogue is
+// left; limit if all indices together take more than `max_index_bytes`. Takes time proportional to the source's size.
 Result<Recovered> recover(const ByteSource& source, uint64_t max_index_bytes, const FrameSizes& frame_sizes,
                           const LossyOfRecipe& lossy_of_recipe);
 
-// Writes what was recovered from `source` to a new container at `path`: payloads verbatim, lost frames skipped. Errors
-// as Writer's and read_frame()'s.
+// Writes what was recovered from `source` to a new container at `path`: payloads verbatim, lost frames skipped, the
+// parts that are left numbered from 0. Errors as Writer's and read_frame()'s.
 Result<void> rewrite(const ByteSource& source, const Recovered& recovered, std::string path);
 
 }  // namespace forebay::container

@@ -21,13 +21,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto index = decode_index(meta, payload, kLimit);
   if (!index) return 0;
   if (!index->catalogue.validate()) std::abort();
-  const auto catalogue = encode_catalogue(index->catalogue, index->plan);
+  const auto catalogue = encode_catalogue(index->catalogue, index->plan, index->part);
   const auto contents = encode_contents(*index, facts_of(index->catalogue));
   if (!catalogue || !contents) std::abort();
   Bytes again = *catalogue;
   again.insert(again.end(), contents->begin(), contents->end());
   const auto second = decode_index({catalogue->size(), contents->size()}, again, 4 * kLimit);
-  if (!second || second->catalogue.extents != index->catalogue.extents || second->frames.size() != index->frames.size())
+  if (!second || second->catalogue.extents != index->catalogue.extents ||
+      second->frames.size() != index->frames.size() || second->catalogue.globals != index->catalogue.globals ||
+      second->part != index->part)
     std::abort();
   return 0;
 }

@@ -14,10 +14,16 @@ namespace {
 void use(std::span<const std::byte> bytes) {
   constexpr uint64_t kLimit = 16 << 20;
   constexpr uint32_t kSomeFrames = 1000;
-  if (const auto reader = Reader::open(std::make_unique<MemorySource>(bytes), kLimit)) {
-    (void)(*reader)->verify_structure();
-    for (uint32_t number = 0; number < (*reader)->index().frames.size() && number < kSomeFrames; ++number)
-      (void)(*reader)->read(number);
+  constexpr size_t kSomeParts = 20;
+  if (const auto parts = Parts::open(std::make_unique<MemorySource>(bytes), kLimit)) {
+    (void)parts->verify_structure();
+    for (size_t i = 0; i < parts->entries().size() && i < kSomeParts; ++i) {
+      const auto reader = parts->open_part(i, kLimit);
+      if (!reader) continue;
+      (void)(*reader)->verify_structure();
+      for (uint32_t number = 0; number < (*reader)->index().frames.size() && number < kSomeFrames; ++number)
+        (void)(*reader)->read(number);
+    }
   }
   const auto sizes = [](const Catalogue& catalogue, const PlanSpec&) -> Result<std::vector<uint64_t>> {
     return std::vector<uint64_t>(catalogue.files.size(), 1000);
@@ -25,8 +31,9 @@ void use(std::span<const std::byte> bytes) {
   const auto no_loss = [](std::span<const std::byte>) { return std::nullopt; };
   const MemorySource source(bytes);
   if (const auto recovered = recover(source, kLimit, sizes, no_loss))
-    for (uint32_t number = 0; number < recovered->index.frames.size() && number < kSomeFrames; ++number)
-      (void)read_frame(source, recovered->index, number);
+    for (const RecoveredPart& part : recovered->parts)
+      for (uint32_t number = 0; number < part.index.frames.size() && number < kSomeFrames; ++number)
+        (void)read_frame(source, part.index, number);
 }
 
 uint64_t seal(std::span<std::byte> bytes) {

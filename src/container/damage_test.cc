@@ -107,11 +107,11 @@ void expect_recovers(const Bytes& bytes, const Sample& sample, const std::vector
   const OwnedSource source(bytes);
   const auto recovered = recover(source, kIndexLimit, sizes_of(sample), lossy_of(sample));
   ASSERT_TRUE(recovered) << recovered.error().message();
-  EXPECT_EQ(recovered->lost_frames, lost);
-  expect_equal(recovered->index.catalogue, sample.catalogue);
-  expect_equal(recovered->index.plan, sample.plan);
-  EXPECT_EQ(recovered->index.file_crcs.empty(), !index_is_left);
-  EXPECT_EQ(recovered->index.characteristics.empty(), !index_is_left);
+  EXPECT_EQ(recovered->parts.at(0).lost_frames, lost);
+  expect_equal(recovered->parts.at(0).index.catalogue, sample.catalogue);
+  expect_equal(recovered->parts.at(0).index.plan, sample.plan);
+  EXPECT_EQ(recovered->parts.at(0).index.file_crcs.empty(), !index_is_left);
+  EXPECT_EQ(recovered->parts.at(0).index.characteristics.empty(), !index_is_left);
 
   const TempDir dir;
   const auto rewritten = rewrite(source, *recovered, dir.file("new"));
@@ -234,7 +234,7 @@ TEST_F(Recovery, LosesFramesThatContradictThePlan) {
   wipe(bytes_, layout_.index, bytes_.size());
   const auto recovered = recover_bytes(bytes_, other);
   ASSERT_TRUE(recovered);
-  EXPECT_THAT(recovered->lost_frames, ElementsAre(4u));
+  EXPECT_THAT(recovered->parts.at(0).lost_frames, ElementsAre(4u));
 }
 
 TEST_F(Recovery, OfACopyOfARewrittenContainerKeepsFramesLost) {
@@ -288,7 +288,7 @@ TEST(Damage, RandomDamageNeverBreaksRecovery) {
     const auto recovered = recover(source, kIndexLimit, sizes_of(sample), lossy_of(sample));
     if (!recovered) continue;
     for (uint32_t number = 0; number < sample.frames.size(); ++number) {
-      const auto frame = read_frame(source, recovered->index, number);
+      const auto frame = read_frame(source, recovered->parts.at(0).index, number);
       if (!frame) continue;
       EXPECT_EQ(as_text(frame->payload), sample.frames[number].payload);
     }

@@ -59,7 +59,7 @@ std::array<std::byte, kRecordHeaderBytes> encode(const RecordHeader& header) {
   std::array<std::byte, kRecordHeaderBytes> bytes;
   Cursor out(bytes.data());
   out.put(kRecordMarker);
-  out.put(header.container_id);
+  out.put(header.id);
   out.put(static_cast<uint16_t>(header.type));
   out.put(header.flags);
   out.put(kHeaderVersion);
@@ -76,9 +76,9 @@ std::array<std::byte, kTrailerBytes> encode(const Trailer& trailer) {
   Cursor out(bytes.data());
   out.put(kTrailerMagic);
   out.put(trailer.container_id);
-  out.put(trailer.index_offset);
-  out.put(trailer.index_bytes);
-  out.put(trailer.index_hash);
+  out.put(trailer.last_offset);
+  out.put(trailer.last_bytes);
+  out.put(trailer.last_hash);
   out.put(trailer.file_bytes);
   out.put(trailer.version);
   out.put(trailer.features);
@@ -120,7 +120,7 @@ Result<RecordHeader> parse_record_header(std::span<const std::byte, kRecordHeade
   if (load_le<uint8_t>(at + 19) != kHeaderVersion)
     return newer(fmt::format("a record has header version {}, and this build reads version {}",
                              load_le<uint8_t>(at + 19), kHeaderVersion));
-  return RecordHeader{.container_id = load_le<uint64_t>(at + 8),
+  return RecordHeader{.id = load_le<uint64_t>(at + 8),
                       .type = static_cast<RecordType>(load_le<uint16_t>(at + 16)),
                       .flags = load_le<uint8_t>(at + 18),
                       .meta_bytes = load_le<uint32_t>(at + 20),
@@ -139,17 +139,17 @@ Result<Trailer> parse_trailer(std::span<const std::byte, kTrailerBytes> bytes) {
   if (hash64(bytes.first<kTrailerBytes - 8>()) != load_le<uint64_t>(at + kTrailerBytes - 8))
     return fail(ErrorKind::corrupt, "the trailer does not match its checksum");
   const Trailer trailer{.container_id = load_le<uint64_t>(at + 8),
-                        .index_offset = load_le<uint64_t>(at + 16),
-                        .index_bytes = load_le<uint64_t>(at + 24),
-                        .index_hash = load_le<uint64_t>(at + 32),
+                        .last_offset = load_le<uint64_t>(at + 16),
+                        .last_bytes = load_le<uint64_t>(at + 24),
+                        .last_hash = load_le<uint64_t>(at + 32),
                         .file_bytes = load_le<uint64_t>(at + 40),
                         .version = load_le<uint32_t>(at + 48),
                         .features = load_le<uint32_t>(at + 52)};
   if (trailer.version != kFormatVersion)
     return fail(ErrorKind::corrupt, "the trailer's version is not the file header's");
-  if (trailer.features != 0)
-    return newer(
-        fmt::format("the container needs features (mask {:#x}) that this build does not have", trailer.features));
+  if ((trailer.features & ~kHasParts) != 0)
+    return newer(fmt::format("the container needs features (mask {:#x}) that this build does not have",
+                             trailer.features & ~kHasParts));
   return trailer;
 }
 

@@ -33,14 +33,17 @@ inline constexpr uint32_t kMaxFrameMetaBytes =
     kFrameMetaFixedBytes + kMaxRecipeBytes + kMaxChainBytes + 4 * kMaxReferences;
 inline constexpr uint32_t kIndexMetaBytes = 16;
 
-enum class RecordType : uint16_t { head = 1, frame = 2, index = 3, padding = 4 };
+enum class RecordType : uint16_t { head = 1, frame = 2, index = 3, padding = 4, parts = 5 };
 
 // A reader that does not know a record's type skips the record, unless it is required.
 inline constexpr uint8_t kRequired = 1;
 
+// The bits of Trailer::features: what a reader must know to read the container.
+inline constexpr uint32_t kHasParts = 1;  // several parts, and a list of them
+
 struct RecordHeader {
-  uint64_t container_id = 0;  // hash64 of the head's payload: tells a container's records from those of another one
-                              // that lies, unencoded, in a payload
+  uint64_t id = 0;  // hash64 of the payload of the part's head: tells its records from those of other parts, and of
+                    // other containers that lie, unencoded, in a payload
   RecordType type = RecordType::padding;
   uint8_t flags = 0;
   uint32_t meta_bytes = 0;
@@ -53,13 +56,13 @@ struct RecordHeader {
 };
 
 struct Trailer {
-  uint64_t container_id = 0;
-  uint64_t index_offset = 0;
-  uint64_t index_bytes = 0;  // the whole record
-  uint64_t index_hash = 0;   // the hash that ends the record's header
-  uint64_t file_bytes = 0;   // of the container, trailer included
+  uint64_t container_id = 0;  // the id of the first part
+  uint64_t last_offset = 0;   // of the last record: the index or, with kHasParts, the list of parts
+  uint64_t last_bytes = 0;    // the whole record
+  uint64_t last_hash = 0;     // the hash that ends the record's header
+  uint64_t file_bytes = 0;    // of the container, trailer included
   uint32_t version = kFormatVersion;
-  uint32_t features = 0;  // what a reader must know to read this container; none is defined in version 1
+  uint32_t features = 0;
 };
 
 // The meta of a frame record.

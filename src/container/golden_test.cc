@@ -45,6 +45,31 @@ TEST(Golden, BytesAreThoseOfVersion1) {
   expect_bytes("v1-repaired", repaired_bytes());
 }
 
+TEST(Golden, BytesOfSeveralPartsAreThoseOfVersion1) {
+  expect_bytes("v1-parts", parts_bytes(parts_sample()));
+  expect_bytes("v1-places", sample_bytes(parts_sample()[1]));
+}
+
+TEST(Golden, PartsOfVersion1AreRead) {
+  const std::vector<Sample> samples = parts_sample();
+  const auto parts = open_parts(read_file(golden_path("v1-parts")));
+  ASSERT_TRUE(parts) << parts.error().message();
+  ASSERT_EQ(parts->entries().size(), samples.size());
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const auto reader = parts->open_part(i, kIndexLimit);
+    ASSERT_TRUE(reader) << reader.error().message();
+    expect_describes((*reader)->index(), samples[i]);
+    for (uint32_t number = 0; number < samples[i].frames.size(); ++number)
+      EXPECT_EQ(as_text((*reader)->read(number).value().payload), samples[i].frames[number].payload);
+  }
+}
+
+TEST(Golden, PlacesOfVersion1AreRead) {
+  const auto reader = open_bytes(read_file(golden_path("v1-places")));
+  ASSERT_TRUE(reader) << reader.error().message();
+  expect_describes((*reader)->index(), parts_sample()[1]);
+}
+
 TEST(Golden, SmallContainerOfVersion1IsRead) {
   const auto reader = open_bytes(read_file(golden_path("v1-small")));
   ASSERT_TRUE(reader) << reader.error().message();
@@ -54,7 +79,7 @@ TEST(Golden, SmallContainerOfVersion1IsRead) {
 }
 
 TEST(Golden, EveryContainerOfVersion1Verifies) {
-  for (const char* name : {"v1-small", "v1-empty"}) {
+  for (const char* name : {"v1-small", "v1-empty", "v1-parts", "v1-places"}) {
     const auto verified = verify(std::make_unique<OwnedSource>(read_file(golden_path(name))));
     EXPECT_TRUE(verified) << name << ": " << verified.error().message();
   }

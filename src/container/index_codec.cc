@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "container/bounded.h"
 #include "container/characteristics_codec.h"
 #include "container/column.h"
 #include "container/format.h"
@@ -177,25 +178,12 @@ Result<void> decode_contents(std::span<const std::byte> bytes, MemoryBudget& bud
   return get_characteristics(*table, in, kept, index);
 }
 
-namespace {
-
-// Runs decode(budget, kept) under a budget of `max_bytes`, and of what `payload` may unfold to.
-template <class Decode>
-Result<void> decode_bounded(std::span<const std::byte> payload, uint64_t max_bytes, Decode decode) {
-  const uint64_t most = unfolding_limit(payload.size());
-  MemoryBudget budget(std::min(max_bytes, most));
-  std::vector<Lease> kept;
-  const auto run = [&]() -> Result<void> {
-    FOREBAY_TRY(const Lease own, ColumnReader(budget).lease(payload.size(), 1));
-    return decode(budget, kept);
-  };
-  auto done = run();
-  if (!done && done.error().kind == ErrorKind::limit && most < max_bytes)
-    return bad("it would unfold to far more than its bytes can hold");
-  return done;
+uint64_t Index::memory_bytes() const {
+  uint64_t bytes = catalogue.memory_bytes() + frames.capacity() * sizeof(FrameEntry) +
+                   file_crcs.capacity() * sizeof(uint64_t) + characteristics.capacity() * sizeof(Characteristics);
+  for (const FrameEntry& frame : frames) bytes += frame.references.capacity() * sizeof(uint32_t);
+  return bytes;
 }
-
-}  // namespace
 
 Result<Index> decode_index(const IndexMeta& meta, std::span<const std::byte> payload, uint64_t max_bytes) {
   const bool adds_up = meta.catalogue_bytes <= payload.size() && meta.catalogue_bytes % 8 == 0 &&

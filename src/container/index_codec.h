@@ -29,10 +29,10 @@ struct VariableFacts {
 std::vector<VariableFacts> facts_of(const Catalogue& catalogue);
 
 // limit if the catalogue is too large for a FlatBuffer. `catalogue` must be valid.
-Result<Bytes> encode_catalogue(const Catalogue& catalogue, const PlanSpec& plan);
+Result<Bytes> encode_catalogue(const Catalogue& catalogue, const PlanSpec& plan, const PartFacts& part = {});
 
-// The inverse, into index.catalogue and index.plan. `bytes`, aligned to 8, are hostile: corrupt if malformed or not
-// valid(); limit where `budget` ends. What the result holds is leased in `kept`.
+// The inverse, into index.catalogue, index.plan and index.part. `bytes`, aligned to 8, are hostile: corrupt if
+// malformed or not valid(); limit where `budget` ends. What the result holds is leased in `kept`.
 Result<void> decode_catalogue(std::span<const std::byte> bytes, MemoryBudget& budget, std::vector<Lease>& kept,
                               Index& index);
 

@@ -89,7 +89,7 @@ Result<Index> read_index(const ByteSource& source, const FoundRecord& record, ui
   const IndexMeta meta{load_le<uint64_t>(meta_bytes.data()), load_le<uint64_t>(meta_bytes.data() + 8)};
   auto index = decode_index(meta, payload, max_bytes);
   if (!index) return at(source, record.payload_offset(), index.error());
-  if (hash64(std::span(payload).first(meta.catalogue_bytes)) != record.header.container_id)
+  if (hash64(std::span(payload).first(meta.catalogue_bytes)) != record.header.id)
     return damaged(source, record.payload_offset(), "the index has another container's catalogue");
   return index;
 }

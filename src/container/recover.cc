@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
 #include "container/container.h"
+#include "container/part_frames.h"
 #include "container/record.h"
 #include "container/scan.h"
 
@@ -12,181 +14,241 @@ namespace forebay::container {
 
 namespace {
 
-// The id of the container that `source` is, not of one that lies in its payloads: the head says it in its place, then
-// the trailer; failing both, the last copy of a catalogue does, since the index follows all payloads.
-std::optional<uint64_t> find_id(const ByteSource& source, std::span<const FoundRecord> records) {
-  if (!records.empty() && records[0].offset == kFileHeaderBytes && records[0].header.type == RecordType::head)
-    return records[0].header.container_id;
-  if (source.size() >= kTrailerBytes) {
-    std::array<std::byte, kTrailerBytes> bytes;
-    if (source.read_at(source.size() - kTrailerBytes, bytes))
-      if (const auto trailer = parse_trailer(bytes)) return trailer->container_id;
-  }
-  const auto has_directory = [](const FoundRecord& record) {
-    return record.header.type == RecordType::index || record.header.type == RecordType::head;
-  };
-  const auto last = std::find_if(records.rbegin(), records.rend(), has_directory);
-  return last == records.rend() ? std::nullopt : std::optional(last->header.container_id);
+// A part whose catalogue was found.
+struct Candidate {
+  uint64_t id = 0;
+  Index index;             // but the frames, unless it came from an index record
+  bool has_index = false;  // whether it did
+
+  // Of the container that it is a part of.
+  uint64_t container_id() const { return index.part.number == 0 ? id : index.part.container_id; }
+};
+
+bool is_catalogue(const FoundRecord& record) {
+  return record.header.type == RecordType::index || record.header.type == RecordType::head;
 }
 
 class Recovery {
  public:
-  Recovery(const ByteSource& source, uint64_t max_index_bytes, const LossyOfRecipe& lossy_of_recipe)
-      : source_(source), max_index_bytes_(max_index_bytes), lossy_of_recipe_(lossy_of_recipe) {}
+  Recovery(const ByteSource& source, uint64_t max_index_bytes, const FrameSizes& frame_sizes,
+           const LossyOfRecipe& lossy_of_recipe)
+      : source_(source), memory_left_(max_index_bytes), frame_sizes_(frame_sizes), lossy_of_recipe_(lossy_of_recipe) {}
 
-  Result<Recovered> run(const FrameSizes& frame_sizes) {
+  Result<Recovered> run() {
     records_ = scan_records(source_, remarks_);
-    const auto id = find_id(source_, records_);
-    std::erase_if(records_, [&](const FoundRecord& record) { return record.header.container_id != id; });
-    FOREBAY_CHECK(check_known());
-    if (!take_index()) FOREBAY_CHECK(take_head(frame_sizes));
-    collect_frames();
-    settle_frames();
-    return Recovered{std::move(index_), std::move(lost_), remarks_.take()};
+    FOREBAY_TRY(const uint64_t container_id, find_id());
+    FOREBAY_CHECK(find_candidates(container_id));
+    FOREBAY_CHECK(check_known(container_id));
+    FOREBAY_CHECK(plan_frames());
+    for (const FoundRecord& record : records_)
+      if (const auto frames = frames_.find(record.header.id); frames != frames_.end())
+        frames->second.collect(source_, record, remarks_);
+    Recovered recovered;
+    for (Candidate& candidate : candidates_)
+      if (const auto frames = frames_.find(candidate.id); frames != frames_.end())
+        recovered.parts.push_back(std::move(frames->second).settle(std::move(candidate.index)));
+    if (recovered.parts.empty()) return nothing_left();
+    recovered.remarks = remarks_.take();
+    return recovered;
   }
 
  private:
-  Result<void> check_known() const {
+  // Notes why there is less than there was; an error that is none of the container's is final.
+  Result<void> give_up(const Error& error) {
+    if (error.kind != ErrorKind::corrupt) return std::unexpected(error);
+    if (!first_error_) first_error_ = error;
+    remarks_.add(error);
+    return {};
+  }
+
+  std::unexpected<Error> nothing_left() const {
+    if (first_error_) return std::unexpected(*first_error_);
+    return fail(ErrorKind::corrupt, "no copy of the container's catalogue is left: nothing can be recovered",
+                source_.name());
+  }
+
+  std::optional<Trailer> trailer() const {
+    if (source_.size() < kTrailerBytes) return std::nullopt;
+    std::array<std::byte, kTrailerBytes> bytes;
+    if (!source_.read_at(source_.size() - kTrailerBytes, bytes)) return std::nullopt;
+    const auto trailer = parse_trailer(bytes);
+    return trailer ? std::optional(*trailer) : std::nullopt;
+  }
+
+  // The id of the container that `source_` is, not of one that lies in its payloads: the head says it in its place,
+  // then the trailer; failing both, the last copy of a catalogue does, since an index follows all payloads of its part.
+  Result<uint64_t> find_id() {
+    if (!records_.empty() && records_[0].offset == kFileHeaderBytes && records_[0].header.type == RecordType::head)
+      return records_[0].header.id;
+    if (const auto known = trailer()) return known->container_id;
+    for (auto record = records_.rbegin(); record != records_.rend(); ++record) {
+      if (!is_catalogue(*record)) continue;
+      const auto candidate = decode(*record);
+      if (candidate) return candidate->container_id();
+      FOREBAY_CHECK(give_up(candidate.error()));
+    }
+    return nothing_left();
+  }
+
+  // The part that a head or an index is of.
+  Result<Candidate> decode(const FoundRecord& record) const {
+    Candidate candidate{.id = record.header.id, .index = {}, .has_index = record.header.type == RecordType::index};
+    if (candidate.has_index) {
+      FOREBAY_TRY(candidate.index, read_index(source_, record, memory_left_));
+      return candidate;
+    }
+    if (record.header.payload_bytes > memory_left_)
+      return fail(ErrorKind::limit, "the head is too large", source_.name(), record.offset, "raise --memory");
+    FOREBAY_TRY(const Bytes payload, read_payload(source_, record));
+    if (record.header.payload_hash != record.header.id)
+      return fail(ErrorKind::corrupt, "the head has another part's id", source_.name(), record.offset);
+    auto index = decode_head(payload, memory_left_);
+    if (!index) return at(source_, record.payload_offset(), index.error());
+    candidate.index = *std::move(index);
+    return candidate;
+  }
+
+  // Fills candidates_ with the container's parts, in order.
+  Result<void> find_candidates(uint64_t container_id) {
+    const auto known = trailer();
+    const bool has_one = known && known->container_id == container_id && (known->features & kHasParts) == 0;
+    // The index knows more than the head: checksums of files, characteristics and how many frames there were.
+    for (const RecordType type : {RecordType::index, RecordType::head})
+      for (const FoundRecord& record : records_) {
+        const uint64_t id = record.header.id;
+        if (record.header.type != type || (has_one && id != container_id)) continue;
+        if (ids_.contains(id)) continue;
+        auto candidate = decode(record);
+        if (!candidate)
+          FOREBAY_CHECK(give_up(candidate.error()));
+        else if (candidate->container_id() == container_id)
+          FOREBAY_CHECK(keep(*std::move(candidate)));
+      }
+    std::ranges::sort(candidates_, {}, [](const Candidate& c) { return c.index.part.number; });
+    remark_missing_parts();
+    return {};
+  }
+
+  Result<void> keep(Candidate candidate) {
+    ids_.insert(candidate.id);
+    if (!numbers_.insert(candidate.index.part.number).second) {
+      remarks_.add(fmt::format("part {} is there twice", candidate.index.part.number));
+      return {};
+    }
+    FOREBAY_CHECK(pay(candidate.index.memory_bytes()));
+    candidates_.push_back(std::move(candidate));
+    return {};
+  }
+
+  Result<void> pay(uint64_t bytes) {
+    if (bytes > memory_left_)
+      return fail(ErrorKind::limit, "the indices of the container's parts are too large", source_.name(), {},
+                  "raise --memory");
+    memory_left_ -= bytes;
+    return {};
+  }
+
+  void remark_missing_parts() {
+    uint64_t next = 0;
+    for (const Candidate& candidate : candidates_) {
+      const uint64_t number = candidate.index.part.number;
+      if (number > next)
+        remarks_.add(fmt::format("{} lost: no head and no index is left",
+                                 number - next == 1 ? fmt::format("part {} is", next)
+                                                    : fmt::format("parts {} to {} are", next, number - 1)));
+      next = number + 1;
+    }
+  }
+
+  Result<void> check_known(uint64_t container_id) const {
     for (const FoundRecord& record : records_) {
       const auto type = static_cast<uint16_t>(record.header.type);
-      const bool known = type >= 1 && type <= static_cast<uint16_t>(RecordType::padding);
-      if (!known && (record.header.flags & kRequired) != 0)
+      const bool known = type >= 1 && type <= static_cast<uint16_t>(RecordType::parts);
+      const bool own = record.header.id == container_id || ids_.contains(record.header.id);
+      if (own && !known && (record.header.flags & kRequired) != 0)
         return fail(ErrorKind::unsupported, fmt::format("a record has the required type {}", type), source_.name(),
                     record.offset, "use a newer forebay");
     }
     return {};
   }
 
-  const FoundRecord* find(RecordType type) const {
-    const auto found = std::ranges::find(records_, type, [](const FoundRecord& r) { return r.header.type; });
-    return found == records_.end() ? nullptr : &*found;
-  }
-
-  // The index knows more than the head: checksums of files, characteristics and how many frames there were.
-  bool take_index() {
-    const FoundRecord* record = find(RecordType::index);
-    if (record == nullptr) {
-      remarks_.add("the index is lost: checksums of files and characteristics are gone");
-      return false;
+  // Fills frames_ with what each part should have.
+  Result<void> plan_frames() {
+    for (const Candidate& candidate : candidates_) {
+      auto raw_sizes = raw_sizes_of(candidate);
+      if (!raw_sizes) {
+        FOREBAY_CHECK(give_up(raw_sizes.error()));
+        continue;
+      }
+      FOREBAY_CHECK(pay(raw_sizes->size() * sizeof(FrameEntry)));
+      frames_.try_emplace(candidate.id, *std::move(raw_sizes), lossy_of_recipe_);
     }
-    auto index = read_index(source_, *record, max_index_bytes_);
-    if (!index) {
-      remarks_.add(index.error());
-      return false;
-    }
-    index_ = std::move(*index);
-    for (const FrameEntry& frame : index_.frames) raw_sizes_.push_back(frame.raw_bytes);
-    return true;
-  }
-
-  Result<void> take_head(const FrameSizes& frame_sizes) {
-    const FoundRecord* record = find(RecordType::head);
-    if (record == nullptr)
-      return fail(ErrorKind::corrupt, "no copy of the container's catalogue is left: nothing can be recovered",
-                  source_.name());
-    if (record->header.payload_bytes > max_index_bytes_)
-      return fail(ErrorKind::limit, "the head is too large", source_.name(), record->offset, "raise --memory");
-    FOREBAY_TRY(const Bytes payload, read_payload(source_, *record));
-    auto index = decode_head(payload, max_index_bytes_);
-    if (!index) return at(source_, record->payload_offset(), index.error());
-    index_ = std::move(*index);
-    FOREBAY_TRY(raw_sizes_, frame_sizes(index_.catalogue, index_.plan));
     return {};
   }
 
-  // Fills found_ from the frame records.
-  void collect_frames() {
-    found_.resize(raw_sizes_.size());
-    for (const FoundRecord& record : records_) {
-      if (record.header.type != RecordType::frame || record.header.meta_bytes > kMaxFrameMetaBytes) continue;
-      const auto bytes = read_meta(source_, record);
-      const auto meta = bytes ? parse_frame_meta(*bytes) : std::unexpected(bytes.error());
-      if (!meta)
-        remarks_.add(fmt::format("at byte {}: {}", record.offset, meta.error().what));
-      else
-        collect(record, *meta);
+  Result<std::vector<uint64_t>> raw_sizes_of(const Candidate& candidate) {
+    if (candidate.has_index) {
+      std::vector<uint64_t> sizes;
+      for (const FrameEntry& frame : candidate.index.frames) sizes.push_back(frame.raw_bytes);
+      return sizes;
     }
-  }
-
-  void collect(const FoundRecord& record, const FrameMeta& meta) {
-    const auto reject = [&](const char* why) {
-      remarks_.add(fmt::format("at byte {}: frame {} {}", record.offset, meta.number, why));
-    };
-    if (meta.number >= found_.size()) return reject("is not in the plan");
-    if (meta.raw_bytes != raw_sizes_[meta.number]) return reject("has not the size that the plan gives it");
-    if (found_[meta.number]) return reject("is there twice");
-    const auto fits = [&](uint32_t r) { return r < found_.size() && r != meta.number; };
-    if (!std::ranges::all_of(meta.references, fits)) return reject("refers to frames that are not there");
-    found_[meta.number] = FrameEntry{.record_offset = record.offset,
-                                     .raw_bytes = meta.raw_bytes,
-                                     .encoded_bytes = record.header.payload_bytes,
-                                     .raw_hash = meta.raw_hash,
-                                     .encoded_hash = record.header.payload_hash,
-                                     .chain = intern_chain(std::string(meta.chain)),
-                                     .references = meta.references,
-                                     .lossy = lossy_of_recipe_(meta.recipe)};
-  }
-
-  uint32_t intern_chain(const std::string& chain) {
-    const auto [it, is_new] = chain_numbers_.try_emplace(chain, static_cast<uint32_t>(chains_.size()));
-    if (is_new) chains_.push_back(chain);
-    return it->second;
-  }
-
-  // Lost frames get an entry, too: a frame's number is its place.
-  void settle_frames() {
-    index_.frames.clear();
-    for (uint32_t number = 0; number < found_.size(); ++number) {
-      if (!found_[number]) {
-        lost_.push_back(number);
-        found_[number] =
-            FrameEntry{.raw_bytes = raw_sizes_[number], .chain = intern_chain(""), .references = {}, .lossy = {}};
-      }
-      index_.frames.push_back(std::move(*found_[number]));
-    }
-    index_.chains = std::move(chains_);
+    const std::string which =
+        candidates_.size() > 1 ? fmt::format("the index of part {}", candidate.index.part.number) : "the index";
+    remarks_.add(which + " is lost: checksums of files and characteristics are gone");
+    return frame_sizes_(candidate.index.catalogue, candidate.index.plan);
   }
 
   const ByteSource& source_;
-  const uint64_t max_index_bytes_;
+  uint64_t memory_left_;  // for indices
+  const FrameSizes& frame_sizes_;
   const LossyOfRecipe& lossy_of_recipe_;
   Remarks remarks_;
   std::vector<FoundRecord> records_;
-  Index index_;
-  std::vector<uint64_t> raw_sizes_;
-  std::vector<std::optional<FrameEntry>> found_;
-  std::vector<uint32_t> lost_;
-  std::vector<std::string> chains_;
-  std::unordered_map<std::string, uint32_t> chain_numbers_;
+  std::vector<Candidate> candidates_;
+  std::unordered_set<uint64_t> ids_, numbers_;       // of the candidates
+  std::unordered_map<uint64_t, PartFrames> frames_;  // by the part's id
+  std::optional<Error> first_error_;
 };
 
 }  // namespace
 
 Result<Recovered> recover(const ByteSource& source, uint64_t max_index_bytes, const FrameSizes& frame_sizes,
                           const LossyOfRecipe& lossy_of_recipe) {
-  return Recovery(source, max_index_bytes, lossy_of_recipe).run(frame_sizes);
+  return Recovery(source, max_index_bytes, frame_sizes, lossy_of_recipe).run();
 }
 
-Result<void> rewrite(const ByteSource& source, const Recovered& recovered, std::string path) {
-  const Index& index = recovered.index;
-  FOREBAY_TRY(const auto writer, Writer::create(std::move(path), index.catalogue, index.plan));
+static Result<void> rewrite_frames(const ByteSource& source, const Index& index, Writer& writer) {
   for (uint32_t number = 0; number < index.frames.size(); ++number) {
     const FrameEntry& entry = index.frames[number];
     if (entry.is_lost()) {
-      FOREBAY_CHECK(writer->skip(number, entry.raw_bytes));
+      FOREBAY_CHECK(writer.skip(number, entry.raw_bytes));
       continue;
     }
     FOREBAY_TRY(const FramePayload frame, read_frame(source, index, number));
-    FOREBAY_CHECK(writer->append({.number = number,
-                                  .raw_bytes = entry.raw_bytes,
-                                  .raw_hash = entry.raw_hash,
-                                  .recipe = frame.recipe,
-                                  .chain = index.chains[entry.chain],
-                                  .references = entry.references,
-                                  .payload = frame.payload,
-                                  .lossy = entry.lossy}));
+    FOREBAY_CHECK(writer.append({.number = number,
+                                 .raw_bytes = entry.raw_bytes,
+                                 .raw_hash = entry.raw_hash,
+                                 .recipe = frame.recipe,
+                                 .chain = index.chains[entry.chain],
+                                 .references = entry.references,
+                                 .payload = frame.payload,
+                                 .lossy = entry.lossy}));
   }
-  return writer->finish(index.file_crcs, index.characteristics);
+  return {};
+}
+
+Result<void> rewrite(const ByteSource& source, const Recovered& recovered, std::string path) {
+  std::unique_ptr<Writer> writer;
+  for (const auto& [index, lost] : recovered.parts) {
+    if (!writer) {
+      FOREBAY_TRY(writer, Writer::create(path, index.catalogue, index.plan, index.part.moment));
+    } else {
+      FOREBAY_CHECK(writer->begin_part(index.catalogue, index.plan, index.part.moment));
+    }
+    FOREBAY_CHECK(rewrite_frames(source, index, *writer));
+    FOREBAY_CHECK(writer->end_part(index.file_crcs, index.characteristics));
+  }
+  return writer->finish();
 }
 
 }  // namespace forebay::container

@@ -55,6 +55,7 @@ struct Sample {
   std::vector<Frame> frames;
   std::vector<uint64_t> file_crcs;
   std::vector<Characteristics> characteristics;
+  Moment moment;
 };
 
 // Files of every kind, with weird names, chunked and filtered variables, missing values. The same on every machine.
@@ -70,15 +71,26 @@ Sample large_sample(size_t files, size_t variables);
 Result<void> write_sample(const Sample& sample, const std::string& path, std::vector<uint32_t> order = {});
 Bytes sample_bytes(const Sample& sample);
 
+// Parts as a program writes them: definitions without a file, then two steps in which three ranks write their blocks of
+// global arrays and whose catalogues are the same but for the step, and a part with small_sample().
+std::vector<Sample> parts_sample();
+
+// Writes a container with these parts.
+Result<void> write_parts(std::span<const Sample> parts, const std::string& path);
+Bytes parts_bytes(std::span<const Sample> parts);
+
 inline constexpr uint64_t kIndexLimit = 256 << 20;
 
 Result<std::unique_ptr<Reader>> open_bytes(Bytes bytes, uint64_t max_index_bytes = kIndexLimit);
 
-// What `forebay verify` does: open, walk, read every frame.
+Result<Parts> open_parts(Bytes bytes, uint64_t max_bytes = kIndexLimit);
+
+// Opens, walks and reads every frame of every part.
 Result<void> verify(std::unique_ptr<ByteSource> source);
 
-// Says that the frames of a plan are those of `sample`.
+// Says that the frames of a plan are those of `sample`, or of the one of `parts` with as many files.
 FrameSizes sizes_of(const Sample& sample);
+FrameSizes sizes_of(std::vector<Sample> parts);
 
 // Says what the recipes of `sample`, which must outlive this, mean.
 LossyOfRecipe lossy_of(const Sample& sample);

@@ -30,6 +30,7 @@ uint64_t unfolded_bytes(const Catalogue& catalogue) {
   for (const Shape& shape : catalogue.shapes.values()) bytes += kShape + kDimension * shape.size();
   bytes += catalogue.variables.size() * (sizeof(VariableRow) + kColumn);
   bytes += catalogue.extents.size() * (sizeof(Extent) + 2 * kColumn);
+  bytes += catalogue.globals.size() * (sizeof(GlobalPlace) + 3 * kColumn);
   return bytes + catalogue.keys.size() * 2 * kColumn;
 }
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cerrno>
-#include <unordered_map>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,7 +9,8 @@
 #include "base/checksum.h"
 #include "container/container.h"
 #include "container/format.h"
-#include "container/index_codec.h"
+#include "container/part_draft.h"
+#include "container/part_list.h"
 
 namespace forebay::container {
 
@@ -83,18 +83,15 @@ class OutputFile {
 
 std::unexpected<Error> misuse(std::string what) { return fail(ErrorKind::invalid_argument, std::move(what)); }
 
-constexpr uint32_t kMaxFrames = 1u << 26;
-
 }  // namespace
 
 struct Writer::State {
-  using Part = std::span<const std::byte>;
+  using Piece = std::span<const std::byte>;
 
   explicit State(std::string path) : file(std::move(path)) {}
 
-  auto record_header(RecordType type, std::span<const std::byte> meta, uint64_t payload_bytes,
-                     uint64_t payload_hash) const {
-    return encode(RecordHeader{.container_id = container_id,
+  static auto record_header(RecordType type, uint64_t id, Piece meta, uint64_t payload_bytes, uint64_t payload_hash) {
+    return encode(RecordHeader{.id = id,
                                .type = type,
                                .flags = kRequired,
                                .meta_bytes = static_cast<uint32_t>(meta.size()),
@@ -103,97 +100,84 @@ struct Writer::State {
                                .payload_hash = payload_hash});
   }
 
-  Result<void> write_head(const Catalogue& catalogue, const PlanSpec& plan) {
-    FOREBAY_TRY(catalogue_bytes, encode_catalogue(catalogue, plan));
-    facts = facts_of(catalogue);
-    file_count = catalogue.files.size();
-    container_id = hash64(catalogue_bytes);
-    FOREBAY_CHECK(file.create());
-    const auto file_header = encode_file_header();
-    const auto header = record_header(RecordType::head, {}, catalogue_bytes.size(), container_id);
-    return file.write(std::array<Part, 3>{Part(file_header), Part(header), Part(catalogue_bytes)});
-  }
-
-  // Whether `number` is new; makes room for it.
-  Result<void> claim(uint32_t number) {
-    if (number >= kMaxFrames) return misuse(fmt::format("frame number {} is too large", number));
-    if (number >= given.size()) {
-      given.resize(number + 1);
-      index.frames.resize(number + 1);
+  Result<void> begin_part(const Catalogue& catalogue, const PlanSpec& plan, const Moment& moment) {
+    if (draft) return misuse("a part begins before the one before it has ended");
+    const PartFacts facts{.number = parts.size(), .container_id = parts.empty() ? 0 : first_id, .moment = moment};
+    FOREBAY_TRY(PartDraft begun, PartDraft::make(catalogue, plan, facts));
+    std::array<std::byte, kFileHeaderBytes> file_header = encode_file_header();
+    Piece before;
+    if (parts.empty()) {
+      FOREBAY_CHECK(file.create());
+      first_id = begun.id();
+      before = file_header;
     }
-    if (given[number]) return misuse(fmt::format("frame {} is given twice", number));
-    given[number] = true;
+    part_offset = file.size() + before.size();
+    const auto header = record_header(RecordType::head, begun.id(), {}, begun.head().size(), begun.id());
+    FOREBAY_CHECK(file.write(std::array<Piece, 3>{before, Piece(header), Piece(begun.head())}));
+    draft = std::move(begun);
     return {};
   }
 
-  uint32_t intern_chain(const std::string& chain) {
-    const auto [it, is_new] = chain_numbers.try_emplace(chain, static_cast<uint32_t>(index.chains.size()));
-    if (is_new) index.chains.push_back(chain);
-    return it->second;
-  }
+  Result<void> check_begun() const { return draft ? Result<void>() : misuse("no part has begun"); }
 
   Result<void> append(const FrameRecord& frame) {
-    if (frame.recipe.size() > kMaxRecipeBytes || frame.chain.size() > kMaxChainBytes ||
-        frame.references.size() > kMaxReferences)
-      return misuse(fmt::format("frame {} has too long a description", frame.number));
-    if (frame.lossy && !frame.lossy->is_valid())
-      return misuse(fmt::format("frame {} has an impossible error bound", frame.number));
-    FOREBAY_CHECK(claim(frame.number));
+    FOREBAY_CHECK(check_begun());
+    FOREBAY_TRY(const FrameEntry* const entry, draft->append(frame, file.size()));
     const Bytes meta = encode(FrameMeta{.number = frame.number,
                                         .raw_bytes = frame.raw_bytes,
                                         .raw_hash = frame.raw_hash,
                                         .references = frame.references,
                                         .recipe = frame.recipe,
                                         .chain = frame.chain});
-    FrameEntry& entry = index.frames[frame.number];
-    entry = {.record_offset = file.size(),
-             .raw_bytes = frame.raw_bytes,
-             .encoded_bytes = frame.payload.size(),
-             .raw_hash = frame.raw_hash,
-             .encoded_hash = hash64(frame.payload),
-             .chain = intern_chain(frame.chain),
-             .references = frame.references,
-             .lossy = frame.lossy};
-    const auto header = record_header(RecordType::frame, meta, frame.payload.size(), entry.encoded_hash);
-    return file.write(std::array<Part, 3>{Part(header), Part(meta), Part(frame.payload)});
+    const auto header = record_header(RecordType::frame, draft->id(), meta, frame.payload.size(), entry->encoded_hash);
+    return file.write(std::array<Piece, 3>{Piece(header), Piece(meta), Piece(frame.payload)});
   }
 
   Result<void> skip(uint32_t number, uint64_t raw_bytes) {
-    FOREBAY_CHECK(claim(number));
-    index.frames[number] = {.raw_bytes = raw_bytes, .chain = intern_chain(""), .references = {}, .lossy = {}};
+    FOREBAY_CHECK(check_begun());
+    return draft->skip(number, raw_bytes);
+  }
+
+  Result<void> end_part(std::vector<uint64_t> file_crcs, std::vector<Characteristics> characteristics) {
+    FOREBAY_CHECK(check_begun());
+    FOREBAY_TRY(const auto index, draft->finish(std::move(file_crcs), std::move(characteristics)));
+    FOREBAY_TRY(const LastRecord record, write_record(RecordType::index, draft->id(), index.meta, index.payload));
+    parts.push_back({.offset = part_offset,
+                     .index_offset = record.offset,
+                     .index_bytes = record.bytes,
+                     .index_hash = record.hash,
+                     .moment = draft->moment()});
+    draft.reset();
     return {};
   }
 
-  Result<void> check_complete() const {
-    if (const auto missing = std::ranges::find(given, false); missing != given.end())
-      return misuse(fmt::format("frame {} is missing", missing - given.begin()));
-    if (!index.file_crcs.empty() && index.file_crcs.size() != file_count)
-      return misuse("the file checksums are not one per file");
-    if (!index.characteristics.empty() && index.characteristics.size() != facts.size())
-      return misuse("the characteristics are not one per variable");
-    for (const FrameEntry& frame : index.frames)
-      for (const uint32_t reference : frame.references)
-        if (reference >= index.frames.size() || &index.frames[reference] == &frame)
-          return misuse(fmt::format("a frame refers to frame {}, which it cannot", reference));
-    return {};
+  // A record that the trailer may name.
+  struct LastRecord {
+    uint64_t offset = 0, bytes = 0, hash = 0;
+  };
+
+  Result<LastRecord> write_record(RecordType type, uint64_t id, Piece meta, const Bytes& payload) {
+    const auto header = record_header(type, id, meta, payload.size(), hash64(payload));
+    const LastRecord record{file.size(), header.size() + meta.size() + payload.size(), header_hash(header)};
+    FOREBAY_CHECK(file.write(std::array<Piece, 3>{Piece(header), meta, Piece(payload)}));
+    return record;
   }
 
   Result<void> finish() {
-    FOREBAY_CHECK(check_complete());
-    FOREBAY_TRY(const Bytes contents, encode_contents(index, facts));
-    std::array<std::byte, kIndexMetaBytes> meta;
-    store_le<uint64_t>(meta.data(), catalogue_bytes.size());
-    store_le<uint64_t>(meta.data() + 8, contents.size());
-    Bytes payload = std::move(catalogue_bytes);
-    payload.insert(payload.end(), contents.begin(), contents.end());
-    const auto header = record_header(RecordType::index, meta, payload.size(), hash64(payload));
-    const uint64_t index_bytes = header.size() + meta.size() + payload.size();
-    const auto trailer = encode(Trailer{.container_id = container_id,
-                                        .index_offset = file.size(),
-                                        .index_bytes = index_bytes,
-                                        .index_hash = header_hash(header),
-                                        .file_bytes = file.size() + index_bytes + kTrailerBytes});
-    FOREBAY_CHECK(file.write(std::array<Part, 4>{Part(header), Part(meta), Part(payload), Part(trailer)}));
+    if (draft) return misuse("the last part has not ended");
+    const bool has_list = parts.size() > 1;
+    LastRecord last{parts[0].index_offset, parts[0].index_bytes, parts[0].index_hash};
+    if (has_list) {
+      FOREBAY_TRY(const Bytes list, encode_parts(parts));
+      FOREBAY_TRY(last, write_record(RecordType::parts, first_id, {}, list));
+    }
+    const auto trailer = encode(Trailer{.container_id = first_id,
+                                        .last_offset = last.offset,
+                                        .last_bytes = last.bytes,
+                                        .last_hash = last.hash,
+                                        .file_bytes = file.size() + kTrailerBytes,
+                                        .features = has_list ? kHasParts : 0});
+    FOREBAY_CHECK(file.write(std::array<Piece, 1>{Piece(trailer)}));
     return file.sync_and_close();
   }
 
@@ -210,24 +194,20 @@ struct Writer::State {
   }
 
   OutputFile file;
-  uint64_t container_id = 0;
-  Bytes catalogue_bytes;
-  std::vector<VariableFacts> facts;
-  size_t file_count = 0;
-  Index index;  // but the catalogue and the plan
-  std::vector<bool> given;
-  std::unordered_map<std::string, uint32_t> chain_numbers;
+  std::vector<PartEntry> parts;    // that have ended
+  std::optional<PartDraft> draft;  // of the part that has not
+  uint64_t part_offset = 0;        // of its head
+  uint64_t first_id = 0;           // of the first part
   std::optional<Error> error;
 };
 
 Writer::Writer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Writer::~Writer() = default;
 
-Result<std::unique_ptr<Writer>> Writer::create(std::string path, const Catalogue& catalogue, const PlanSpec& plan) {
-  if (const auto valid = catalogue.validate(); !valid)
-    return fail(ErrorKind::invalid_argument, valid.error().what, std::move(path));
+Result<std::unique_ptr<Writer>> Writer::create(std::string path, const Catalogue& catalogue, const PlanSpec& plan,
+                                               const Moment& moment) {
   auto state = std::make_unique<State>(std::move(path));
-  FOREBAY_CHECK(state->run([&] { return state->write_head(catalogue, plan); }));
+  FOREBAY_CHECK(state->run([&] { return state->begin_part(catalogue, plan, moment); }));
   return std::unique_ptr<Writer>(new Writer(std::move(state)));
 }
 
@@ -239,10 +219,21 @@ Result<void> Writer::skip(uint32_t number, uint64_t raw_bytes) {
   return state_->run([&] { return state_->skip(number, raw_bytes); });
 }
 
-Result<void> Writer::finish(std::vector<uint64_t> file_crcs, std::vector<Characteristics> characteristics) {
-  state_->index.file_crcs = std::move(file_crcs);
-  state_->index.characteristics = std::move(characteristics);
+Result<void> Writer::end_part(std::vector<uint64_t> file_crcs, std::vector<Characteristics> characteristics) {
+  return state_->run([&] { return state_->end_part(std::move(file_crcs), std::move(characteristics)); });
+}
+
+Result<void> Writer::begin_part(const Catalogue& catalogue, const PlanSpec& plan, const Moment& moment) {
+  return state_->run([&] { return state_->begin_part(catalogue, plan, moment); });
+}
+
+Result<void> Writer::finish() {
   return state_->run([&] { return state_->finish(); });
+}
+
+Result<void> Writer::finish(std::vector<uint64_t> file_crcs, std::vector<Characteristics> characteristics) {
+  FOREBAY_CHECK(end_part(std::move(file_crcs), std::move(characteristics)));
+  return finish();
 }
 
 uint64_t Writer::bytes_written() const { return state_->file.size(); }

@@ -69,7 +69,7 @@ class Rewriter {
   void put(std::span<const std::byte> bytes) { out_ += as_text(bytes); }
 
   uint64_t put_record(container::RecordType type, std::span<const std::byte> meta, std::span<const std::byte> payload) {
-    const auto header = container::encode(container::RecordHeader{.container_id = id_,
+    const auto header = container::encode(container::RecordHeader{.id = id_,
                                                                   .type = type,
                                                                   .flags = container::kRequired,
                                                                   .meta_bytes = static_cast<uint32_t>(meta.size()),
@@ -107,9 +107,9 @@ class Rewriter {
     const uint64_t offset = out_.size();
     const uint64_t hash = put_record(container::RecordType::index, meta, payload);
     put(container::encode(container::Trailer{.container_id = id_,
-                                             .index_offset = offset,
-                                             .index_bytes = out_.size() - offset,
-                                             .index_hash = hash,
+                                             .last_offset = offset,
+                                             .last_bytes = out_.size() - offset,
+                                             .last_hash = hash,
                                              .file_bytes = out_.size() + container::kTrailerBytes}));
   }
 

@@ -22,6 +22,7 @@ except ImportError:
     sys.exit(SKIP)
 
 from stranger import codecs, manifest
+from stranger.container import parts_of
 from stranger.restore import Reader
 
 DATA = Path(os.environ.get("FOREBAY_DATA", SOURCE.parent / "shared" / "data"))
@@ -147,7 +148,7 @@ class Pages(PromiseTest):
                 words = ("--scheme", scheme, "--block-size", block, "--profile", "fast", "--memory", "64M")
                 reader = self.comes_back(tree, *words, "--group-size", "3", name=f"{scheme}-{block}")
                 for container in reader.opened.values():
-                    block_bytes, frame_bytes = (container.directory.scalar(field, "<Q") for field in (26, 27))
+                    block_bytes, frame_bytes = (container.catalogue.scalar(field, "<Q") for field in (26, 27))
                     self.assertEqual(min({"1000": 1000, "4K": 4096, "64M": 64 << 20}[block], frame_bytes), block_bytes)
 
     def test_references_to_other_sets(self):
@@ -174,6 +175,25 @@ class Pages(PromiseTest):
             subprocess.run(["tar", "--zstd", "-xf", packed, "-C", tree, *wanted], check=True)
         self.comes_back(tree, "--profile", "paper", name="paper")
         self.comes_back(tree, "--profile", "max", name="max", expect=["fitted", "lch"])
+
+
+class GoldenParts(unittest.TestCase):
+    """Containers of several parts, as a build wrote them."""
+
+    def test_parts(self):
+        parts = parts_of(SOURCE / "tests/golden/v1-parts.fbc")
+        moments = [(None, None), (10, 1.25), (11, 1.375), (4_000_000_000_000, None)]
+        self.assertEqual(moments, [(part.step, part.time) for part in parts])
+        self.assertEqual([0, 3, 3, 5], [len(part.files) for part in parts])
+        self.assertEqual([0, 4, 4, 6], [len(part.frame_offsets) for part in parts])
+        for part in parts:
+            for number, raw_bytes in enumerate(part.frame_raw_bytes):
+                self.assertEqual(raw_bytes, part.frame(number)[1])
+
+    def test_places_in_global_arrays(self):
+        for part in (parts_of(SOURCE / "tests/golden/v1-places.fbc")[0], parts_of(SOURCE / "tests/golden/v1-parts.fbc")[2]):
+            places = [variable.place for variable in part.files[2].variables]
+            self.assertEqual([((12, 6), (8, 0)), None, ((12,), (8,))], places)
 
 
 class Manifests(PromiseTest):

@@ -1,4 +1,4 @@
-"""docs/format.md up to "Index": the file, its records, directory and contents."""
+"""docs/format.md up to "Index": the file, its records, catalogue and contents."""
 
 import struct
 from dataclasses import dataclass, field
@@ -47,52 +47,88 @@ class Variable:
     type: Type
     filtered: bool
     extents: list  # (offset, length)
+    place: tuple = None  # the shape of the global array that it is a part of, and where it begins there
+
+
+def parts_of(path):
+    """The parts of a container, in order; one in most."""
+    data = path.read_bytes()
+    version, inverted = struct.unpack_from("<II", data, 8)
+    require(data[:8] == bytes.fromhex("8f466f726562 0d0a"), "the header")
+    require(version == 1 and inverted == version ^ 0xFFFFFFFF, "the version")
+    tail = data[-64:]
+    magic, container, offset, size, record_hash, total, version, features, own = struct.unpack("<8sQQQQQIIQ", tail)
+    require(magic == bytes.fromhex("8f466254 61696c0a") and own == hash64(tail[:56]), "the trailer")
+    require(total == len(data) and version == 1 and features in (0, 1), "the trailer's values")
+    require(offset + size == len(data) - 64, "where the last record is")
+    if features == 0:
+        return [Container(data, 16, offset, record_hash, container, (0, 0, None))]
+    require(hash64(data[offset : offset + 48]) == record_hash, "the list that the trailer means")
+    _, listed = record(data, container, offset, 5)
+    parts = []
+    for number, (head, index, index_bytes, index_hash, moment) in enumerate(entries_of(Table(listed))):
+        require(head >= (parts[-1][0] if parts else 16) and index + index_bytes <= offset, "where a part is")
+        part_id = struct.unpack_from("<Q", data, index + 8)[0]
+        require(number > 0 or (head == 16 and part_id == container), "the first part")
+        part = Container(data, head, index, index_hash, part_id, (number, container if number else 0, moment))
+        parts.append((index + index_bytes, part))
+    return [part for _, part in parts]
+
+
+def entries_of(table):
+    """Offset of the head, offset, size and hash of the index, and (step, time) of each part."""
+    steps, times = iter(table.delta_column(5).tolist()), iter(table.column(6).view(np.float64).tolist())
+    columns = (table.delta_column(0), table.delta_column(1), table.column(2), table.column(3), table.column(4))
+    for head, index, size, digest, flags in zip(*(column.tolist() for column in columns), strict=True):
+        yield head, index, size, digest, (next(steps) if flags & 1 else None, next(times) if flags & 2 else None)
+
+
+def record(data, identifier, offset, kind):
+    """The meta and the payload of a record."""
+    header = data[offset : offset + 56]
+    marker, found_id, found, _, version, meta_bytes, payload_bytes, meta_hash, payload_hash, own = struct.unpack(
+        "<8sQHBBIQQQQ", header)  # fmt: skip
+    require(marker == MARKER and found_id == identifier and found == kind and version == 1, "a record's header")
+    require(own == hash64(header[:48]), "a record header's hash")
+    meta = data[offset + 56 : offset + 56 + meta_bytes]
+    payload = data[offset + 56 + meta_bytes : offset + 56 + meta_bytes + payload_bytes]
+    require(hash64(meta) == meta_hash and hash64(payload) == payload_hash, "a record's hashes")
+    return meta, payload
 
 
 class Container:
-    def __init__(self, path):
-        self.data = path.read_bytes()
-        data = self.data
-        version, inverted = struct.unpack_from("<II", data, 8)
-        require(data[:8] == bytes.fromhex("8f466f726562 0d0a"), "the header")
-        require(version == 1 and inverted == version ^ 0xFFFFFFFF, "the version")
-        self.read_index(self.read_trailer())
+    """A part of a container: most have no other."""
+
+    def __init__(self, data, head, index, index_hash, identifier, expected):
+        self.data, self.id = data, identifier
+        self.read_index(head, index, index_hash)
+        self.read_part(*expected)
         self.read_files()
         self.read_variables()
         self.read_extents()
 
-    def read_trailer(self):
-        tail = self.data[-64:]
-        magic, self.id, offset, size, self.index_hash, total, version, features, own = struct.unpack("<8sQQQQQIIQ", tail)
-        require(magic == bytes.fromhex("8f466254 61696c0a") and own == hash64(tail[:56]), "the trailer")
-        require(total == len(self.data) and version == 1 and features == 0, "the trailer's values")
-        require(offset + size == len(self.data) - 64, "where the index is")
-        return offset
-
     def record(self, offset, kind):
-        """The meta and the payload of a record."""
-        header = self.data[offset : offset + 56]
-        marker, identifier, found, _, version, meta_bytes, payload_bytes, meta_hash, payload_hash, own = struct.unpack(
-            "<8sQHBBIQQQQ", header)  # fmt: skip
-        require(marker == MARKER and identifier == self.id and found == kind and version == 1, "a record's header")
-        require(own == hash64(header[:48]), "a record header's hash")
-        meta = self.data[offset + 56 : offset + 56 + meta_bytes]
-        payload = self.data[offset + 56 + meta_bytes : offset + 56 + meta_bytes + payload_bytes]
-        require(hash64(meta) == meta_hash and hash64(payload) == payload_hash, "a record's hashes")
-        return meta, payload
+        return record(self.data, self.id, offset, kind)
 
-    def read_index(self, offset):
+    def read_index(self, head, offset, index_hash):
         meta, payload = self.record(offset, 3)
-        require(hash64(self.data[offset : offset + 48]) == self.index_hash, "the index that the trailer means")
-        directory_bytes, contents_bytes = struct.unpack("<QQ", meta)
-        require(directory_bytes + contents_bytes == len(payload), "the two buffers")
-        require(hash64(payload[:directory_bytes]) == self.id, "the container's id")
-        require(self.record(16, 1)[1] == payload[:directory_bytes], "the head's directory")
-        self.directory = Table(payload[:directory_bytes])
-        self.contents = Table(payload[directory_bytes:])
+        require(hash64(self.data[offset : offset + 48]) == index_hash, "the index that is meant")
+        catalogue_bytes, contents_bytes = struct.unpack("<QQ", meta)
+        require(catalogue_bytes + contents_bytes == len(payload), "the two buffers")
+        require(hash64(payload[:catalogue_bytes]) == self.id, "the part's id")
+        require(self.record(head, 1)[1] == payload[:catalogue_bytes], "the head's catalogue")
+        self.catalogue = Table(payload[:catalogue_bytes])
+        self.contents = Table(payload[catalogue_bytes:])
+
+    def read_part(self, number, container, moment):
+        d = self.catalogue
+        self.step = d.scalar(35, "<Q") if d.place(35) else None
+        self.time = d.scalar(36, "<d") if d.place(36) else None
+        require((d.scalar(33, "<Q"), d.scalar(34, "<Q")) == (number, container), "which part it is")
+        require(moment is None or moment == (self.step, self.time), "when the part was written")
 
     def read_files(self):
-        d = self.directory
+        d = self.catalogue
         columns = [d.texts(0), d.column(1).tolist(), d.column(2).tolist(), signed(d.delta_column(3)).tolist(),
                    d.column(4).tolist(), d.column(5).tolist(), d.texts(6)]  # fmt: skip
         self.files = [File(*row) for row in zip(*columns, strict=True)]
@@ -100,7 +136,7 @@ class Container:
         require(len(self.variable_counts) == len(self.files) == len(d.column(8)), "the counts of files")
 
     def read_variables(self):
-        d = self.directory
+        d = self.catalogue
         ranks, dims = d.column(13).tolist(), iter(d.column(14).tolist())
         shapes = [tuple(next(dims) for _ in range(rank)) for rank in ranks]
         shape = d.delta_column(17)
@@ -113,9 +149,11 @@ class Container:
             self.variables.append(Variable(file, keys[i], shapes[int(shape[i])], shapes[int(block[i])], kind,
                                            bool(flags[i] & 1), []))  # fmt: skip
             self.files[file].variables.append(self.variables[-1])
+        for i, whole, begin in zip(d.delta_column(30).tolist(), d.column(31).tolist(), d.column(32).tolist(), strict=True):
+            self.variables[i].place = (shapes[whole], shapes[begin])
 
     def read_extents(self):
-        d = self.directory
+        d = self.catalogue
         gaps, lengths = iter(signed(unzigzag(d.column(23))).tolist()), iter(d.column(24).tolist())
         file, end = None, 0
         for variable, count in zip(self.variables, d.column(22).tolist(), strict=True):

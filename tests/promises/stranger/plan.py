@@ -60,7 +60,7 @@ def round_up(value, unit):
 
 
 def groups_of(container):
-    d = container.directory
+    d = container.catalogue
     scheme, block, share = d.scalar(25, "<B"), d.scalar(26, "<Q"), d.scalar(28, "<Q")
     numbers = range(len(container.files))
     if scheme in (0, 1):
@@ -130,7 +130,7 @@ def concatenated(group, most):
 
 
 def frames_of(container):
-    most = container.directory.scalar(27, "<Q")
+    most = container.catalogue.scalar(27, "<Q")
     for group in groups_of(container):
         for parts in interleaved(group, most) if group.block else concatenated(group, most):
             yield Frame(group.type, join_adjacent(parts))
