@@ -114,14 +114,14 @@ Result<void> Lock::keep(std::chrono::milliseconds wanted) {
   if (connection_->failed()) return about(connection_->failure(), connection_->server(), file_);
   // What is wanted is half of the lease at most, and less than half of it is renewed in any case.
   const Clock::duration half = connection_->lease() / 2;
-  if (connection_->valid_until() - Clock::now() >= half) return {};
+  if (connection_->valid_until() - connection_->now() >= half) return {};
   const Clock::duration enough = std::min(wanted, std::chrono::duration_cast<std::chrono::milliseconds>(half));
   const auto give_up = Clock::now() + connection_->lease();
   // The lease counts from before the question: of an answer that took long, less is left than was wanted.
   do {
     if (auto renewed = connection_->renew(give_up); !renewed)
       return about(std::move(renewed).error(), connection_->server(), file_);
-  } while (connection_->valid_until() - Clock::now() < enough);
+  } while (connection_->valid_until() - connection_->now() < enough);
   return {};
 }
 
@@ -132,7 +132,7 @@ Result<void> Lock::unlock() {
   if (!connection->own()) return parents(file_);
   Result<void> valid;
   // The lease may have been over without the server having noticed: then nobody else has had the bytes.
-  if (Clock::now() > connection->valid_until()) valid = connection->renew();
+  if (connection->now() > connection->valid_until()) valid = connection->renew();
   connection->release(request_);
   if (!valid) return about(std::move(valid).error(), connection->server(), file_);
   return valid;
@@ -188,7 +188,7 @@ Result<Client::Impl::Usable> Client::Impl::connection(std::string_view name, Clo
                   {}},
                  first, name);
   }
-  auto opened = Connection::open(addresses, options.credentials, options.label, latest);
+  auto opened = Connection::open(addresses, options.credentials, options.label, latest, options.lease_clock);
   if (!opened) {
     Error error = std::move(opened).error();
     if (error.kind == ErrorKind::timeout && latest < deadline) {

@@ -14,12 +14,11 @@
 
 #include "fabric/address.h"
 #include "fabric/credentials.h"
+#include "lock/lease_clock.h"
 #include "lock/region.h"
 #include "lock/table.h"
 
 namespace forebay::lock {
-
-using Clock = std::chrono::steady_clock;
 
 struct ClientOptions {
   // The servers, each by all addresses at which it can be reached, best first. A file belongs to one of them, chosen by
@@ -30,6 +29,7 @@ struct ClientOptions {
   // to a minute: calls that need it fail at once meanwhile.
   std::chrono::milliseconds connect_timeout{10'000};
   std::string label;  // shown by `forebay locks`, for instance "rank 3 of a.out on node7"
+  LeaseClock lease_clock = kSteadyLeases;
 };
 
 // "SERVER;SERVER;...", each "ADDRESS,ADDRESS,...": ClientOptions::servers as FOREBAY_LOCK_SERVERS has them.
@@ -51,7 +51,8 @@ class Lock {
 
   bool held() const { return held_; }
 
-  // Until when the bytes may be touched, unless the lease is renewed in time. The greatest time for an empty region.
+  // Until when the bytes may be touched, unless the lease is renewed in time, by the client's lease clock. The greatest
+  // time for an empty region.
   Clock::time_point valid_until() const;
 
   // Makes sure that the lock is valid for `wanted` at least from now, renewing the lease when less than that is left or

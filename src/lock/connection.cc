@@ -88,7 +88,7 @@ Result<void> Connection::send_request(Waiter& waiter, const Encode& encode) {
     files_.clear();  // the name, if there was one, is not sent either
     return fail(ErrorKind::limit, "the list of a lock request is too long");
   }
-  waiter.sent = Clock::now();
+  waiter.sent = now();
   {
     const std::lock_guard lock(mutex_);
     if (failure_) return std::unexpected(*failure_);
@@ -200,14 +200,15 @@ Result<void> Connection::wait(Waiter& waiter, Clock::time_point deadline) {
 void Connection::lead(std::unique_lock<std::mutex>& lock, const Waiter& waiter, Clock::time_point deadline) {
   leading_ = true;
   while (!waiter.done && !failure_) {
-    const auto now = Clock::now();
+    const auto now = this->now();
     // A server that acknowledges nothing for as long as a lease lasts is lost.
     const auto end = std::max(valid_until(), waiter.sent + lease_);
     const auto due = end - lease_ * 2 / 3;
     if (now >= end) fail_locked(silent().error());
-    if (failure_ || now >= deadline) break;
+    const auto left = deadline - Clock::now();
+    if (failure_ || left <= Clock::duration::zero()) break;
     if (now >= due && !heartbeat_) renew_while_waiting(lock);
-    read(std::min(deadline, now >= due ? end : due), lock);
+    read(std::min(left, (now >= due ? end : due) - now), lock);
   }
   leading_ = false;
   if (!waiters_.empty()) waiters_.begin()->second->changed.notify_one();
@@ -215,7 +216,7 @@ void Connection::lead(std::unique_lock<std::mutex>& lock, const Waiter& waiter, 
 
 void Connection::renew_while_waiting(std::unique_lock<std::mutex>& lock) {
   const uint64_t number = next_number_.fetch_add(1);
-  heartbeat_ = {number, Clock::now()};
+  heartbeat_ = {number, now()};
   lock.unlock();
   {
     const std::lock_guard sending(send_mutex_);
@@ -226,9 +227,9 @@ void Connection::renew_while_waiting(std::unique_lock<std::mutex>& lock) {
   lock.lock();
 }
 
-void Connection::read(Clock::time_point until, std::unique_lock<std::mutex>& lock) {
+void Connection::read(Clock::duration patience, std::unique_lock<std::mutex>& lock) {
   lock.unlock();
-  const auto ready = fabric::wait_for(fd_.get(), POLLIN, until);
+  const auto ready = fabric::wait_for(fd_.get(), POLLIN, Clock::now() + patience);
   ssize_t got = -1;
   int error = EAGAIN;
   if (ready && *ready) {

@@ -28,7 +28,7 @@ class Connection {
   // Connects, proves who this is, and says hello.
   static Result<std::shared_ptr<Connection>> open(const std::vector<fabric::Address>& server,
                                                   const fabric::Credentials& credentials, const std::string& label,
-                                                  Clock::time_point deadline);
+                                                  Clock::time_point deadline, LeaseClock lease_clock = kSteadyLeases);
 
   // Closes the socket, which gives back what is still held. Whoever uses a lock has a share in the connection, so that
   // it is not closed before all I/O under its locks has ended.
@@ -43,7 +43,9 @@ class Connection {
   Result<int64_t> count(wire::CounterAction action, std::string_view counter, int64_t operand);
   Result<std::vector<wire::Status>> query(Clock::time_point deadline);
 
+  // By the lease clock, whose time is now(); deadlines are not.
   Clock::time_point valid_until() const { return Clock::time_point(Clock::duration(valid_until_.load())); }
+  Clock::time_point now() const { return lease_clock_(); }
   Clock::duration lease() const { return lease_; }
   const std::string& server() const { return name_; }
 
@@ -65,7 +67,7 @@ class Connection {
     size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
   };
 
-  Connection(fabric::Connected connected, std::string name);
+  Connection(fabric::Connected connected, std::string name, LeaseClock lease_clock);
   Result<void> shake_hands(const fabric::Credentials& credentials, Clock::time_point deadline);
   Result<void> say_hello(const std::string& label, Clock::time_point deadline);
   void tie_life_line(const fabric::Address& server, const fabric::Credentials& credentials, Clock::time_point deadline);
@@ -79,7 +81,7 @@ class Connection {
   Result<void> wait(Waiter& waiter, Clock::time_point deadline);
   void lead(std::unique_lock<std::mutex>& lock, const Waiter& waiter, Clock::time_point deadline);
   void renew_while_waiting(std::unique_lock<std::mutex>& lock);
-  void read(Clock::time_point until, std::unique_lock<std::mutex>& lock);
+  void read(Clock::duration patience, std::unique_lock<std::mutex>& lock);
   void understand();
   void hand_out(wire::ServerMessage message);
   void answered(uint64_t number, const std::function<void(Waiter&)>& fill);
@@ -91,6 +93,7 @@ class Connection {
 
   const uint64_t generation_;
   const std::string name_;  // of the server, for errors
+  const LeaseClock lease_clock_;
   // A connection over which nothing comes: of this one the server may see a reset only, if there is something that was
   // not read when the process ends (docs/wire.md, "Leases"). Null if there is none, and none is needed on Unix sockets.
   std::shared_ptr<Connection> life_line_;

@@ -22,19 +22,20 @@ std::string host_name() {
 
 }  // namespace
 
-Connection::Connection(fabric::Connected connected, std::string name)
+Connection::Connection(fabric::Connected connected, std::string name, LeaseClock lease_clock)
     : generation_(fork_generation()),
       name_(std::move(name)),
+      lease_clock_(lease_clock),
       fd_(std::move(connected.fd)),
       in_(fabric::kMaxHandshakeBody) {}
 
 Result<std::shared_ptr<Connection>> Connection::open(const std::vector<fabric::Address>& server,
                                                      const fabric::Credentials& credentials, const std::string& label,
-                                                     Clock::time_point deadline) {
+                                                     Clock::time_point deadline, LeaseClock lease_clock) {
   FOREBAY_TRY(fabric::Connected connected, fabric::connect(server, deadline));
   const fabric::Address address = connected.address;
   std::string name = fabric::to_string(address);
-  std::shared_ptr<Connection> connection(new Connection(std::move(connected), std::move(name)));
+  std::shared_ptr<Connection> connection(new Connection(std::move(connected), std::move(name), lease_clock));
   auto done = connection->shake_hands(credentials, deadline);
   if (done) done = connection->say_hello(label, deadline);
   if (done) {
@@ -83,7 +84,7 @@ void Connection::tie_life_line(const fabric::Address& server, const fabric::Cred
   if (!may_tie_life_line_ || server.kind != fabric::Address::Kind::tcp) return;
   auto connected = fabric::connect({server}, deadline);
   if (!connected) return;
-  std::shared_ptr<Connection> line(new Connection(std::move(*connected), name_));
+  std::shared_ptr<Connection> line(new Connection(std::move(*connected), name_, lease_clock_));
   Bytes life;
   wire::encode(life, wire::Life{session_});
   if (line->shake_hands(credentials, deadline) && line->send(life)) life_line_ = std::move(line);

@@ -97,9 +97,10 @@ class Crash : public testing::TestWithParam<bool> {
     address_.port = fabric::listen(address_).value().front().address.port;  // free a moment ago
   }
 
-  void start(std::chrono::milliseconds lease = kLease) {
+  void start(std::chrono::milliseconds lease = kLease, LeaseClock clock = kSteadyLeases) {
     ServerOptions options = server_options(address_);
     options.lease = lease;
+    options.lease_clock = clock;
     options.grace = kGrace;
     server_ = Server::start(options).value();
   }
@@ -123,7 +124,7 @@ class Crash : public testing::TestWithParam<bool> {
   std::unique_ptr<Server> server_;
 };
 
-TEST_P(Crash, AKilledHolderLosesItsLocksParallelFor) {
+TEST_P(Crash, AKilledHolderLosesItsLocksAtOnce) {
   const auto process = holder();
   start(kLongLease);
   process->tell('b');
@@ -194,8 +195,9 @@ TEST_P(Crash, AServerThatIsKilledIsAClearError) {
   ASSERT_EQ(server.hear(), 's');
   const auto holder = Client::create(client_options({address_})).value();
   const auto held = holder->lock("f", one_byte(), Access::exclusive).value();
+  auto inspector = Inspector::connect({address_}, client_options({}).credentials).value();
   std::jthread killer([&] {
-    std::this_thread::sleep_for(100ms);
+    while (inspector.ask().value().requests.size() < 2) std::this_thread::yield();
     server.signal(SIGKILL);
   });
   const auto waiter = Client::create(client_options({address_})).value();
@@ -284,14 +286,14 @@ TEST_P(Crash, AForkedChildLeavesItsParentsLocksAlone) {
 }
 
 TEST_P(Crash, AForkedChildLeavesItsParentsServerAlone) {
-  start(3s);
-  auto held = client_of(*server_)->lock("f", one_byte(), Access::exclusive).value();
+  start(kLongLease, MovedClock::now);
+  auto held = moved_client_of(*server_)->lock("f", one_byte(), Access::exclusive).value();
   Process child([&](Process& parent) {
     server_.reset();
     parent.tell('y');
   });
   EXPECT_EQ(child.hear(), 'y');
-  std::this_thread::sleep_for(1600ms);  // more than half of the lease: it asks the server
+  MovedClock::advance(kLongLease * 2 / 3);  // so that it asks the server
   EXPECT_TRUE(held.keep(10ms));
 }
 

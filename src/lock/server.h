@@ -12,6 +12,7 @@
 #include "fabric/address.h"
 #include "fabric/credentials.h"
 #include "fabric/hub.h"
+#include "lock/lease_clock.h"
 
 namespace forebay::lock {
 
@@ -29,6 +30,8 @@ struct ServerOptions {
   // From the start, nothing is granted for so long. lease + grace where a server ran before whose clients may still
   // believe in their locks.
   std::chrono::milliseconds hold_off{0};
+
+  LeaseClock lease_clock = kSteadyLeases;
 
   uint64_t max_terms = 1u << 20;              // of one request
   uint64_t max_client_memory = 256ull << 20;  // bytes, of all requests of a connection

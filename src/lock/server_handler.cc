@@ -8,8 +8,6 @@
 
 namespace forebay::lock {
 
-using Clock = std::chrono::steady_clock;
-
 namespace {
 
 constexpr size_t kKeptBytes = 256u << 10;  // a buffer that was larger is given back
@@ -26,30 +24,38 @@ uint64_t most_lively_sessions(const ServerOptions& options) {
 ServerHandler::ServerHandler(fabric::Hub& hub, const ServerOptions& options)
     : hub_(hub),
       max_terms_(options.max_terms),
+      lease_clock_(options.lease_clock),
       service_({options.lease, options.grace, options.hold_off, options.max_terms, options.max_client_memory,
                 most_lively_sessions(options)},
-               Clock::now()) {}
+               lease_clock_()) {}
 
 void ServerHandler::connected(fabric::ConnectionId id, const std::string& peer) {
-  service_.connected(id, peer, Clock::now());
+  service_.connected(id, peer, lease_clock_());
 }
 
 Result<void> ServerHandler::received(fabric::ConnectionId id, const fabric::Frame& frame) {
   FOREBAY_TRY(auto message, wire::decode_client(frame, max_terms_));
-  const auto received = service_.receive(id, std::move(message), Clock::now(), outgoing_);
+  const auto received = service_.receive(id, std::move(message), lease_clock_(), outgoing_);
   deliver();
   return received;
 }
 
 void ServerHandler::disconnected(fabric::ConnectionId id, Ending ending) {
   service_.disconnected(id, ending == Ending::orderly ? Service::Ending::orderly : Service::Ending::broken,
-                        Clock::now(), outgoing_);
+                        lease_clock_(), outgoing_);
   deliver();
 }
 
-void ServerHandler::tick(Time now) {
-  service_.tick(now, outgoing_);
+void ServerHandler::tick(Time) {
+  service_.tick(lease_clock_(), outgoing_);
   deliver();
+}
+
+// By the hub's clock.
+ServerHandler::Time ServerHandler::next_tick() const {
+  const Time next = service_.next_tick();
+  if (next == Time::max() || lease_clock_ == kSteadyLeases) return next;
+  return Clock::now() + (next - lease_clock_());
 }
 
 void ServerHandler::deliver() {

@@ -17,13 +17,14 @@ class ServerHandler final : public fabric::HubHandler {
   Result<void> received(fabric::ConnectionId id, const fabric::Frame& frame) override;
   void disconnected(fabric::ConnectionId id, Ending ending) override;
   void tick(Time now) override;
-  Time next_tick() const override { return service_.next_tick(); }
+  Time next_tick() const override;
 
  private:
   void deliver();
 
   fabric::Hub& hub_;
   uint64_t max_terms_;
+  LeaseClock lease_clock_;
   Service service_;
   std::vector<Outgoing> outgoing_;
   Bytes frame_;

@@ -50,6 +50,23 @@ inline ClientOptions client_options(const std::vector<fabric::Address>& server) 
   return options;
 }
 
+// A lease clock that tests move on. Of this process only: a child that was forked has its own.
+class MovedClock {
+ public:
+  static Clock::time_point now() { return Clock::now() + Clock::duration(ahead_.load()); }
+  static void advance(Clock::duration by) { ahead_ += by.count(); }
+
+ private:
+  static inline std::atomic<Clock::rep> ahead_ = 0;
+};
+
+// A client of a server that has this clock, too.
+inline std::shared_ptr<Client> moved_client_of(const Server& server) {
+  ClientOptions options = client_options(server.addresses());
+  options.lease_clock = MovedClock::now;
+  return Client::create(options).value();
+}
+
 inline std::shared_ptr<Client> client_of(const Server& server) {
   return Client::create(client_options(server.addresses())).value();
 }
