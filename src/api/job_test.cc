@@ -96,6 +96,9 @@ int rank(int number, int ranks) {
   EXPECT_CODE(FOREBAY_OK, forebay_complete(client));
   EXPECT_CODE(FOREBAY_LOST, forebay_wait(client, "dump_3", 20'000));
   if (std::string(forebay_message()).find("full") == std::string::npos) return 2;
+  EXPECT_CODE(FOREBAY_OK, forebay_begin(client, "dump_4", 4, 1000));
+  EXPECT_CODE(FOREBAY_TIMEOUT, forebay_restart(client, nullptr, 0, nullptr, 1));
+  EXPECT_CODE(FOREBAY_ARGUMENT, forebay_complete(client));  // what was begun is given up
   forebay_disconnect(client);
   return 0;
 }

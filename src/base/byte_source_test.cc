@@ -113,7 +113,7 @@ TEST_F(FileSourceTest, EveryChangeIsNoticed) {
   EXPECT_STREQ(check_after([&] { fs::last_write_time(path("."), fs::file_time_type::clock::now()); }), "unchanged");
 }
 
-TEST_F(FileSourceTest, ManyThreadsReadParallelFor) {
+TEST_F(FileSourceTest, ManyThreadsReadAtOnce) {
   std::string content;
   for (int i = 0; i < 50'000; ++i) content += static_cast<char>(i * 7);
   std::ofstream(file(), std::ios::binary) << content;

@@ -30,7 +30,7 @@ TEST(MemoryBudget, LeasesAreGivenBackOnDestructionAndMove) {
   EXPECT_EQ(budget.peak(), 100u);
 }
 
-TEST(MemoryBudget, MoreThanTheWholeIsRefusedParallelFor) {
+TEST(MemoryBudget, MoreThanTheWholeIsRefusedAtOnce) {
   MemoryBudget budget(100);
   EXPECT_EQ(budget.lease(101).error().kind, ErrorKind::limit);
   EXPECT_NE(budget.lease(UINT64_MAX).error().hint, "");

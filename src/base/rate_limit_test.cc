@@ -13,7 +13,7 @@ using Clock = TokenBucket::Clock;
 
 const Clock::time_point kStart{};
 
-TEST(TokenBucket, AFullOneGivesATenthOfASecondParallelFor) {
+TEST(TokenBucket, AFullOneGivesATenthOfASecondAtOnce) {
   TokenBucket bucket(1000, kStart);
   EXPECT_EQ(bucket.take(100, kStart), 0s);
   EXPECT_EQ(bucket.take(10, kStart), 10ms);

@@ -69,7 +69,7 @@ TEST(Container, BytesWrittenIsTheFileSize) {
   EXPECT_EQ((*writer)->bytes_written(), std::filesystem::file_size(dir.file("a")));
 }
 
-TEST(Container, ManyThreadsReadParallelFor) {
+TEST(Container, ManyThreadsReadAtOnce) {
   const Sample sample = small_sample();
   const auto reader = open_bytes(sample_bytes(sample));
   ASSERT_TRUE(reader);

@@ -83,7 +83,7 @@ TEST(Socket, LeavesFilesThatAreNoSocketsAlone) {
   EXPECT_TRUE(std::filesystem::is_symlink(directory.path + "/link"));
 }
 
-TEST(Socket, GivesAFileToOneOfThoseWhoWantItParallelFor) {
+TEST(Socket, GivesAFileToOneOfThoseWhoWantItAtOnce) {
   const TemporaryDirectory directory;
   const auto address = unix_socket(directory.path + "/s");
   for (int round = 0; round < 20; ++round) {

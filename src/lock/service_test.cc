@@ -136,7 +136,7 @@ TEST_F(ServiceTest, WithdrawsAndIgnoresWhatItDoesNotKnow) {
   EXPECT_THAT(sent(), ElementsAre("3:granted 1"));
 }
 
-TEST_F(ServiceTest, GivesBytesBackParallelForAfterAnOrderlyEnd) {
+TEST_F(ServiceTest, GivesBytesBackAtOnceAfterAnOrderlyEnd) {
   join(1);
   join(2);
   EXPECT_TRUE(lock(1, 1, bytes(0, 10)));
@@ -239,7 +239,7 @@ TEST_F(ServiceTest, KeepsRequestsOfAFileWhoseNumberIsGivenAnew) {
   EXPECT_THAT(sent(), ElementsAre("2:granted 1"));
 }
 
-TEST_F(ServiceTest, WithdrawsParallelForWhatABrokenClientWaitsFor) {
+TEST_F(ServiceTest, WithdrawsAtOnceWhatABrokenClientWaitsFor) {
   for (SessionId client = 1; client <= 3; ++client) join(client);
   EXPECT_TRUE(lock(1, 1, bytes(0, 10)));
   EXPECT_TRUE(lock(2, 1, bytes(0, 20)));

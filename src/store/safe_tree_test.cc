@@ -178,7 +178,7 @@ TEST_F(SafeTreeTest, WeirdNamesWork) {
   EXPECT_EQ(names_in(root_)->size(), 2 * names.size());
 }
 
-TEST_F(SafeTreeTest, PathsLongerThanTheSystemTakesParallelForWork) {
+TEST_F(SafeTreeTest, PathsLongerThanTheSystemTakesAtOnceWork) {
   std::string name;
   for (int i = 0; i < 15; ++i) name += std::string(255, static_cast<char>('a' + i)) + "/";
   name += "f";

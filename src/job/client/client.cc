@@ -177,7 +177,7 @@ Result<wire::MessageT> Client::ask(Request request, Timeout timeout) {
   const bool endless = is_endless(timeout);
   const auto deadline = endless ? Clock::time_point::max() : Clock::now() + timeout;
   auto lost = Clock::now();  // since then there is no agent
-  for (bool parallel_for = link_.has_value();; parallel_for = false) {
+  for (bool at_once = link_.has_value();; at_once = false) {
     const auto begun = Clock::now();
     const auto left = endless ? Timeout(-1) : std::chrono::ceil<Timeout>(std::max(deadline - begun, Clock::duration{}));
     auto reached = reach();
@@ -193,7 +193,7 @@ Result<wire::MessageT> Client::ask(Request request, Timeout timeout) {
       if (Clock::now() - begun > kAgentPause) lost = Clock::now();  // it was there
     }
     if (reached.error().kind != ErrorKind::disconnected) return std::unexpected(reached.error());
-    if (!parallel_for && !wait_for_agent(std::min(lost + patience_, deadline))) return std::unexpected(reached.error());
+    if (!at_once && !wait_for_agent(std::min(lost + patience_, deadline))) return std::unexpected(reached.error());
   }
 }
 

@@ -357,7 +357,7 @@ TEST_F(Watched, ASpareThatDoesNotStartIsLostToo) {
   EXPECT_THAT(read("report"), HasSubstr("node c is lost: d takes its place\n"));
 }
 
-TEST_F(RunJob, LeavesParallelForAfterASecondSignal) {
+TEST_F(RunJob, LeavesAtOnceAfterASecondSignal) {
   plan_.application = {"sh", "-c", "trap '' TERM; touch started; while :; do sleep 0.05; done"};
   plan_.daemons[0].words = {"sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.05; done"};
   const auto begin = std::chrono::steady_clock::now();
