@@ -39,9 +39,12 @@ constexpr VerbText kText = {
 constexpr const char* kUsualStage = "/dev/shm";
 
 void print_finding(const Finding& finding) {
-  fmt::print("{:<8} {}: {}\n", to_string(finding.verdict), finding.topic, printable(finding.found));
-  fmt::print("         {}\n", printable(finding.use));
-  if (!finding.change.empty()) fmt::print("         change: {}\n", printable(finding.change));
+  constexpr size_t kIndent = 9;
+  const std::string found = fmt::format("{}: {}", finding.topic, printable(finding.found));
+  fmt::print("{:<8} {}\n", to_string(finding.verdict), wrapped(found, kIndent));
+  fmt::print("{:{}}{}\n", "", kIndent, wrapped(printable(finding.use), kIndent));
+  if (!finding.change.empty())
+    fmt::print("{:{}}{}\n", "", kIndent, wrapped("change: " + printable(finding.change), kIndent));
 }
 
 Json json_finding(const Finding& finding) {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/nearest.h"
+#include "cli/text.h"
 #include "cli/units.h"
 
 namespace forebay::cli {
@@ -172,28 +173,6 @@ Result<bool> Syntax::parse(const std::string& verb, const std::vector<std::strin
 }
 
 // Appends `text`, broken at blanks, beside a left column that ends at `indent`.
-static void append_wrapped(std::string& to, std::string_view text, size_t indent) {
-  constexpr size_t kColumns = 80;
-  size_t column = indent;
-  bool is_first = true;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(' '), text.size());
-    const std::string_view word = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (!is_first && column + 1 + word.size() > kColumns) {
-      to += '\n' + std::string(indent, ' ');
-      column = indent;
-    } else if (!is_first) {
-      to += ' ';
-      ++column;
-    }
-    to += word;
-    column += word.size();
-    is_first = false;
-  }
-  to += '\n';
-}
-
 static void append_entry(std::string& to, const std::string& left, const std::string& right) {
   constexpr size_t kIndent = 26;
   to += "  " + left;
@@ -201,7 +180,7 @@ static void append_entry(std::string& to, const std::string& left, const std::st
     to += '\n' + std::string(kIndent, ' ');
   else
     to += std::string(kIndent - left.size() - 2, ' ');
-  append_wrapped(to, right, kIndent);
+  to += wrapped(right, kIndent) + '\n';
 }
 
 std::string Syntax::help() const {

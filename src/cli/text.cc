@@ -1,5 +1,6 @@
 #include "cli/text.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include <fmt/format.h>
@@ -70,6 +71,26 @@ size_t columns(std::string_view text) {
   size_t count = 0;
   for (const char c : text) count += (static_cast<uint8_t>(c) & 0xc0) != 0x80;
   return count;
+}
+
+std::string wrapped(std::string_view text, size_t indent) {
+  constexpr size_t kColumns = 80;
+  std::string result;
+  for (size_t column = indent; !text.empty();) {
+    const size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!result.empty() && column + 1 + columns(word) > kColumns) {
+      result += '\n' + std::string(indent, ' ');
+      column = indent;
+    } else if (!result.empty()) {
+      result += ' ';
+      ++column;
+    }
+    result += word;
+    column += columns(word);
+  }
+  return result;
 }
 
 std::string base64(std::string_view bytes) {

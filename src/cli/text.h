@@ -16,6 +16,11 @@ bool is_utf8(std::string_view text);
 // The columns that `text`, as printable() returned it, takes on a terminal; wide and combining characters count as one.
 size_t columns(std::string_view text);
 
+// `text` broken between words into lines of at most 80 columns, of which `indent` are at the beginning of each: before
+// the first they are taken for printed, before the others they are blanks. A word that is too long has a line of its
+// own. There is no line feed at the end.
+std::string wrapped(std::string_view text, size_t indent);
+
 std::string base64(std::string_view bytes);
 
 // `path` as a file name: everything but letters, digits, '.', '-' and '_' becomes '_', and it neither starts with '.'

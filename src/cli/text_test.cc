@@ -66,6 +66,16 @@ TEST(Text, ShellWords) {
   EXPECT_EQ(shell_word("$(x)"), "'$(x)'");
 }
 
+TEST(Text, Wraps) {
+  EXPECT_EQ(wrapped("", 4), "");
+  EXPECT_EQ(wrapped("a few words", 4), "a few words");
+  const std::string forty(40, 'x'), thirty_five(35, 'y');
+  EXPECT_EQ(wrapped(forty + " " + thirty_five, 4), forty + " " + thirty_five);
+  EXPECT_EQ(wrapped(forty + " " + thirty_five, 5), forty + "\n     " + thirty_five);
+  EXPECT_EQ(wrapped("a " + std::string(100, 'z') + " b", 2), "a\n  " + std::string(100, 'z') + "\n  b");
+  EXPECT_EQ(wrapped("ä " + std::string(77, 'z'), 1), "ä " + std::string(77, 'z')) << "a column, two bytes";
+}
+
 TEST(Json, NamesThatAreNotUtf8KeepTheirBytes) {
   EXPECT_EQ(json_text("a"), Json("a"));
   EXPECT_EQ(json_text("\xff\xfe").dump(), R"({"base64":"//4=","text":"\\xff\\xfe"})");

@@ -41,6 +41,8 @@ class Doctor(StoreTest):
 
     def test_text_says_the_same(self):
         answer = self.run_ok("doctor", "--stage", self.stage)
+        for line in answer.out.splitlines():
+            self.assertTrue(len(line) <= 80 or " " not in line.strip(), line)
         self.assertRegex(answer.out, r"(?m)^ok +build: forebay \d")
         self.assertRegex(answer.out, r"(?m)^(ok|note|warning) +memory: ")
         self.assertRegex(answer.out, r"\nNothing here stops a job; (no warnings|\d+ warnings?)\.\n$")
@@ -56,7 +58,7 @@ class Doctor(StoreTest):
         self.assertIn("--store", self.finding(document, "store", "stop")["change"])
         answer = forebay("doctor", self.tree / "run.log", "--stage", self.stage)
         self.assertEqual(UNFIT, answer.code)
-        self.assertRegex(answer.out, r"stop +store .*: .*not a directory")
+        self.assertRegex(" ".join(answer.out.split()), r"stop store .*: .*not a directory")
         self.assertIn("1 thing would stop a job", answer.out)
 
     def test_rendezvous_that_others_can_read(self):
