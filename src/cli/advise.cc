@@ -14,7 +14,7 @@
 namespace forebay::cli {
 namespace {
 
-constexpr VerbText kText = {
+constexpr VerbText kAdviseText = {
     .name = "advise",
     .summary = "try merge schemes, group sizes and profiles on a sample, and recommend",
     .usage = "DIR... [OPTIONS]",
@@ -46,7 +46,7 @@ double megabytes_per_second(const engine::Trial& trial, double seconds) {
 
 class Advise final : public Verb {
  public:
-  const VerbText& text() const override { return kText; }
+  const VerbText& text() const override { return kAdviseText; }
 
   void declare(Syntax& syntax) override {
     syntax.operands(options_.sources);

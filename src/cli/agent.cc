@@ -8,7 +8,7 @@
 namespace forebay::cli {
 namespace {
 
-constexpr VerbText kText = {
+constexpr VerbText kAgentText = {
     .name = "agent",
     .summary = "offer a node's checkpoint sets to the aggregators of a running job",
     .usage = "--stage DIR --rendezvous DIR [OPTIONS]",
@@ -27,7 +27,7 @@ constexpr VerbText kText = {
 
 class Agent final : public Verb {
  public:
-  const VerbText& text() const override { return kText; }
+  const VerbText& text() const override { return kAgentText; }
 
   void declare(Syntax& syntax) override {
     job_.declare_stage(syntax);

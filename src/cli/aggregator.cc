@@ -11,7 +11,7 @@
 namespace forebay::cli {
 namespace {
 
-constexpr VerbText kText = {
+constexpr VerbText kAggregatorText = {
     .name = "aggregator",
     .summary = "drain the checkpoint sets of a running job into a store",
     .usage = "--store STORE --rendezvous DIR [OPTIONS]",
@@ -30,7 +30,7 @@ constexpr VerbText kText = {
 
 class Aggregator final : public Verb {
  public:
-  const VerbText& text() const override { return kText; }
+  const VerbText& text() const override { return kAggregatorText; }
 
   void declare(Syntax& syntax) override {
     declare_store(syntax, job_.store);

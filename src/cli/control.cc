@@ -20,8 +20,8 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 namespace wire = job::wire;
 
-constexpr auto kPatience = 10s;  // with a coordinator that says nothing
-constexpr auto kPause = 200ms;   // between questions
+constexpr auto kSilence = 10s;  // with a coordinator that says nothing
+constexpr auto kPause = 200ms;  // between questions
 
 // Not what a connection that has ended leaves behind: another coordinator may answer soon.
 bool is_worth_another_try(ErrorKind kind) {
@@ -124,7 +124,7 @@ Result<Control> Control::reach(const std::string& path, bool munge, Time until) 
   if (!munge) credentials.secret = rendezvous.secret();
   for (;;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
-    const auto patience = std::clamp<std::chrono::milliseconds>(left, 100ms, kPatience);
+    const auto patience = std::clamp<std::chrono::milliseconds>(left, 100ms, kSilence);
     auto reached = job::reach_coordinator(rendezvous, credentials, patience);
     if (reached) return Control(std::move(reached->link));
     if (Clock::now() + kPause >= until || !is_worth_another_try(reached.error().kind))
@@ -146,9 +146,9 @@ Result<Json> Control::exclude(const std::string& node) {
 }
 
 Result<Json> Control::ask_for_status(const Bytes& request) {
-  FOREBAY_CHECK(link_.send(request, kPatience));
+  FOREBAY_CHECK(link_.send(request, kSilence));
   for (;;) {
-    FOREBAY_TRY(const auto frame, link_.receive(wire::kMaxBody, kPatience));
+    FOREBAY_TRY(const auto frame, link_.receive(wire::kMaxBody, kSilence));
     FOREBAY_TRY(auto message, wire::decode(frame));
     if (message.body.type == wire::Body::Status) return parse_status(message.body.AsStatus()->json);
     if (message.body.type != wire::Body::Ping) return fail(ErrorKind::disconnected, "the job is ending", link_.peer());
@@ -158,11 +158,11 @@ Result<Json> Control::ask_for_status(const Bytes& request) {
 Result<Json> Control::settle(Time until) {
   Bytes request;
   wire::encode(request, wire::SettleRequestT{});
-  FOREBAY_CHECK(link_.send(request, kPatience));
+  FOREBAY_CHECK(link_.send(request, kSilence));
   for (;;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
     if (left <= 0ms) return fail(ErrorKind::timeout, "the agents take long to look at their stages", link_.peer());
-    FOREBAY_TRY(const auto frame, link_.receive(wire::kMaxBody, std::min<std::chrono::milliseconds>(left, kPatience)));
+    FOREBAY_TRY(const auto frame, link_.receive(wire::kMaxBody, std::min<std::chrono::milliseconds>(left, kSilence)));
     FOREBAY_TRY(auto message, wire::decode(frame));
     if (message.body.type == wire::Body::Status) return parse_status(message.body.AsStatus()->json);
     if (message.body.type != wire::Body::Ping) return fail(ErrorKind::disconnected, "the job is ending", link_.peer());
@@ -176,7 +176,7 @@ Result<void> Control::stop(End end, Time until, Json& last) {
   stop.drain = end.drain;
   stop.settle = end.settle;
   wire::encode(request, stop);
-  FOREBAY_CHECK(link_.send(request, kPatience));
+  FOREBAY_CHECK(link_.send(request, kSilence));
   return wait_for_stop(until, last);
 }
 
@@ -189,12 +189,12 @@ Result<void> Control::wait_for_stop(Time until, Json& last) {
     const Time now = Clock::now();
     if (now >= until) return fail(ErrorKind::timeout, "the time for the drain is over; it goes on" + not_drained(last));
     if (now >= next) {
-      FOREBAY_CHECK(link_.send(request, kPatience));
+      FOREBAY_CHECK(link_.send(request, kSilence));
       next = now + kPause;
     }
     FOREBAY_TRY(const bool readable, fabric::wait_for(link_.fd(), POLLIN, std::min(next, until)));
     if (!readable) continue;
-    FOREBAY_TRY(const auto frame, link_.receive(wire::kMaxBody, kPatience));
+    FOREBAY_TRY(const auto frame, link_.receive(wire::kMaxBody, kSilence));
     FOREBAY_TRY(auto message, wire::decode(frame));
     if (message.body.type == wire::Body::Stop) return {};
     if (message.body.type != wire::Body::Status) continue;

@@ -12,7 +12,7 @@
 namespace forebay::cli {
 namespace {
 
-constexpr VerbText kText = {
+constexpr VerbText kDiffText = {
     .name = "diff",
     .summary = "tell what differs between two sets",
     .usage = "A B [--store STORE] [OPTIONS]",
@@ -106,7 +106,7 @@ void print_difference(const engine::FileDifference& file) {
 
 class Diff final : public Verb {
  public:
-  const VerbText& text() const override { return kText; }
+  const VerbText& text() const override { return kDiffText; }
 
   void declare(Syntax& syntax) override {
     syntax.operands(operands_);

@@ -15,7 +15,7 @@
 namespace forebay::cli {
 namespace {
 
-constexpr VerbText kText = {
+constexpr VerbText kDoctorText = {
     .name = "doctor",
     .summary = "tell what of this machine Forebay would use, and what to change",
     .usage = "[STORE] [--stage DIR] [--rendezvous DIR]",
@@ -78,7 +78,7 @@ void print_all(const std::vector<Finding>& findings) {
 
 class Doctor final : public Verb {
  public:
-  const VerbText& text() const override { return kText; }
+  const VerbText& text() const override { return kDoctorText; }
 
   void declare(Syntax& syntax) override {
     syntax.operands(operands_);

@@ -150,7 +150,9 @@ TEST_P(DoctorOfPlaces, NamesThePlaceAndWhatToChange) {
   const auto findings = judge(facts);
   EXPECT_EQ(gravest(findings), GetParam().verdict);
   for (const Finding& finding : findings) {
-    if (finding.verdict > Verdict::ok) EXPECT_THAT(finding.topic, HasSubstr("/x"));
+    if (finding.verdict > Verdict::ok) {
+      EXPECT_THAT(finding.topic, HasSubstr("/x"));
+    }
     EXPECT_EQ(finding.change.empty(), finding.verdict <= Verdict::note) << finding.found;
   }
 }

@@ -13,7 +13,7 @@ namespace forebay::cli {
 namespace {
 
 constexpr uint64_t kSmallStage = 256 << 20, kSmallStore = uint64_t{1} << 30;
-constexpr uint64_t kFewFiles = 1000;
+constexpr uint64_t kFewFreeFiles = 1000;
 
 bool is_one_of(std::string_view type, std::initializer_list<std::string_view> types) {
   return std::ranges::find(types, type) != types.end();
@@ -128,7 +128,7 @@ class PlaceJudge {
           is_memory(place_)
               ? "make it larger (mount -o remount,size=SIZE; of a container: --shm-size), or " + other_place()
               : "make room, or " + other_place());
-    if (place_.files > 0 && place_.free_files < kFewFiles)
+    if (place_.files > 0 && place_.free_files < kFewFreeFiles)
       add(Verdict::warning, fmt::format("only {} more can be made (inodes)", plural(place_.free_files, "file")),
           "every checkpoint file of a stage, and every container of a store, is a file",
           "remove files there, or " + other_place());

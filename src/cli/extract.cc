@@ -20,7 +20,7 @@
 namespace forebay::cli {
 namespace {
 
-constexpr VerbText kText = {
+constexpr VerbText kExtractText = {
     .name = "extract",
     .summary = "write one variable of one or all ranks as NumPy files",
     .usage = "NAME|latest VARIABLE --store STORE [--rank R] [--box 0:10,:] [--to FILE.npy|DIR|-]",
@@ -60,7 +60,7 @@ bool is_directory(const std::string& path) {
 
 class Extract final : public Verb {
  public:
-  const VerbText& text() const override { return kText; }
+  const VerbText& text() const override { return kExtractText; }
 
   void declare(Syntax& syntax) override {
     syntax.operands(operands_);

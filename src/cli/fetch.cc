@@ -17,7 +17,7 @@
 namespace forebay::cli {
 namespace {
 
-constexpr VerbText kText = {
+constexpr VerbText kFetchText = {
     .name = "fetch",
     .summary = "bring the newest set of a running job's store into the stages",
     .usage = "--stage DIR [--ranks LIST --of COUNT] [--timeout SECONDS]",
@@ -64,7 +64,7 @@ Answer ask(const std::string& stage, uint32_t rank, uint32_t total, std::chrono:
 
 class Fetch final : public Verb {
  public:
-  const VerbText& text() const override { return kText; }
+  const VerbText& text() const override { return kFetchText; }
 
   void declare(Syntax& syntax) override {
     syntax.option("--stage", "DIR", "The stage of this node. Default: $FOREBAY_STAGE.", set_text(stage_));

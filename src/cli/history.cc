@@ -12,31 +12,31 @@
 namespace forebay::cli {
 namespace {
 
-using nlohmann::json;
+using Record = nlohmann::json;
 
 // A member of the summary: null where there is none.
-json part(const job::JobEntry& job, const char* key) {
+Record part(const job::JobEntry& job, const char* key) {
   if (!job.summary) return {};
   const auto found = job.summary->find(key);
-  return found != job.summary->end() ? *found : json();
+  return found != job.summary->end() ? *found : Record();
 }
 
-std::string word(const json& value) { return value.is_string() ? printable(value.get<std::string>()) : ""; }
+std::string word(const Record& value) { return value.is_string() ? printable(value.get<std::string>()) : ""; }
 
 // What nobody has told is no 0.
-std::string count(const json& value) {
+std::string count(const Record& value) {
   return value.is_number_unsigned() ? fmt::to_string(value.get<uint64_t>()) : "-";
 }
 
-json total(const job::JobEntry& job, const char* key) {
-  const json totals = part(job, "totals");
-  return totals.is_object() && totals.contains(key) ? totals.at(key) : json();
+Record total(const job::JobEntry& job, const char* key) {
+  const Record totals = part(job, "totals");
+  return totals.is_object() && totals.contains(key) ? totals.at(key) : Record();
 }
 
-json of_holder(const job::JobEntry& job, const char* key) {
+Record of_holder(const job::JobEntry& job, const char* key) {
   if (!job.lease) return part(job, key);
   const job::Holder& holder = job.lease->holder;
-  return json{
+  return Record{
       {"host", holder.host}, {"pid", holder.pid}, {"command", holder.command}, {"began_seconds", holder.began_seconds}}
       .at(key);
 }
@@ -47,7 +47,7 @@ std::string log_directory(const job::JobEntry& job) {
   return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) ? path : "";
 }
 
-std::string time_between(const json& began, const json& ended) {
+std::string time_between(const Record& began, const Record& ended) {
   if (!began.is_number_integer() || !ended.is_number_integer()) return "-";
   return format_duration(static_cast<double>(std::max<int64_t>(ended.get<int64_t>() - began.get<int64_t>(), 0)));
 }
@@ -55,30 +55,31 @@ std::string time_between(const json& began, const json& ended) {
 std::string ended_text(const job::JobEntry& job) {
   if (!job.summary) return "ended, its summary cannot be read";
   if (word(part(job, "outcome")) == "died") return "died";
-  if (const json error = part(job, "error"); error.is_string()) return "failed: " + word(error);
-  const json code = part(job, "exit_code"), drained = part(job, "drained");
+  if (const Record error = part(job, "error"); error.is_string()) return "failed: " + word(error);
+  const Record code = part(job, "exit_code"), drained = part(job, "drained");
   std::string text = code.is_number_integer() ? fmt::format("exit code {}", code.get<int64_t>()) : "was not started";
-  if (const json over = part(job, "out_of_time"); over.is_boolean() && over.get<bool>()) text += ", its time was over";
+  if (const Record over = part(job, "out_of_time"); over.is_boolean() && over.get<bool>())
+    text += ", its time was over";
   if (drained.is_boolean() && !drained.get<bool>()) text += ", not drained";
   return text;
 }
 
 }  // namespace
 
-json summary_of_run(const job::Holder& holder, int64_t ended_seconds, const Result<job::RunReport>& report,
-                    const Json& status) {
-  json summary = {{"outcome", "ended"},
-                  {"host", holder.host},
-                  {"pid", holder.pid},
-                  {"command", holder.command},
-                  {"began_seconds", holder.began_seconds},
-                  {"ended_seconds", ended_seconds}};
+Record summary_of_run(const job::Holder& holder, int64_t ended_seconds, const Result<job::RunReport>& report,
+                      const Json& status) {
+  Record summary = {{"outcome", "ended"},
+                    {"host", holder.host},
+                    {"pid", holder.pid},
+                    {"command", holder.command},
+                    {"began_seconds", holder.began_seconds},
+                    {"ended_seconds", ended_seconds}};
   if (!report) {
     summary["error"] = report.error().message();
     return summary;
   }
   summary["launches"] = report->launches;
-  summary["exit_code"] = report->launches > 0 ? json(report->ending.as_exit_code()) : json();
+  summary["exit_code"] = report->launches > 0 ? Record(report->ending.as_exit_code()) : Record();
   summary["daemon_deaths"] = report->daemon_deaths;
   summary["drained"] = report->drain.has_value();
   if (report->out_of_time) summary["out_of_time"] = true;
@@ -106,7 +107,7 @@ std::string outcome_text(const job::JobEntry& job) {
 }
 
 // As much of it as a row has room for.
-static std::string shortened(const json& command) {
+static std::string shortened(const Record& command) {
   constexpr size_t kMost = 40;
   if (!command.is_string()) return "";
   auto text = command.get<std::string>();
@@ -130,7 +131,7 @@ void print_history(std::span<const job::JobEntry> jobs, const std::string& jobs_
                {"OUTCOME"},
                {"COMMAND"}});
   for (const job::JobEntry& job : jobs) {
-    const json began = of_holder(job, "began_seconds");
+    const Record began = of_holder(job, "began_seconds");
     table.add({printable(job.id), word(of_holder(job, "host")),
                began.is_number_integer() ? format_local_time(began.get<int64_t>()) : "-",
                time_between(began, part(job, "ended_seconds")), count(part(job, "launches")),

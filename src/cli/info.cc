@@ -20,7 +20,7 @@
 namespace forebay::cli {
 namespace {
 
-constexpr VerbText kText = {
+constexpr VerbText kInfoText = {
     .name = "info",
     .summary = "tell how a set is stored: containers, frames, codecs, variable groups",
     .usage = "STORE NAME|latest [OPTIONS] | CONTAINER-FILE [OPTIONS]",
@@ -252,7 +252,7 @@ bool is_file(const std::string& path) {
 
 class Info final : public Verb {
  public:
-  const VerbText& text() const override { return kText; }
+  const VerbText& text() const override { return kInfoText; }
 
   void declare(Syntax& syntax) override {
     syntax.operands(operands_);

@@ -15,7 +15,7 @@
 namespace forebay::cli {
 namespace {
 
-constexpr VerbText kText = {
+constexpr VerbText kLockdText = {
     .name = "lockd",
     .summary = "serve locks on bytes of files",
     .usage = "[--listen ADDRESS]... [--secret FILE] [OPTIONS]",
@@ -35,7 +35,7 @@ constexpr VerbText kText = {
 
 class Lockd final : public Verb {
  public:
-  const VerbText& text() const override { return kText; }
+  const VerbText& text() const override { return kLockdText; }
 
   void declare(Syntax& syntax) override {
     syntax.option("-l,--listen", "ADDRESS", "tcp:HOST:PORT or unix:PATH; port 0 is any, host * every interface.",

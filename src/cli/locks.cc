@@ -19,7 +19,7 @@
 namespace forebay::cli {
 namespace {
 
-constexpr VerbText kText = {
+constexpr VerbText kLocksText = {
     .name = "locks",
     .summary = "show who holds and who waits for locks",
     .usage = "[SERVER] [--secret FILE] [--watch]",
@@ -32,7 +32,7 @@ constexpr VerbText kText = {
         "  forebay locks --watch\n",
 };
 
-constexpr std::chrono::seconds kPeriod{1};
+constexpr std::chrono::seconds kLocksPeriod{1};
 
 std::string client_name(const lock::wire::StatusClient* client, uint64_t session) {
   if (client == nullptr) return fmt::format("session {}", session);
@@ -104,7 +104,7 @@ class View {
 
 class Locks final : public Verb {
  public:
-  const VerbText& text() const override { return kText; }
+  const VerbText& text() const override { return kLocksText; }
 
   void declare(Syntax& syntax) override {
     syntax.operands(operands_);
@@ -121,7 +121,7 @@ class Locks final : public Verb {
       console.json ? print_as_json(overviews) : print(overviews);
       std::fflush(stdout);
       if (!watch_ || std::ferror(stdout)) return ExitCode::ok;
-      std::this_thread::sleep_for(kPeriod);
+      std::this_thread::sleep_for(kLocksPeriod);
     }
   }
 

@@ -17,7 +17,7 @@
 namespace forebay::cli {
 namespace {
 
-constexpr VerbText kText = {
+constexpr VerbText kLsText = {
     .name = "ls",
     .summary = "list the sets of a store, or the files and variables of a set",
     .usage = "STORE [NAME|latest] [OPTIONS]",
@@ -126,7 +126,7 @@ void print_sets(const std::vector<store::SetInfo>& sets) {
 
 class Ls final : public Verb {
  public:
-  const VerbText& text() const override { return kText; }
+  const VerbText& text() const override { return kLsText; }
 
   void declare(Syntax& syntax) override {
     syntax.operands(operands_);

@@ -28,7 +28,7 @@ const char* kind_text(FileKind kind) {
   return "unknown";
 }
 
-void print_line(const std::string& line) { fmt::print("{}\n", line); }
+void print_row(const std::string& line) { fmt::print("{}\n", line); }
 
 Json json_file(const engine::OpenContainer& container, const Shares& shares, size_t f) {
   const FileRow& file = container.catalogue().files[f];
@@ -134,7 +134,7 @@ void print_files(const engine::OpenSet& set) {
                  is_regular ? printable(file.format) : "-", fmt::format("{}", file.variable_count), name_text(file)});
     }
   }
-  table.for_each_line(print_line);
+  table.for_each_line(print_row);
 }
 
 namespace {
@@ -185,7 +185,7 @@ void print_variables(const engine::OpenSet& set) {
       }
     }
   }
-  table.for_each_line(print_line);
+  table.for_each_line(print_row);
 }
 
 }  // namespace forebay::cli

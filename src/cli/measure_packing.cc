@@ -5,10 +5,10 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include "cli/common.h"
 #include "cli/progress.h"
+#include "cli/temporary_directory.h"
 #include "engine/pack/make_team.h"
 #include "engine/pack/pack.h"
 
@@ -16,30 +16,6 @@ namespace forebay::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-class TemporaryDirectory {
- public:
-  static Result<TemporaryDirectory> make() {
-    std::error_code error;
-    const fs::path parent = fs::temp_directory_path(error);
-    if (error) return fail(ErrorKind::io, "there is no directory for temporary files", {}, {}, "set TMPDIR");
-    std::string path = parent / "forebay-plan-XXXXXX";
-    if (::mkdtemp(path.data()) == nullptr) return fail_errno(errno, "make a directory in", parent);
-    return TemporaryDirectory(std::move(path));
-  }
-  TemporaryDirectory(TemporaryDirectory&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  TemporaryDirectory& operator=(TemporaryDirectory&&) = delete;
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  explicit TemporaryDirectory(std::string path) : path_(std::move(path)) {}
-
-  std::string path_;
-};
 
 Result<PackingMeasure> measure_store(const store::Store& store) {
   FOREBAY_TRY(const auto sets, store.list());
@@ -56,7 +32,7 @@ Result<PackingMeasure> measure_store(const store::Store& store) {
 
 Result<PackingMeasure> measure_sample(const std::string& path, const codec::Profile& profile,
                                       const engine::Resources& resources) {
-  FOREBAY_TRY(const auto directory, TemporaryDirectory::make());
+  FOREBAY_TRY(const auto directory, TemporaryDirectory::make("forebay-plan"));
   FOREBAY_TRY(const auto team, engine::make_team());
   ProgressLine progress("packing a sample");
   engine::PackOptions options{.sources = {path}, .store = directory.path(), .name = "sample", .profile = profile};

@@ -62,7 +62,7 @@ std::string word(const Json& object, const char* key) {
 }
 
 // The objects in a list; nothing if there is none.
-std::vector<Json> rows(const Json& object, const char* key) {
+std::vector<Json> list_of(const Json& object, const char* key) {
   std::vector<Json> found;
   if (const Json& list = at(object, key); list.is_array())
     for (const Json& row : list)
@@ -130,8 +130,8 @@ std::string open_metrics(const Json& status) {
   text.family("forebay_aggregators", "gauge", "", "Aggregators that are connected.");
   text.sample(at(status, "worker_count"));
   totals(text, at(status, "totals"));
-  sets_in_flight(text, rows(status, "sets"));
-  aggregators(text, rows(status, "workers"));
+  sets_in_flight(text, list_of(status, "sets"));
+  aggregators(text, list_of(status, "workers"));
   return text.finish();
 }
 

@@ -19,7 +19,7 @@
 namespace forebay::cli {
 namespace {
 
-constexpr VerbText kText = {
+constexpr VerbText kPackText = {
     .name = "pack",
     .summary = "store a directory of checkpoint files as a new set",
     .usage = "DIR... --store STORE [OPTIONS]",
@@ -118,7 +118,7 @@ void print_report(const engine::PackReport& report, const std::vector<engine::Lo
 
 class Pack final : public Verb {
  public:
-  const VerbText& text() const override { return kText; }
+  const VerbText& text() const override { return kPackText; }
 
   void declare(Syntax& syntax) override {
     syntax.operands(options_.sources);

@@ -13,7 +13,7 @@
 namespace forebay::cli {
 namespace {
 
-constexpr VerbText kText = {
+constexpr VerbText kPlanText = {
     .name = "plan",
     .summary = "compute how many transfer nodes drain a job's checkpoints in time",
     .usage = "--nodes N --bytes SIZE --interval TIME RATES... [OPTIONS]",
@@ -99,7 +99,7 @@ void print_plan(const Plan& plan) {
 
 class PlanVerb final : public Verb {
  public:
-  const VerbText& text() const override { return kText; }
+  const VerbText& text() const override { return kPlanText; }
 
   void declare(Syntax& syntax) override {
     syntax.option("--nodes", "COUNT", "Compute nodes.", set_count(nodes_));

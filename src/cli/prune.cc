@@ -18,7 +18,7 @@
 namespace forebay::cli {
 namespace {
 
-constexpr VerbText kText = {
+constexpr VerbText kPruneText = {
     .name = "prune",
     .summary = "remove old sets by a retention policy",
     .usage = "STORE --keep-last N [--keep-every K] [--dry-run]",
@@ -38,7 +38,7 @@ constexpr VerbText kText = {
 
 class Prune final : public Verb {
  public:
-  const VerbText& text() const override { return kText; }
+  const VerbText& text() const override { return kPruneText; }
 
   void declare(Syntax& syntax) override {
     syntax.operands(operands_);

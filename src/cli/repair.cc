@@ -12,7 +12,7 @@
 namespace forebay::cli {
 namespace {
 
-constexpr VerbText kText = {
+constexpr VerbText kRepairText = {
     .name = "repair",
     .summary = "save what is whole of a damaged set, as a new set",
     .usage = "STORE NAME [--as NEWNAME] [OPTIONS]",
@@ -29,7 +29,7 @@ constexpr VerbText kText = {
 
 class Repair final : public Verb {
  public:
-  const VerbText& text() const override { return kText; }
+  const VerbText& text() const override { return kRepairText; }
 
   void declare(Syntax& syntax) override {
     syntax.operands(operands_);

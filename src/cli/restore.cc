@@ -15,7 +15,7 @@
 namespace forebay::cli {
 namespace {
 
-constexpr VerbText kText = {
+constexpr VerbText kRestoreText = {
     .name = "restore",
     .summary = "write the files of a set back, byte for byte",
     .usage = "NAME|latest --store STORE --to DIR [OPTIONS]",
@@ -60,7 +60,7 @@ std::string special_modes_text(const std::vector<std::string>& names) {
 
 class Restore final : public Verb {
  public:
-  const VerbText& text() const override { return kText; }
+  const VerbText& text() const override { return kRestoreText; }
 
   void declare(Syntax& syntax) override {
     syntax.operands(operands_);

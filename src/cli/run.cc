@@ -31,7 +31,7 @@
 namespace forebay::cli {
 namespace {
 
-constexpr VerbText kText = {
+constexpr VerbText kRunText = {
     .name = "run",
     .summary = "run an application and drain its checkpoint sets meanwhile",
     .usage = "--store STORE --stage DIR [OPTIONS] -- COMMAND...",
@@ -79,7 +79,7 @@ void say(const std::string& line) {
 
 class RunVerb final : public Verb {
  public:
-  const VerbText& text() const override { return kText; }
+  const VerbText& text() const override { return kRunText; }
 
   void declare(Syntax& syntax) override {
     syntax.operands(options_.command);

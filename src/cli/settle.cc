@@ -13,7 +13,7 @@
 namespace forebay::cli {
 namespace {
 
-constexpr VerbText kText = {
+constexpr VerbText kSettleText = {
     .name = "settle",
     .summary = "tell a job that its application has ended and writes no more",
     .usage = "(--rendezvous DIR | --store STORE [--job ID]) [--timeout SECONDS]",
@@ -28,7 +28,7 @@ constexpr VerbText kText = {
 
 class Settle final : public Verb {
  public:
-  const VerbText& text() const override { return kText; }
+  const VerbText& text() const override { return kSettleText; }
 
   void declare(Syntax& syntax) override {
     declare_job(syntax, job_);

@@ -19,7 +19,7 @@
 namespace forebay::cli {
 namespace {
 
-constexpr VerbText kText = {
+constexpr VerbText kStatusText = {
     .name = "status",
     .summary = "show how the checkpoint sets of a running job are drained",
     .usage = "(--rendezvous DIR | --store STORE [--job ID]) [OPTIONS]",
@@ -34,20 +34,20 @@ constexpr VerbText kText = {
         "  forebay status --rendezvous rv --metrics > node_exporter/forebay.prom\n",
 };
 
-constexpr std::chrono::seconds kPeriod{1};
-constexpr std::chrono::seconds kElection{3};  // for a new coordinator, where the last one has just died
+constexpr std::chrono::seconds kStatusPeriod{1};
+constexpr std::chrono::seconds kStatusElection{3};  // for a new coordinator, where the last one has just died
 
 double number(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_number() ? found->get<double>() : 0;
 }
 
-std::string word(const Json& object, const char* key) {
+std::string word_of(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? printable(found->get<std::string>()) : "";
 }
 
-const Json& rows(const Json& object, const char* key) {
+const Json& rows_of(const Json& object, const char* key) {
   static const Json kNone = Json::array();
   const auto found = object.find(key);
   return found != object.end() && found->is_array() ? *found : kNone;
@@ -71,29 +71,29 @@ void print_sets(const Json& status) {
                {"RATE", Align::right},
                {"TIME", Align::right},
                {"REMARK"}});
-  for (const Json& set : rows(status, "past_sets"))
-    table.add({word(set, "name"), word(set, "state"), "", size_text(set, "raw_bytes"), size_text(set, "raw_bytes"),
-               size_text(set, "stored_bytes"),
+  for (const Json& set : rows_of(status, "past_sets"))
+    table.add({word_of(set, "name"), word_of(set, "state"), "", size_text(set, "raw_bytes"),
+               size_text(set, "raw_bytes"), size_text(set, "stored_bytes"),
                format_rate(static_cast<uint64_t>(number(set, "raw_bytes")), number(set, "seconds")),
-               format_duration(number(set, "seconds")), word(set, "message")});
-  for (const Json& set : rows(status, "sets"))
-    table.add({word(set, "name"), word(set, "state"),
+               format_duration(number(set, "seconds")), word_of(set, "message")});
+  for (const Json& set : rows_of(status, "sets"))
+    table.add({word_of(set, "name"), word_of(set, "state"),
                fmt::format("{:.0f}/{:.0f}", number(set, "ranks_offered"), number(set, "ranks")),
                size_text(set, "raw_bytes"), size_text(set, "total_bytes"), size_text(set, "stored_bytes"),
                format_rate(static_cast<uint64_t>(number(set, "raw_bytes")), number(set, "seconds")),
-               format_duration(number(set, "seconds_since_offer")), word(set, "missing")});
+               format_duration(number(set, "seconds_since_offer")), word_of(set, "missing")});
   print_table(table);
 }
 
 void print_aggregators(const Json& status) {
   Table table({{"AGGREGATOR"}, {"PROCESS", Align::right}, {"MEMORY", Align::right}, {"PROFILE"}, {"DOES"}});
-  for (const Json& worker : rows(status, "workers")) {
+  for (const Json& worker : rows_of(status, "workers")) {
     std::string does = "waits";
     if (const auto task = worker.find("task"); task != worker.end() && task->is_object())
-      does = fmt::format("{} {} of {}, {}", word(*task, "kind"), number(*task, "container"), word(*task, "set"),
+      does = fmt::format("{} {} of {}, {}", word_of(*task, "kind"), number(*task, "container"), word_of(*task, "set"),
                          size_text(*task, "raw_bytes"));
-    table.add({word(worker, "host"), fmt::format("{:.0f}", number(worker, "pid")), size_text(worker, "memory_bytes"),
-               word(worker, "profile"), does});
+    table.add({word_of(worker, "host"), fmt::format("{:.0f}", number(worker, "pid")), size_text(worker, "memory_bytes"),
+               word_of(worker, "profile"), does});
   }
   print_table(table);
 }
@@ -103,26 +103,26 @@ void print_status(const Json& status) {
   fmt::print("{} and {}; coordinator {} on {}, for {}{}\n",
              plural(static_cast<uint64_t>(number(status, "agent_count")), "agent"),
              plural(static_cast<uint64_t>(number(status, "worker_count")), "aggregator"), number(status, "generation"),
-             word(status, "host"), format_duration(number(status, "seconds")),
+             word_of(status, "host"), format_duration(number(status, "seconds")),
              status.value("ending", false) ? "; ends when all is drained" : "");
-  fmt::print("series {}; ", word(status, "series"));
+  fmt::print("series {}; ", word_of(status, "series"));
   fmt::print("{} durable, {:.0f} skipped, {:.0f} failed; {} -> {}\n\n",
              plural(static_cast<uint64_t>(number(totals, "durable")), "set"), number(totals, "skipped"),
              number(totals, "failed"), size_text(totals, "raw_bytes"), size_text(totals, "stored_bytes"));
   if (const auto restart = status.find("restart"); restart != status.end())
     fmt::print("restart from {}: {:.0f} of {:.0f} ranks have asked, {:.0f} of {:.0f} containers delivered\n\n",
-               word(*restart, "set"), number(*restart, "ranks_asked"), number(*restart, "ranks"),
+               word_of(*restart, "set"), number(*restart, "ranks_asked"), number(*restart, "ranks"),
                number(*restart, "containers_done"), number(*restart, "containers"));
   print_sets(status);
   fmt::print("\n");
   print_aggregators(status);
-  for (const Json& error : rows(status, "errors"))
+  for (const Json& error : rows_of(status, "errors"))
     if (error.is_string()) fmt::print("error: {}\n", printable(error.get<std::string>()));
 }
 
 class Status final : public Verb {
  public:
-  const VerbText& text() const override { return kText; }
+  const VerbText& text() const override { return kStatusText; }
 
   void declare(Syntax& syntax) override {
     declare_job(syntax, job_);
@@ -137,13 +137,13 @@ class Status final : public Verb {
     if (history_) return print_jobs(console);
     FOREBAY_TRY(const auto path, find_job(job_));
     for (;;) {
-      FOREBAY_TRY(auto control, Control::reach(path, job_.munge, std::chrono::steady_clock::now() + kElection));
+      FOREBAY_TRY(auto control, Control::reach(path, job_.munge, std::chrono::steady_clock::now() + kStatusElection));
       FOREBAY_TRY(const auto status, control.status());
       if (watch_ && !console.json && ::isatty(STDOUT_FILENO)) fmt::print("\033[H\033[2J");
       print(console, status);
       std::fflush(stdout);
       if (!watch_ || std::ferror(stdout)) return ExitCode::ok;
-      std::this_thread::sleep_for(kPeriod);
+      std::this_thread::sleep_for(kStatusPeriod);
     }
   }
 

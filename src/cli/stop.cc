@@ -13,9 +13,9 @@
 namespace forebay::cli {
 namespace {
 
-constexpr std::chrono::seconds kElection{30};
+constexpr std::chrono::seconds kStopElection{30};
 
-constexpr VerbText kText = {
+constexpr VerbText kStopText = {
     .name = "stop",
     .summary = "end the agents and aggregators of a job, after draining if told to",
     .usage = "(--rendezvous DIR | --store STORE [--job ID]) [--drain [--settle] | --node NAME] [--timeout SECONDS]",
@@ -36,7 +36,7 @@ constexpr VerbText kText = {
 
 class Stop final : public Verb {
  public:
-  const VerbText& text() const override { return kText; }
+  const VerbText& text() const override { return kStopText; }
 
   void declare(Syntax& syntax) override {
     declare_job(syntax, job_);
@@ -66,7 +66,7 @@ class Stop final : public Verb {
  private:
   Result<ExitCode> exclude(const Console& console, const std::string& path) const {
     if (drain_) return fail(ErrorKind::invalid_argument, "--drain does not go with --node");
-    FOREBAY_TRY(auto control, Control::reach(path, job_.munge, std::chrono::steady_clock::now() + kElection));
+    FOREBAY_TRY(auto control, Control::reach(path, job_.munge, std::chrono::steady_clock::now() + kStopElection));
     FOREBAY_TRY(const Json status, control.exclude(node_));
     if (console.json)
       print_json({{"excluded", status.value("excluded", Json::array())}, {"status", status}});
@@ -78,7 +78,7 @@ class Stop final : public Verb {
   // Once more where the coordinator dies meanwhile: the next one has not been told.
   Result<void> stop(const std::string& path, Control::Time until, Json& status) const {
     for (;;) {
-      const auto patience = std::min(until, std::chrono::steady_clock::now() + kElection);
+      const auto patience = std::min(until, std::chrono::steady_clock::now() + kStopElection);
       FOREBAY_TRY(auto control, Control::reach(path, job_.munge, patience));
       const auto done = control.stop({drain_, settle_}, until, status);
       if (done || done.error().kind == ErrorKind::timeout || std::chrono::steady_clock::now() >= until) return done;

@@ -17,7 +17,7 @@
 namespace forebay::cli {
 namespace {
 
-constexpr VerbText kText = {
+constexpr VerbText kVerifyText = {
     .name = "verify",
     .summary = "read sets back and report every damage",
     .usage = "STORE [NAME|latest] [OPTIONS]",
@@ -114,7 +114,7 @@ void print_unchecked(const std::string& name, const Error& error, const std::vec
 
 class Verify final : public Verb {
  public:
-  const VerbText& text() const override { return kText; }
+  const VerbText& text() const override { return kVerifyText; }
 
   void declare(Syntax& syntax) override {
     syntax.operands(operands_);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <thread>
 
 #include <fmt/format.h>
@@ -16,6 +17,7 @@
 #include "cli/json.h"
 #include "cli/series.h"
 #include "cli/summary.h"
+#include "cli/temporary_directory.h"
 #include "cli/verb.h"
 #include "job/rendezvous/rendezvous.h"
 #include "job/rendezvous/series_claim.h"
@@ -27,7 +29,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr VerbText kText = {
+constexpr VerbText kWatchText = {
     .name = "watch",
     .summary = "drain the checkpoint sets that appear below a directory of this node",
     .usage = "DIR --store STORE --complete RULE [OPTIONS]",
@@ -45,31 +47,9 @@ constexpr VerbText kText = {
         "      sets of 16 files that were left alone for half a minute\n",
 };
 
-// A directory that is gone afterwards.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() = default;
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  Result<std::string> make() {
-    const std::string parent = of_environment("TMPDIR");
-    std::string name = (parent.empty() ? "/tmp" : parent) + "/forebay-watch-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) return fail_errno(errno, "mkdtemp", name);
-    path_ = name;
-    return name;
-  }
-
- private:
-  std::string path_;
-};
-
 class Watch final : public Verb {
  public:
-  const VerbText& text() const override { return kText; }
+  const VerbText& text() const override { return kWatchText; }
 
   void declare(Syntax& syntax) override {
     syntax.operands(directories_);
@@ -109,9 +89,10 @@ class Watch final : public Verb {
   }
 
   Result<ExitCode> work(Daemon& daemon, const Console& console) {
-    TemporaryDirectory temporary;
+    std::optional<TemporaryDirectory> temporary;
     if (is_temporary_) {
-      FOREBAY_TRY(job_.rendezvous, temporary.make());
+      FOREBAY_TRY(auto made, TemporaryDirectory::make("forebay-watch"));
+      job_.rendezvous = temporary.emplace(std::move(made)).path();
       job_.agent.rendezvous = job_.aggregator.rendezvous = job_.rendezvous;
     }
     FOREBAY_CHECK(set_priority(job_.agent.priority));

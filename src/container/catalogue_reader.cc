@@ -7,8 +7,6 @@ namespace forebay::container {
 
 namespace {
 
-std::unexpected<Error> bad(const char* what) { return fail(ErrorKind::corrupt, std::string("index: ") + what); }
-
 class CatalogueReader {
  public:
   CatalogueReader(const fb::Catalogue& table, MemoryBudget& budget, std::vector<Lease>& kept, Index& index)

@@ -7,8 +7,6 @@ namespace forebay::container {
 
 namespace {
 
-std::unexpected<Error> bad(const char* what) { return fail(ErrorKind::corrupt, std::string("index: ") + what); }
-
 // The variables by key, each key's in their order: values of one kind lie side by side and their exponents compress.
 std::vector<uint32_t> key_order(std::span<const VariableFacts> facts) {
   std::vector<uint32_t> order(facts.size());

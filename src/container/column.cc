@@ -15,8 +15,6 @@ constexpr uint64_t kMaxBuffer = uint64_t{3} << 29;
 constexpr size_t kSmallPlane = 256 << 10;
 constexpr int kProbeLevel = 1, kSmallLevel = 15, kLargeLevel = 5;
 
-std::unexpected<Error> bad(const char* what) { return fail(ErrorKind::corrupt, std::string("index: ") + what); }
-
 size_t common_prefix(std::string_view a, std::string_view b) {
   return static_cast<size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
 }

@@ -16,6 +16,9 @@
 
 namespace forebay::container {
 
+// The error of an index that cannot be understood.
+inline std::unexpected<Error> bad(const char* what) { return fail(ErrorKind::corrupt, std::string("index: ") + what); }
+
 using Values = std::vector<uint64_t>;
 
 // Signed differences as small unsigned numbers: 0, -1, 1, -2, 2, ...

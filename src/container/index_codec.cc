@@ -13,8 +13,6 @@ namespace forebay::container {
 
 namespace {
 
-std::unexpected<Error> bad(const char* what) { return fail(ErrorKind::corrupt, std::string("index: ") + what); }
-
 template <class Field>
 Values frame_column(const Index& index, Field field) {
   Values values;

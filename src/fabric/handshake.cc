@@ -10,7 +10,7 @@
 namespace forebay::fabric {
 namespace {
 
-enum Type : uint8_t { kHello = 1, kChallenge = 2, kProof = 3, kAccepted = 4, kRefused = 5 };
+enum HandshakeFrame : uint8_t { kHello = 1, kChallenge = 2, kProof = 3, kAccepted = 4, kRefused = 5 };
 enum Method : uint8_t { kSameUser = 1, kSecret = 2, kMunge = 4 };
 enum class Role : uint8_t { client = 1, server = 2 };
 

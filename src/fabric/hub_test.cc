@@ -113,8 +113,8 @@ TEST_P(HubTest, KnowsAResetThatWasFoundBySending) {
   waits.get_future().wait();
   {
     const Fd fd(one.release());
-    const linger reset{.l_onoff = 1, .l_linger = 0};
-    ASSERT_EQ(::setsockopt(fd.get(), SOL_SOCKET, SO_LINGER, &reset, sizeof reset), 0);
+    const linger hard{.l_onoff = 1, .l_linger = 0};
+    ASSERT_EQ(::setsockopt(fd.get(), SOL_SOCKET, SO_LINGER, &hard, sizeof hard), 0);
   }
   reset.set_value();
   EXPECT_TRUE(eventually([&] { return server_->handler.broken + server_->handler.orderly == 1; }));

@@ -10,8 +10,8 @@
 namespace forebay::fabric {
 namespace {
 
-constexpr size_t kKeptBytes = 256u << 10;  // a buffer that was larger is given back
-constexpr uint64_t kTurn = 4u << 20;       // bytes of files in one call of send()
+constexpr size_t kKeptHead = 256u << 10;  // a buffer that was larger is given back
+constexpr uint64_t kTurn = 4u << 20;      // bytes of files in one call of send()
 
 bool is_full(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
 
@@ -80,7 +80,7 @@ Result<Output::Progress> Output::send_head(int socket) {
 }
 
 void Output::head_is_sent() {
-  if (head_.capacity() > kKeptBytes) Bytes().swap(head_);
+  if (head_.capacity() > kKeptHead) Bytes().swap(head_);
   head_.clear();
   sent_ = 0;
 }

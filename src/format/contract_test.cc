@@ -92,8 +92,8 @@ INSTANTIATE_TEST_SUITE_P(Formats, ReaderContract,
                                          Sample{"netcdf_fuzz/cdf5", "netcdf", 6}, Sample{"npy_fuzz/f8", "npy", 1},
                                          Sample{"npy_fuzz/npz", "npz", 3},
                                          Sample{"safetensors_fuzz/three", "safetensors", 3}),
-                         [](const auto& info) {
-                           std::string name = info.param.name;
+                         [](const auto& tested) {
+                           std::string name = tested.param.name;
                            std::ranges::replace(name, '/', '_');
                            return name;
                          });

@@ -11,9 +11,9 @@ struct Child {
 };
 
 // Section III.A.2.
-class Walk {
+class TreeWalk {
  public:
-  Walk(File& file, const RecordVisitor& visitor) : file_(file), visitor_(visitor) {}
+  TreeWalk(File& file, const RecordVisitor& visitor) : file_(file), visitor_(visitor) {}
   Result<void> run(uint64_t address, uint8_t type, uint8_t other_type);
 
  private:
@@ -28,22 +28,21 @@ class Walk {
   std::vector<size_t> total_sizes_;  // bytes of the number of records in a whole subtree, by its depth
 };
 
-constexpr size_t kPrefix = 6, kChecksum = 4;
-
-size_t bytes_for(uint64_t limit) { return (static_cast<size_t>(std::bit_width(limit | 1)) - 1) / 8 + 1; }
+constexpr size_t kNodePrefix = 6, kNodeChecksum = 4;
 
 // The width of the counts in a node follows from how many records fit below it. A subtree's total in a leaf's parent is
 // left out, since it is the leaf's count.
-Result<void> Walk::measure_nodes(uint16_t depth, uint64_t address) {
-  if (record_size_ == 0 || node_size_ < kPrefix + kChecksum + record_size_)
+Result<void> TreeWalk::measure_nodes(uint16_t depth, uint64_t address) {
+  if (record_size_ == 0 || node_size_ < kNodePrefix + kNodeChecksum + record_size_)
     return file_.corrupt("a B-tree with impossible node size", address);
-  uint64_t total = (node_size_ - kPrefix - kChecksum) / record_size_;
+  uint64_t total = (node_size_ - kNodePrefix - kNodeChecksum) / record_size_;
   count_size_ = bytes_for(total);
   total_sizes_ = {0};
   for (uint16_t level = 1; level <= depth; ++level) {
     const uint64_t pointer = file_.offset_size() + count_size_ + total_sizes_.back();
-    if (node_size_ < kPrefix + kChecksum + pointer) return file_.corrupt("a B-tree with impossible node size", address);
-    const uint64_t records = (node_size_ - kPrefix - kChecksum - pointer) / (record_size_ + pointer);
+    if (node_size_ < kNodePrefix + kNodeChecksum + pointer)
+      return file_.corrupt("a B-tree with impossible node size", address);
+    const uint64_t records = (node_size_ - kNodePrefix - kNodeChecksum - pointer) / (record_size_ + pointer);
     if (__builtin_mul_overflow(records + 1, total, &total) || __builtin_add_overflow(total, records, &total))
       return file_.corrupt("a B-tree of impossible depth", address);
     total_sizes_.push_back(bytes_for(total));
@@ -51,7 +50,7 @@ Result<void> Walk::measure_nodes(uint16_t depth, uint64_t address) {
   return {};
 }
 
-Result<void> Walk::run(uint64_t address, uint8_t type, uint8_t other_type) {
+Result<void> TreeWalk::run(uint64_t address, uint8_t type, uint8_t other_type) {
   constexpr uint16_t kMaxDepth = 32;
   Bytes buffer;
   FOREBAY_TRY(Cursor header, file_.read(address, 18 + file_.offset_size(), buffer));
@@ -69,9 +68,9 @@ Result<void> Walk::run(uint64_t address, uint8_t type, uint8_t other_type) {
   return visit_node(root, depth);
 }
 
-Result<void> Walk::visit_node(Child node, size_t depth) {
+Result<void> TreeWalk::visit_node(Child node, size_t depth) {
   const uint64_t pointer = depth == 0 ? 0 : file_.offset_size() + count_size_ + total_sizes_[depth - 1];
-  const uint64_t length = kPrefix + node.records * record_size_ + (depth == 0 ? 0 : (node.records + 1) * pointer);
+  const uint64_t length = kNodePrefix + node.records * record_size_ + (depth == 0 ? 0 : (node.records + 1) * pointer);
   if (node.records > node_size_ || length > node_size_) return file_.corrupt("an overfull B-tree node", node.address);
   Bytes buffer;
   FOREBAY_TRY(Cursor cursor, file_.read(node.address, length, buffer));
@@ -95,7 +94,7 @@ Result<void> Walk::visit_node(Child node, size_t depth) {
 Result<void> visit_records(File& file, uint64_t address, uint8_t type, uint8_t other_type,
                            const RecordVisitor& visitor) {
   if (address == kUndefined) return {};
-  return Walk(file, visitor).run(address, type, other_type);
+  return TreeWalk(file, visitor).run(address, type, other_type);
 }
 
 }  // namespace forebay::format::hdf5

@@ -6,9 +6,7 @@
 namespace forebay::format::hdf5 {
 namespace {
 
-constexpr size_t kChecksum = 4;
-
-uint64_t divide_up(uint64_t value, uint64_t by) { return value / by + (value % by != 0 ? 1 : 0); }
+constexpr size_t kArrayChecksum = 4;
 
 // Bit 0 is the highest bit of the first byte.
 bool bit_at(std::span<const std::byte> bits, uint64_t index) {
@@ -44,7 +42,7 @@ struct Pages {
 Result<void> read_pages(File& file, const Pages& pages, size_t element_size, uint64_t first, ChunkList& chunks) {
   for (uint64_t page = 0, done = 0; done < pages.count; ++page, done += pages.page_elements) {
     if (!bit_at(pages.written, pages.first_bit + page)) continue;
-    const uint64_t at = pages.address + page * (pages.page_elements * element_size + kChecksum);
+    const uint64_t at = pages.address + page * (pages.page_elements * element_size + kArrayChecksum);
     const uint64_t count = std::min(pages.page_elements, pages.count - done);
     FOREBAY_CHECK(read_elements(file, at, count, element_size, first + done, chunks));
   }
@@ -68,7 +66,7 @@ Result<void> read_fixed_array(File& file, uint64_t address, ChunkList& chunks) {
   if (count <= page_elements) return read_elements(file, block + prefix, count, element_size, 0, chunks);
   const uint64_t bitmap_bytes = divide_up(divide_up(count, page_elements), 8);
   FOREBAY_CHECK(file.read(block + prefix, bitmap_bytes, buffer));
-  const Pages pages{.address = block + prefix + bitmap_bytes + kChecksum,
+  const Pages pages{.address = block + prefix + bitmap_bytes + kArrayChecksum,
                     .count = count,
                     .page_elements = page_elements,
                     .written = buffer,
@@ -179,7 +177,7 @@ Result<void> ExtensibleArray::read_super_block(uint64_t address, uint64_t super)
       FOREBAY_CHECK(read_elements(file_, block + prefix, elements, element_size_, first, chunks_));
       continue;
     }
-    const Pages written{.address = block + prefix + kChecksum,
+    const Pages written{.address = block + prefix + kArrayChecksum,
                         .count = elements,
                         .page_elements = page_elements_,
                         .written = bitmaps,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 
 #include "base/byte_source.h"
@@ -12,6 +13,13 @@
 namespace forebay::format::hdf5 {
 
 inline constexpr uint64_t kUndefined = UINT64_MAX;  // an address of all ones: nothing there
+
+inline uint64_t log2_floor(uint64_t value) { return static_cast<uint64_t>(std::bit_width(value)) - 1; }
+
+// How many bytes hold a number up to `limit`.
+inline size_t bytes_for(uint64_t limit) { return log2_floor(limit | 1) / 8 + 1; }
+
+inline uint64_t divide_up(uint64_t value, uint64_t by) { return value / by + (value % by != 0 ? 1 : 0); }
 
 // The offset of the format signature: 0, or 512, 1024, ... behind a user block. kUndefined if there is none.
 // Fails only with an error of the source.

@@ -4,8 +4,6 @@
 
 namespace forebay::format::hdf5 {
 
-static uint64_t divide_up(uint64_t value, uint64_t by) { return value / by + (value % by != 0 ? 1 : 0); }
-
 std::optional<ChunkGrid> ChunkGrid::make(const Dataspace& space, const Shape& chunk) {
   if (chunk.empty() || chunk.size() != space.shape.size()) return {};
   ChunkGrid grid;

@@ -4,14 +4,6 @@
 #include <bit>
 
 namespace forebay::format::hdf5 {
-namespace {
-
-uint64_t log2_floor(uint64_t value) { return static_cast<uint64_t>(std::bit_width(value)) - 1; }
-
-size_t bytes_for(uint64_t limit) { return log2_floor(limit | 1) / 8 + 1; }
-
-}  // namespace
-
 // Section III.G.
 Result<FractalHeap> FractalHeap::open(File& file, uint64_t address) {
   const size_t length_size = file.length_size(), offset_size = file.offset_size();

@@ -15,9 +15,9 @@ bool is_local(const Error& error) { return error.kind == ErrorKind::corrupt || e
 
 // Visits every object once, by its address, so that circles of hard links end. Soft and external links are not
 // followed.
-class Walk {
+class FileWalk {
  public:
-  explicit Walk(File& file) : file_(file) {}
+  explicit FileWalk(File& file) : file_(file) {}
   Result<std::vector<Variable>> run();
 
  private:
@@ -39,7 +39,7 @@ class Walk {
   uint64_t extents_ = 0;
 };
 
-Result<std::vector<Variable>> Walk::run() {
+Result<std::vector<Variable>> FileWalk::run() {
   FOREBAY_TRY(Object root, read_object(file_, file_.root()));
   visited_.insert(file_.root());
   FOREBAY_CHECK(visit_group(std::move(root), ""));
@@ -53,13 +53,13 @@ Result<std::vector<Variable>> Walk::run() {
   return std::move(variables_);
 }
 
-Result<void> Walk::visit(Pending place) {
+Result<void> FileWalk::visit(Pending place) {
   FOREBAY_TRY(Object object, read_object(file_, place.address));
   if (object.storage && object.space) return visit_dataset(std::move(object), std::move(place.path));
   return visit_group(std::move(object), place.path);
 }
 
-Result<void> Walk::visit_group(Object object, const std::string& path) {
+Result<void> FileWalk::visit_group(Object object, const std::string& path) {
   FOREBAY_TRY(const std::vector<Link> links, list_links(file_, std::move(object)));
   for (auto link = links.rbegin(); link != links.rend(); ++link) {  // the last is visited first
     if (path.size() + 1 + link->name.size() > kMaxPathBytes || visited_.contains(link->address)) continue;
@@ -70,14 +70,14 @@ Result<void> Walk::visit_group(Object object, const std::string& path) {
 }
 
 // Follows a committed datatype.
-Result<void> Walk::find_type(Object& object) {
+Result<void> FileWalk::find_type(Object& object) {
   if (!object.shared_type) return {};
   FOREBAY_TRY(Object named, read_object(file_, *object.shared_type));
   object.type = named.type;
   return {};
 }
 
-Result<void> Walk::find_extents(const Object& object, Variable& variable) {
+Result<void> FileWalk::find_extents(const Object& object, Variable& variable) {
   const Storage& storage = *object.storage;
   if (storage.kind == StorageKind::chunked) {
     const auto grid = ChunkGrid::make(*object.space, storage.chunk);
@@ -95,7 +95,7 @@ Result<void> Walk::find_extents(const Object& object, Variable& variable) {
   return {};
 }
 
-Result<void> Walk::visit_dataset(Object object, std::string path) {
+Result<void> FileWalk::visit_dataset(Object object, std::string path) {
   FOREBAY_CHECK(find_type(object));
   if (!object.type) return {};
   Variable variable{
@@ -122,7 +122,7 @@ Result<bool> Hdf5Reader::matches(std::span<const std::byte>, const ByteSource& s
 
 Result<Layout> Hdf5Reader::read(const ByteSource& source) const {
   FOREBAY_TRY(File file, File::open(source));
-  FOREBAY_TRY(std::vector<Variable> variables, Walk(file).run());
+  FOREBAY_TRY(std::vector<Variable> variables, FileWalk(file).run());
   return Layout{.format = "hdf5", .variables = std::move(variables)};
 }
 

@@ -113,7 +113,7 @@ class Hdf5Agreement : public testing::TestWithParam<bool> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Versions, Hdf5Agreement, testing::Bool(),
-                         [](const auto& info) { return info.param ? "latest" : "earliest"; });
+                         [](const auto& tested) { return tested.param ? "latest" : "earliest"; });
 
 TEST_P(Hdf5Agreement, ContiguousNumbersOfEveryType) {
   const std::vector<hid_t> types = {H5T_STD_I8LE,  H5T_STD_I16LE, H5T_STD_I32LE,  H5T_STD_I64LE,  H5T_STD_U8BE,

@@ -9,7 +9,7 @@ namespace forebay::format {
 namespace {
 
 constexpr uint64_t kMaxHeader = 100'000'000;  // the format's own limit
-constexpr uint64_t kPrefix = 8;
+constexpr uint64_t kLengthBytes = 8;
 
 DataType type_of(std::string_view dtype) {
   struct Row {
@@ -46,24 +46,24 @@ uint64_t header_length(std::span<const std::byte> head) { return load_le<uint64_
 }  // namespace
 
 Result<bool> SafetensorsReader::matches(std::span<const std::byte> head, const ByteSource& source) const {
-  if (head.size() < kPrefix + 2 || head[kPrefix] != std::byte{'{'}) return false;
+  if (head.size() < kLengthBytes + 2 || head[kLengthBytes] != std::byte{'{'}) return false;
   const uint64_t length = header_length(head);
-  return length >= 2 && length <= kMaxHeader && length <= source.size() - kPrefix;
+  return length >= 2 && length <= kMaxHeader && length <= source.size() - kLengthBytes;
 }
 
 Result<Layout> SafetensorsReader::read(const ByteSource& source) const {
   const auto corrupt = [&](const char* what) { return fail(ErrorKind::corrupt, what, source.name()); };
-  Bytes buffer(std::min<uint64_t>(source.size(), kPrefix + 2));
+  Bytes buffer(std::min<uint64_t>(source.size(), kLengthBytes + 2));
   FOREBAY_CHECK(source.read_at(0, buffer));
   FOREBAY_TRY(const bool is_safetensors, matches(buffer, source));
   if (!is_safetensors) return corrupt("safetensors: no header");
   const uint64_t length = header_length(buffer);
   buffer.resize(length);
-  FOREBAY_CHECK(source.read_at(kPrefix, buffer));
+  FOREBAY_CHECK(source.read_at(kLengthBytes, buffer));
   const auto tensors = parse_safetensors(as_text(buffer));
   if (!tensors) return corrupt("safetensors: the header is damaged");
   Layout layout{.format = "safetensors", .variables = {}};
-  for (const Tensor& tensor : *tensors) layout.variables.push_back(place(tensor, kPrefix + length));
+  for (const Tensor& tensor : *tensors) layout.variables.push_back(place(tensor, kLengthBytes + length));
   return layout;
 }
 

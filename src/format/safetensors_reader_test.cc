@@ -13,7 +13,7 @@ std::string file_with(const std::string& json, size_t data_bytes = 100) {
   return file + json + std::string(data_bytes, 'd');
 }
 
-Result<Layout> read(const std::string& file) {
+Result<Layout> read_tensors(const std::string& file) {
   const MemorySource source(as_bytes(file));
   return SafetensorsReader().read(source);
 }
@@ -22,7 +22,7 @@ TEST(Safetensors, Tensors) {
   const std::string json =
       R"({"__metadata__":{"format":"pt","n":"1"},"a.b.c":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},)"
       R"("half":{"shape":[3],"data_offsets":[24,30],"dtype":"BF16"},"s":{"dtype":"I64","shape":[],"data_offsets":[30,38]}})";
-  const auto layout = read(file_with(json));
+  const auto layout = read_tensors(file_with(json));
   ASSERT_TRUE(layout);
   ASSERT_EQ(layout->variables.size(), 3u);
   EXPECT_EQ(layout->variables[0].path, "/a.b.c");
@@ -35,14 +35,14 @@ TEST(Safetensors, Tensors) {
 }
 
 TEST(Safetensors, UnknownTypesAreBytes) {
-  const auto layout = read(file_with(R"({"a":{"dtype":"F4","shape":[8],"data_offsets":[0,4]}})"));
+  const auto layout = read_tensors(file_with(R"({"a":{"dtype":"F4","shape":[8],"data_offsets":[0,4]}})"));
   ASSERT_TRUE(layout);
   EXPECT_EQ(layout->variables[0].type, kBytes);
   EXPECT_EQ(layout->variables[0].shape, Shape{4});
 }
 
 TEST(Safetensors, EmptyTensorsHaveNoExtents) {
-  const auto layout = read(file_with(R"({"a":{"dtype":"F32","shape":[0],"data_offsets":[4,4]}})"));
+  const auto layout = read_tensors(file_with(R"({"a":{"dtype":"F32","shape":[0],"data_offsets":[4,4]}})"));
   ASSERT_TRUE(layout);
   EXPECT_TRUE(layout->variables[0].extents.empty());
 }
@@ -52,13 +52,15 @@ TEST(Safetensors, DamagedHeadersAreCorrupt) {
        {"{", "{}x", "{\"a\":1}", "{\"a\":[1]}", "{\"a\":{\"shape\":1}}", "{\"a\":{\"shape\":[[1]]}}",
         "{\"a\":{\"shape\":[-1]}}", "{\"a\":{\"shape\":[1.5]}}", "{\"a\":{\"dtype\":3}}", "{\"a\":{\"b\":{}}}",
         "{\"a\":{\"shape\":[1],\"shape\":[2]}}", "{\"a\":{\"shape\":[99999999999999999999]}}"}) {
-    const auto layout = read(file_with(json));
+    const auto layout = read_tensors(file_with(json));
     ASSERT_FALSE(layout) << json;
     EXPECT_EQ(layout.error().kind, ErrorKind::corrupt) << json;
   }
 }
 
-TEST(Safetensors, DeepNestingEndsEarly) { EXPECT_FALSE(read(file_with("{\"a\":" + std::string(1'000'000, '[')))); }
+TEST(Safetensors, DeepNestingEndsEarly) {
+  EXPECT_FALSE(read_tensors(file_with("{\"a\":" + std::string(1'000'000, '['))));
+}
 
 TEST(Safetensors, MatchesOnlyWhatHasAHeaderOfPossibleLength) {
   const auto matches = [](const std::string& file) {

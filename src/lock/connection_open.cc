@@ -12,7 +12,7 @@
 namespace forebay::lock {
 namespace {
 
-constexpr size_t kReadBytes = 4096;
+constexpr size_t kGreetingBytes = 4096;
 
 std::string host_name() {
   char name[256] = {};
@@ -96,7 +96,7 @@ Result<fabric::Frame> Connection::next_frame(Clock::time_point deadline) {
     if (frame) return *frame;
     FOREBAY_TRY(const bool ready, fabric::wait_for(fd_.get(), POLLIN, deadline));
     if (!ready) return fail(ErrorKind::timeout, "the lock server does not answer in time");
-    const auto room = in_.room(kReadBytes);
+    const auto room = in_.room(kGreetingBytes);
     const ssize_t got = ::recv(fd_.get(), room.data(), room.size(), MSG_DONTWAIT);
     if (got > 0) in_.commit(static_cast<size_t>(got));
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))

@@ -12,7 +12,7 @@ using samples::Random;
 using samples::Raw;
 using ::testing::ElementsAre;
 
-constexpr uint64_t kBig = uint64_t{1} << 62;
+constexpr uint64_t kHuge = uint64_t{1} << 62;
 
 // The one term of a region made of one.
 Raw normal(const Raw& raw) {
@@ -41,7 +41,7 @@ TEST(Region, StartsEmpty) {
 
 TEST(Region, LeavesOutWhatHasNoBytes) {
   Region region;
-  const Level none{0, kBig};
+  const Level none{0, kHuge};
   EXPECT_TRUE(region.add(5, 0));
   EXPECT_TRUE(region.add(UINT64_MAX, 7, std::span(&none, 1)));
   EXPECT_TRUE(region.empty());
@@ -94,10 +94,10 @@ TEST(Region, RefusesWhatLiesBeyondTheFile) {
   EXPECT_EQ(error_of({kFileEnd, 1, {}}), ErrorKind::invalid_argument);
   EXPECT_EQ(error_of({UINT64_MAX, 2, {}}), ErrorKind::invalid_argument);
   EXPECT_EQ(error_of({1, kFileEnd, {}}), ErrorKind::invalid_argument);
-  EXPECT_EQ(error_of({0, 1, {{kBig, 4}}}), ErrorKind::invalid_argument);
-  EXPECT_EQ(error_of({0, 1, {{3, kBig}}}), ErrorKind::invalid_argument);
+  EXPECT_EQ(error_of({0, 1, {{kHuge, 4}}}), ErrorKind::invalid_argument);
+  EXPECT_EQ(error_of({0, 1, {{3, kHuge}}}), ErrorKind::invalid_argument);
   EXPECT_EQ(error_of({0, 1, {{UINT64_MAX, UINT64_MAX}}}), ErrorKind::invalid_argument);
-  EXPECT_EQ(error_of({0, 1, {{2, kBig}, {2, kBig}}}), ErrorKind::invalid_argument);
+  EXPECT_EQ(error_of({0, 1, {{2, kHuge}, {2, kHuge}}}), ErrorKind::invalid_argument);
   EXPECT_EQ(error_of({0, 2, {{2, kFileEnd - 1}}}), ErrorKind::invalid_argument);
 }
 

@@ -15,9 +15,9 @@ namespace {
 using namespace std::chrono_literals;
 using Time = Service::Time;
 
-constexpr auto kLease = 100ms, kGrace = 20ms;
+constexpr auto kHistoryLease = 100ms, kHistoryGrace = 20ms;
 
-struct Held {
+struct HeldLock {
   Region region;
   Access access;
   Time sent;
@@ -30,7 +30,7 @@ struct Peer {
   Time valid_until{};
   Time stopped_until{};
   uint64_t next_request = 1;
-  std::map<uint64_t, Held> held;
+  std::map<uint64_t, HeldLock> held;
   std::map<uint64_t, Time> renewals;
   std::deque<std::pair<Time, wire::ClientMessage>> to_server;
   std::deque<std::pair<Time, wire::ServerMessage>> to_client;
@@ -39,7 +39,7 @@ struct Peer {
 
 class World {
  public:
-  explicit World(uint32_t seed) : random_(seed), service_({.lease = kLease, .grace = kGrace}, now_) {
+  explicit World(uint32_t seed) : random_(seed), service_({.lease = kHistoryLease, .grace = kHistoryGrace}, now_) {
     for (int i = 0; i < 5; ++i) peers_.push_back(join());
   }
 
@@ -130,10 +130,10 @@ class World {
       const auto found = peer.held.find(granted->request);
       if (found == peer.held.end()) return true;  // it was withdrawn
       found->second.granted = true;
-      peer.valid_until = std::max(peer.valid_until, found->second.sent + kLease);
+      peer.valid_until = std::max(peer.valid_until, found->second.sent + kHistoryLease);
       ++grants_;
     } else if (const auto* renewed = std::get_if<wire::Renewed>(&message)) {
-      peer.valid_until = std::max(peer.valid_until, peer.renewals.at(renewed->number) + kLease);
+      peer.valid_until = std::max(peer.valid_until, peer.renewals.at(renewed->number) + kHistoryLease);
     } else if (std::holds_alternative<wire::Expired>(message)) {
       ++expiries_;
       EXPECT_LT(peer.valid_until, now_);
@@ -150,7 +150,7 @@ class World {
     if (draw(2) == 0) levels.push_back({1 + draw(4), 20 + draw(40)});
     ASSERT_TRUE(region.add(draw(200), 1 + draw(30), levels));
     const Access access = draw(2) == 0 ? Access::shared : Access::exclusive;
-    peer.held.emplace(peer.next_request, Held{region, access, now_});
+    peer.held.emplace(peer.next_request, HeldLock{region, access, now_});
     send(peer, wire::LockRequest{peer.next_request++, 0, access, draw(5) == 0, std::move(region)});
   }
 

@@ -15,7 +15,7 @@ using samples::Random;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-Region bytes(uint64_t first, uint64_t end) {
+Region span_of(uint64_t first, uint64_t end) {
   Region region;
   region.add(first, end - first).value();
   return region;
@@ -39,20 +39,20 @@ std::vector<Ticket> granted_of(const Table& table) {
 TEST(Table, GrantsWhatDoesNotTouch) {
   Table table;
   EXPECT_TRUE(table.empty());
-  EXPECT_TRUE(table.add(bytes(0, 10), Access::exclusive).granted);
-  EXPECT_TRUE(table.add(bytes(10, 20), Access::exclusive).granted);
+  EXPECT_TRUE(table.add(span_of(0, 10), Access::exclusive).granted);
+  EXPECT_TRUE(table.add(span_of(10, 20), Access::exclusive).granted);
   EXPECT_TRUE(table.add(every(20, 4, 10, 8), Access::exclusive).granted);
   EXPECT_TRUE(table.add(every(24, 4, 10, 8), Access::exclusive).granted);
-  EXPECT_FALSE(table.add(bytes(30, 31), Access::exclusive).granted);
+  EXPECT_FALSE(table.add(span_of(30, 31), Access::exclusive).granted);
   EXPECT_EQ(table.size(), 5u);
 }
 
 TEST(Table, SharesAmongReaders) {
   Table table;
   const Ticket reader = table.add(Region::whole_file(), Access::shared).ticket;
-  const Ticket other = table.add(bytes(5, 6), Access::shared).ticket;
+  const Ticket other = table.add(span_of(5, 6), Access::shared).ticket;
   EXPECT_THAT(granted_of(table), ElementsAre(reader, other));
-  const auto writer = table.add(bytes(5, 6), Access::exclusive);
+  const auto writer = table.add(span_of(5, 6), Access::exclusive);
   EXPECT_FALSE(writer.granted);
   EXPECT_THAT(table.remove(other), IsEmpty());
   EXPECT_THAT(table.remove(reader), ElementsAre(writer.ticket));
@@ -60,9 +60,9 @@ TEST(Table, SharesAmongReaders) {
 
 TEST(Table, LetsNobodyOvertake) {
   Table table;
-  const Ticket reader = table.add(bytes(0, 10), Access::shared).ticket;
-  const auto writer = table.add(bytes(0, 10), Access::exclusive);
-  const auto late = table.add(bytes(5, 6), Access::shared);
+  const Ticket reader = table.add(span_of(0, 10), Access::shared).ticket;
+  const auto writer = table.add(span_of(0, 10), Access::exclusive);
+  const auto late = table.add(span_of(5, 6), Access::shared);
   EXPECT_FALSE(late.granted);
   EXPECT_THAT(table.remove(reader), ElementsAre(writer.ticket));
   EXPECT_THAT(table.remove(writer.ticket), ElementsAre(late.ticket));
@@ -70,18 +70,18 @@ TEST(Table, LetsNobodyOvertake) {
 
 TEST(Table, WakesWhoWaitedForOneThatGaveUp) {
   Table table;
-  table.add(bytes(0, 10), Access::shared);
-  const auto writer = table.add(bytes(0, 10), Access::exclusive);
-  const auto first = table.add(bytes(0, 2), Access::shared);
-  const auto second = table.add(bytes(4, 6), Access::shared);
+  table.add(span_of(0, 10), Access::shared);
+  const auto writer = table.add(span_of(0, 10), Access::exclusive);
+  const auto first = table.add(span_of(0, 2), Access::shared);
+  const auto second = table.add(span_of(4, 6), Access::shared);
   EXPECT_THAT(table.remove(writer.ticket), ElementsAre(first.ticket, second.ticket));
 }
 
 TEST(Table, GrantsAWholeRequestOnly) {
   Table table;
-  const Ticket left = table.add(bytes(0, 1), Access::exclusive).ticket;
-  const Ticket right = table.add(bytes(9, 10), Access::exclusive).ticket;
-  const auto both = table.add(bytes(0, 10), Access::exclusive);
+  const Ticket left = table.add(span_of(0, 1), Access::exclusive).ticket;
+  const Ticket right = table.add(span_of(9, 10), Access::exclusive).ticket;
+  const auto both = table.add(span_of(0, 10), Access::exclusive);
   EXPECT_THAT(table.remove(right), IsEmpty());
   EXPECT_THAT(granted_of(table), ElementsAre(left));
   EXPECT_THAT(table.remove(left), ElementsAre(both.ticket));
@@ -89,22 +89,22 @@ TEST(Table, GrantsAWholeRequestOnly) {
 
 TEST(Table, TriesWithoutQueueing) {
   Table table;
-  const auto holder = table.try_add(bytes(0, 10), Access::exclusive);
+  const auto holder = table.try_add(span_of(0, 10), Access::exclusive);
   ASSERT_TRUE(holder);
-  EXPECT_FALSE(table.try_add(bytes(9, 11), Access::shared));
+  EXPECT_FALSE(table.try_add(span_of(9, 11), Access::shared));
   EXPECT_EQ(table.size(), 1u);
   EXPECT_THAT(table.remove(*holder), IsEmpty());
-  EXPECT_TRUE(table.try_add(bytes(9, 11), Access::shared));
+  EXPECT_TRUE(table.try_add(span_of(9, 11), Access::shared));
 }
 
 TEST(Table, IgnoresUnknownTicketsAndNeverUsesOneAgain) {
   Table table;
   EXPECT_THAT(table.remove(1), IsEmpty());
-  const Ticket first = table.add(bytes(0, 1), Access::exclusive).ticket;
+  const Ticket first = table.add(span_of(0, 1), Access::exclusive).ticket;
   EXPECT_GT(first, 0u);
   table.remove(first);
   EXPECT_THAT(table.remove(first), IsEmpty());
-  EXPECT_GT(table.add(bytes(0, 1), Access::exclusive).ticket, first);
+  EXPECT_GT(table.add(span_of(0, 1), Access::exclusive).ticket, first);
 }
 
 TEST(Table, GrantsEmptyRequests) {
@@ -115,8 +115,8 @@ TEST(Table, GrantsEmptyRequests) {
 
 TEST(Table, TellsWhoWaitsForWhom) {
   Table table;
-  const Ticket first = table.add(bytes(0, 10), Access::exclusive).ticket;
-  const Ticket second = table.add(bytes(2, 3), Access::shared).ticket;
+  const Ticket first = table.add(span_of(0, 10), Access::exclusive).ticket;
+  const Ticket second = table.add(span_of(2, 3), Access::shared).ticket;
   std::vector<Table::Entry> entries;
   table.for_each([&](const Table::Entry& entry) { entries.push_back(entry); });
   ASSERT_EQ(entries.size(), 2u);
@@ -157,7 +157,7 @@ TEST(Table, GrantsLaterWhatItCannotCompareInTime) {
 }
 
 // What the table promises, said in sets of bytes and in as many comparisons as it takes.
-class Model {
+class PlainTable {
  public:
   struct Request {
     Ticket ticket;
@@ -203,11 +203,11 @@ Region random_region(Random& random) {
   constexpr uint64_t kSpan = 300;
   switch (pick(random, 0, 9)) {
     case 0:
-      return bytes(0, 4 * kSpan);  // as good as the whole file, but its bytes can be counted
+      return span_of(0, 4 * kSpan);  // as good as the whole file, but its bytes can be counted
     case 1:
     case 2: {
       const uint64_t first = 10 * pick(random, 0, kSpan / 10);
-      return bytes(first, first + 10 * pick(random, 1, 3));
+      return span_of(first, first + 10 * pick(random, 1, 3));
     }
     case 3:
     case 4:
@@ -217,26 +217,26 @@ Region random_region(Random& random) {
   }
 }
 
-void check_entries(const Table& table, const Model& model) {
+void check_entries(const Table& table, const PlainTable& model) {
   size_t i = 0;
   ASSERT_EQ(table.size(), model.requests().size());
   table.for_each([&](const Table::Entry& entry) {
-    const Model::Request& request = model.requests()[i++];
+    const PlainTable::Request& request = model.requests()[i++];
     ASSERT_EQ(entry.ticket, request.ticket);
     ASSERT_EQ(entry.granted, request.granted);
     if (entry.granted) return;
     // Who is waited for is there, came before, and is in the way.
-    const auto other = std::ranges::find(model.requests(), entry.waits_for, &Model::Request::ticket);
+    const auto other = std::ranges::find(model.requests(), entry.waits_for, &PlainTable::Request::ticket);
     ASSERT_NE(other, model.requests().end());
     ASSERT_LT(other->ticket, request.ticket);
-    ASSERT_TRUE(Model::conflict(*other, request));
+    ASSERT_TRUE(PlainTable::conflict(*other, request));
   });
 }
 
 void play(uint64_t seed) {
   Random random(seed);
   Table table;
-  Model model;
+  PlainTable model;
   const uint64_t readers = pick(random, 0, 3);
   const size_t crowd = pick(random, 2, 30);
   Ticket next = 1;
@@ -244,7 +244,7 @@ void play(uint64_t seed) {
     if (model.requests().size() < crowd && pick(random, 0, 2) > 0) {
       Region region = random_region(random);
       const Access access = pick(random, 0, 3) < readers ? Access::shared : Access::exclusive;
-      Model::Request request{next, access, samples::bytes_of(region)};
+      PlainTable::Request request{next, access, samples::bytes_of(region)};
       if (pick(random, 0, 4) == 0) {
         const bool waits = model.would_wait(request);
         const auto ticket = table.try_add(std::move(region), access);

@@ -37,7 +37,7 @@ Request* latest(std::list<Request>& requests, uint64_t before, const Region& reg
 }
 
 // Of a few strides that many share, as accesses have, and of any; some of several terms.
-Region random_region(Random& random) {
+Region random_terms(Random& random) {
   constexpr uint64_t kSpan = 600;
   switch (pick(random, 0, 5)) {
     case 0:
@@ -58,13 +58,13 @@ Region random_region(Random& random) {
   }
 }
 
-void play(uint64_t seed) {
+void play_index(uint64_t seed) {
   Random random(seed);
   TermIndex index;
   std::list<Request> requests;
   const size_t crowd = pick(random, 1, 60);
   for (uint64_t ticket = 1; ticket < 400; ++ticket) {
-    const Region region = random_region(random);
+    const Region region = random_terms(random);
     const bool exclusive = pick(random, 0, 1) == 1;
     const uint64_t before = pick(random, 0, 3) == 0 ? pick(random, 0, ticket) : ticket;
     ASSERT_EQ(latest(index, before, region, exclusive), latest(requests, before, region, exclusive)) << ticket;
@@ -84,7 +84,7 @@ void play(uint64_t seed) {
 TEST(TermIndex, FindsWhatASearchThroughAllFinds) {
   for (uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
-    play(seed);
+    play_index(seed);
     if (HasFatalFailure()) return;
   }
 }
@@ -155,10 +155,10 @@ TEST(TermIndex, ComparesCutColumnsWithTheirOwn) {
 TEST(Footprint, HoldsEveryByte) {
   Random random(7);
   for (int i = 0; i < 20'000; ++i) {
-    const Region region = random_region(random);
+    const Region region = random_terms(random);
     Strides strides;
     if (pick(random, 0, 1) == 0)
-      strides = strides_of(random_region(random));
+      strides = strides_of(random_terms(random));
     else
       for (uint64_t& stride : strides.at) stride = pick(random, 2, 90), ++strides.count;
     const Footprint print = footprint(region, strides);

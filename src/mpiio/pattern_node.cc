@@ -6,7 +6,7 @@
 
 namespace forebay::lock::mpiio {
 
-static std::unexpected<Error> too_large() {
+static std::unexpected<Error> pattern_too_large() {
   return fail(ErrorKind::limit, "a datatype has sizes or offsets beyond 63 bits");
 }
 
@@ -17,7 +17,7 @@ static Result<void> set_bounds(Node& node, uint64_t part_size, int64_t part_firs
       __builtin_mul_overflow(node.count, part_size, &size) ||
       __builtin_add_overflow(part_first, std::min<int64_t>(last, 0), &node.first) ||
       __builtin_add_overflow(part_end, std::max<int64_t>(last, 0), &node.end))
-    return too_large();
+    return pattern_too_large();
   node.size = static_cast<uint64_t>(size);
   return {};
 }
@@ -28,7 +28,7 @@ size_t Node::item_at(uint64_t data) const {
 }
 
 Result<NodePtr> make_run(uint64_t length, uint64_t count, int64_t stride) {
-  if (length > uint64_t{INT64_MAX}) return too_large();
+  if (length > uint64_t{INT64_MAX}) return pattern_too_large();
   auto node = std::make_shared<Node>();
   node->length = length;
   node->count = node->segments = count;
@@ -61,12 +61,12 @@ Result<NodePtr> repeat(uint64_t count, int64_t stride, const NodePtr& part) {
   if (part->kind == Node::Kind::run && part->count == 1) {
     uint64_t length = 0;
     if (stride < 0 || static_cast<uint64_t>(stride) != part->length) return make_run(part->length, count, stride);
-    if (__builtin_mul_overflow(count, part->length, &length)) return too_large();
+    if (__builtin_mul_overflow(count, part->length, &length)) return pattern_too_large();
     return make_run(length, 1, 0);
   }
   if (part->kind != Node::Kind::sequence && continues(*part, stride)) {
     uint64_t all = 0;
-    if (__builtin_mul_overflow(count, part->count, &all)) return too_large();
+    if (__builtin_mul_overflow(count, part->count, &all)) return pattern_too_large();
     return part->kind == Node::Kind::run ? make_run(part->length, all, part->stride)
                                          : make_loop(all, part->stride, part->child);
   }

@@ -5,8 +5,8 @@
 namespace forebay::lock::mpiio {
 namespace {
 
-constexpr uint64_t kSmallPiece = 64u << 10;  // bytes; larger pieces make good system calls by themselves
-constexpr uint64_t kLeastDensity = 16;       // at most so many bytes of the file are moved for one that is wanted
+constexpr uint64_t kSmallTransfer = 64u << 10;  // bytes; larger pieces make good system calls by themselves
+constexpr uint64_t kLeastDensity = 16;          // at most so many bytes of the file are moved for one that is wanted
 
 }  // namespace
 
@@ -29,7 +29,7 @@ Demand demand_of(const View& view, uint64_t data_begin, uint64_t data_end) {
 bool exchange_pays(const Demand& all) {
   if (!all.ordered || all.pieces == 0) return false;
   const uint64_t range = all.end - all.first;
-  return all.bytes / all.pieces < kSmallPiece && all.span > range + range / 4 && range / kLeastDensity <= all.bytes;
+  return all.bytes / all.pieces < kSmallTransfer && all.span > range + range / 4 && range / kLeastDensity <= all.bytes;
 }
 
 Rounds::Rounds(Extent range, int aggregators, uint64_t window_bytes)

@@ -9,7 +9,7 @@
 namespace forebay::lock::mpiio {
 namespace {
 
-const BeforeCall kAllowed = [] { return Result<void>(); };
+const BeforeCall kAnyCall = [] { return Result<void>(); };
 
 class WindowTest : public testing::Test {
  protected:
@@ -57,7 +57,7 @@ TEST_F(WindowTest, WritesWhatWasPutAndKeepsTheRest) {
         for (size_t i = 0; i < piece.length; ++i) model[static_cast<size_t>(piece.offset) + i] = bytes[next++];
       }
     }
-    ASSERT_TRUE(window.write(fd(), kAllowed));
+    ASSERT_TRUE(window.write(fd(), kAnyCall));
     ASSERT_EQ(content(), model) << "trial " << trial;
   }
 }
@@ -67,7 +67,7 @@ TEST_F(WindowTest, GivesPiecesAndZerosBeyondTheEnd) {
   Window window({2, 20});
   const std::vector<Segment> pieces{{3, 2}, {8, 4}};
   ASSERT_TRUE(window.expect(pieces));
-  ASSERT_TRUE(window.read(fd(), kAllowed));
+  ASSERT_TRUE(window.read(fd(), kAnyCall));
   EXPECT_EQ(as_text(window.get(pieces)), std::string_view("deij\0\0", 6));
 }
 

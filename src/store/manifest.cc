@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kTag = "forebay-manifest";
 constexpr uint64_t kVersion = 2;                // the newest
 constexpr uint64_t kVersionWithoutParents = 1;  // who does not know of parents must not touch a set that has some
-constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
+constexpr uint64_t kMostNumber = std::numeric_limits<int64_t>::max();
 
 uint64_t sum(const Manifest& manifest, uint64_t ContainerEntry::* member) {
   uint64_t total = 0;
@@ -36,7 +36,7 @@ class Members {
 
   void read(const char* key, uint64_t& to) {
     const json* value = find(key);
-    if (value && value->is_number_unsigned() && value->get<uint64_t>() <= kMost)
+    if (value && value->is_number_unsigned() && value->get<uint64_t>() <= kMostNumber)
       to = value->get<uint64_t>();
     else
       good_ = false;
@@ -44,7 +44,7 @@ class Members {
 
   void read(const char* key, int64_t& to) {
     const json* value = find(key);
-    if (value && value->is_number_integer() && !(value->is_number_unsigned() && value->get<uint64_t>() > kMost))
+    if (value && value->is_number_integer() && !(value->is_number_unsigned() && value->get<uint64_t>() > kMostNumber))
       to = value->get<int64_t>();
     else
       good_ = false;
@@ -90,7 +90,7 @@ bool sums_fit(const Manifest& manifest) {
   for (const auto member : {&ContainerEntry::bytes, &ContainerEntry::raw_bytes, &ContainerEntry::files}) {
     uint64_t total = 0;
     for (const ContainerEntry& container : manifest.containers)
-      if (container.*member > kMost - total)
+      if (container.*member > kMostNumber - total)
         return false;
       else
         total += container.*member;

@@ -19,12 +19,6 @@ SetInfo set_of(const std::string& name, std::optional<int64_t> step, int64_t cre
 
 SetInfo unreadable(const std::string& name) { return {name, "sets/" + name, fail(ErrorKind::corrupt, "damaged")}; }
 
-Names names(const std::vector<SetInfo>& sets) {
-  Names names;
-  for (const SetInfo& set : sets) names.push_back(set.name);
-  return names;
-}
-
 TEST(Order, StepsThenTimesMerged) {
   std::vector<SetInfo> sets = {set_of("s3", 3, 10),   set_of("s1", 1, 30), set_of("t20", {}, 20), unreadable("z"),
                                set_of("t40", {}, 40), unreadable("y"),     set_of("s3b", 3, 10),  set_of("t5", {}, 5)};

@@ -18,12 +18,6 @@ SetInfo set(const std::string& name, const std::string& series) {
 
 SetInfo damaged(const std::string& name) { return {name, "/store/sets/" + name, fail(ErrorKind::corrupt, "bad")}; }
 
-std::vector<std::string> names(const std::vector<SetInfo>& sets) {
-  std::vector<std::string> all;
-  for (const SetInfo& one : sets) all.push_back(one.name);
-  return all;
-}
-
 TEST(Series, HasItsSetsAndThoseThatCannotBeRead) {
   const std::vector<SetInfo> sets = {damaged("x"), set("a", "one"), set("b", "two"), set("c", "one")};
   EXPECT_THAT(names(of_series(sets, "one")), ElementsAre("x", "a", "c"));

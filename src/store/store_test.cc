@@ -24,12 +24,6 @@ class StoreTest : public TempTest {
   Store writing() { return value(Store::open_for_writing(root())); }
 };
 
-std::vector<std::string> names(const std::vector<SetInfo>& sets) {
-  std::vector<std::string> names;
-  for (const SetInfo& set : sets) names.push_back(set.name);
-  return names;
-}
-
 using Names = std::vector<std::string>;
 
 TEST_F(StoreTest, CommittedSetIsFoundWithAllThatItsManifestSays) {

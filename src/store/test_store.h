@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -34,6 +35,12 @@ class TempTest : public testing::Test {
  private:
   std::string temp_;
 };
+
+inline std::vector<std::string> names(const std::vector<SetInfo>& sets) {
+  std::vector<std::string> all;
+  for (const SetInfo& set : sets) all.push_back(set.name);
+  return all;
+}
 
 // The value of a result that must have one; the error of one that must not.
 template <class T>

@@ -13,8 +13,8 @@ namespace {
 using testing::Frame;
 using testing::Random;
 
-constexpr DataType kF2{Kind::floating, ByteOrder::little, 2}, kF4{Kind::floating, ByteOrder::little, 4},
-    kF8{Kind::floating, ByteOrder::little, 8}, kPairs{Kind::opaque, ByteOrder::little, 2};
+constexpr DataType kF2{Kind::floating, ByteOrder::little, 2}, kOrderF4{Kind::floating, ByteOrder::little, 4},
+    kOrderF8{Kind::floating, ByteOrder::little, 8}, kPairs{Kind::opaque, ByteOrder::little, 2};
 
 // About normal, from sums and products only.
 double normal(Random& random) {
@@ -25,7 +25,7 @@ double normal(Random& random) {
 
 // Cells of a field of 32 x 32 x 64 on 16 ranks, each with two layers of its neighbours' cells on demand.
 Frame field(const char* name, uint64_t ghosts, const std::function<double(double, double, double)>& value,
-            const DataType& type = kF8) {
+            const DataType& type = kOrderF8) {
   constexpr uint64_t kRank = 16, kAcross[] = {4, 2, 2};
   const uint64_t side = kRank + 2 * ghosts;
   Frame frame{name, {type, std::vector<Block>(16, Block{{1, side, side, side}})}, {}};
@@ -64,7 +64,7 @@ Frame noise(const char* name, const DataType& type, const std::function<uint64_t
   return frame;
 }
 
-uint64_t single(double value) { return testing::bits_of(kF4, value); }
+uint64_t single(double value) { return testing::bits_of(kOrderF4, value); }
 
 // 4 exponent bits of a half, as far as normal weights need them.
 uint64_t half(double value) {
@@ -89,29 +89,29 @@ Frame text() {
 // Coordinates that every rank writes again.
 Frame coordinates() {
   Random random(5);
-  Frame frame{"coordinates", {kF8, std::vector<Block>(12, Block{{1, 1, 1, 4000}})}, {}};
+  Frame frame{"coordinates", {kOrderF8, std::vector<Block>(12, Block{{1, 1, 1, 4000}})}, {}};
   std::vector<uint64_t> once(4000);
-  for (uint64_t& one : once) one = testing::bits_of(kF8, 10 + normal(random));
+  for (uint64_t& one : once) one = testing::bits_of(kOrderF8, 10 + normal(random));
   for (int rank = 0; rank < 12; ++rank)
-    for (const uint64_t one : once) testing::append(frame.raw, kF8, one);
+    for (const uint64_t one : once) testing::append(frame.raw, kOrderF8, one);
   return frame;
 }
 
 std::vector<Frame> frames() {
   std::vector<Block> small;
   for (uint64_t i = 0; i < 3000; ++i) small.push_back({{1, 1, 1, 1 + i % 37}});
-  const auto f8 = [](double value) { return testing::bits_of(kF8, value); };
+  const auto f8 = [](double value) { return testing::bits_of(kOrderF8, value); };
   std::vector<Frame> all;
   all.push_back(field("blast", 0, blast));
   all.push_back(field("blast with ghosts", 2, blast));
-  all.push_back(field("blast with ghosts, f4", 2, blast, kF4));
+  all.push_back(field("blast with ghosts, f4", 2, blast, kOrderF4));
   all.push_back(field("symmetric", 0, symmetric));
   all.push_back(field("symmetric with ghosts", 2, symmetric));
-  all.push_back(noise("weights f4", kF4, [](double value) { return single(value * 0.03); }));
-  all.push_back(noise("second moments f4", kF4, [](double value) { return single(value * value * 1e-8); }));
+  all.push_back(noise("weights f4", kOrderF4, [](double value) { return single(value * 0.03); }));
+  all.push_back(noise("second moments f4", kOrderF4, [](double value) { return single(value * value * 1e-8); }));
   all.push_back(noise("weights f2", kF2, [](double value) { return half(value * 0.03); }));
   all.push_back(noise("weights bf16", kPairs, [](double value) { return single(value * 0.03) >> 16; }));
-  all.push_back(noise("small variables", kF8, f8, small));
+  all.push_back(noise("small variables", kOrderF8, f8, small));
   all.push_back(text());
   all.push_back(coordinates());
   all.push_back({"random", {kBytes, {Block{{1, 1, 1, 300'000}}}}, testing::random_bytes(300'000, 1)});
@@ -164,9 +164,9 @@ TEST(Repeats, AreSeenWhereverTheyLie) {
   Bytes rounded = testing::random_bytes(800'000, 1);
   rounded.resize(1'600'000);
   for (size_t i = 0; i < 800'000; ++i) rounded[800'000 + i] = rounded[i] ^ std::byte{i % 8 < 3};
-  EXPECT_NEAR(find_repeats(rounded, kF8).repeated, 500, 80);
-  EXPECT_EQ(find_repeats({}, kF8).repeated, 0u);
-  EXPECT_EQ(find_repeats(Bytes(10), kF8).constant, 0u);
+  EXPECT_NEAR(find_repeats(rounded, kOrderF8).repeated, 500, 80);
+  EXPECT_EQ(find_repeats({}, kOrderF8).repeated, 0u);
+  EXPECT_EQ(find_repeats(Bytes(10), kOrderF8).constant, 0u);
 }
 
 }  // namespace

@@ -21,8 +21,8 @@ static_assert(kMostFits * (sizeof(PlaneStencil) + sizeof(VolumeStencil) + 2 * kL
               kMaxParameterBytes);
 constexpr size_t kVolumeSamples = 360, kPlaneSamples = 240;
 constexpr size_t kFaceSamples = 120;  // for the planes of volumes' first rows
-constexpr size_t kLanes = 4;          // samples or columns that are worked on at once
-static_assert(kColumns % kLanes == 0);
+constexpr size_t kFitLanes = 4;       // samples or columns that are worked on at once
+static_assert(kColumns % kFitLanes == 0);
 
 // The normal equations of weighted least squares, the last column being the right-hand side; above the diagonal.
 struct Equations {
@@ -32,13 +32,13 @@ struct Equations {
 struct Accumulate {
   FOREBAY_KERNEL static void run(const Samples* samples, const double* weights, Equations* equations) {
     *equations = {};
-    for (size_t i = 0; i + kLanes <= samples->count(); i += kLanes) {
+    for (size_t i = 0; i + kFitLanes <= samples->count(); i += kFitLanes) {
       const double* row = samples->row(i);
       for (size_t j = 0; j < samples->taps; ++j) {
-        double weighted[kLanes];
-        for (size_t l = 0; l < kLanes; ++l) weighted[l] = weights[i + l] * row[l * kColumns + j];
+        double weighted[kFitLanes];
+        for (size_t l = 0; l < kFitLanes; ++l) weighted[l] = weights[i + l] * row[l * kColumns + j];
         double* __restrict sums = equations->at[j];
-        for (size_t k = j / kLanes * kLanes; k < kColumns; ++k)
+        for (size_t k = j / kFitLanes * kFitLanes; k < kColumns; ++k)
           sums[k] += (weighted[0] * row[k] + weighted[1] * row[kColumns + k]) +
                      (weighted[2] * row[2 * kColumns + k] + weighted[3] * row[3 * kColumns + k]);
       }
@@ -51,9 +51,9 @@ struct Predict {
   FOREBAY_KERNEL static void run(const Samples* samples, const double* stencil, double* predictions) {
     for (size_t i = 0; i < samples->count(); ++i) {
       const double* row = samples->row(i);
-      double sums[kLanes] = {};
-      for (size_t j = 0; j < kColumns; j += kLanes)
-        for (size_t l = 0; l < kLanes; ++l) sums[l] += stencil[j + l] * row[j + l];
+      double sums[kFitLanes] = {};
+      for (size_t j = 0; j < kColumns; j += kFitLanes)
+        for (size_t l = 0; l < kFitLanes; ++l) sums[l] += stencil[j + l] * row[j + l];
       predictions[i] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     }
   }

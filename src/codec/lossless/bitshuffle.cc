@@ -9,7 +9,7 @@
 namespace forebay::codec {
 namespace {
 
-constexpr size_t kTile = 1024;  // elements at a time; eight of them make one byte of each bit plane
+constexpr size_t kPlaneTile = 1024;  // elements at a time; eight of them make one byte of each bit plane
 constexpr size_t kMaxWidth = 8;
 
 // Transposes each word seen as an 8 x 8 matrix of bits: bit j of byte i becomes bit i of byte j. (Hacker's Delight,
@@ -45,9 +45,9 @@ class Bitshuffle final : public Codec {
   size_t encode(const Context& context, std::span<const std::byte> in, std::span<std::byte> out) const override {
     const size_t width = context.shape.type.size;
     const size_t whole = in.size() / width / 8 * 8;  // elements in full groups of eight; the rest is copied
-    std::byte planes[kTile * kMaxWidth];
-    for (size_t at = 0; at < whole; at += kTile) {
-      const size_t count = std::min(kTile, whole - at);
+    std::byte planes[kPlaneTile * kMaxWidth];
+    for (size_t at = 0; at < whole; at += kPlaneTile) {
+      const size_t count = std::min(kPlaneTile, whole - at);
       split_planes(in.data() + at * width, count, width, planes, count);
       run_kernel<TransposeBits>(planes, count * width / 8);
       for (size_t b = 0; b < width; ++b)
@@ -61,9 +61,9 @@ class Bitshuffle final : public Codec {
     FOREBAY_CHECK(check_transform_input(context.shape, in, out));
     const size_t width = context.shape.type.size;
     const size_t whole = out.size() / width / 8 * 8;
-    std::byte planes[kTile * kMaxWidth];
-    for (size_t at = 0; at < whole; at += kTile) {
-      const size_t count = std::min(kTile, whole - at);
+    std::byte planes[kPlaneTile * kMaxWidth];
+    for (size_t at = 0; at < whole; at += kPlaneTile) {
+      const size_t count = std::min(kPlaneTile, whole - at);
       for (size_t b = 0; b < width; ++b)
         join_planes(in.data() + (b * whole + at / 8), whole / 8, count / 8, 8, planes + b * count);
       run_kernel<TransposeBits>(planes, count * width / 8);

@@ -9,9 +9,9 @@
 namespace forebay::codec {
 namespace {
 
-constexpr int kDefaultLevel = 6;
+constexpr int kDeflateLevel = 6;
 
-struct FreeContext {
+struct FreeDeflate {
   void operator()(libdeflate_compressor* context) const { libdeflate_free_compressor(context); }
   void operator()(libdeflate_decompressor* context) const { libdeflate_free_decompressor(context); }
 };
@@ -27,14 +27,14 @@ class Deflate final : public Codec {
   size_t scratch_bytes(uint8_t level, size_t) const override { return level >= 10 ? kOptimalScratch : kScratch; }
 
   size_t encode(const Context& context, std::span<const std::byte> in, std::span<std::byte> out) const override {
-    const std::unique_ptr<libdeflate_compressor, FreeContext> state(
-        libdeflate_alloc_compressor(context.level == 0 ? kDefaultLevel : context.level));
+    const std::unique_ptr<libdeflate_compressor, FreeDeflate> state(
+        libdeflate_alloc_compressor(context.level == 0 ? kDeflateLevel : context.level));
     if (!state) return 0;
     return libdeflate_zlib_compress(state.get(), in.data(), in.size(), out.data(), out.size());
   }
 
   Result<void> decode(const Context&, std::span<const std::byte> in, std::span<std::byte> out) const override {
-    const std::unique_ptr<libdeflate_decompressor, FreeContext> state(libdeflate_alloc_decompressor());
+    const std::unique_ptr<libdeflate_decompressor, FreeDeflate> state(libdeflate_alloc_decompressor());
     if (!state) return fail(ErrorKind::limit, "no memory for a deflate context");
     const auto result = libdeflate_zlib_decompress(state.get(), in.data(), in.size(), out.data(), out.size(), nullptr);
     if (result != LIBDEFLATE_SUCCESS) return fail(ErrorKind::corrupt, "damaged deflate data");

@@ -11,11 +11,11 @@
 namespace forebay::codec {
 namespace {
 
-constexpr unsigned kDefaultLevel = 10;
+constexpr unsigned kFpcLevel = 10;
 
 // The exponent of the table size: tables of more than twice the elements would only cost time and memory.
 unsigned table_log(uint8_t level, size_t count) {
-  return std::min(level == 0 ? kDefaultLevel : level, static_cast<unsigned>(std::bit_width(count)));
+  return std::min(level == 0 ? kFpcLevel : level, static_cast<unsigned>(std::bit_width(count)));
 }
 
 // The two predictors of the paper's section 3, sharing what both sides do after each value.

@@ -12,15 +12,15 @@
 namespace forebay::codec {
 namespace {
 
-constexpr int kDefaultLevel = 3;
+constexpr int kZstdLevel = 3;
 constexpr int kMinWindowLog = 10, kMaxWindowLog = 27;  // what every decoder accepts without being asked
 
-struct FreeContext {
+struct FreeZstd {
   void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
 
-int effective_level(uint8_t level) { return level == 0 ? kDefaultLevel : level; }
+int effective_level(uint8_t level) { return level == 0 ? kZstdLevel : level; }
 
 // A window as long as the frame: the ranks of a group lie one after another, and copies lie a rank or more apart.
 int window_log(size_t raw) { return std::clamp(static_cast<int>(std::bit_width(raw)), kMinWindowLog, kMaxWindowLog); }
@@ -43,7 +43,7 @@ class Zstd final : public Codec {
   }
 
   size_t encode(const Context& context, std::span<const std::byte> in, std::span<std::byte> out) const override {
-    const std::unique_ptr<ZSTD_CCtx, FreeContext> state(ZSTD_createCCtx());
+    const std::unique_ptr<ZSTD_CCtx, FreeZstd> state(ZSTD_createCCtx());
     if (!state) return 0;
     ZSTD_CCtx_setParameter(state.get(), ZSTD_c_compressionLevel, effective_level(context.level));
     ZSTD_CCtx_setParameter(state.get(), ZSTD_c_windowLog, window_log(in.size()));
@@ -52,7 +52,7 @@ class Zstd final : public Codec {
   }
 
   Result<void> decode(const Context&, std::span<const std::byte> in, std::span<std::byte> out) const override {
-    const std::unique_ptr<ZSTD_DCtx, FreeContext> state(ZSTD_createDCtx());
+    const std::unique_ptr<ZSTD_DCtx, FreeZstd> state(ZSTD_createDCtx());
     if (!state) return fail(ErrorKind::limit, "no memory for a zstd context");
     const size_t size = ZSTD_decompressDCtx(state.get(), out.data(), out.size(), in.data(), in.size());
     if (ZSTD_isError(size)) return fail(ErrorKind::corrupt, std::string("zstd: ") + ZSTD_getErrorName(size));
@@ -67,7 +67,7 @@ class Zstd final : public Codec {
 }  // namespace
 
 size_t zstd_size_of_parts(uint8_t level, std::span<const std::byte> in, size_t parts) {
-  const std::unique_ptr<ZSTD_CCtx, FreeContext> state(ZSTD_createCCtx());
+  const std::unique_ptr<ZSTD_CCtx, FreeZstd> state(ZSTD_createCCtx());
   if (!state) return in.size();
   const size_t length = in.size() / parts;
   ZSTD_CCtx_setParameter(state.get(), ZSTD_c_compressionLevel, effective_level(level));

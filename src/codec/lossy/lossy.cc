@@ -35,13 +35,13 @@ bool all_pairs(const DataType& type, std::span<const std::byte> a, std::span<con
 }
 
 // What the values of a frame are like. All of them are finite.
-struct Values {
+struct Extremes {
   double smallest_magnitude = std::numeric_limits<double>::infinity();  // of those that are not 0
   double range = 0;
 };
 
-std::optional<Values> survey(const DataType& type, std::span<const std::byte> raw) {
-  Values values;
+std::optional<Extremes> survey(const DataType& type, std::span<const std::byte> raw) {
+  Extremes values;
   double low = std::numeric_limits<double>::infinity(), high = -low;
   const bool finite = all_pairs(type, raw, raw, [&](double x, double) {
     if (x != 0) values.smallest_magnitude = std::min(values.smallest_magnitude, std::abs(x));
@@ -54,7 +54,7 @@ std::optional<Values> survey(const DataType& type, std::span<const std::byte> ra
 }
 
 // What an error of 1 means, as the bound measures it, for the value x.
-double measure(BoundKind kind, const Values& values, double x) {
+double measure(BoundKind kind, const Extremes& values, double x) {
   switch (kind) {
     case BoundKind::relative:
       return std::abs(x);
@@ -66,7 +66,7 @@ double measure(BoundKind kind, const Values& values, double x) {
 }
 
 // The absolute error that keeps the bound for all values, before rounding.
-double tolerance_of(const ErrorBound& bound, const Values& values) {
+double tolerance_of(const ErrorBound& bound, const Extremes& values) {
   return bound.value * measure(bound.kind, values, values.smallest_magnitude);
 }
 
@@ -74,7 +74,7 @@ double tolerance_of(const ErrorBound& bound, const Values& values) {
 // are rounded numbers. A rounded difference that is less than a number is not really more than it; and the limit is
 // made smaller by more than its three roundings may have made it larger (where it is subnormal, it and the difference
 // are multiples of the least number, and the former is off by less than two halves of it).
-std::optional<double> error_of(const ErrorBound& bound, const Values& values, const DataType& type,
+std::optional<double> error_of(const ErrorBound& bound, const Extremes& values, const DataType& type,
                                std::span<const std::byte> raw, std::span<const std::byte> decoded) {
   constexpr double kShrink = 1 - 4 * std::numeric_limits<double>::epsilon();
   double largest = 0;

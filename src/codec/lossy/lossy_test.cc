@@ -16,12 +16,12 @@ namespace {
 using testing::all_shapes;
 using testing::byte_count;
 
-const DataType kTypes[] = {{Kind::floating, ByteOrder::little, 4},
-                           {Kind::floating, ByteOrder::little, 8},
-                           {Kind::floating, ByteOrder::big, 4},
-                           {Kind::floating, ByteOrder::big, 8}};
+const DataType kLossyTypes[] = {{Kind::floating, ByteOrder::little, 4},
+                                {Kind::floating, ByteOrder::little, 8},
+                                {Kind::floating, ByteOrder::big, 4},
+                                {Kind::floating, ByteOrder::big, 8}};
 
-const FrameShape kVolume{kTypes[1], {Block{{1, 24, 20, 28}}, Block{{1, 24, 20, 28}}}};
+const FrameShape kBox{kLossyTypes[1], {Block{{1, 24, 20, 28}}, Block{{1, 24, 20, 28}}}};
 
 Bytes bytes_of(const DataType& type, const std::vector<double>& values) {
   Bytes bytes;
@@ -76,7 +76,7 @@ class Lossy : public ::testing::Test {
 
 TEST_F(Lossy, KeepsEveryBoundForAnyValues) {
   size_t encoded = 0, frames = 0;
-  for (const DataType& type : kTypes)
+  for (const DataType& type : kLossyTypes)
     for (const auto& [name, blocks] : all_shapes()) {
       const FrameShape shape{type, blocks};
       Bytes finite = testing::random_bytes(byte_count(shape), 9);
@@ -96,9 +96,9 @@ TEST_F(Lossy, KeepsEveryBoundForAnyValues) {
 }
 
 TEST_F(Lossy, SavesMuchOfSmoothFields) {
-  const Bytes raw = testing::smooth_bytes(kVolume, 1);
+  const Bytes raw = testing::smooth_bytes(kBox, 1);
   for (const BoundKind kind : {BoundKind::absolute, BoundKind::relative, BoundKind::range}) {
-    const auto lossy = encode_lossy({kind, 1e-3}, kVolume, raw, raw.size());
+    const auto lossy = encode_lossy({kind, 1e-3}, kBox, raw, raw.size());
     ASSERT_TRUE(lossy);
     EXPECT_LT(lossy->encoded.payload.size(), raw.size() / 4) << to_string(kind);
     EXPECT_GT(lossy->note.error, 0);
@@ -106,7 +106,7 @@ TEST_F(Lossy, SavesMuchOfSmoothFields) {
 }
 
 TEST_F(Lossy, BearsHugeAndTinyValuesSideBySide) {
-  for (const DataType& type : kTypes)
+  for (const DataType& type : kLossyTypes)
     for (const double scale : {1e-320, 1e-310, 1e-45, 1e-38, 1e30, 1e38, 1e300, 1.7e308}) {
       std::vector<double> values(4000);
       for (size_t i = 0; i < values.size(); ++i) {
@@ -123,33 +123,33 @@ TEST_F(Lossy, BearsHugeAndTinyValuesSideBySide) {
 
 TEST_F(Lossy, RefusesFramesThatAreNotFinite) {
   for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
-    std::vector<double> values(kVolume.element_total(), 2.5);
+    std::vector<double> values(kBox.element_total(), 2.5);
     values[777] = bad;
-    EXPECT_FALSE(encode_lossy({BoundKind::absolute, 1}, kVolume, bytes_of(kVolume.type, values), SIZE_MAX));
+    EXPECT_FALSE(encode_lossy({BoundKind::absolute, 1}, kBox, bytes_of(kBox.type, values), SIZE_MAX));
   }
 }
 
 TEST_F(Lossy, KeepsZerosUnderARelativeBound) {
   // Whole cells of zeros stay zeros; a zero among others does not, so that the frame stays lossless.
-  std::vector<double> values(kVolume.element_total());
+  std::vector<double> values(kBox.element_total());
   for (size_t i = values.size() / 2; i < values.size(); ++i) values[i] = 5 + std::sin(static_cast<double>(i) / 100);
-  EXPECT_TRUE(check({BoundKind::relative, 1e-3}, kVolume, bytes_of(kVolume.type, values), "halves"));
+  EXPECT_TRUE(check({BoundKind::relative, 1e-3}, kBox, bytes_of(kBox.type, values), "halves"));
   testing::Random random(4);
   for (double& value : values)
     value = random.next() % 3 == 0 ? 0 : 1 + 1e-3 * static_cast<double>(random.next() % 1000);
-  EXPECT_FALSE(check({BoundKind::relative, 1e-3}, kVolume, bytes_of(kVolume.type, values), "scattered"));
+  EXPECT_FALSE(check({BoundKind::relative, 1e-3}, kBox, bytes_of(kBox.type, values), "scattered"));
 }
 
 TEST_F(Lossy, RefusesWhatDoesNotPay) {
-  const Bytes raw = testing::smooth_bytes(kVolume, 1);
-  const auto lossy = encode_lossy({BoundKind::absolute, 1e-3}, kVolume, raw, raw.size());
+  const Bytes raw = testing::smooth_bytes(kBox, 1);
+  const auto lossy = encode_lossy({BoundKind::absolute, 1e-3}, kBox, raw, raw.size());
   ASSERT_TRUE(lossy);
   const size_t size = lossy->encoded.payload.size();
-  EXPECT_FALSE(encode_lossy({BoundKind::absolute, 1e-3}, kVolume, raw, size));
-  EXPECT_TRUE(encode_lossy({BoundKind::absolute, 1e-3}, kVolume, raw, size + 1));
+  EXPECT_FALSE(encode_lossy({BoundKind::absolute, 1e-3}, kBox, raw, size));
+  EXPECT_TRUE(encode_lossy({BoundKind::absolute, 1e-3}, kBox, raw, size + 1));
   Bytes noise = testing::random_bytes(raw.size(), 3);
   for (size_t i = 7; i < noise.size(); i += 8) noise[i] = std::byte{0x3f};
-  EXPECT_FALSE(encode_lossy({BoundKind::absolute, 1e-300}, kVolume, noise, noise.size()));
+  EXPECT_FALSE(encode_lossy({BoundKind::absolute, 1e-300}, kBox, noise, noise.size()));
 }
 
 TEST_F(Lossy, IsOnlyForFloatingPoint) {
@@ -168,7 +168,7 @@ constexpr uint8_t kRecipe[] = {0x01, 0x60, 0x00, 0x00, 0x2a, 0x19, 0x01, 0x00, 0
 constexpr uint8_t kPayload[] = {0x11, 0x49, 0x85, 0x94, 0x5a, 0x04, 0x54, 0x84, 0x49, 0x00, 0x00, 0x98, 0x88, 0x29,
                                 0x68, 0x82, 0x80, 0x03, 0xab, 0x0a, 0x88, 0x00, 0x00, 0x98, 0x68, 0x75, 0xc2, 0xa6,
                                 0xd2, 0x14, 0x00, 0xc0, 0x44, 0x2b, 0x46, 0x51, 0x10, 0x41, 0x00, 0x14, 0x01, 0x00};
-const FrameShape kGoldenShape{kTypes[0], {Block{{1, 1, 5, 6}}}};
+const FrameShape kGoldenShape{kLossyTypes[0], {Block{{1, 1, 5, 6}}}};
 
 TEST_F(Lossy, StreamsStayReadable) {
   std::vector<double> expected;
@@ -193,7 +193,7 @@ TEST_F(Lossy, CannotBeNamedInAChain) {
   const auto chain = parse_chain("shuffle,zfp");
   ASSERT_FALSE(chain);
   EXPECT_EQ(chain.error().kind, ErrorKind::invalid_argument);
-  EXPECT_EQ(encode({{.id = kZfpId}}, kVolume, testing::smooth_bytes(kVolume, 1)).recipe, Bytes());
+  EXPECT_EQ(encode({{.id = kZfpId}}, kBox, testing::smooth_bytes(kBox, 1)).recipe, Bytes());
 }
 
 TEST(LossyParameters, ThatAreHostileAreCorrupt) {

@@ -13,7 +13,7 @@ namespace {
 
 using testing::Frame;
 
-constexpr DataType kF4{Kind::floating, ByteOrder::little, 4}, kF8{Kind::floating, ByteOrder::little, 8};
+constexpr DataType kRelationF4{Kind::floating, ByteOrder::little, 4}, kRelationF8{Kind::floating, ByteOrder::little, 8};
 const Relation kValue{RelationKind::value, {{1, true, -0.25}, {0, false, 0.75}}};
 const Relation kChange{RelationKind::change, {{0, false, 1.5}, {1, false, -2.0}, {0, true, 1e-3}}};
 
@@ -91,7 +91,7 @@ std::vector<Case> cases(const DataType& type) {
 }
 
 TEST(RelationTransform, DoesTheArithmeticOfTheDocument) {
-  for (const DataType& type : {kF4, kF8})
+  for (const DataType& type : {kRelationF4, kRelationF8})
     for (const Case& test : cases(type))
       for (const Relation& relation : {kValue, kChange}) {
         const Bytes parameters = encode_relation(relation);
@@ -105,7 +105,7 @@ TEST(RelationTransform, DoesTheArithmeticOfTheDocument) {
 }
 
 TEST(RelationTransform, IsTheSameWithAndWithoutVectors) {
-  for (const DataType& type : {kF4, kF8})
+  for (const DataType& type : {kRelationF4, kRelationF8})
     for (const Case& test : cases(type))
       for (const Relation& relation : {kValue, kChange}) {
         const LorenzoArray array = lorenzo_array(test.shape.blocks[0], 3);
@@ -124,7 +124,7 @@ TEST(RelationTransform, IsTheSameWithAndWithoutVectors) {
 }
 
 TEST(RelationTransform, NeedsItsReferences) {
-  const Case test = cases(kF8).front();
+  const Case test = cases(kRelationF8).front();
   const Bytes parameters = encode_relation(kValue);
   Bytes out(test.raw.size());
   const Codec& codec = *find_codec(kRelationId);
@@ -144,7 +144,7 @@ TEST(RelationTransform, NeverChanges) {
                                                           {&kChange, 0xfc4e31b6df075f47}};
   for (const auto& [relation, hash] : goldens) {
     Bytes all;
-    for (const DataType& type : {kF4, kF8}) {
+    for (const DataType& type : {kRelationF4, kRelationF8}) {
       const Case test = cases(type)[6];
       const auto references = test.spans();
       Bytes out(test.raw.size());

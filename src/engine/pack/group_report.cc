@@ -22,7 +22,7 @@ void StageSeconds::add(const StageSeconds& other) {
 
 namespace {
 
-std::unexpected<Error> bad(const std::string& what) {
+std::unexpected<Error> bad_report(const std::string& what) {
   return fail(ErrorKind::corrupt, "report of a rank group: " + what);
 }
 
@@ -175,7 +175,7 @@ std::string to_text(const GroupReports& reports) {
 Result<GroupReport> parse_group_report(std::string_view text) {
   Fields fields;
   GroupReport report = report_of(fields, Json::parse(text, nullptr, false));
-  if (!fields.ok()) return bad("its '" + fields.wrong() + "' is missing or impossible");
+  if (!fields.ok()) return bad_report("its '" + fields.wrong() + "' is missing or impossible");
   return report;
 }
 
@@ -186,9 +186,9 @@ Result<GroupReports> parse_group_reports(std::string_view text) {
   for (const Json* one : fields.elements(json, "list")) {
     const auto pair = fields.elements(*one, "list", 2);
     const uint64_t number = fields.number(*pair[0], "number");
-    if (!reports.try_emplace(number, report_of(fields, *pair[1])).second) return bad("a group has two");
+    if (!reports.try_emplace(number, report_of(fields, *pair[1])).second) return bad_report("a group has two");
   }
-  if (!fields.ok()) return bad("its '" + fields.wrong() + "' is missing or impossible");
+  if (!fields.ok()) return bad_report("its '" + fields.wrong() + "' is missing or impossible");
   return reports;
 }
 
@@ -208,7 +208,8 @@ Result<void> add_parents(const store::Manifest& parent, const GroupReports& repo
   const auto known = candidates(parent);
   for (store::ParentEntry& used : manifest.parents) {
     const auto found = std::ranges::find(known, used.name, &store::ParentEntry::name);
-    if (found == known.end()) return bad(fmt::format("it refers to '{}', which is no parent of the set", used.name));
+    if (found == known.end())
+      return bad_report(fmt::format("it refers to '{}', which is no parent of the set", used.name));
     used.created_ns = found->created_ns;
   }
   if (!manifest.parents.empty()) manifest.since_full = parent.since_full + 1;
@@ -235,8 +236,8 @@ Result<store::Manifest> make_manifest(const SetFacts& set, const GroupReports& r
                            .since_chosen = set.since_chosen,
                            .origin = set.origin};
   for (const auto& [number, report] : reports) {
-    if (report.lossy.size() != set.lossy.size()) return bad("it was packed by other rules");
-    if (!set.parent && !report.parents.empty()) return bad("it refers to another set");
+    if (report.lossy.size() != set.lossy.size()) return bad_report("it was packed by other rules");
+    if (!set.parent && !report.parents.empty()) return bad_report("it refers to another set");
     manifest.containers.push_back(report.entry);
   }
   if (set.parent) FOREBAY_CHECK(add_parents(*set.parent, reports, manifest));

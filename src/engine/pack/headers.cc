@@ -15,7 +15,7 @@ constexpr size_t kMaxRemarkBytes = 1 << 10;
 // and in a growing vector three times its size.
 constexpr uint64_t kMemoryPerRemarkByte = 3 * sizeof(LayoutRemark) / 8 + 1;
 
-std::unexpected<Error> bad(const std::string& what) { return fail(ErrorKind::corrupt, "headers: " + what); }
+std::unexpected<Error> bad_headers(const std::string& what) { return fail(ErrorKind::corrupt, "headers: " + what); }
 
 void append_number(Bytes& to, std::unsigned_integral auto value) {
   to.resize(to.size() + sizeof value);
@@ -25,11 +25,12 @@ void append_number(Bytes& to, std::unsigned_integral auto value) {
 Result<std::vector<LayoutRemark>> parse_remarks(std::span<const std::byte> bytes, size_t files) {
   std::vector<LayoutRemark> remarks;
   while (!bytes.empty()) {
-    if (bytes.size() < 8) return bad("a remark is cut short");
+    if (bytes.size() < 8) return bad_headers("a remark is cut short");
     const auto file = load_le<uint32_t>(bytes.data()), length = load_le<uint32_t>(bytes.data() + 4);
     bytes = bytes.subspan(8);
-    if (length > bytes.size() || length > kMaxRemarkBytes) return bad("a remark is cut short, or too long");
-    if (file >= files || (!remarks.empty() && file <= remarks.back().file)) return bad("a remark is on no file");
+    if (length > bytes.size() || length > kMaxRemarkBytes) return bad_headers("a remark is cut short, or too long");
+    if (file >= files || (!remarks.empty() && file <= remarks.back().file))
+      return bad_headers("a remark is on no file");
     remarks.push_back({file, std::string(as_text(bytes.first(length)))});
     bytes = bytes.subspan(length);
   }
@@ -61,7 +62,7 @@ class HeaderIndex {
       for (uint32_t i = 0; i < one.catalogue.files.size(); ++i) {
         const std::string& name = one.catalogue.files[i].name;
         if (!index.places_.try_emplace(name, Place{&one, i}).second)
-          return bad("the file '" + name + "' is there twice");
+          return bad_headers("the file '" + name + "' is there twice");
       }
     }
     return index;
@@ -80,7 +81,7 @@ class HeaderIndex {
     format::ReadLayout read{.layout = layout_of(headers->catalogue, row), .remark = remark_on(*headers, number)};
     const size_t variables = read.layout.variables.size();
     if (normalise(read.layout, row.size) != 0 || read.layout.variables.size() != variables)
-      return bad("the file '" + row.name + "' has an impossible layout");
+      return bad_headers("the file '" + row.name + "' has an impossible layout");
     return read;
   }
 
@@ -122,10 +123,10 @@ Result<Bytes> encode_headers(const Headers& headers) {
 }
 
 Result<Headers> decode_headers(std::span<const std::byte> bytes, uint64_t max_bytes) {
-  if (bytes.size() < 8) return bad("they are cut short");
+  if (bytes.size() < 8) return bad_headers("they are cut short");
   const auto length = load_le<uint64_t>(bytes.data());
   bytes = bytes.subspan(8);
-  if (length > bytes.size()) return bad("they are cut short");
+  if (length > bytes.size()) return bad_headers("they are cut short");
   const auto remarks = bytes.subspan(length);
   if (bytes.size() > max_bytes || remarks.size() * kMemoryPerRemarkByte > max_bytes)
     return fail(ErrorKind::limit, "headers take more memory than they may");

@@ -29,14 +29,14 @@ Grid grid_of(const Shape& dims) {
 }
 
 // A stretch of a row: its elements in their stream, and how far before them the neighbouring rows lie (0: none).
-struct Place {
+struct RowsPlace {
   uint32_t stream = 0;
   uint64_t begin = 0, count = 0;
   uint64_t up = 0, back = 0;
 };
 
 // The stretch of a row with the rows before it, around element `at` of a stream of arrays of the shape `dims`.
-Place place_at(uint32_t stream, const Shape& dims, uint64_t at) {
+RowsPlace place_at(uint32_t stream, const Shape& dims, uint64_t at) {
   const Grid grid = grid_of(dims);
   const uint64_t plane = grid.rows * grid.count;
   const uint64_t array = at / (grid.planes * plane) * (grid.planes * plane);
@@ -51,9 +51,9 @@ Place place_at(uint32_t stream, const Shape& dims, uint64_t at) {
           .back = grid.planes > 1 ? plane : 0};
 }
 
-std::vector<Place> places_of(const merge::Plan& plan, const merge::FrameGroup& group) {
+std::vector<RowsPlace> places_of(const merge::Plan& plan, const merge::FrameGroup& group) {
   const Catalogue& catalogue = plan.catalogue();
-  std::vector<Place> places;
+  std::vector<RowsPlace> places;
   uint64_t end = 0;  // of the streams so far, in elements
   uint64_t next = 0;
   const uint64_t total = group.bytes / group.type.size;
@@ -80,19 +80,19 @@ class Elements {
       : plan_(plan), group_(plan.groups()[group]), sources_(sources) {}
 
   // Appends all that the places offer to `sample`. The sources may be far away: everything is read at once.
-  Result<void> append(std::span<const Place> places, codec::FieldSample& sample) const {
+  Result<void> append(std::span<const RowsPlace> places, codec::FieldSample& sample) const {
     uint64_t elements = 0;
-    for (const Place& place : places) elements += rows_of(place).size() * place.count;
+    for (const RowsPlace& place : places) elements += rows_of(place).size() * place.count;
     Bytes bytes(elements * group_.type.size);
     FOREBAY_CHECK(read(places, bytes));
     std::span<const std::byte> rest = bytes;
-    for (const Place& place : places) append(place, rest, sample);
+    for (const RowsPlace& place : places) append(place, rest, sample);
     return {};
   }
 
  private:
   // How far before a place's row the rows lie that matter: itself, and those of its neighbours that are there.
-  static std::vector<uint64_t> rows_of(const Place& place) {
+  static std::vector<uint64_t> rows_of(const RowsPlace& place) {
     std::vector<uint64_t> distances = {0};
     if (place.up != 0) distances.push_back(place.up);
     if (place.back != 0) distances.push_back(place.back);
@@ -100,10 +100,10 @@ class Elements {
     return distances;
   }
 
-  Result<void> read(std::span<const Place> places, std::span<std::byte> out) const {
+  Result<void> read(std::span<const RowsPlace> places, std::span<std::byte> out) const {
     const uint64_t width = group_.type.size;
     PieceReader reader(sources_, out);
-    for (const Place& place : places) {
+    for (const RowsPlace& place : places) {
       for (const uint64_t distance : rows_of(place)) {
         const merge::Slice slice{group_.streams[place.stream], (place.begin - distance) * width, place.count * width};
         Result<void> done;
@@ -117,7 +117,7 @@ class Elements {
   }
 
   // Takes the rows of `place` off the beginning of `rest`.
-  void append(const Place& place, std::span<const std::byte>& rest, codec::FieldSample& sample) const {
+  void append(const RowsPlace& place, std::span<const std::byte>& rest, codec::FieldSample& sample) const {
     const auto next_row = [&](bool is_there) {
       std::vector<double> values(place.count, 0);
       for (size_t i = 0; is_there && i < values.size(); ++i, rest = rest.subspan(group_.type.size))
@@ -170,7 +170,7 @@ void keep_telling_cells(std::vector<codec::FieldSample>& fields) {
 
 Result<std::vector<codec::FieldSample>> sample_family(const merge::Plan& plan, std::span<const uint32_t> family,
                                                       Sources& sources) {
-  const std::vector<Place> places = places_of(plan, plan.groups()[family.front()]);
+  const std::vector<RowsPlace> places = places_of(plan, plan.groups()[family.front()]);
   std::vector<codec::FieldSample> fields(family.size());
   for (size_t f = 0; f < family.size(); ++f) {
     FOREBAY_CHECK(Elements(plan, family[f], sources).append(places, fields[f]));

@@ -12,7 +12,7 @@
 namespace forebay::engine {
 namespace {
 
-using Found = std::vector<std::optional<codec::FieldRelation>>;
+using FoundRelations = std::vector<std::optional<codec::FieldRelation>>;
 
 // `relation`, whose references are indices into the family, as a rule for the plan.
 RelationPlan::Rule rule_of(const codec::Relation& relation, std::span<const uint32_t> family) {
@@ -46,9 +46,9 @@ class Memory {
   }
 
   // The relations fitted to this sample; nothing if there are none, or one of them has lost its hold.
-  std::optional<Found> fit(std::span<const codec::FieldSample> fields, const DataType& type) const {
+  std::optional<FoundRelations> fit(std::span<const codec::FieldSample> fields, const DataType& type) const {
     if (known_.empty()) return std::nullopt;
-    Found found(fields.size());
+    FoundRelations found(fields.size());
     for (const auto& [target, known] : known_) {
       const auto& relation = known.relation;
       found[target] = codec::fit_relation(fields, type, target, relation);
@@ -175,7 +175,7 @@ Result<RelationPlan> find_relations(const merge::Plan& plan, Sources& sources,
   for (const auto& family : searchable_families(plan, is_exact)) {
     FOREBAY_TRY(const auto fields, sample_family(plan, family, sources));
     const DataType type = plan.groups()[family.front()].type;
-    std::optional<Found> found = Memory(plan, family, remembered).fit(fields, type);
+    std::optional<FoundRelations> found = Memory(plan, family, remembered).fit(fields, type);
     if (!found) found = codec::find_relations(fields, type);
     for (size_t i = 0; i < family.size(); ++i)
       if ((*found)[i]) relations.add(family[i], rule_of((*found)[i]->relation, family));

@@ -89,8 +89,9 @@ TEST_F(SetBeforeTest, AnotherNumberOfFramesIsAnotherGroup) {
   const OpenSet small = open("small");
   const merge::Plan& plan = *small.containers.front().plan;
   for (uint32_t number = 0; number < plan.frames().size(); ++number)
-    if (plan.groups()[plan.frames()[number].group].frame_count > 1)
+    if (plan.groups()[plan.frames()[number].group].frame_count > 1) {
       EXPECT_EQ(remembered.find(plan, number), nullptr) << number;
+    }
   expect_restores("small");
 }
 

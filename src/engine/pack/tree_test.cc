@@ -95,7 +95,9 @@ TEST_F(TreeTest, FindsFilesDirectoriesAndLinks) {
   ASSERT_EQ(tree->files.size(), 6u);
   EXPECT_EQ(tree->files.back().row.name, "a/rank1.bin");
   for (const SourceFile& file : tree->files)
-    if (file.row.name == "link") EXPECT_EQ(file.row.link_target, "/etc");
+    if (file.row.name == "link") {
+      EXPECT_EQ(file.row.link_target, "/etc");
+    }
 }
 
 TEST_F(TreeTest, SeveralRootsKeepTheirNames) {

@@ -25,14 +25,14 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view kTag = "forebay-job-summary";
-constexpr uint64_t kVersion = 1;
-constexpr uint64_t kMostBytes = 1 << 20;
+constexpr std::string_view kSummaryTag = "forebay-job-summary";
+constexpr uint64_t kSummaryVersion = 1;
+constexpr uint64_t kMostSummaryBytes = 1 << 20;
 constexpr int kMostSameIds = 10'000;
 constexpr const char* kLeaseName = "lease";
 constexpr const char* kSummaryName = "summary";
 constexpr const char* kLogName = "log";
-constexpr std::string_view kNew = ".new-", kGone = ".gone-", kTime = ".time-";
+constexpr std::string_view kNewJob = ".new-", kGone = ".gone-", kTime = ".time-";
 
 std::string in(const std::string& directory, std::string_view name) { return fmt::format("{}/{}", directory, name); }
 
@@ -61,9 +61,9 @@ JobEntry look(const std::string& jobs, const std::string& id, int64_t now) {
     entry.lease = *std::move(lease);
   }
   const std::string path = in(entry.path, kSummaryName);
-  if (const auto text = store::read_text(path, kMostBytes)) {
+  if (const auto text = store::read_text(path, kMostSummaryBytes)) {
     entry.state = JobState::ended;
-    if (auto summary = store::unseal(kTag, *text, kVersion, path)) entry.summary = *std::move(summary);
+    if (auto summary = store::unseal(kSummaryTag, *text, kSummaryVersion, path)) entry.summary = *std::move(summary);
   }
   return entry;
 }
@@ -110,7 +110,7 @@ void clean_hidden(const std::string& jobs, const std::string& name, int64_t now)
   if (::lstat(path.c_str(), &info) != 0 || info.st_uid != ::geteuid()) return;
   if (name.starts_with(kGone)) (void)store::remove_tree(AT_FDCWD, path, path);
   if (name.starts_with(kTime) && now - info.st_mtim.tv_sec > kLease.count()) ::unlink(path.c_str());
-  if (!name.starts_with(kNew)) return;
+  if (!name.starts_with(kNewJob)) return;
   const auto lease = see_lease(lease_of(path), now);
   const bool never_was = !lease && lease.error().kind == ErrorKind::not_found;
   if ((lease && lease->life == Life::dead) || (never_was && now - info.st_mtim.tv_sec > kForgotten.count()))
@@ -139,7 +139,7 @@ std::string lease_of(const std::string& job_directory) { return in(job_directory
 
 Result<std::string> make_job_directory(const std::string& jobs, const std::string& id, const Holder& holder) {
   if (::mkdir(jobs.c_str(), 0777) != 0 && errno != EEXIST) return fail_errno(errno, "mkdir", jobs);
-  const std::string made = in(jobs, fmt::format("{}{}", kNew, store::random_token()));
+  const std::string made = in(jobs, fmt::format("{}{}", kNewJob, store::random_token()));
   if (::mkdir(made.c_str(), 0700) != 0) return fail_errno(errno, "mkdir", made);
   Result<void> moved = write_lease(made, kLeaseName, holder);
   for (int number = 1; moved; ++number) {
@@ -167,9 +167,9 @@ Result<std::vector<JobEntry>> list_jobs(const std::string& jobs) {
 }
 
 Result<void> end_job(const std::string& job_directory, json summary, bool keep_logs) {
-  summary["version"] = kVersion;
-  const std::string hidden = fmt::format("{}{}", kNew, store::random_token());
-  FOREBAY_CHECK(store::write_text(job_directory, hidden, store::seal(kTag, summary)));
+  summary["version"] = kSummaryVersion;
+  const std::string hidden = fmt::format("{}{}", kNewJob, store::random_token());
+  FOREBAY_CHECK(store::write_text(job_directory, hidden, store::seal(kSummaryTag, summary)));
   const std::string from = in(job_directory, hidden), to = in(job_directory, kSummaryName);
   const auto renamed = store::rename_new(AT_FDCWD, from, AT_FDCWD, to, to);
   if (!renamed) ::unlink(from.c_str());

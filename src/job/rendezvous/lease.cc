@@ -20,7 +20,7 @@
 namespace forebay::job {
 namespace {
 
-constexpr uint64_t kMostBytes = 64 << 10;
+constexpr uint64_t kMostLeaseBytes = 64 << 10;
 
 Result<std::string> processes_of_this_node() {
   const std::string boot_file = "/proc/sys/kernel/random/boot_id", space_file = "/proc/self/ns/pid";
@@ -113,7 +113,7 @@ LeaseKeeper::~LeaseKeeper() {
 }
 
 Result<LeaseSeen> see_lease(const std::string& path, int64_t now_seconds) {
-  FOREBAY_TRY(const std::string text, store::read_text(path, kMostBytes));
+  FOREBAY_TRY(const std::string text, store::read_text(path, kMostLeaseBytes));
   LeaseSeen seen;
   FOREBAY_TRY(seen.holder, parse_holder(text, path));
   struct stat info{};

@@ -7,23 +7,23 @@
 namespace forebay::job {
 namespace {
 
-constexpr std::string_view kTag = "forebay-lease";
-constexpr uint64_t kVersion = 1;
+constexpr std::string_view kLeaseTag = "forebay-lease";
+constexpr uint64_t kLeaseVersion = 1;
 
 }  // namespace
 
 std::string seal_holder(const Holder& holder) {
-  return store::seal(kTag, {{"version", kVersion},
-                            {"host", holder.host},
-                            {"processes", holder.processes},
-                            {"pid", holder.pid},
-                            {"pid_started", holder.pid_started},
-                            {"began_seconds", holder.began_seconds},
-                            {"command", holder.command}});
+  return store::seal(kLeaseTag, {{"version", kLeaseVersion},
+                                 {"host", holder.host},
+                                 {"processes", holder.processes},
+                                 {"pid", holder.pid},
+                                 {"pid_started", holder.pid_started},
+                                 {"began_seconds", holder.began_seconds},
+                                 {"command", holder.command}});
 }
 
 Result<Holder> parse_holder(std::string_view text, const std::string& path) {
-  FOREBAY_TRY(const nlohmann::json body, store::unseal(kTag, text, kVersion, path));
+  FOREBAY_TRY(const nlohmann::json body, store::unseal(kLeaseTag, text, kLeaseVersion, path));
   Holder holder;
   const auto find = [&](const char* key) { return body.contains(key) ? body.at(key) : nlohmann::json(); };
   const auto read_text = [&](const char* key, std::string& to) {

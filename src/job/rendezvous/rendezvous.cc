@@ -24,8 +24,8 @@
 namespace forebay::job {
 namespace {
 
-constexpr std::string_view kTag = "forebay-place";
-constexpr uint64_t kVersion = 1;
+constexpr std::string_view kPlaceTag = "forebay-place";
+constexpr uint64_t kPlaceVersion = 1;
 constexpr uint64_t kMaxPlaceBytes = 64 << 10;
 constexpr std::string_view kSecret = "secret";
 constexpr std::string_view kCoordinator = "coordinator.";
@@ -95,15 +95,15 @@ Result<Place> read_place(const std::string& path) {
 }  // namespace
 
 std::string seal_place(const Place& place) {
-  return store::seal(kTag, {{"version", kVersion},
-                            {"addresses", place.addresses},
-                            {"host", place.host},
-                            {"node", place.node},
-                            {"pid", place.pid}});
+  return store::seal(kPlaceTag, {{"version", kPlaceVersion},
+                                 {"addresses", place.addresses},
+                                 {"host", place.host},
+                                 {"node", place.node},
+                                 {"pid", place.pid}});
 }
 
 Result<Place> parse_place(std::string_view text, const std::string& path) {
-  FOREBAY_TRY(const nlohmann::json body, store::unseal(kTag, text, kVersion, path));
+  FOREBAY_TRY(const nlohmann::json body, store::unseal(kPlaceTag, text, kPlaceVersion, path));
   Place place;
   const auto read = [&](const char* key, std::string& to) {
     const auto member = body.find(key);

@@ -8,7 +8,6 @@
 namespace forebay::job {
 namespace {
 
-constexpr uint32_t kMostSlots = 1u << 20;
 constexpr uint32_t kMostNodes = 1u << 20;
 
 std::optional<uint32_t> number_of(std::string_view text, uint32_t most) {

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "job/run/pipe.h"
 #include "store/files.h"
 
 namespace forebay::job {
@@ -27,16 +28,6 @@ constexpr const char* kVariable = "FOREBAY_RUN";
 constexpr char kGoodbye = 'q';
 constexpr auto kLook = 100ms;
 constexpr auto kLast = 10s;  // for processes that were killed to be gone
-
-struct Pipe {
-  Fd read, write;
-};
-
-Result<Pipe> make_pipe() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return fail_errno(errno, "pipe", {});
-  return Pipe{Fd(ends[0]), Fd(ends[1])};
-}
 
 std::string environment_of(const char* pid) {
   constexpr size_t kMost = 4 << 20;

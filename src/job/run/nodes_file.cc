@@ -10,8 +10,6 @@
 namespace forebay::job {
 namespace {
 
-constexpr uint32_t kMostSlots = 1u << 20;
-
 std::optional<uint32_t> number_of(std::string_view text) {
   uint32_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -11,6 +11,8 @@
 
 namespace forebay::job {
 
+inline constexpr uint32_t kMostSlots = 1u << 20;  // of a node
+
 // How a line says the number of slots: the launchers do not understand each other's.
 enum class SlotStyle : uint8_t {
   lines,   // a line for each

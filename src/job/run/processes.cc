@@ -16,18 +16,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "job/run/pipe.h"
+
 namespace forebay::job {
 namespace {
-
-struct Pipe {
-  Fd read, write;
-};
-
-Result<Pipe> make_pipe() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return fail_errno(errno, "pipe", {});
-  return Pipe{Fd(ends[0]), Fd(ends[1])};
-}
 
 // The environment of this process with `more` in it.
 std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& more) {

@@ -24,7 +24,7 @@ constexpr auto kHurryTime = 5s;     // likewise, when the drain has failed: the 
 constexpr auto kLeaveTime = 2s;     // likewise, when nothing is waited for
 constexpr auto kOrphanTime = 3s;    // for what the application left behind to end when told to
 constexpr auto kEndTime = 10s;      // for the rest after a drain, before the job's time is over
-constexpr auto kLook = 50ms;        // between looks at orphans, whose deaths come one after another
+constexpr auto kOrphanLook = 50ms;  // between looks at orphans, whose deaths come one after another
 constexpr auto kLookAgain = 500ms;  // for what a restart waits for
 constexpr auto kTellTime = 30s;     // for a coordinator to know which nodes are lost
 
@@ -364,7 +364,7 @@ class Run {
       if (!told || kills)
         for (const pid_t pid : left) ::kill(pid, kills ? SIGKILL : SIGTERM);
       told = true;
-      handle(Clock::now() + kLook);
+      handle(Clock::now() + kOrphanLook);
     }
   }
 

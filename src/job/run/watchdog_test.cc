@@ -14,7 +14,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using Time = std::chrono::steady_clock::time_point;
 
-const Time kStart{1000h};
+const Time kBegin{1000h};
 
 Sight sight_of(std::chrono::milliseconds used, uint64_t sets = 0, uint32_t processes = 2) {
   Sight sight;
@@ -29,9 +29,9 @@ class ProgressTest : public testing::Test {
   // What is found at a look every second from then on, as `sight` shows it; the time of the first finding in seconds,
   // or 0.
   int first_finding(const std::function<std::optional<Sight>(int)>& sight, int seconds = 60) {
-    watch.begin(kStart);
+    watch.begin(kBegin);
     for (int i = 1; i <= seconds; ++i)
-      if (const auto why = watch.look(sight(i), kStart + i * 1s)) {
+      if (const auto why = watch.look(sight(i), kBegin + i * 1s)) {
         text = *why;
         return i;
       }
@@ -97,11 +97,11 @@ TEST(NodeWatch, ANodeIsLostWhenItsAgentStaysAway) {
   NodeWatch watch(10s);
   const std::vector<std::string> hosts{"n1", "n2"};
   Sight sight = sight_of(0ms);
-  EXPECT_THAT(watch.look(hosts, sight, kStart), IsEmpty());
+  EXPECT_THAT(watch.look(hosts, sight, kBegin), IsEmpty());
   sight.nodes.pop_back();
-  EXPECT_THAT(watch.look(hosts, sight, kStart + 1s), IsEmpty());
-  EXPECT_THAT(watch.look(hosts, sight, kStart + 10s), IsEmpty());
-  EXPECT_THAT(watch.look(hosts, sight, kStart + 11s), ElementsAre("n2"));
+  EXPECT_THAT(watch.look(hosts, sight, kBegin + 1s), IsEmpty());
+  EXPECT_THAT(watch.look(hosts, sight, kBegin + 10s), IsEmpty());
+  EXPECT_THAT(watch.look(hosts, sight, kBegin + 11s), ElementsAre("n2"));
 }
 
 TEST(NodeWatch, OneThatComesBackIsNotLost) {
@@ -110,7 +110,7 @@ TEST(NodeWatch, OneThatComesBackIsNotLost) {
   Sight without = sight_of(0ms);
   without.nodes.pop_back();
   for (int i = 0; i < 100; ++i)
-    EXPECT_THAT(watch.look(hosts, i % 9 == 8 ? sight_of(0ms) : without, kStart + i * 1s), IsEmpty()) << i;
+    EXPECT_THAT(watch.look(hosts, i % 9 == 8 ? sight_of(0ms) : without, kBegin + i * 1s), IsEmpty()) << i;
 }
 
 TEST(NodeWatch, WhoSeesNobodyIsCutOffItself) {
@@ -118,18 +118,18 @@ TEST(NodeWatch, WhoSeesNobodyIsCutOffItself) {
   Sight nobody;
   nobody.generation = 1;
   for (int i = 0; i < 100; i += 5) {
-    EXPECT_THAT(watch.look({"n1", "n2"}, nobody, kStart + i * 1s), IsEmpty());
-    EXPECT_THAT(watch.look({"n1", "n2"}, std::nullopt, kStart + (i + 1) * 1s), IsEmpty());
+    EXPECT_THAT(watch.look({"n1", "n2"}, nobody, kBegin + i * 1s), IsEmpty());
+    EXPECT_THAT(watch.look({"n1", "n2"}, std::nullopt, kBegin + (i + 1) * 1s), IsEmpty());
   }
-  EXPECT_THAT(watch.look({"n1"}, nobody, kStart + 101s), IsEmpty());
-  EXPECT_THAT(watch.look({"n1"}, nobody, kStart + 111s), ElementsAre("n1")) << "of one node it cannot be told";
+  EXPECT_THAT(watch.look({"n1"}, nobody, kBegin + 101s), IsEmpty());
+  EXPECT_THAT(watch.look({"n1"}, nobody, kBegin + 111s), ElementsAre("n1")) << "of one node it cannot be told";
 }
 
 TEST(Watchdog, TellsWhetherAllWereHeardSince) {
   const Sight sight = sight_of(0ms);  // silent for 1 s
-  EXPECT_TRUE(all_heard_since({"n1", "n2"}, sight, kStart, kStart + 2s));
-  EXPECT_FALSE(all_heard_since({"n1", "n2"}, sight, kStart, kStart + 1s));
-  EXPECT_FALSE(all_heard_since({"n1", "n3"}, sight, kStart, kStart + 2s));
+  EXPECT_TRUE(all_heard_since({"n1", "n2"}, sight, kBegin, kBegin + 2s));
+  EXPECT_FALSE(all_heard_since({"n1", "n2"}, sight, kBegin, kBegin + 1s));
+  EXPECT_FALSE(all_heard_since({"n1", "n3"}, sight, kBegin, kBegin + 2s));
 }
 
 TEST(Sight, IsWhatTheStatusSays) {
