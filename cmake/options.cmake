@@ -14,6 +14,7 @@ if(FOREBAY_UCX_INCLUDE)
   set(found_ucx ON)
 endif()
 option(FOREBAY_UCX "Let bytes of running jobs go by UCX (libucx-dev to build, libucx0 to use)" ${found_ucx})
+option(FOREBAY_UNITY "Compile the files of a folder together: quick from scratch, slower for one changed file" OFF)
 option(FOREBAY_FUZZ "Build the libFuzzer targets (clang only)" OFF)
 set(FOREBAY_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=")
 

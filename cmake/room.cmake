@@ -20,6 +20,7 @@ function(forebay_room name)
   endif()
   set(target forebay_${name})
   add_library(${target} STATIC ${sources})
+  forebay_unity(${target})
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
                              $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                              $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
@@ -29,6 +30,7 @@ function(forebay_room name)
 
   if(FOREBAY_TESTS AND tests)
     add_executable(${name}_test ${tests})
+    forebay_unity(${name}_test)
     target_link_libraries(${name}_test PRIVATE ${target} GTest::gmock GTest::gtest_main ${ROOM_TEST_LIBS})
     target_compile_definitions(${name}_test PRIVATE FOREBAY_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 300)

@@ -1,0 +1,26 @@
+# forebay_unity(TARGET): with FOREBAY_UNITY, the sources of each folder of the target are compiled together, up to 24 as one
+#   file, so that headers are read once for all of them (docs/decisions/0033-building-in-minutes.md). Names in anonymous
+#   namespaces must therefore be unique within a folder. Sources with definitions of their own are compiled alone.
+function(forebay_unity target)
+  if(NOT FOREBAY_UNITY)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  set(folders "")
+  foreach(source ${sources})
+    get_filename_component(path ${source} ABSOLUTE)
+    get_filename_component(folder ${path} DIRECTORY)
+    get_filename_component(folder ${folder} NAME)
+    if(NOT folder IN_LIST folders)
+      list(APPEND folders ${folder})
+      set(count_${folder} 0)
+    endif()
+    math(EXPR part "${count_${folder}} / 24")
+    math(EXPR count_${folder} "${count_${folder}} + 1")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${part})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)  # the compiler takes all but the first file for headers
+  endif()
+endfunction()
