@@ -20,7 +20,7 @@ using fabric::Severity;
 }  // namespace
 
 Result<void> AgentCore::greet(ConnectionId id, const wire::ClientHelloT& hello) {
-  const Client client{hello.rank, hello.ranks, hello.pid, hello.attempt};
+  const ConnectedRank client{hello.rank, hello.ranks, hello.pid, hello.attempt};
   FOREBAY_CHECK(clients_.joined(id, client));
   if (rank_processes_ && client.pid != 0) rank_processes_->add(static_cast<pid_t>(client.pid));
   const bool is_new_run = ranks_.joined(id, client.rank, client.pid);
@@ -30,7 +30,7 @@ Result<void> AgentCore::greet(ConnectionId id, const wire::ClientHelloT& hello) 
   return {};
 }
 
-void AgentCore::miss(const Client& client) {
+void AgentCore::miss(const ConnectedRank& client) {
   for (const std::string& set : sets_.unfinished())
     if (::access(marker_path(stage_, set, client.rank).c_str(), F_OK) != 0)
       warn_once(set, fmt::format("is not complete: rank {} (process {}) has ended without its part", client.rank,
@@ -38,7 +38,7 @@ void AgentCore::miss(const Client& client) {
 }
 
 // Of sets that an earlier run of the application has left unfinished nothing may get into those of this one.
-void AgentCore::drop_stale_markers(bool is_new_run, const Client& client) {
+void AgentCore::drop_stale_markers(bool is_new_run, const ConnectedRank& client) {
   for (const std::string& set : sets_.unfinished()) {
     const auto ranks = marked_ranks(stage_, set);
     if (!ranks) continue;
@@ -54,7 +54,7 @@ void AgentCore::drop_stale_markers(bool is_new_run, const Client& client) {
   }
 }
 
-Result<void> AgentCore::answer(ConnectionId id, const Client& client, wire::MessageT message) {
+Result<void> AgentCore::answer(ConnectionId id, const ConnectedRank& client, wire::MessageT message) {
   if (auto* begin = message.body.AsBegin()) {
     if (const auto named = store::check_job_name(begin->set); !named) {
       refuse(id, named.error());

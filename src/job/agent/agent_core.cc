@@ -112,7 +112,7 @@ Result<void> AgentCore::received(ConnectionId id, const fabric::Frame& frame) {
   if (DeliveryServer::handles(frame.type)) return deliveries_.received(id, frame);
   FOREBAY_TRY(auto message, wire::decode(frame));
   if (coordinator_ && coordinator_->id == id) return hear_coordinator(std::move(message));
-  if (const Client* const client = clients_.find(id)) return answer(id, *client, std::move(message));
+  if (const ConnectedRank* const client = clients_.find(id)) return answer(id, *client, std::move(message));
   return hear_other(id, std::move(message));
 }
 

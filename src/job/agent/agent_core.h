@@ -94,10 +94,10 @@ class AgentCore final : public fabric::HubHandler {
 
   // agent_clients.cc
   Result<void> greet(ConnectionId id, const wire::ClientHelloT& hello);
-  void drop_stale_markers(bool is_new_run, const Client& client);
+  void drop_stale_markers(bool is_new_run, const ConnectedRank& client);
   // Names the sets that cannot become complete, now that this rank has left.
-  void miss(const Client& client);
-  Result<void> answer(ConnectionId id, const Client& client, wire::MessageT message);
+  void miss(const ConnectedRank& client);
+  Result<void> answer(ConnectionId id, const ConnectedRank& client, wire::MessageT message);
   Result<void> ask(ConnectionId id, Question question);
   // Answers it, if that is possible by now.
   bool settle(ConnectionId id, const Question& question);

@@ -12,21 +12,21 @@ Clients::Time deadline_after(int64_t timeout_ms, Clients::Time now) {
   return now + std::chrono::milliseconds(timeout_ms);
 }
 
-Result<void> Clients::joined(Id id, const Client& client) {
+Result<void> Clients::joined(Id id, const ConnectedRank& client) {
   if (client.rank >= client.ranks)
     return fail(ErrorKind::corrupt, fmt::format("a rank {} of {}", client.rank, client.ranks));
   clients_[id] = client;
   return {};
 }
 
-std::optional<Client> Clients::left(Id id) {
+std::optional<ConnectedRank> Clients::left(Id id) {
   questions_.erase(id);
   const auto client = clients_.extract(id);
   if (!client) return std::nullopt;
   return client.mapped();
 }
 
-const Client* Clients::find(Id id) const {
+const ConnectedRank* Clients::find(Id id) const {
   const auto found = clients_.find(id);
   return found == clients_.end() ? nullptr : &found->second;
 }

@@ -16,7 +16,7 @@
 namespace forebay::job {
 
 // A connected rank.
-struct Client {
+struct ConnectedRank {
   uint32_t rank = 0, ranks = 1;
   uint64_t pid = 0;
   uint64_t attempt = 0;  // of the application to start; 0: not known
@@ -36,10 +36,10 @@ class Clients {
   using Time = std::chrono::steady_clock::time_point;
 
   // corrupt if it cannot be a rank.
-  Result<void> joined(Id id, const Client& client);
+  Result<void> joined(Id id, const ConnectedRank& client);
   // Its question is gone, too. Nothing if it is no client.
-  std::optional<Client> left(Id id);
-  const Client* find(Id id) const;  // null if it is none
+  std::optional<ConnectedRank> left(Id id);
+  const ConnectedRank* find(Id id) const;  // null if it is none
 
   // corrupt if the client has one that is not answered.
   Result<void> may_ask(Id id) const;
@@ -61,7 +61,7 @@ class Clients {
   const std::map<Id, Question>& questions() const { return questions_; }
 
  private:
-  std::unordered_map<Id, Client> clients_;
+  std::unordered_map<Id, ConnectedRank> clients_;
   std::map<Id, Question> questions_;
 };
 

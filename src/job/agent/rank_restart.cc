@@ -16,7 +16,7 @@ bool has(const std::map<uint32_t, uint64_t>& askers, uint32_t rank, uint64_t pro
 
 }  // namespace
 
-Result<void> RankRestart::ask(const Client& client, bool any_ranks, Time now) {
+Result<void> RankRestart::ask(const ConnectedRank& client, bool any_ranks, Time now) {
   const auto kept = kept_.find(client.rank);
   if (kept != kept_.end() && kept->second.first == client.pid) return {};  // take_answer() has it
   if (ending_ && has(ending_->asked, client.rank, client.pid)) return {};  // and will have this
@@ -37,7 +37,7 @@ Result<void> RankRestart::ask(const Client& client, bool any_ranks, Time now) {
   return {};
 }
 
-void RankRestart::stop_asking(const Client& client, Time now) {
+void RankRestart::stop_asking(const ConnectedRank& client, Time now) {
   if (!has(asked_, client.rank, client.pid)) return;
   asked_.erase(client.rank);
   request_soon(now);
@@ -106,7 +106,7 @@ wire::RestartedT RankRestart::hand_out(wire::RestartedT answer, Time now) {
   return answer;
 }
 
-bool RankRestart::is_refused(const Client& client, const wire::RefusedT& refused) const {
+bool RankRestart::is_refused(const ConnectedRank& client, const wire::RefusedT& refused) const {
   return refused.attempt == attempt_ || client.attempt <= refused.attempt;
 }
 
@@ -124,7 +124,7 @@ void RankRestart::interrupted() {
   ending_.reset();
 }
 
-std::optional<wire::RestartedT> RankRestart::take_answer(const Client& client) {
+std::optional<wire::RestartedT> RankRestart::take_answer(const ConnectedRank& client) {
   auto kept = kept_.extract(client.rank);
   if (!kept || kept.mapped().first != client.pid) return std::nullopt;
   return std::move(kept.mapped().second);

@@ -24,9 +24,9 @@ class RankRestart {
   using IsConnected = std::function<bool(uint32_t rank, uint64_t pid)>;
 
   // The rank wants to restart. cancelled if a later start of the application has asked.
-  Result<void> ask(const Client& client, bool any_ranks, Time now);
+  Result<void> ask(const ConnectedRank& client, bool any_ranks, Time now);
   // It has ended, or lost the connection and will ask again.
-  void stop_asking(const Client& client, Time now);
+  void stop_asking(const ConnectedRank& client, Time now);
   // A later start of the application is here: who is not connected asks no more, and is told no more.
   void forget_gone(const IsConnected& is_connected, Time now);
 
@@ -56,13 +56,13 @@ class RankRestart {
   std::optional<wire::RestartedT> done(const wire::RestartDoneT& done, Time now);
   // The coordinator cannot make sense of what the ranks want together, or the set cannot be had on all nodes, or a
   // later start of the application asks. Whether it is meant for a rank that waits:
-  bool is_refused(const Client& client, const wire::RefusedT& refused) const;
+  bool is_refused(const ConnectedRank& client, const wire::RefusedT& refused) const;
   void refused(const wire::RefusedT& refused);
   // The coordinator is lost: the next one is asked again, also for what is published already.
   void interrupted();
 
   // The answer for a rank that waits, once; nothing if there is none for this process of it.
-  std::optional<wire::RestartedT> take_answer(const Client& client);
+  std::optional<wire::RestartedT> take_answer(const ConnectedRank& client);
 
  private:
   using Askers = std::map<uint32_t, uint64_t>;  // rank to process

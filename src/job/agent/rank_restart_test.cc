@@ -17,7 +17,7 @@ using Step = RankRestart::Step;
 // Two ranks of four, processes 10 and 11; those of a later start are 20 and 21.
 class RankRestartTest : public testing::Test {
  protected:
-  static Client client(uint32_t rank, uint64_t attempt = 1) {
+  static ConnectedRank client(uint32_t rank, uint64_t attempt = 1) {
     return {.rank = rank, .ranks = 4, .pid = 10 * attempt + rank, .attempt = attempt};
   }
   static wire::RestartReadyT found(uint64_t round, uint64_t attempt = 1) {

@@ -9,7 +9,7 @@ namespace {
 
 using testing::ElementsAre;
 
-wire::OfferT named(std::vector<std::string> names) {
+wire::OfferT offer_of_names(std::vector<std::string> names) {
   wire::OfferT offer;
   offer.set = "s";
   for (size_t i = 0; i < names.size(); ++i) offer.files.push_back(offered_file(names[i], -1));
@@ -18,7 +18,7 @@ wire::OfferT named(std::vector<std::string> names) {
 
 TEST(MakePart, TheHashIsOfWhatTheFilesAre) {
   const auto hash = [](auto change) {
-    wire::OfferT offer = named({"b", "a"});
+    wire::OfferT offer = offer_of_names({"b", "a"});
     change(offer);
     return value(make_part(offer)).hash;
   };
@@ -35,7 +35,8 @@ TEST(MakePart, TheHashIsOfWhatTheFilesAre) {
 
 // A file that was rewritten and has its old time.
 TEST(MakePart, TheTimeOfTheInodeTellsWhatTheHashCannot) {
-  wire::OfferT offer = named({"b", "a"}), again = named({"a", "b"}), touched = named({"b", "a"});
+  wire::OfferT offer = offer_of_names({"b", "a"}), again = offer_of_names({"a", "b"}),
+               touched = offer_of_names({"b", "a"});
   offer.files[0]->ctime_ns = again.files[1]->ctime_ns = 7;
   touched.files[0]->ctime_ns = 8;
   const Part part = value(make_part(offer)), other = value(make_part(touched));
@@ -45,7 +46,7 @@ TEST(MakePart, TheTimeOfTheInodeTellsWhatTheHashCannot) {
 }
 
 TEST(MakePart, RefusesWhatCannotBe) {
-  wire::OfferT twice = named({"a", "b", "a"});
+  wire::OfferT twice = offer_of_names({"a", "b", "a"});
   EXPECT_EQ(error(make_part(twice)).path, "a");
   wire::OfferT rank = offer_of("s", {4}, 4, 1);
   EXPECT_EQ(error(make_part(rank)).kind, ErrorKind::invalid_argument);
@@ -63,7 +64,7 @@ TEST(MakePart, RanksWithoutFilesCountToo) {
 }
 
 Part part_of_three() {
-  wire::OfferT offer = named({"x", "y", "z"});
+  wire::OfferT offer = offer_of_names({"x", "y", "z"});
   return value(make_part(offer));
 }
 

@@ -16,10 +16,10 @@
 namespace forebay::job {
 namespace {
 
-constexpr auto kRegular = static_cast<uint8_t>(FileKind::regular);
+constexpr auto kRegularFile = static_cast<uint8_t>(FileKind::regular);
 constexpr uint64_t kShardFiles = 4096;  // files whose names are looked at together, on the average
 
-std::unexpected<Error> bad(std::string what, const std::string& path = {}) {
+std::unexpected<Error> bad_set(std::string what, const std::string& path = {}) {
   return fail(ErrorKind::invalid_argument, std::move(what), path);
 }
 
@@ -28,7 +28,7 @@ Result<uint32_t> agreed_ranks(const Parts& parts) {
   uint32_t ranks = 0;
   for (const auto& [agent, part] : parts) {
     if (ranks != 0 && part.ranks != 0 && part.ranks != ranks)
-      return bad(fmt::format("one node says that the job has {} ranks, and another one {}", ranks, part.ranks));
+      return bad_set(fmt::format("one node says that the job has {} ranks, and another one {}", ranks, part.ranks));
     ranks = std::max(ranks, part.ranks);
   }
   return ranks;
@@ -38,7 +38,7 @@ void assign_by_names(Parts& parts) {
   std::vector<wire::FileT*> files;
   for (auto& [agent, part] : parts)
     for (OfferedFile& one : part.files)
-      if (one.file->kind == kRegular) files.push_back(one.file.get());
+      if (one.file->kind == kRegularFile) files.push_back(one.file.get());
   std::ranges::sort(files, {}, &wire::FileT::name);
   std::vector<std::string> names;
   names.reserve(files.size());
@@ -54,13 +54,14 @@ void assign_by_names(Parts& parts) {
 // Whether both are stored as one: a directory, link or marker of the application's that several nodes have.
 Result<bool> is_same_thing(const wire::FileT& file, const std::string& host, const wire::FileT& other,
                            const std::string& other_host) {
-  if (file.kind != kRegular && file.kind == other.kind && file.link_target == other.link_target) return true;
+  if (file.kind != kRegularFile && file.kind == other.kind && file.link_target == other.link_target) return true;
   const bool are_markers = file.marker != 0 && other.marker != 0;
   if (are_markers && file.marker == other.marker && file.size == other.size) return true;
   if (are_markers)
-    return bad(fmt::format("the marker of {} is not that of {}: all nodes need the same bytes in it", other_host, host),
-               file.name);
-  return bad(fmt::format("{} and {} both have it, and it can be stored only once", other_host, host), file.name);
+    return bad_set(
+        fmt::format("the marker of {} is not that of {}: all nodes need the same bytes in it", other_host, host),
+        file.name);
+  return bad_set(fmt::format("{} and {} both have it, and it can be stored only once", other_host, host), file.name);
 }
 
 void finish(RankGroup& group) {
@@ -88,7 +89,7 @@ Result<bool> GroupCutter::work(size_t files) {
       case Stage::spread:
         if (part_ != parts_->end()) done += spread(files - done);
         if (part_ != parts_->end()) break;
-        if (by_group_.empty()) return bad("the set holds no files");
+        if (by_group_.empty()) return bad_set("the set holds no files");
         if (cut_.ranks == 0) cut_.ranks = static_cast<uint32_t>(highest_) + 1;
         cut_.groups.resize((cut_.ranks + group_size_ - 1) / group_size_);
         by_group_.resize(cut_.groups.size());

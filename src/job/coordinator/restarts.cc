@@ -9,7 +9,7 @@
 namespace forebay::job {
 namespace {
 
-constexpr uint32_t kMaxFailures = 3;
+constexpr uint32_t kMaxDeliveryFailures = 3;
 constexpr uint32_t kMostRanks = 0xffffffff;
 
 bool is_damaged(const wire::TaskDoneT& done) {
@@ -268,7 +268,7 @@ Restarts::Actions Restarts::delivered(uint32_t delivery, const wire::TaskDoneT& 
   if (is_damaged(done)) return pass_over_chosen();
   actions.log.warn("restart: a delivery is tried again: " + done.error);
   actions.work.push_back({Work::Kind::retry, delivery, {}});
-  if (++round_->failures[delivery] < kMaxFailures) return actions;
+  if (++round_->failures[delivery] < kMaxDeliveryFailures) return actions;
   if (done.side == wire::FaultSide::other)
     refuse_all(static_cast<ErrorKind>(done.error_kind), done.error, now, actions);
   else if (done.side == wire::FaultSide::store && static_cast<ErrorKind>(done.error_kind) == ErrorKind::permission)
