@@ -12,8 +12,6 @@ namespace {
 
 constexpr uint32_t kMaxFrames = 1u << 26;
 
-std::unexpected<Error> misuse(std::string what) { return fail(ErrorKind::invalid_argument, std::move(what)); }
-
 }  // namespace
 
 Result<PartDraft> PartDraft::make(const Catalogue& catalogue, const PlanSpec& plan, const PartFacts& part) {

@@ -15,6 +15,9 @@
 
 namespace forebay::container {
 
+// The error of a call with what is not allowed.
+inline std::unexpected<Error> misuse(std::string what) { return fail(ErrorKind::invalid_argument, std::move(what)); }
+
 class PartDraft {
  public:
   // invalid_argument and limit as of Writer::create().

@@ -81,8 +81,6 @@ class OutputFile {
   uint64_t size_ = 0, sent_ = 0;
 };
 
-std::unexpected<Error> misuse(std::string what) { return fail(ErrorKind::invalid_argument, std::move(what)); }
-
 }  // namespace
 
 struct Writer::State {
