@@ -472,11 +472,18 @@ TEST_F(PartsRecovery, TakesPartsOfAnotherContainerForNothing) {
   }
 }
 
-TEST_F(PartsRecovery, KeepsToItsMemory) {
-  const OwnedSource source(whole_);
-  const auto recovered = recover(source, 3000, sizes_of(samples_), [](auto) { return std::nullopt; });
-  ASSERT_FALSE(recovered);
-  EXPECT_EQ(recovered.error().kind, ErrorKind::limit) << recovered.error().message();
+TEST_F(PartsRecovery, KeepsToItsMemoryWithAllPartsTogether) {
+  const std::span<const Sample> samples(samples_);
+  const auto kind_within = [&](uint64_t memory, size_t parts) {
+    const auto recovered = recover(OwnedSource(parts_bytes(samples.first(parts))), memory, sizes_of(samples_),
+                                   [](auto) { return std::nullopt; });
+    return recovered ? std::nullopt : std::optional(recovered.error().kind);
+  };
+  uint64_t memory = 1000;  // for one step, which takes as much as the other
+  while (memory < 1'000'000 && kind_within(memory, 2)) memory += 500;
+  EXPECT_EQ(kind_within(memory - 500, 2), ErrorKind::limit);
+  EXPECT_EQ(kind_within(memory, 3), ErrorKind::limit);
+  EXPECT_EQ(kind_within(2 * memory, 3), std::nullopt);
 }
 
 TEST_F(PartsRecovery, RandomDamageNeverBreaksIt) {

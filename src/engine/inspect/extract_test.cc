@@ -191,6 +191,20 @@ TEST_F(ExtractTest, GivesWhatIsLargerThanTheMemoryInSlabs) {
   EXPECT_EQ(whole.error().kind, ErrorKind::limit);
 }
 
+TEST_F(ExtractTest, KeepsOnlyFramesThatHoldMore) {
+  write_ranks(2, 100, 128);
+  PackOptions pack_options = options("aware");
+  pack_options.scheme.frame_bytes = 10 << 10;  // ten rows of 1024 bytes each
+  pack_ok(pack_options);
+  const OpenSet set = open();
+  SetReader reader(set, 16 << 20);
+  ASSERT_TRUE(extract(reader, find_variables(set, "/data", 0).at(0), 16 << 20).has_value());
+  EXPECT_EQ(reader.kept_bytes(), 0u) << "or the variable is held twice";
+  const auto nothing = [](auto) -> Result<void> { return {}; };
+  ASSERT_TRUE(extract(reader, find_variables(set, "/data", 1).at(0), {{0, 0}, {100, 1}}, 16 << 20, nothing));
+  EXPECT_GT(reader.kept_bytes(), 0u);
+}
+
 TEST_F(ExtractTest, StopsWhenNobodyTakesTheArray) {
   write_ranks(1, 10, 10);
   pack_ok(options());

@@ -30,6 +30,13 @@ void SetReader::let_go(uint64_t most) {
   }
 }
 
+void SetReader::let_go_of_newest() {
+  const CachedFrame& newest = recent_.front();
+  used_ -= newest.memory_bytes;
+  cached_.erase({newest.container, newest.frame.number});
+  recent_.pop_front();
+}
+
 Result<const SetReader::CachedFrame*> SetReader::frame(size_t container, uint32_t number) {
   if (const auto known = cached_.find({container, number}); known != cached_.end()) {
     recent_.splice(recent_.begin(), recent_, known->second);
@@ -109,10 +116,12 @@ Result<void> SetReader::read_box(size_t container, const BoxPlan& plan, std::spa
   uint64_t copied = 0;
   for (const uint32_t number : plan.frames()) {
     FOREBAY_TRY(const CachedFrame* const cached, frame(container, number));
+    const uint64_t copied_before = copied;
     plan.for_each_piece(cached->frame.slices, [&](uint64_t from, uint64_t to, uint64_t length) {
       std::memcpy(out.data() + to, cached->frame.raw.data() + from, length);
       copied += length;
     });
+    if (copied - copied_before == cached->frame.raw.size()) let_go_of_newest();
   }
   return check_copied(container, copied, out.size());
 }

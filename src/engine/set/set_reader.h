@@ -32,7 +32,8 @@ class SetReader {
                              std::span<std::byte> out);
 
   // Fills `out`, of plan.bytes() bytes, with a box of a variable in C order. `plan` is of a variable of that container
-  // (plan_box()). Reads the frames that it needs, each once, one after another. Errors as above.
+  // (plan_box()). Reads the frames that it needs, each once, one after another, and keeps none of which all bytes were
+  // in the box. Errors as above.
   Result<void> read_box(size_t container, const BoxPlan& plan, std::span<std::byte> out);
 
   // BoxPlan::make() for a variable of a container. Errors as of it, with the container's path.
@@ -42,6 +43,7 @@ class SetReader {
   Result<void> read_file(size_t container, uint32_t file, uint64_t begin, std::span<std::byte> out);
 
   uint64_t frames_read() const { return frames_read_; }
+  uint64_t kept_bytes() const { return used_; }
 
  private:
   // A range of a stream in a frame.
@@ -61,6 +63,7 @@ class SetReader {
   Result<void> read_parts(size_t container, std::span<const StreamPart> parts, std::span<std::byte> out);
   Result<const CachedFrame*> frame(size_t container, uint32_t number);
   void let_go(uint64_t most);
+  void let_go_of_newest();
 
   const OpenSet& set_;
   uint64_t memory_bytes_;
