@@ -1,5 +1,6 @@
 #include "engine/inspect/extract.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <set>
@@ -91,7 +92,9 @@ class Extract final : public Verb {
     if (to_ == "-" && console.json) return fail(ErrorKind::invalid_argument, "--json and '--to -' exclude each other");
     FOREBAY_TRY(const auto store, store::Store::open(operands.store));
     FOREBAY_TRY(const auto info, find_set(store, operands.own[0], series_));
-    FOREBAY_TRY(const auto set, engine::open_set(info, memory()));
+    FOREBAY_TRY(memory_bytes_, engine::buffer_bytes(resources_.resolved().memory_bytes));
+    FOREBAY_TRY(const auto set, engine::open_set(info, memory_bytes_));
+    memory_bytes_ -= std::min(memory_bytes_, engine::memory_of(set));
     const auto found = engine::find_variables(set, operands.own[1], rank_);
     if (found.empty())
       return fail(ErrorKind::not_found,
@@ -103,8 +106,6 @@ class Extract final : public Verb {
   }
 
  private:
-  uint64_t memory() const { return resources_.resolved().memory_bytes; }
-
   bool to_one_file() const { return to_ == "-" || (to_.ends_with(".npy") && !is_directory(to_)); }
 
   Result<std::vector<Target>> targets_of(const engine::OpenSet& set, const std::vector<engine::Found>& found) const {
@@ -131,7 +132,7 @@ class Extract final : public Verb {
   Result<ExitCode> write_all(const engine::OpenSet& set, const std::vector<Target>& targets, const Console& console) {
     if (!to_one_file()) FOREBAY_CHECK(make_directory(to_.empty() ? "." : to_));
     Json list = Json::array();
-    engine::SetReader reader(set, memory());
+    engine::SetReader reader(set, memory_bytes_);
     for (const Target& target : targets) {
       FOREBAY_TRY(const Written written, write(reader, target));
       if (to_ == "-") return ExitCode::ok;
@@ -159,7 +160,7 @@ class Extract final : public Verb {
         if (!std::exchange(begun, true)) FOREBAY_CHECK(print_bytes(as_bytes(header)));
         return print_bytes(bytes);
       };
-      FOREBAY_TRY(written.frames, engine::extract(reader, target.found, box, memory(), print));
+      FOREBAY_TRY(written.frames, engine::extract(reader, target.found, box, memory_bytes_, print));
       return written;
     }
     FOREBAY_TRY(NewFile file, NewFile::create(target.to));
@@ -168,7 +169,7 @@ class Extract final : public Verb {
       written.bytes += bytes.size();
       return file.write(bytes);
     };
-    FOREBAY_TRY(written.frames, engine::extract(reader, target.found, box, memory(), append));
+    FOREBAY_TRY(written.frames, engine::extract(reader, target.found, box, memory_bytes_, append));
     FOREBAY_CHECK(file.commit(overwrite_));
     return written;
   }
@@ -204,6 +205,7 @@ class Extract final : public Verb {
   std::optional<std::vector<IndexRange>> box_;
   bool overwrite_ = false;
   engine::Resources resources_;
+  uint64_t memory_bytes_ = 0;  // for buffers, beside the open set
 };
 
 }  // namespace

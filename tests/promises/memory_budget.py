@@ -7,6 +7,7 @@ The trees are made by processes of their own: the kernel counts what a process h
 this one must stay smaller than the command.
 """
 
+import filecmp
 import importlib.util
 import subprocess
 import sys
@@ -22,6 +23,12 @@ generator = numpy.random.default_rng(1)
 for rank in range(8):
     values = numpy.cumsum(generator.normal(size=(320, 128, 120)), axis=2).astype("<f8")
     numpy.save(f"{sys.argv[1]}/dump.{rank}.npy", values)  # 39 MB each
+"""
+
+LARGE = """
+import numpy, sys
+values = numpy.cumsum(numpy.random.default_rng(4).normal(size=(96, 256, 512)), axis=2)
+numpy.save(f"{sys.argv[1]}/dump.0.npy", values)  # 101 MB
 """
 
 COMPANIONS = """
@@ -83,6 +90,15 @@ class Some(Budget):
         for budget, words in ((64, []), (128, ["--group-size", "1", "--threads", "8"])):
             with self.subTest(budget=budget, words=words):
                 self.cycle(tree, budget, "--profile", "max", *words)
+
+
+    def test_a_variable_larger_than_the_budget_is_extracted(self):
+        tree = self.make_tree(LARGE)
+        for scheme in ("aware", "agnostic-block"):
+            self.ok("pack", tree, "--store", self.store, "--name", scheme, "--scheme", scheme, "--profile", "fast")
+            target = self.work / "extracted.npy"
+            self.within(64, "extract", scheme, "*", "--store", self.store, "--overwrite", "--to", target)
+            self.assertTrue(filecmp.cmp(tree / "dump.0.npy", target, shallow=False), scheme)
 
 
 class ManyVariables(Budget):
