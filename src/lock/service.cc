@@ -10,7 +10,7 @@ namespace forebay::lock {
 namespace {
 
 // What a request, a file's name or a counter costs beside what it refers to: entries of tables, roughly.
-constexpr uint64_t kEntryBytes = 256;
+constexpr uint64_t kEntryBytes = 512;
 
 std::unexpected<Error> broken(std::string what) { return fail(ErrorKind::corrupt, std::move(what)); }
 
