@@ -1,5 +1,5 @@
 // Packing a set, as numbered steps:
-//   1. the first process stages the set, and chooses and announces its parent; every process scans the sources
+//   1. the first process scans the sources, stages the set, and chooses and announces its parent
 //   2. each process packs its share of the rank groups, one container each, and makes them durable
 //   3. the first process gathers what was written, writes the manifest and commits: the set becomes visible
 #include "engine/pack/pack.h"
@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include "base/checksum.h"
 #include "engine/pack/choose_parent.h"
 #include "engine/pack/group_report.h"
 #include "engine/pack/pack_group.h"
@@ -93,13 +92,6 @@ std::string description(const SourceFile& file) {
                      row.mtime_ns, row.link_target);
 }
 
-// The processes of a team must see the same files: on nodes with storage of their own they would not.
-std::string fingerprint(const SourceTree& tree) {
-  std::string text;
-  for (const SourceFile& file : tree.files) text += description(file);
-  return hash128_hex(as_bytes(text));
-}
-
 // The path of a file that one of two trees has and the other has not, or not like this. Empty if there is none.
 std::string difference(const SourceTree& before, const SourceTree& now) {
   std::unordered_set<std::string> known;
@@ -124,11 +116,11 @@ class Packer {
     const auto start = Clock::now();
     FOREBAY_CHECK(agree(team_, prepare()));
     const std::string directory = team_.broadcast(staged_ ? staged_->directory() : "");
-    const std::string seen = team_.broadcast(fingerprint(tree_));
+    share_tree();
     if (const std::string parent = team_.broadcast(parent_ ? engine::to_text(*parent_) : ""); !parent.empty())
       parent_ = parent_from_text(parent);
     before_.directory = team_.broadcast(before_.directory);
-    FOREBAY_CHECK(agree(team_, pack_share(directory, seen)));
+    FOREBAY_CHECK(agree(team_, pack_share(directory)));
     const std::vector<std::string> shares = team_.gather(engine::to_text(reports_));
     FOREBAY_CHECK(agree(team_, team_.rank() == 0 ? commit(shares) : Result<void>()));
     PackReport report = make_report();
@@ -141,11 +133,11 @@ class Packer {
     FOREBAY_CHECK(check(options_));
     FOREBAY_CHECK(check_store_outside(options_));
     FOREBAY_TRY(resources_.memory_bytes, buffer_bytes(resources_.memory_bytes));
+    if (team_.rank() != 0) return {};
     FOREBAY_TRY(tree_, scan_tree(options_.sources, options_.scan));
     if (tree_.files.empty())
       return fail(ErrorKind::invalid_argument, "there are no files to pack", options_.sources.front());
-    group_size_ = options_.group_size != 0 ? options_.group_size : default_group_size(tree_);
-    if (team_.rank() != 0) return {};
+    group_size_ = group_size();
     FOREBAY_TRY(const auto store, store::Store::open_for_writing(options_.store));
     FOREBAY_TRY(staged_, store.stage(name_));
     FOREBAY_TRY(parent_, choose_parent(store, options_, resources_.memory_bytes, remarks_));
@@ -157,16 +149,23 @@ class Packer {
     return {};
   }
 
+  // One process scans, and tells the others what it saw.
+  void share_tree() {
+    if (team_.size() == 1) return;
+    const std::string text = team_.broadcast(team_.rank() == 0 ? engine::to_text(tree_) : "");
+    if (team_.rank() != 0) tree_ = tree_from_text(text);
+    group_size_ = group_size();
+  }
+
+  uint64_t group_size() const { return options_.group_size != 0 ? options_.group_size : default_group_size(tree_); }
+
   Remembered remembered(const std::string& container) const {
     constexpr uint64_t kShare = 8;
     if (before_.directory.empty()) return {};
     return remember(before_.directory + "/" + container, resources_.memory_bytes / kShare);
   }
 
-  Result<void> pack_share(const std::string& directory, const std::string& seen) {
-    if (fingerprint(tree_) != seen)
-      return fail(ErrorKind::invalid_argument, "the processes see different files", options_.sources.front(), {},
-                  "all processes of one pack must share the file system of the sources");
+  Result<void> pack_share(const std::string& directory) {
     std::optional<ParentMatcher> matcher;
     if (parent_) matcher.emplace(*parent_, parent_share(resources_.memory_bytes));
     const std::vector<FileRange> groups = rank_groups(tree_, group_size_);
@@ -178,6 +177,7 @@ class Packer {
     for (size_t number = team_.rank(); number < groups.size(); number += team_.size()) {
       const auto files = std::span<const SourceFile>(tree_.files)
                              .subspan(groups[number].first, groups[number].last - groups[number].first);
+      if (team_.rank() != 0) FOREBAY_CHECK(check_shared(files));
       const std::string name = container_name(number, groups.size());
       SourcePool sources(files);
       FOREBAY_TRY(

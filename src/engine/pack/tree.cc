@@ -11,7 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/parallel_for.h"
 #include "engine/options.h"
+#include "store/files.h"
 
 namespace forebay::engine {
 namespace {
@@ -42,6 +44,16 @@ const char* special_kind(mode_t mode) {
   return nullptr;
 }
 
+// Something below a root, or a root itself.
+struct Node {
+  std::string path;
+  FileRow row;  // its name is empty for a directory that gets no entry of its own
+  mode_t mode = 0;
+  std::vector<Node> children;
+};
+
+// What is below the roots is looked at level by level, much at a time: on a parallel file system each look is a message
+// to a server and back.
 class Scanner {
  public:
   Scanner(const ScanOptions& options, SourceTree& tree) : options_(options), tree_(tree) {}
@@ -51,69 +63,99 @@ class Scanner {
     struct stat info{};
     if (::stat(path.c_str(), &info) != 0) return fail_errno(errno, "stat", path);
     if (const char* special = special_kind(info.st_mode)) return refuse(path, special);
-    return add(path, name, info, options_.include.empty());
+    Node root{.path = path, .row = row_of(name, info), .mode = info.st_mode, .children = {}};
+    FOREBAY_CHECK(look_below(root));
+    return add(root, options_.include.empty());
   }
 
  private:
+  static constexpr size_t kLooks = 64;  // of one thread's turn
+
   static std::unexpected<Error> refuse(const std::string& path, const char* special) {
     return fail(ErrorKind::unsupported, std::string(special) + ", which has no content to store", path, {},
                 "move it away, or leave it out with --exclude");
   }
 
+  bool is_excluded(const std::string& name) const {
+    return !name.empty() && !options_.exclude.empty() && matches_any(options_.exclude, name);
+  }
+
+  Result<void> look_below(Node& root) const {
+    std::vector<Node*> level;
+    if (S_ISDIR(root.mode) && !is_excluded(root.row.name)) level.push_back(&root);
+    while (!level.empty()) {
+      FOREBAY_CHECK(parallel_for(level.size(), store::kParallelFor, [&](size_t i) { return list(*level[i]); }));
+      std::vector<Node*> found;
+      for (Node* directory : level)
+        for (Node& child : directory->children) found.push_back(&child);
+      FOREBAY_CHECK(parallel_for((found.size() + kLooks - 1) / kLooks, store::kParallelFor, [&](size_t turn) {
+        return look(std::span(found).subspan(turn * kLooks, std::min(kLooks, found.size() - turn * kLooks)));
+      }));
+      std::erase_if(found, [](const Node* node) { return !S_ISDIR(node->mode); });
+      level = std::move(found);
+    }
+    return {};
+  }
+
+  // Finds the names in a directory, but for those that are excluded.
+  Result<void> list(Node& node) const {
+    const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(node.path.c_str()), ::closedir);
+    if (!directory) return fail_errno(errno, "opendir", node.path);
+    while (true) {
+      errno = 0;
+      const dirent* entry = ::readdir(directory.get());
+      if (!entry && errno != 0) return fail_errno(errno, "readdir", node.path);
+      if (!entry) break;
+      const std::string child = entry->d_name;
+      std::string name = node.row.name.empty() ? child : node.row.name + "/" + child;
+      if (child == "." || child == ".." || is_excluded(name)) continue;
+      node.children.push_back(
+          {.path = node.path + "/" + child, .row = {.name = std::move(name)}, .mode = 0, .children = {}});
+    }
+    std::ranges::sort(node.children, {}, &Node::path);
+    return {};
+  }
+
+  static Result<void> look(std::span<Node* const> nodes) {
+    for (Node* node : nodes) {
+      struct stat info{};
+      if (::lstat(node->path.c_str(), &info) != 0) return fail_errno(errno, "stat", node->path);
+      node->row = row_of(std::move(node->row.name), info);
+      node->mode = info.st_mode;
+      if (S_ISLNK(info.st_mode)) {
+        FOREBAY_TRY(node->row.link_target, read_link(node->path));
+      }
+    }
+    return {};
+  }
+
   // `is_included`: what is above it was asked for.
-  Result<void> add(const std::string& path, const std::string& name, const struct stat& info, bool is_included) {
-    if (!name.empty() && !options_.exclude.empty() && matches_any(options_.exclude, name)) return {};
+  Result<void> add(Node& node, bool is_included) {
+    const std::string name = node.row.name;
+    if (is_excluded(name)) return {};
     is_included = is_included || (!name.empty() && matches_any(options_.include, name));
-    if (!is_included && !S_ISDIR(info.st_mode)) return {};
-    if (const char* special = special_kind(info.st_mode)) {
-      if (options_.strict) return refuse(path, special);
-      tree_.skipped.push_back(path + " " + special);
+    if (!is_included && !S_ISDIR(node.mode)) return {};
+    if (const char* special = special_kind(node.mode)) {
+      if (options_.strict) return refuse(node.path, special);
+      tree_.skipped.push_back(node.path + " " + special);
       return {};
     }
-    if (!name.empty()) FOREBAY_CHECK(add_row(path, row_of(name, info)));
-    if (!S_ISDIR(info.st_mode)) return {};
+    if (!name.empty()) FOREBAY_CHECK(add_row(std::move(node.path), std::move(node.row)));
     const size_t before = tree_.files.size();
-    FOREBAY_CHECK(add_children(path, name, is_included));
-    if (is_included || name.empty() || tree_.files.size() > before) return {};
+    for (Node& child : node.children) FOREBAY_CHECK(add(child, is_included));
+    if (!S_ISDIR(node.mode) || is_included || name.empty() || tree_.files.size() > before) return {};
     names_.erase(name);  // nothing in it was asked for
     tree_.files.pop_back();
     return {};
   }
 
-  Result<void> add_row(const std::string& path, FileRow row) {
+  Result<void> add_row(std::string path, FileRow row) {
     if (!is_safe_name(row.name))
       return fail(ErrorKind::unsupported, "its name is too long", path, {}, "pack a directory further down");
     if (!names_.insert(row.name).second)
       return fail(ErrorKind::exists, "two sources have the name '" + row.name + "'", path);
-    if (row.kind == FileKind::symlink) {
-      FOREBAY_TRY(row.link_target, read_link(path));
-    }
     tree_.bytes += row.size;
-    tree_.files.push_back({path, std::move(row)});
-    return {};
-  }
-
-  Result<void> add_children(const std::string& path, const std::string& name, bool is_included) {
-    std::vector<std::string> children;
-    {
-      const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(path.c_str()), ::closedir);
-      if (!directory) return fail_errno(errno, "opendir", path);
-      while (true) {
-        errno = 0;
-        const dirent* entry = ::readdir(directory.get());
-        if (!entry && errno != 0) return fail_errno(errno, "readdir", path);
-        if (!entry) break;
-        const std::string child = entry->d_name;
-        if (child != "." && child != "..") children.push_back(child);
-      }
-    }
-    std::ranges::sort(children);
-    for (const std::string& child : children) {
-      const std::string child_path = path + "/" + child;
-      struct stat info{};
-      if (::lstat(child_path.c_str(), &info) != 0) return fail_errno(errno, "stat", child_path);
-      FOREBAY_CHECK(add(child_path, name.empty() ? child : name + "/" + child, info, is_included));
-    }
+    tree_.files.push_back({std::move(path), std::move(row)});
     return {};
   }
 

@@ -50,6 +50,14 @@ AssignedRanks assign_ranks(std::span<const std::string> names);
 // is a socket, device or FIFO, and with `strict` for any.
 Result<SourceTree> scan_tree(std::span<const std::string> roots, const ScanOptions& options = {});
 
+// A tree as bytes, for the other processes of a pack, and back.
+std::string to_text(const SourceTree& tree);
+SourceTree tree_from_text(const std::string& text);
+
+// Whether this machine has some of `files` as they were scanned on another one: invalid_argument, naming one that it
+// has not.
+Result<void> check_shared(std::span<const SourceFile> files);
+
 // The ranks of a rank group where the user does not say: 64, or 64 times the smallest power of two that gives an
 // average group enough bytes for a container of its own, which are 8 MiB if numbers tell the ranks apart, and 256 MiB
 // if each file counts as a rank for want of them. No more than that makes 16384 files of an average group. Pure.

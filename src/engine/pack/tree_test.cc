@@ -149,5 +149,45 @@ TEST_F(TreeTest, RankGroupsAreRangesOfFiles) {
   EXPECT_EQ(groups[2].last, tree->files.size());
 }
 
+TEST_F(TreeTest, ManyAtATimeAreFoundInOrder) {
+  Names expected;
+  for (int directory = 0; directory < 40; ++directory) {
+    const std::string below = "d" + std::to_string(100 + directory);
+    expected.push_back(below);
+    for (int file = 0; file < (directory == 7 ? 300 : 3); ++file) {
+      expected.push_back(below + "/f" + std::to_string(1000 + file));
+      write(expected.back(), "x");
+    }
+  }
+  const auto tree = scan_tree(std::vector{root_});
+  ASSERT_TRUE(tree) << tree.error().message();
+  EXPECT_EQ(names(*tree), expected);
+  for (size_t i = 1; i < tree->files.size(); ++i) {
+    const FileRow &before = tree->files[i - 1].row, &row = tree->files[i].row;
+    EXPECT_TRUE(before.rank < row.rank || (before.rank == row.rank && before.name < row.name)) << row.name;
+  }
+}
+
+TEST_F(TreeTest, OtherProcessesAreTold) {
+  for (int rank = 0; rank < 20; ++rank) write("dump." + std::to_string(rank), std::string(10, 'x'));
+  std::filesystem::create_symlink("dump.3", root_ + "/link");
+  const auto tree = scan_tree(std::vector{root_});
+  ASSERT_TRUE(tree) << tree.error().message();
+  const SourceTree told = tree_from_text(to_text(*tree));
+  EXPECT_EQ(to_text(told), to_text(*tree));
+  EXPECT_EQ(told.ranks, 20u);
+  EXPECT_EQ(told.bytes, 200u);
+  ASSERT_EQ(told.files.size(), 21u);
+  EXPECT_EQ(told.files[3].path, tree->files[3].path);
+  EXPECT_EQ(told.files[3].row.mtime_ns, tree->files[3].row.mtime_ns);
+
+  EXPECT_TRUE(check_shared(told.files));
+  EXPECT_TRUE(check_shared({}));
+  write("dump.0", "another length");
+  EXPECT_EQ(check_shared(std::span(told.files).first(1)).error().kind, ErrorKind::invalid_argument);
+  std::filesystem::remove(root_ + "/dump.0");
+  EXPECT_EQ(check_shared(std::span(told.files).first(1)).error().path, root_ + "/dump.0");
+}
+
 }  // namespace
 }  // namespace forebay::engine

@@ -1,5 +1,6 @@
 // The ranks of an MPI job, as a module of its own: linking MPI into the command would cost every start of it more than
 // listing a store takes (docs/decisions/0009-mpi-is-a-module.md). make_team() loads it under an MPI launcher.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,9 @@ class MpiTeam final : public Team {
     unsigned long length = text.size();
     MPI_Bcast(&length, 1, MPI_UNSIGNED_LONG, 0, MPI_COMM_WORLD);
     text.resize(length);
-    MPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, 0, MPI_COMM_WORLD);
+    constexpr unsigned long kMost = 1ul << 30;  // MPI counts with int
+    for (unsigned long at = 0; at < length; at += kMost)
+      MPI_Bcast(text.data() + at, static_cast<int>(std::min(kMost, length - at)), MPI_CHAR, 0, MPI_COMM_WORLD);
     return text;
   }
 
