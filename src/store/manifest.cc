@@ -115,6 +115,31 @@ bool names_are_good(const Manifest& manifest) {
          std::ranges::all_of(manifest.containers, is_new);
 }
 
+// Some manifests lack the list: only repairs write "lost_containers", and only sets with loss have "lossy", and only
+// those of jobs "sources".
+bool read_texts(const json& body, const char* key, std::vector<std::string>& texts) {
+  const auto list = body.find(key);
+  if (list == body.end()) return true;
+  if (!list->is_array()) return false;
+  for (const json& item : *list) {
+    if (!item.is_string()) return false;
+    texts.push_back(item.get<std::string>());
+  }
+  return true;
+}
+
+// Manifests of earlier versions do not tell them.
+bool read_ranks(const json& item, ContainerEntry& container) {
+  if (!item.contains("first_rank") && !item.contains("last_rank")) return true;
+  Members members(item);
+  uint64_t first = 0, last = 0;
+  members.read("first_rank", first);
+  members.read("last_rank", last);
+  if (first > last || last > std::numeric_limits<uint32_t>::max()) return false;
+  container.ranks = {static_cast<uint32_t>(first), static_cast<uint32_t>(last)};
+  return members.all_good();
+}
+
 bool read_containers(const json& body, std::vector<ContainerEntry>& containers) {
   const auto list = body.find("containers");
   if (list == body.end() || !list->is_array()) return false;
@@ -127,20 +152,8 @@ bool read_containers(const json& body, std::vector<ContainerEntry>& containers) 
     members.read("raw_bytes", container.raw_bytes);
     members.read("files", container.files);
     members.read_hash("tail_hash", container.tail_hash);
-    if (!members.all_good()) return false;
-  }
-  return true;
-}
-
-// Some manifests lack the list: only repairs write "lost_containers", and only sets with loss have "lossy", and only
-// those of jobs "sources".
-bool read_texts(const json& body, const char* key, std::vector<std::string>& texts) {
-  const auto list = body.find(key);
-  if (list == body.end()) return true;
-  if (!list->is_array()) return false;
-  for (const json& item : *list) {
-    if (!item.is_string()) return false;
-    texts.push_back(item.get<std::string>());
+    if (!members.all_good() || !read_ranks(item, container) || !read_texts(item, "names", container.names))
+      return false;
   }
   return true;
 }
@@ -191,6 +204,20 @@ json json_parents(const Manifest& manifest) {
   return list;
 }
 
+json json_container(const ContainerEntry& container) {
+  json item = {{"name", container.name},
+               {"bytes", container.bytes},
+               {"raw_bytes", container.raw_bytes},
+               {"files", container.files},
+               {"tail_hash", fmt::format("{:016x}", container.tail_hash)}};
+  if (container.ranks) {
+    item["first_rank"] = container.ranks->first;
+    item["last_rank"] = container.ranks->last;
+  }
+  if (!container.names.empty()) item["names"] = container.names;
+  return item;
+}
+
 }  // namespace
 
 bool refers_to(const Manifest& manifest, std::string_view name, int64_t created_ns) {
@@ -205,12 +232,7 @@ uint64_t Manifest::files() const { return sum(*this, &ContainerEntry::files); }
 
 std::string serialise(const Manifest& manifest) {
   json containers = json::array();
-  for (const ContainerEntry& container : manifest.containers)
-    containers.push_back({{"name", container.name},
-                          {"bytes", container.bytes},
-                          {"raw_bytes", container.raw_bytes},
-                          {"files", container.files},
-                          {"tail_hash", fmt::format("{:016x}", container.tail_hash)}});
+  for (const ContainerEntry& container : manifest.containers) containers.push_back(json_container(container));
   json body = {{"version", manifest.parents.empty() ? kVersionWithoutParents : kVersion},
                {"name", manifest.name},
                {"created_ns", manifest.created_ns},

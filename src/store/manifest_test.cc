@@ -52,6 +52,36 @@ TEST(Manifest, ComesBackAsItWas) {
   EXPECT_EQ(value(parse_manifest(serialise(without), "m")).step, std::nullopt);
 }
 
+TEST(Manifest, TellsWhatIsInAContainer) {
+  Manifest told = example();
+  told.containers[1].ranks = RankRange{32, 63};
+  told.containers[1].names = {"dump.{00032-00063}.h5", "notes.txt"};
+  const std::string text = serialise(told);
+  const Manifest back = value(parse_manifest(text, "m"));
+  EXPECT_EQ(back.containers[0].ranks, std::nullopt);
+  EXPECT_TRUE(back.containers[0].names.empty());
+  EXPECT_EQ(back.containers[1].ranks, (RankRange{32, 63}));
+  EXPECT_EQ(back.containers[1].names, told.containers[1].names);
+  EXPECT_EQ(serialise(back), text);
+
+  const nlohmann::json good = nlohmann::json::parse(text.substr(text.find('\n')));
+  for (const auto& [key, wrong] : {std::pair<const char*, nlohmann::json>{"first_rank", 64},
+                                   {"first_rank", "x"},
+                                   {"last_rank", uint64_t{1} << 32},
+                                   {"last_rank", nullptr},
+                                   {"names", "x"},
+                                   {"names", {1}}}) {
+    nlohmann::json bad = good;
+    bad["containers"][1][key] = wrong;
+    EXPECT_EQ(kind_of(bad.dump()), ErrorKind::corrupt) << key << " = " << wrong;
+  }
+  for (const char* half : {"first_rank", "last_rank"}) {
+    nlohmann::json bad = good;
+    bad["containers"][1].erase(half);
+    EXPECT_EQ(kind_of(bad.dump()), ErrorKind::corrupt) << half;
+  }
+}
+
 TEST(Manifest, EveryFlippedBitIsNoticed) {
   const std::string good = serialise(example());
   for (size_t bit = 0; bit < 8 * good.size(); ++bit) {

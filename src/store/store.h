@@ -14,6 +14,12 @@
 
 namespace forebay::store {
 
+// The lowest and the highest rank of some files.
+struct RankRange {
+  uint32_t first = 0, last = 0;
+  bool operator==(const RankRange&) const = default;
+};
+
 // A container of a set, as the manifest lists it.
 struct ContainerEntry {
   std::string name;  // file name inside the set's directory: as is_set_name() wants it, and not "manifest"
@@ -21,6 +27,8 @@ struct ContainerEntry {
   uint64_t raw_bytes = 0;  // of the files in it
   uint64_t files = 0;
   uint64_t tail_hash = 0;  // tail_hash() of the container, so that another valid container in its place is noticed
+  std::optional<RankRange> ranks = {};  // of the files in it; none: not told
+  std::vector<std::string> names = {};  // what these are called (docs/store.md, "Names"); empty: not told
 };
 
 // hash64 of the last 64 bytes of `container`, or of all if it is shorter: of the trailer, which holds the index'

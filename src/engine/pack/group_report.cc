@@ -38,12 +38,18 @@ Json to_json(const std::vector<LossyOutcome>& outcomes) {
   return all;
 }
 
+Json to_json(const std::optional<store::RankRange>& ranks) {
+  return ranks ? Json{ranks->first, ranks->last} : Json::array();
+}
+
 Json to_json(const GroupReport& report) {
   return {{"name", report.entry.name},
           {"bytes", report.entry.bytes},
           {"raw_bytes", report.entry.raw_bytes},
           {"files", report.entry.files},
           {"tail_hash", report.entry.tail_hash},
+          {"ranks", to_json(report.entry.ranks)},
+          {"names", report.entry.names},
           {"variables", report.variables},
           {"frames", report.frames},
           {"payload_bytes", report.payload_bytes},
@@ -60,6 +66,10 @@ class Fields {
  public:
   bool ok() const { return wrong_.empty(); }
   const std::string& wrong() const { return wrong_; }
+
+  void note(const char* name) {
+    if (wrong_.empty()) wrong_ = name;
+  }
 
   const Json& member(const Json& object, const char* name) {
     static const Json kNothing;
@@ -107,10 +117,6 @@ class Fields {
   }
 
  private:
-  void note(const char* name) {
-    if (wrong_.empty()) wrong_ = name;
-  }
-
   std::string wrong_;
 };
 
@@ -144,19 +150,30 @@ std::vector<store::ParentEntry> parents_of(Fields& fields, const Json& json) {
   return parents;
 }
 
+std::optional<store::RankRange> ranks_of(Fields& fields, const Json& json) {
+  if (json.is_array() && json.empty()) return {};
+  const auto both = fields.elements(json, "ranks", 2);
+  const uint64_t first = fields.number(*both[0], "ranks"), last = fields.number(*both[1], "ranks");
+  if (first > last || last > UINT32_MAX) fields.note("ranks");
+  return store::RankRange{static_cast<uint32_t>(first), static_cast<uint32_t>(last)};
+}
+
 GroupReport report_of(Fields& fields, const Json& json) {
   const auto number = [&](const char* name) { return fields.number(fields.member(json, name), name); };
   GroupReport report{.entry = {.name = fields.plain_name(fields.member(json, "name"), "name"),
                                .bytes = number("bytes"),
                                .raw_bytes = number("raw_bytes"),
                                .files = number("files"),
-                               .tail_hash = number("tail_hash")},
+                               .tail_hash = number("tail_hash"),
+                               .ranks = ranks_of(fields, fields.member(json, "ranks"))},
                      .variables = number("variables"),
                      .frames = number("frames"),
                      .payload_bytes = number("payload_bytes"),
                      .lossy = lossy_of(fields, fields.member(json, "lossy")),
                      .parents = parents_of(fields, fields.member(json, "parents")),
                      .cpu_seconds = seconds_of(fields, fields.member(json, "cpu_seconds"))};
+  for (const Json* name : fields.elements(fields.member(json, "names"), "names"))
+    report.entry.names.push_back(fields.text(*name, "names"));
   for (const Json* remark : fields.elements(fields.member(json, "remarks"), "remarks"))
     report.remarks.push_back(fields.text(*remark, "remarks"));
   return report;
@@ -221,6 +238,9 @@ int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(since_1970).count();
 }
 
+// A manifest has a largest size: names are told of so many containers at most.
+constexpr size_t kMostToldNames = 10'000;
+
 }  // namespace
 
 Result<store::Manifest> make_manifest(const SetFacts& set, const GroupReports& reports) {
@@ -239,6 +259,7 @@ Result<store::Manifest> make_manifest(const SetFacts& set, const GroupReports& r
     if (report.lossy.size() != set.lossy.size()) return bad_report("it was packed by other rules");
     if (!set.parent && !report.parents.empty()) return bad_report("it refers to another set");
     manifest.containers.push_back(report.entry);
+    if (reports.size() > kMostToldNames) manifest.containers.back().names.clear();
   }
   if (set.parent) FOREBAY_CHECK(add_parents(*set.parent, reports, manifest));
   const std::vector<LossyOutcome> outcomes = sum_outcomes(reports, set.lossy.size());

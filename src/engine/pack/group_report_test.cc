@@ -6,7 +6,13 @@ namespace forebay::engine {
 namespace {
 
 GroupReport some_report() {
-  return {.entry = {.name = "00001-of-00002.fbc", .bytes = 5, .raw_bytes = 50, .files = 3, .tail_hash = UINT64_MAX},
+  return {.entry = {.name = "00001-of-00002.fbc",
+                    .bytes = 5,
+                    .raw_bytes = 50,
+                    .files = 3,
+                    .tail_hash = UINT64_MAX,
+                    .ranks = store::RankRange{64, 127},
+                    .names = {"a.{064-127}", "b"}},
           .variables = 7,
           .frames = 2,
           .payload_bytes = 4,
@@ -19,6 +25,8 @@ GroupReport some_report() {
 void expect_equal(const GroupReport& a, const GroupReport& b) {
   EXPECT_EQ(to_text(a), to_text(b));
   EXPECT_EQ(a.entry.tail_hash, b.entry.tail_hash);
+  EXPECT_EQ(a.entry.ranks, b.entry.ranks);
+  EXPECT_EQ(a.entry.names, b.entry.names);
   EXPECT_EQ(a.cpu_seconds.encode, b.cpu_seconds.encode);
   EXPECT_EQ(a.remarks, b.remarks);
   ASSERT_EQ(a.lossy.size(), b.lossy.size());

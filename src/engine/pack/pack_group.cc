@@ -14,6 +14,7 @@
 #include "engine/pack/read_group.h"
 #include "engine/pipeline.h"
 #include "engine/set/frame_io.h"
+#include "engine/set/name_ranges.h"
 
 namespace forebay::engine {
 namespace {
@@ -238,8 +239,19 @@ class GroupPacker {
           return {};
         }};
     const PipelineThreads threads{.fetch = std::max(1u, resources_.threads / 2), .work = resources_.threads};
-    FOREBAY_CHECK(Pipeline<PackJob>::run(plan.frames().size(), memory_bytes_ - standing, threads, stages));
-    return {};
+    const uint64_t memory_bytes =
+        std::min(memory_bytes_ - standing, useful_memory(plan.frames().size(), threads, stages));
+    return Pipeline<PackJob>::run(plan.frames().size(), memory_bytes, threads, stages);
+  }
+
+  // A few of the largest frames for each thread. Where storage is slower than the packing, all memory would fill with
+  // frames that wait to be written, which makes nothing faster.
+  static uint64_t useful_memory(size_t frames, const PipelineThreads& threads,
+                                const Pipeline<PackJob>::Stages& stages) {
+    constexpr uint64_t kFramesOfThread = 4;
+    uint64_t largest = 0;
+    for (size_t number = 0; number < frames; ++number) largest = std::max(largest, stages.cost(number));
+    return kFramesOfThread * (threads.fetch + threads.work) * largest;
   }
 
   // Frames wait here, with their memory, for their share of what may be written: so the limit reaches the reads.
@@ -278,6 +290,12 @@ class GroupPacker {
     FOREBAY_TRY(entry.tail_hash, store::tail_hash(source));
     for (const SourceFile& file : input_.files) entry.raw_bytes += file.row.size;
     entry.files = input_.files.size();
+    const auto rank = [](const SourceFile& file) { return file.row.rank; };
+    const auto [lowest, highest] = std::ranges::minmax_element(input_.files, {}, rank);
+    if (!input_.files.empty()) entry.ranks = {lowest->row.rank, highest->row.rank};
+    std::vector<std::string_view> names;
+    for (const SourceFile& file : input_.files) names.push_back(file.row.name);
+    entry.names = name_ranges(names);
     return entry;
   }
 
