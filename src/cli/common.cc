@@ -62,9 +62,11 @@ void declare_store(Syntax& syntax, std::string& store) {
 }
 
 void declare_memory(Syntax& syntax, engine::Resources& resources) {
-  syntax.option("--memory", "SIZE",
-                "Use at most this much memory, for everything. Default: a quarter of the machine's.",
-                set_bytes(resources.memory_bytes));
+  syntax.option(
+      "--memory", "SIZE",
+      "Use at most this much memory, for everything: indices, and frames that are worked on at the same time. Default: "
+      "a quarter of the machine's.",
+      set_bytes(resources.memory_bytes));
 }
 
 void declare_threads(Syntax& syntax, engine::Resources& resources) {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/common.h"
-#include "cli/json.h"
+#include "cli/json_stream.h"
 #include "cli/series.h"
 #include "cli/text.h"
 #include "cli/units.h"
@@ -83,13 +83,15 @@ Json json_variable(const engine::VariableDifference& variable) {
           {"max_absolute", comparable ? Json(variable.max_absolute) : Json()}};
 }
 
-Json json_difference(const engine::FileDifference& file) {
-  Json variables = Json::array();
-  for (const auto& variable : file.variables) variables.push_back(json_variable(variable));
-  return {{"name", json_text(file.name)},
-          {"other_name", file.other_name.empty() ? Json() : json_text(file.other_name)},
-          {"change", change_text(file.change)},
-          {"variables", std::move(variables)}};
+void stream_difference(const engine::FileDifference& file, JsonStream& stream) {
+  stream.begin_object();
+  stream.member("name", json_text(file.name));
+  stream.member("other_name", file.other_name.empty() ? Json() : json_text(file.other_name));
+  stream.member("change", change_text(file.change));
+  stream.begin_list("variables");
+  for (const auto& variable : file.variables) stream.element(json_variable(variable));
+  stream.end();
+  stream.end();
 }
 
 void print_difference(const engine::FileDifference& file) {
@@ -122,28 +124,35 @@ class Diff final : public Verb {
     }
     if (operands_.size() != 2) return fail(ErrorKind::invalid_argument, "two sets are to be named");
     if (store_.empty()) store_ = store_of_environment();
-    FOREBAY_TRY(const auto a, open(operands_[0]));
-    FOREBAY_TRY(const auto b, open(operands_[1]));
-    FOREBAY_TRY(const auto files, engine::diff(a, b, resources_.resolved().memory_bytes));
+    FOREBAY_TRY(const auto a, find(operands_[0]));
+    FOREBAY_TRY(const auto b, find(operands_[1]));
+    engine::Resources resources = resources_.resolved();
+    FOREBAY_TRY(resources.memory_bytes, engine::buffer_bytes(resources.memory_bytes));
+    FOREBAY_TRY(const auto differences, engine::diff(a, b, resources));
     if (console.json) {
-      Json list = Json::array();
-      for (const auto& file : files) list.push_back(json_difference(file));
-      print_json({{"a", json_text(a.manifest.name)},
-                  {"b", json_text(b.manifest.name)},
-                  {"equal", files.empty()},
-                  {"files", std::move(list)}});
+      stream(a.name, b.name, differences);
     } else {
-      for (const auto& file : files) print_difference(file);
+      for (const auto& file : differences.files) print_difference(file);
     }
-    return files.empty() ? ExitCode::ok : ExitCode::different;
+    return differences.files.empty() ? ExitCode::ok : ExitCode::different;
   }
 
  private:
-  Result<engine::OpenSet> open(const std::string& text) const {
+  Result<store::SetInfo> find(const std::string& text) const {
     FOREBAY_TRY(const SetName which, split_name(text, store_));
     FOREBAY_TRY(const auto store, store::Store::open(which.store));
-    FOREBAY_TRY(const auto info, find_set(store, which.name, series_));
-    return engine::open_set(info, resources_.resolved().memory_bytes);
+    return find_set(store, which.name, series_);
+  }
+
+  static void stream(const std::string& a, const std::string& b, const engine::Differences& differences) {
+    JsonStream stream;
+    stream.member("a", json_text(a));
+    stream.member("b", json_text(b));
+    stream.member("equal", differences.files.empty());
+    stream.begin_list("files");
+    for (const auto& file : differences.files) stream_difference(file, stream);
+    stream.end();
+    stream.finish();
   }
 
   std::vector<std::string> operands_;

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <set>
+#include <span>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -16,6 +17,8 @@
 #include "cli/text.h"
 #include "cli/units.h"
 #include "cli/verb.h"
+#include "engine/inspect/find_in_set.h"
+#include "engine/set/each_container.h"
 #include "engine/set/set_reader.h"
 
 namespace forebay::cli {
@@ -92,50 +95,67 @@ class Extract final : public Verb {
     if (to_ == "-" && console.json) return fail(ErrorKind::invalid_argument, "--json and '--to -' exclude each other");
     FOREBAY_TRY(const auto store, store::Store::open(operands.store));
     FOREBAY_TRY(const auto info, find_set(store, operands.own[0], series_));
-    FOREBAY_TRY(memory_bytes_, engine::buffer_bytes(resources_.resolved().memory_bytes));
-    FOREBAY_TRY(const auto set, engine::open_set(info, memory_bytes_));
-    memory_bytes_ -= std::min(memory_bytes_, engine::memory_of(set));
-    const auto found = engine::find_variables(set, operands.own[1], rank_);
+    engine::Resources resources = resources_.resolved();
+    FOREBAY_TRY(resources.memory_bytes, engine::buffer_bytes(resources.memory_bytes));
+    FOREBAY_TRY(const auto found, engine::find_in_set(info, operands.own[1], rank_, resources));
     if (found.empty())
       return fail(ErrorKind::not_found,
                   fmt::format("set {} has no variable '{}'{}", info.name, operands.own[1],
                               rank_ ? fmt::format(" of rank {}", *rank_) : ""),
                   {}, {}, "'forebay ls STORE NAME --variables' lists them");
-    FOREBAY_TRY(const auto targets, targets_of(set, found));
-    return write_all(set, targets, console);
+    if (to_one_file() && found.size() > 1)
+      return fail(ErrorKind::invalid_argument, fmt::format("{} variables match, and one file is given", found.size()),
+                  {}, {}, "choose one with --rank or its whole path, or give a directory with --to");
+    return write_all(info, found, resources.memory_bytes, console);
   }
 
  private:
   bool to_one_file() const { return to_ == "-" || (to_.ends_with(".npy") && !is_directory(to_)); }
 
-  Result<std::vector<Target>> targets_of(const engine::OpenSet& set, const std::vector<engine::Found>& found) const {
-    if (to_one_file() && found.size() > 1)
-      return fail(ErrorKind::invalid_argument, fmt::format("{} variables match, and one file is given", found.size()),
-                  {}, {}, "choose one with --rank or its whole path, or give a directory with --to");
-    std::vector<Target> targets;
-    std::set<std::string> names;
-    for (const engine::Found& one : found) {
-      const Catalogue& catalogue = set.containers[one.container].catalogue();
-      const FileRow& file = catalogue.files[one.file];
-      Target target{one, file.rank, file.name, catalogue.paths[catalogue.variables[one.variable].path], to_};
-      if (!to_one_file()) {
-        const std::string stem = fmt::format("rank{:04}_{}", target.rank, as_file_name(target.path));
-        std::string name = stem;
-        for (size_t i = 2; !names.insert(name).second; ++i) name = fmt::format("{}-{}", stem, i);
-        target.to = (to_.empty() ? "." : to_) + "/" + name + ".npy";
-      }
-      targets.push_back(std::move(target));
-    }
-    return targets;
+  // `found` lies in the only container of `one`. Variables come rank by rank, and names of other ranks' begin
+  // otherwise.
+  Target target_of(const engine::OpenSet& one, const engine::Found& found) {
+    const Catalogue& catalogue = one.containers[found.container].catalogue();
+    const FileRow& file = catalogue.files[found.file];
+    Target target{found, file.rank, file.name, catalogue.paths[catalogue.variables[found.variable].path], to_};
+    if (to_one_file()) return target;
+    if (last_rank_ != target.rank) names_.clear();
+    last_rank_ = target.rank;
+    const std::string stem = fmt::format("rank{:04}_{}", target.rank, as_file_name(target.path));
+    std::string name = stem;
+    for (size_t i = 2; !names_.insert(name).second; ++i) name = fmt::format("{}-{}", stem, i);
+    target.to = (to_.empty() ? "." : to_) + "/" + name + ".npy";
+    return target;
   }
 
-  Result<ExitCode> write_all(const engine::OpenSet& set, const std::vector<Target>& targets, const Console& console) {
+  // Opens each container once, unless variables of several ranks lie by turns in several of them.
+  Result<ExitCode> write_all(const store::SetInfo& info, std::span<const engine::Found> found, uint64_t memory_bytes,
+                             const Console& console) {
     if (!to_one_file()) FOREBAY_CHECK(make_directory(to_.empty() ? "." : to_));
     Json list = Json::array();
-    engine::SetReader reader(set, memory_bytes_);
-    for (const Target& target : targets) {
+    const engine::ContainerOpener opener(info, memory_bytes);
+    while (!found.empty()) {
+      const size_t number = found.front().container;
+      const auto end = std::ranges::find_if(found, [&](const auto& other) { return other.container != number; });
+      const auto here = found.first(static_cast<size_t>(end - found.begin()));
+      FOREBAY_TRY(auto container, opener.open(number, opener.memory_bytes()));
+      memory_bytes_ = opener.memory_bytes() - std::min(opener.memory_bytes(), engine::standing_memory(container));
+      engine::OpenSet one;
+      one.containers.push_back(std::move(container));
+      FOREBAY_CHECK(write_of(one, here, console, list));
+      found = found.subspan(here.size());
+    }
+    if (console.json) print_json({{"set", json_text(info.name)}, {"variables", std::move(list)}});
+    return ExitCode::ok;
+  }
+
+  Result<void> write_of(const engine::OpenSet& one, std::span<const engine::Found> found, const Console& console,
+                        Json& list) {
+    engine::SetReader reader(one, memory_bytes_);
+    for (const engine::Found& there : found) {
+      const Target target = target_of(one, {0, there.file, there.variable});
       FOREBAY_TRY(const Written written, write(reader, target));
-      if (to_ == "-") return ExitCode::ok;
+      if (to_ == "-") continue;
       if (console.json)
         list.push_back(json_target(target, written));
       else
@@ -144,8 +164,7 @@ class Extract final : public Verb {
                    written.shape.empty() ? "scalar" : fmt::format("{}", fmt::join(written.shape, "x")),
                    plural(written.frames, "frame") + " read");
     }
-    if (console.json) print_json({{"set", json_text(set.manifest.name)}, {"variables", std::move(list)}});
-    return ExitCode::ok;
+    return {};
   }
 
   // Reads what is wanted of one match, and writes it while it is read.
@@ -205,7 +224,10 @@ class Extract final : public Verb {
   std::optional<std::vector<IndexRange>> box_;
   bool overwrite_ = false;
   engine::Resources resources_;
-  uint64_t memory_bytes_ = 0;  // for buffers, beside the open set
+
+  uint64_t memory_bytes_ = 0;    // that the open container leaves
+  std::set<std::string> names_;  // of files that were written for last_rank_
+  std::optional<uint32_t> last_rank_;
 };
 
 }  // namespace

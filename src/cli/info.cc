@@ -15,7 +15,7 @@
 #include "cli/text.h"
 #include "cli/units.h"
 #include "cli/verb.h"
-#include "engine/set/set.h"
+#include "engine/set/each_container.h"
 
 namespace forebay::cli {
 namespace {
@@ -41,8 +41,6 @@ constexpr VerbText kInfoText = {
         "  forebay info /scratch/store/sets/DD0008/00000-of-00001.fbc --json\n",
 };
 
-using Containers = std::vector<engine::OpenContainer>;
-
 const char* scheme_text(Scheme scheme) {
   switch (scheme) {
     case Scheme::agnostic:
@@ -67,28 +65,30 @@ struct Group {
   std::optional<LossyNote> loss;
 };
 
-std::vector<Group> groups_of(const Containers& containers) {
-  std::map<std::string, Group> by_key;
-  for (const engine::OpenContainer& container : containers) {
-    const Catalogue& catalogue = container.catalogue();
-    const Shares shares = shares_of(container);
-    const auto losses = losses_of(container);
-    for (size_t v = 0; v < catalogue.variables.size(); ++v) {
-      const VariableRow& row = catalogue.variables[v];
-      Group& group = by_key[catalogue.keys[row.key]];
-      group.type = row.type;
-      ++group.variables;
-      group.bytes += catalogue.bytes_of(row);
-      group.stored += shares.variables[v];
-      group.loss = worse(group.loss, losses[v]);
-    }
-    const auto frames = frames_of_keys(container);
-    for (uint32_t key = 0; key < frames.size(); ++key) {
-      Group& group = by_key[catalogue.keys[key]];
-      group.frames += frames[key].frames;
-      for (const uint32_t chain : frames[key].chains) group.chains.insert(container.index().chains[chain]);
-    }
+using Groups = std::map<std::string, Group>;  // by key
+
+void add_groups(const engine::OpenContainer& container, Groups& groups) {
+  const Catalogue& catalogue = container.catalogue();
+  const Shares shares = shares_of(container);
+  const auto losses = losses_of(container);
+  for (size_t v = 0; v < catalogue.variables.size(); ++v) {
+    const VariableRow& row = catalogue.variables[v];
+    Group& group = groups[catalogue.keys[row.key]];
+    group.type = row.type;
+    ++group.variables;
+    group.bytes += catalogue.bytes_of(row);
+    group.stored += shares.variables[v];
+    group.loss = worse(group.loss, losses[v]);
   }
+  const auto frames = frames_of_keys(container);
+  for (uint32_t key = 0; key < frames.size(); ++key) {
+    Group& group = groups[catalogue.keys[key]];
+    group.frames += frames[key].frames;
+    for (const uint32_t chain : frames[key].chains) group.chains.insert(container.index().chains[chain]);
+  }
+}
+
+std::vector<Group> largest_first(Groups by_key) {
   std::vector<Group> groups;
   for (auto& [key, group] : by_key) {
     group.key = key;
@@ -147,28 +147,50 @@ uint64_t lossy_frames_of(const container::Index& index) {
       std::ranges::count_if(index.frames, [](const container::FrameEntry& frame) { return frame.lossy.has_value(); }));
 }
 
-Json json_container(const engine::OpenContainer& container) {
+// What is told of one container.
+struct ContainerFacts {
+  std::string path;
+  PlanSpec plan;
+  uint64_t files = 0, variables = 0, groups = 0, frames = 0, lossy_frames = 0;
+  uint64_t raw_bytes = 0, stored_bytes = 0, index_bytes = 0;
+  std::map<std::string, ChainUse> chains;
+};
+
+ContainerFacts facts_of(const engine::OpenContainer& container) {
   const container::Index& index = container.index();
-  const uint64_t bytes = container.reader->source().size(), raw = raw_bytes_of(index.catalogue);
+  return {.path = container.path,
+          .plan = index.plan,
+          .files = index.catalogue.files.size(),
+          .variables = index.catalogue.variables.size(),
+          .groups = index.catalogue.keys.size(),
+          .frames = index.frames.size(),
+          .lossy_frames = lossy_frames_of(index),
+          .raw_bytes = raw_bytes_of(index.catalogue),
+          .stored_bytes = container.reader->source().size(),
+          .index_bytes = overhead_of(container),
+          .chains = chains_of(index)};
+}
+
+Json json_container(const ContainerFacts& facts) {
   Json chains = Json::array();
-  for (const auto& [chain, use] : chains_of(index))
+  for (const auto& [chain, use] : facts.chains)
     chains.push_back({{"chain", json_text(chain)},
                       {"frames", use.frames},
                       {"raw_bytes", use.raw_bytes},
                       {"stored_bytes", use.stored_bytes}});
-  return {{"path", json_text(container.path)},
-          {"scheme", scheme_text(index.plan.scheme)},
-          {"block_bytes", index.plan.block_bytes},
-          {"frame_bytes", index.plan.frame_bytes},
-          {"files", index.catalogue.files.size()},
-          {"variables", index.catalogue.variables.size()},
-          {"groups", index.catalogue.keys.size()},
-          {"frames", index.frames.size()},
-          {"lossy_frames", lossy_frames_of(index)},
-          {"raw_bytes", raw},
-          {"stored_bytes", bytes},
-          {"index_bytes", overhead_of(container)},
-          {"ratio", json_ratio(static_cast<double>(raw), static_cast<double>(bytes))},
+  return {{"path", json_text(facts.path)},
+          {"scheme", scheme_text(facts.plan.scheme)},
+          {"block_bytes", facts.plan.block_bytes},
+          {"frame_bytes", facts.plan.frame_bytes},
+          {"files", facts.files},
+          {"variables", facts.variables},
+          {"groups", facts.groups},
+          {"frames", facts.frames},
+          {"lossy_frames", facts.lossy_frames},
+          {"raw_bytes", facts.raw_bytes},
+          {"stored_bytes", facts.stored_bytes},
+          {"index_bytes", facts.index_bytes},
+          {"ratio", json_ratio(static_cast<double>(facts.raw_bytes), static_cast<double>(facts.stored_bytes))},
           {"chains", std::move(chains)}};
 }
 
@@ -200,26 +222,23 @@ void print_groups(const std::vector<Group>& groups) {
   table.for_each_line([](const std::string& line) { fmt::print("{}\n", line); });
 }
 
-void print_container(const engine::OpenContainer& container) {
-  const container::Index& index = container.index();
-  const uint64_t bytes = container.reader->source().size(), raw = raw_bytes_of(index.catalogue);
-  const uint64_t overhead = overhead_of(container);
-  fmt::print("{}\n", printable(container.path));
-  fmt::print("  content    {}, {} in {}, {}\n", plural(index.catalogue.files.size(), "file"),
-             plural(index.catalogue.variables.size(), "variable"), plural(index.catalogue.keys.size(), "group"),
-             format_bytes(raw));
-  fmt::print("  stored     {}, ratio {}; index and headers {} ({:.2f} % of the content)\n", format_bytes(bytes),
-             format_ratio(static_cast<double>(raw), static_cast<double>(bytes)), format_bytes(overhead),
-             raw ? 100 * static_cast<double>(overhead) / static_cast<double>(raw) : 0);
-  fmt::print("  scheme     {}, blocks of {}, frames of {}\n", scheme_text(index.plan.scheme),
-             format_bytes(index.plan.block_bytes), format_bytes(index.plan.frame_bytes));
-  for (const auto& [chain, use] : chains_of(index))
+void print_container(const ContainerFacts& facts) {
+  const auto raw = static_cast<double>(facts.raw_bytes);
+  fmt::print("{}\n", printable(facts.path));
+  fmt::print("  content    {}, {} in {}, {}\n", plural(facts.files, "file"), plural(facts.variables, "variable"),
+             plural(facts.groups, "group"), format_bytes(facts.raw_bytes));
+  fmt::print("  stored     {}, ratio {}; index and headers {} ({:.2f} % of the content)\n",
+             format_bytes(facts.stored_bytes), format_ratio(raw, static_cast<double>(facts.stored_bytes)),
+             format_bytes(facts.index_bytes), facts.raw_bytes ? 100 * static_cast<double>(facts.index_bytes) / raw : 0);
+  fmt::print("  scheme     {}, blocks of {}, frames of {}\n", scheme_text(facts.plan.scheme),
+             format_bytes(facts.plan.block_bytes), format_bytes(facts.plan.frame_bytes));
+  for (const auto& [chain, use] : facts.chains)
     fmt::print("  chain      {}: {}, {} -> {}, ratio {}\n", printable(chain), plural(use.frames, "frame"),
                format_bytes(use.raw_bytes), format_bytes(use.stored_bytes),
                format_ratio(static_cast<double>(use.raw_bytes), static_cast<double>(use.stored_bytes)));
-  if (const uint64_t frames = lossy_frames_of(index))
+  if (facts.lossy_frames)
     fmt::print("  lossy      {}: their values are near those that were packed, not the same\n",
-               plural(frames, "frame"));
+               plural(facts.lossy_frames, "frame"));
 }
 
 void print_manifest(const store::Manifest& manifest) {
@@ -258,56 +277,73 @@ class Info final : public Verb {
     syntax.operands(operands_);
     declare_store(syntax, store_);
     declare_series(syntax, series_);
-    syntax.flag("-g,--groups", groups_, "List the variable groups.");
-    syntax.flag("-r,--relations", relations_, "List which variables were predicted from which others.");
+    syntax.flag("-g,--groups", list_groups_, "List the variable groups.");
+    syntax.flag("-r,--relations", list_relations_, "List which variables were predicted from which others.");
     declare_memory(syntax, resources_);
   }
 
   Result<ExitCode> run(const Console& console) override {
-    const uint64_t memory = resources_.resolved().memory_bytes;
+    engine::Resources resources = resources_.resolved();
+    FOREBAY_TRY(resources.memory_bytes, engine::buffer_bytes(resources.memory_bytes));
     if (store_.empty() && operands_.size() == 1 && is_file(operands_[0])) {
-      Containers containers;
-      FOREBAY_TRY(auto container, engine::open_container(operands_[0], memory));
-      containers.push_back(std::move(container));
-      show(containers, nullptr, console);
+      FOREBAY_TRY(const auto container, engine::open_container(operands_[0], resources.memory_bytes));
+      take(container);
+      show(nullptr, console);
       return ExitCode::ok;
     }
     FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {1, 1, {"NAME"}}));
     FOREBAY_TRY(const auto store, store::Store::open(operands.store));
     FOREBAY_TRY(const auto info, find_set(store, operands.own[0], series_));
-    FOREBAY_TRY(const auto set, engine::open_set(info, memory));
-    show(set.containers, &set.manifest, console);
+    if (!info.manifest) return std::unexpected(info.manifest.error());
+    FOREBAY_CHECK(
+        engine::for_each_container(info, engine::all_containers(*info.manifest), resources,
+                                   [&](size_t, Result<engine::OpenContainer> opened, uint64_t) -> Result<uint64_t> {
+                                     if (!opened) return std::unexpected(std::move(opened).error());
+                                     take(*opened);
+                                     return 0;
+                                   }));
+    show(&*info.manifest, console);
     return ExitCode::ok;
   }
 
  private:
-  void show(const Containers& containers, const store::Manifest* manifest, const Console& console) const {
+  void take(const engine::OpenContainer& container) {
+    containers_.push_back(facts_of(container));
+    if (list_groups_) add_groups(container, groups_);
+    if (list_relations_) add_relations(container, relations_);
+  }
+
+  void show(const store::Manifest* manifest, const Console& console) const {
     if (console.json) {
       Json document = {{"set", manifest ? json_text(manifest->name) : Json()},
                        {"parents", json_parents(manifest ? manifest->parents : std::vector<store::ParentEntry>{})},
                        {"lossy", json_texts(manifest ? manifest->lossy : std::vector<std::string>{})},
                        {"containers", Json::array()}};
       if (manifest) document.update(json_origin(manifest->origin));
-      for (const auto& container : containers) document["containers"].push_back(json_container(container));
-      if (groups_) {
+      for (const auto& container : containers_) document["containers"].push_back(json_container(container));
+      if (list_groups_) {
         document["groups"] = Json::array();
-        for (const Group& group : groups_of(containers)) document["groups"].push_back(json_group(group));
+        for (const Group& group : largest_first(groups_)) document["groups"].push_back(json_group(group));
       }
-      if (relations_) document["relations"] = json_relations(all_relations(containers));
+      if (list_relations_) document["relations"] = json_relations(in_order(relations_));
       print_json(document);
-    } else if (groups_ || relations_) {
-      if (groups_) print_groups(groups_of(containers));
-      if (relations_) print_relations(all_relations(containers));
+    } else if (list_groups_ || list_relations_) {
+      if (list_groups_) print_groups(largest_first(groups_));
+      if (list_relations_) print_relations(in_order(relations_));
     } else {
       if (manifest) print_manifest(*manifest);
-      for (const auto& container : containers) print_container(container);
+      for (const auto& container : containers_) print_container(container);
     }
   }
 
   std::vector<std::string> operands_;
   std::string store_, series_;
-  bool groups_ = false, relations_ = false;
+  bool list_groups_ = false, list_relations_ = false;
   engine::Resources resources_;
+
+  std::vector<ContainerFacts> containers_;
+  Groups groups_;
+  Relations relations_;
 };
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include "cli/text.h"
 #include "cli/units.h"
 #include "cli/verb.h"
-#include "engine/set/set.h"
+#include "engine/options.h"
 #include "store/series.h"
 
 namespace forebay::cli {
@@ -141,15 +141,12 @@ class Ls final : public Verb {
     FOREBAY_TRY(const auto store, store::Store::open(operands.store));
     if (operands.own.empty()) return list_sets(store, console);
     FOREBAY_TRY(const auto info, find_set(store, operands.own[0], series_));
-    FOREBAY_TRY(const auto set, engine::open_set(info, resources_.resolved().memory_bytes));
+    engine::Resources resources = resources_.resolved();
+    FOREBAY_TRY(resources.memory_bytes, engine::buffer_bytes(resources.memory_bytes));
     if (console.json) {
-      Json document = {{"store", json_text(store.path())}, {"set", json_set(info)}};
-      document["files"] = json_files(set, variables_);
-      print_json(document);
-    } else if (variables_) {
-      print_variables(set);
+      FOREBAY_CHECK(stream_set(store, info, resources));
     } else {
-      print_files(set);
+      FOREBAY_CHECK(variables_ ? print_variables(info, resources) : print_files(info, resources));
     }
     return ExitCode::ok;
   }
@@ -173,6 +170,19 @@ class Ls final : public Verb {
         if (!set.manifest) warn(set.manifest.error().message());
     }
     return ExitCode::ok;
+  }
+
+  Result<void> stream_set(const store::Store& store, const store::SetInfo& info,
+                          const engine::Resources& resources) const {
+    FOREBAY_CHECK(check_containers(info, resources));
+    JsonStream stream;
+    stream.member("store", json_text(store.path()));
+    stream.member("set", json_set(info));
+    stream.begin_list("files");
+    FOREBAY_CHECK(stream_files(info, variables_, resources, stream));
+    stream.end();
+    stream.finish();
+    return {};
   }
 
   std::vector<std::string> operands_;

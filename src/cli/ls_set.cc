@@ -1,5 +1,6 @@
-// ls NAME: the files and variables of one set, as tables and as JSON.
 #include "cli/ls_set.h"
+
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -8,6 +9,7 @@
 #include "cli/table.h"
 #include "cli/text.h"
 #include "cli/units.h"
+#include "engine/set/each_container.h"
 
 namespace forebay::cli {
 namespace {
@@ -81,30 +83,46 @@ Json json_variable(const engine::OpenContainer& container, const Shares& shares,
   return json;
 }
 
-}  // namespace
-
-Json json_files(const engine::OpenSet& set, bool with_variables) {
-  Json files = Json::array();
-  for (const engine::OpenContainer& container : set.containers) {
-    const Shares shares = shares_of(container);
-    const Losses losses = losses_of(container);
-    for (size_t f = 0; f < container.catalogue().files.size(); ++f) {
-      Json file = json_file(container, shares, f);
-      const FileRow& row = container.catalogue().files[f];
-      file["variable_count"] = row.variable_count;
-      if (with_variables) {
-        Json variables = Json::array();
-        for (size_t v = 0; v < row.variable_count; ++v)
-          variables.push_back(json_variable(container, shares, losses, row.first_variable + v));
-        file["variables"] = std::move(variables);
-      }
-      files.push_back(std::move(file));
-    }
-  }
-  return files;
+// Calls take(container) for each container of the set, in order.
+Result<void> for_each_open(const store::SetInfo& set, const engine::Resources& resources,
+                           const std::function<void(const engine::OpenContainer&)>& take) {
+  if (!set.manifest) return std::unexpected(set.manifest.error());
+  return engine::for_each_container(set, engine::all_containers(*set.manifest), resources,
+                                    [&](size_t, Result<engine::OpenContainer> opened, uint64_t) -> Result<uint64_t> {
+                                      if (!opened) return std::unexpected(std::move(opened).error());
+                                      take(*opened);
+                                      return 0;
+                                    });
 }
 
-namespace {
+void stream_file(const engine::OpenContainer& container, const Shares& shares, const Losses* losses, size_t f,
+                 JsonStream& stream) {
+  const FileRow& row = container.catalogue().files[f];
+  stream.begin_object();
+  const Json file = json_file(container, shares, f);
+  for (const auto& [name, value] : file.items()) stream.member(name, value);
+  stream.member("variable_count", row.variable_count);
+  if (losses) {
+    stream.begin_list("variables");
+    for (size_t v = 0; v < row.variable_count; ++v)
+      stream.element(json_variable(container, shares, *losses, row.first_variable + v));
+    stream.end();
+  }
+  stream.end();
+}
+
+// Prints a table of all rows that rows(container, take) makes of the containers.
+using Cells = std::vector<std::string>;
+using RowsOf = std::function<void(const engine::OpenContainer&, const std::function<void(const Cells&)>& take)>;
+
+Result<void> print_table(const store::SetInfo& set, const engine::Resources& resources, Table table,
+                         const RowsOf& rows) {
+  const auto measure = [&](const Cells& cells) { table.measure(cells); };
+  FOREBAY_CHECK(for_each_open(set, resources, [&](const auto& container) { rows(container, measure); }));
+  print_row(table.titles());
+  const auto print = [&](const Cells& cells) { print_row(table.line(cells)); };
+  return for_each_open(set, resources, [&](const auto& container) { rows(container, print); });
+}
 
 std::string name_text(const FileRow& file) {
   std::string name = printable(file.name);
@@ -113,35 +131,20 @@ std::string name_text(const FileRow& file) {
   return name;
 }
 
-}  // namespace
-
-void print_files(const engine::OpenSet& set) {
-  Table table({{"RANK", Align::right},
-               {"MODE"},
-               {"SIZE", Align::right},
-               {"RATIO", Align::right},
-               {"MODIFIED"},
-               {"FORMAT"},
-               {"VARIABLES", Align::right},
-               {"NAME"}});
-  for (const engine::OpenContainer& container : set.containers) {
-    const Shares shares = shares_of(container);
-    for (size_t f = 0; f < container.catalogue().files.size(); ++f) {
-      const FileRow& file = container.catalogue().files[f];
-      const bool is_regular = file.kind == FileKind::regular;
-      table.add({fmt::format("{}", file.rank), format_mode(file.mode), is_regular ? format_bytes(file.size) : "-",
-                 format_ratio(static_cast<double>(file.size), shares.files[f]), format_local_time(file.mtime_s),
-                 is_regular ? printable(file.format) : "-", fmt::format("{}", file.variable_count), name_text(file)});
-    }
+void file_rows(const engine::OpenContainer& container, const std::function<void(const Cells&)>& take) {
+  const Shares shares = shares_of(container);
+  for (size_t f = 0; f < container.catalogue().files.size(); ++f) {
+    const FileRow& file = container.catalogue().files[f];
+    const bool is_regular = file.kind == FileKind::regular;
+    take({fmt::format("{}", file.rank), format_mode(file.mode), is_regular ? format_bytes(file.size) : "-",
+          format_ratio(static_cast<double>(file.size), shares.files[f]), format_local_time(file.mtime_s),
+          is_regular ? printable(file.format) : "-", fmt::format("{}", file.variable_count), name_text(file)});
   }
-  table.for_each_line(print_row);
 }
 
-namespace {
-
-std::vector<std::string> characteristics_cells(const container::Characteristics* c) {
+Cells characteristics_cells(const container::Characteristics* c) {
   if (!c) return {"-", "-", "-", "-", "-"};
-  std::vector<std::string> cells = {"-", "-", "-"};
+  Cells cells = {"-", "-", "-"};
   if (c->count > 0)
     cells = {format_number(c->min), format_number(c->max), format_number(c->sum / static_cast<double>(c->count))};
   cells.push_back(fmt::format("{}", c->nans));
@@ -149,9 +152,55 @@ std::vector<std::string> characteristics_cells(const container::Characteristics*
   return cells;
 }
 
+void variable_rows(const engine::OpenContainer& container, bool lossy, const std::function<void(const Cells&)>& take) {
+  const Catalogue& catalogue = container.catalogue();
+  const Shares shares = shares_of(container);
+  const Losses losses = losses_of(container);
+  for (const FileRow& file : catalogue.files) {
+    for (size_t v = file.first_variable; v < file.first_variable + size_t{file.variable_count}; ++v) {
+      const VariableRow& row = catalogue.variables[v];
+      const uint64_t bytes = catalogue.bytes_of(row);
+      Cells cells = {fmt::format("{}", file.rank), row.type.name(), shape_text(catalogue.shapes[row.shape]),
+                     format_bytes(bytes), format_ratio(static_cast<double>(bytes), shares.variables[v])};
+      for (auto& cell : characteristics_cells(characteristics_of(container, v))) cells.push_back(std::move(cell));
+      if (lossy) cells.push_back(loss_text(losses[v]));
+      cells.push_back(printable(file.name));
+      cells.push_back(printable(catalogue.paths[row.path]));
+      take(cells);
+    }
+  }
+}
+
 }  // namespace
 
-void print_variables(const engine::OpenSet& set) {
+Result<void> check_containers(const store::SetInfo& set, const engine::Resources& resources) {
+  return for_each_open(set, resources, [](const auto&) {});
+}
+
+Result<void> stream_files(const store::SetInfo& set, bool with_variables, const engine::Resources& resources,
+                          JsonStream& stream) {
+  return for_each_open(set, resources, [&](const engine::OpenContainer& container) {
+    const Shares shares = shares_of(container);
+    const Losses losses = with_variables ? losses_of(container) : Losses();
+    for (size_t f = 0; f < container.catalogue().files.size(); ++f)
+      stream_file(container, shares, with_variables ? &losses : nullptr, f, stream);
+  });
+}
+
+Result<void> print_files(const store::SetInfo& set, const engine::Resources& resources) {
+  return print_table(set, resources,
+                     Table({{"RANK", Align::right},
+                            {"MODE"},
+                            {"SIZE", Align::right},
+                            {"RATIO", Align::right},
+                            {"MODIFIED"},
+                            {"FORMAT"},
+                            {"VARIABLES", Align::right},
+                            {"NAME"}}),
+                     file_rows);
+}
+
+Result<void> print_variables(const store::SetInfo& set, const engine::Resources& resources) {
   std::vector<Table::Column> columns = {{"RANK", Align::right},
                                         {"TYPE"},
                                         {"SHAPE"},
@@ -162,30 +211,11 @@ void print_variables(const engine::OpenSet& set) {
                                         {"MEAN", Align::right},
                                         {"NAN", Align::right},
                                         {"INF", Align::right}};
-  const bool lossy = !set.manifest.lossy.empty();
+  const bool lossy = set.manifest && !set.manifest->lossy.empty();
   if (lossy) columns.push_back({"LOSS"});
   columns.insert(columns.end(), {{"FILE"}, {"VARIABLE"}});
-  Table table(std::move(columns));
-  for (const engine::OpenContainer& container : set.containers) {
-    const Catalogue& catalogue = container.catalogue();
-    const Shares shares = shares_of(container);
-    const Losses losses = losses_of(container);
-    for (const FileRow& file : catalogue.files) {
-      for (size_t v = file.first_variable; v < file.first_variable + size_t{file.variable_count}; ++v) {
-        const VariableRow& row = catalogue.variables[v];
-        const uint64_t bytes = catalogue.bytes_of(row);
-        std::vector<std::string> cells = {fmt::format("{}", file.rank), row.type.name(),
-                                          shape_text(catalogue.shapes[row.shape]), format_bytes(bytes),
-                                          format_ratio(static_cast<double>(bytes), shares.variables[v])};
-        for (auto& cell : characteristics_cells(characteristics_of(container, v))) cells.push_back(std::move(cell));
-        if (lossy) cells.push_back(loss_text(losses[v]));
-        cells.push_back(printable(file.name));
-        cells.push_back(printable(catalogue.paths[row.path]));
-        table.add(std::move(cells));
-      }
-    }
-  }
-  table.for_each_line(print_row);
+  return print_table(set, resources, Table(std::move(columns)),
+                     [&](const auto& container, const auto& take) { variable_rows(container, lossy, take); });
 }
 
 }  // namespace forebay::cli

@@ -65,13 +65,14 @@ const char* kind_text(RelationKind kind) { return kind == RelationKind::value ? 
 
 }  // namespace
 
-std::vector<NamedRelation> all_relations(std::span<const engine::OpenContainer> containers) {
-  std::map<std::string, NamedRelation> by_target;
-  for (const engine::OpenContainer& container : containers)
-    for (NamedRelation& relation : engine::relations_of(container))
-      by_target.try_emplace(relation.target, std::move(relation));
+void add_relations(const engine::OpenContainer& container, Relations& relations) {
+  for (NamedRelation& relation : engine::relations_of(container))
+    relations.try_emplace(relation.target, std::move(relation));
+}
+
+std::vector<NamedRelation> in_order(const Relations& relations) {
   std::vector<NamedRelation> all;
-  for (auto& [target, relation] : by_target) all.push_back(std::move(relation));
+  for (const auto& [target, relation] : relations) all.push_back(relation);
   return all;
 }
 

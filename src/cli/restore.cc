@@ -25,8 +25,8 @@ constexpr VerbText kRestoreText = {
         "all that was asked for is there; a damaged set is refused, but its undamaged\n"
         "files can be had with --only. 'latest' is the newest set that is intact: damaged\n"
         "newer ones are passed over with a warning. In a store with several series it needs\n"
-        "--series. With --only, containers that are damaged as a whole are named and passed\n"
-        "over, and the exit code is 5.\n"
+        "--series. With --only, only containers that may hold such files are opened; those that\n"
+        "are damaged as a whole are named and passed over, and the exit code is 5.\n"
         "Files belong to whoever restores them, so set-user-ID and set-group-ID bits are not\n"
         "given back, with a warning, unless --special-modes asks for them.\n",
     .examples =

@@ -6,18 +6,29 @@
 
 namespace forebay::cli {
 
-std::vector<size_t> Table::measure() const {
-  std::vector<size_t> widths;
-  for (const Column& column : columns_) widths.push_back(columns(column.title));
-  for (const auto& row : rows_)
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns(row[i]));
-  return widths;
+Table::Table(std::vector<Column> columns_of_table) : columns_(std::move(columns_of_table)) {
+  for (const Column& column : columns_) widths_.push_back(columns(column.title));
 }
 
-std::string Table::format_row(const std::vector<std::string>& cells, const std::vector<size_t>& widths) const {
+void Table::add(std::vector<std::string> cells) {
+  measure(cells);
+  rows_.push_back(std::move(cells));
+}
+
+void Table::measure(const std::vector<std::string>& cells) {
+  for (size_t i = 0; i < cells.size(); ++i) widths_[i] = std::max(widths_[i], columns(cells[i]));
+}
+
+std::string Table::titles() const {
+  std::vector<std::string> cells;
+  for (const Column& column : columns_) cells.push_back(column.title);
+  return line(cells);
+}
+
+std::string Table::line(const std::vector<std::string>& cells) const {
   std::string line;
   for (size_t i = 0; i < cells.size(); ++i) {
-    const std::string fill(widths[i] - columns(cells[i]), ' ');
+    const std::string fill(widths_[i] - columns(cells[i]), ' ');
     const bool is_right = columns_[i].align == Align::right;
     line += (i ? "  " : "") + (is_right ? fill + cells[i] : cells[i] + fill);
   }

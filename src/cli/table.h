@@ -8,6 +8,8 @@ namespace forebay::cli {
 
 enum class Align : unsigned char { left, right };
 
+// Rows of few tables are add()ed and then written; where there may be millions, each is measure()d and forgotten, and
+// made again for line().
 class Table {
  public:
   struct Column {
@@ -15,27 +17,28 @@ class Table {
     Align align = Align::left;
   };
 
-  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  explicit Table(std::vector<Column> columns);
 
   // One cell per column, already printable.
-  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  void add(std::vector<std::string> cells);
 
-  // Calls write(line), line without a line feed, for the titles and each row. Two blanks between columns, none at the
-  // end.
+  // Makes the columns as wide as a row needs that is not kept.
+  void measure(const std::vector<std::string>& cells);
+
+  // As wide as all rows so far need: two blanks between columns, none at the end, no line feed.
+  std::string titles() const;
+  std::string line(const std::vector<std::string>& cells) const;
+
+  // Calls write(line) for the titles and each row that was added.
   template <class Write>
   void for_each_line(const Write& write) const {
-    const std::vector<size_t> widths = measure();
-    std::vector<std::string> titles;
-    for (const Column& column : columns_) titles.push_back(column.title);
-    write(format_row(titles, widths));
-    for (const auto& row : rows_) write(format_row(row, widths));
+    write(titles());
+    for (const auto& row : rows_) write(line(row));
   }
 
  private:
-  std::vector<size_t> measure() const;
-  std::string format_row(const std::vector<std::string>& cells, const std::vector<size_t>& widths) const;
-
   std::vector<Column> columns_;
+  std::vector<size_t> widths_;
   std::vector<std::vector<std::string>> rows_;
 };
 

@@ -382,7 +382,7 @@ class Plan(StoreTest):
         packed = self.pack("--json").json
         self.assertAlmostEqual(packed["ratio"], sample["ratio"], delta=0.02 * packed["ratio"])
         stored = self.run_ok(*self.WORDS, "--measure", self.store, "--pfs", "1G", "--json").json
-        self.assertAlmostEqual(packed["ratio"], stored["ratio"], delta=0.02 * packed["ratio"])
+        self.assertAlmostEqual(packed["ratio"], stored["ratio"], delta=0.03 * packed["ratio"])  # the manifest counts for pack
         self.assertIsNone(stored["codec_bytes_per_second"])
         self.assertAlmostEqual(8 / stored["ratio"], stored["rows"][0]["drain_seconds"])
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Promise: the stated memory budget holds. The peak of resident memory is what the kernel says.
 
-Usage: memory_budget.py FOREBAY [Some | ManyVariables]
+Usage: memory_budget.py FOREBAY [Some | ManyContainers | ManyVariables]
 
 The trees are made by processes of their own: the kernel counts what a process had before exec() as its peak, too, so
 this one must stay smaller than the command.
@@ -9,11 +9,12 @@ this one must stay smaller than the command.
 
 import filecmp
 import importlib.util
+import os
 import subprocess
 import sys
 import unittest
 
-from promise import PromiseTest, differences, main, snapshot
+from promise import COMMAND, DIFFERENT, OK, PromiseTest, differences, forebay, main, snapshot
 
 MIB = 1 << 20
 
@@ -49,20 +50,39 @@ for rank in range(8):
             file.create_dataset(f"Grid{number // 20:08}/field{number % 20}", data=values + number)
 """
 
+# Files of 10,000 variables. In the second tree one file has another value in the first and the last of them.
+MANY_CONTAINERS = """
+import json, numpy, struct, sys
+COUNT, VALUES = 10000, 16
+header = json.dumps({f"Grid{i // 20:08}/field{i % 20}": {"dtype": "F64", "shape": [4, 4],
+                     "data_offsets": [8 * VALUES * i, 8 * VALUES * (i + 1)]} for i in range(COUNT)}).encode()
+header += b" " * (-len(header) % 8)
+generator = numpy.random.default_rng(1)
+for rank in range(32):
+    values = numpy.round(generator.normal(size=COUNT * VALUES), 3)
+    if sys.argv[1].endswith("changed") and rank == 17:
+        values[0] += 1
+        values[-1] += 2
+    with open(f"{sys.argv[1]}/rank.{rank:05}.safetensors", "wb") as file:
+        file.write(struct.pack("<Q", len(header)) + header + values.tobytes())
+"""
+
 
 @unittest.skipUnless(importlib.util.find_spec("h5py") and importlib.util.find_spec("numpy"),
                      "python3-h5py or python3-numpy is not installed")
 class Budget(PromiseTest):
-    def make_tree(self, script):
-        tree = self.work / "tree"
+    def make_tree(self, script, name="tree"):
+        tree = self.work / name
         tree.mkdir()
         subprocess.run([sys.executable, "-c", script, tree], check=True)
         return tree
 
-    def within(self, budget_mib, *words):
-        answer = self.ok(*words, "--memory", f"{budget_mib}M")
+    def within(self, budget_mib, *words, code=OK):
+        answer = forebay(*words, "--memory", f"{budget_mib}M")
+        self.assertEqual(code, answer.code, f"{words}: {answer.err}")
         print(f"{words[0]} {' '.join(map(str, words[-2:]))}: peak {answer.peak_bytes / MIB:.1f} of {budget_mib} MiB", flush=True)
         self.assertLessEqual(answer.peak_bytes, budget_mib * MIB, words)
+        return answer
 
     def cycle(self, tree, budget_mib, *words):
         before = snapshot(tree)
@@ -91,7 +111,6 @@ class Some(Budget):
             with self.subTest(budget=budget, words=words):
                 self.cycle(tree, budget, "--profile", "max", *words)
 
-
     def test_a_variable_larger_than_the_budget_is_extracted(self):
         tree = self.make_tree(LARGE)
         for scheme in ("aware", "agnostic-block"):
@@ -99,6 +118,52 @@ class Some(Budget):
             target = self.work / "extracted.npy"
             self.within(64, "extract", scheme, "*", "--store", self.store, "--overwrite", "--to", target)
             self.assertTrue(filecmp.cmp(tree / "dump.0.npy", target, shallow=False), scheme)
+
+
+class ManyContainers(Budget):
+    """What was packed within a budget can be read within it, however many containers there are."""
+
+    BUDGET, FILES, VARIABLES = 64, 32, 10000
+
+    def setUp(self):
+        super().setUp()
+        self.tree = self.pack("first")
+
+    def pack(self, name):
+        tree = self.make_tree(MANY_CONTAINERS, name)
+        self.within(self.BUDGET, "pack", tree, "--store", self.store, "--group-size", "1", "--profile", "fast")
+        return tree
+
+    def test_all_that_reads(self):
+        before = snapshot(self.tree)
+        self.within(self.BUDGET, "restore", "first", "--store", self.store, "--to", self.work / "all")
+        self.assertEqual([], differences(before, snapshot(self.work / "all")))
+        name = "rank.00017.safetensors"
+        self.within(self.BUDGET, "restore", "first", "--store", self.store, "--to", self.work / "one", "--only", name)
+        self.assertEqual([], differences({name.encode(): before[name.encode()]}, snapshot(self.work / "one")))
+
+        self.assertIn(f"{self.FILES} files", self.within(self.BUDGET, "info", self.store, "first").out)
+        self.assertEqual(1 + self.FILES, len(self.within(self.BUDGET, "ls", self.store, "first").out.splitlines()))
+        self.within(self.BUDGET, "extract", "first", "*/field7", "--store", self.store, "--rank", "31", "--to", self.work / "x")
+        self.assertEqual(self.VARIABLES // 20, len(list((self.work / "x").iterdir())))
+        self.pack("changed")
+        told = self.within(self.BUDGET, "diff", "first", "changed", "--store", self.store, code=DIFFERENT).out
+        self.assertEqual([f"* {name}", "    /Grid00000000/field0: 1 differing element, by up to 1",
+                          "    /Grid00000499/field19: 1 differing element, by up to 2"],
+                         [line for line in told.splitlines() if not line.startswith("~")])  # the times differ
+
+    def test_lists_of_all_variables(self):
+        for words, line in ((["-v"], b"/Grid"), (["-v", "--json"], b'"path": "/Grid')):
+            with self.subTest(words=words), open(self.work / "list", "wb") as list_file:
+                # What is printed is too much to be read here: it would count as the next command's memory.
+                command = [COMMAND, "ls", self.store, "first", *words, "--memory", f"{self.BUDGET}M"]
+                process = subprocess.Popen(command, stdout=list_file)
+                _, status, usage = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
+                self.assertEqual(OK, process.returncode)
+                self.assertLessEqual(usage.ru_maxrss * 1024, self.BUDGET * MIB, words)
+                with open(self.work / "list", "rb") as list_file:
+                    self.assertEqual(self.FILES * self.VARIABLES, sum(line in one for one in list_file))
 
 
 class ManyVariables(Budget):

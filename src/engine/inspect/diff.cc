@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "engine/inspect/compare_elements.h"
 #include "engine/inspect/extract.h"
 #include "engine/inspect/match_files.h"
+#include "engine/set/each_container.h"
 #include "engine/set/set_reader.h"
 
 namespace forebay::engine {
@@ -14,93 +16,174 @@ namespace {
 
 constexpr uint64_t kWindowBytes = 1 << 20;
 
-struct FilePlace {
+// A file of one of the sets, as its container's index tells it.
+struct FileFacts {
+  FileRow row;  // without variables
   size_t container = 0;
   uint32_t file = 0;
+  std::optional<uint64_t> crc;
 };
 
-std::vector<FilePlace> files_of(const OpenSet& set) {
-  std::vector<FilePlace> files;
-  for (size_t container = 0; container < set.containers.size(); ++container)
-    for (uint32_t file = 0; file < set.containers[container].catalogue().files.size(); ++file)
-      files.push_back({container, file});
-  return files;
-}
+// One of the two sets: what is known of its files, and the one container that is open.
+class Side {
+ public:
+  Side(const store::SetInfo& set, uint64_t memory_bytes) : set_(set), opener_(set, memory_bytes) {}
 
-// One of the two sets, with what is needed to look into it.
-struct Side {
-  const OpenSet& set;
-  uint64_t memory_bytes;
-  SetReader reader;
-  std::vector<FilePlace> files;
+  // Returns how much memory they take.
+  Result<uint64_t> read_files(const Resources& resources) {
+    uint64_t all = 0;
+    FOREBAY_CHECK(for_each_container(set_, all_containers(*set_.manifest), resources,
+                                     [&](size_t number, Result<OpenContainer> opened, uint64_t) -> Result<uint64_t> {
+                                       if (!opened) return std::unexpected(std::move(opened).error());
+                                       const uint64_t kept = add_files(number, *opened);
+                                       all += kept;
+                                       return kept;
+                                     }));
+    return all;
+  }
 
-  Side(const OpenSet& opened, uint64_t memory)
-      : set(opened), memory_bytes(memory), reader(opened, memory), files(files_of(opened)) {}
+  // Opens a container, within so much memory; what is left of it pays for frames.
+  Result<void> open(size_t number, uint64_t memory_bytes) {
+    if (number_ == number) return {};
+    number_.reset();
+    reader_.reset();
+    one_.containers.clear();
+    memory_bytes = std::min(memory_bytes, opener_.memory_bytes());
+    FOREBAY_TRY(OpenContainer opened, opener_.open(number, memory_bytes));
+    memory_bytes_ = memory_bytes - std::min(memory_bytes, standing_memory(opened));
+    one_.containers.push_back(std::move(opened));
+    reader_.emplace(one_, memory_bytes_);
+    number_ = number;
+    return {};
+  }
 
-  const Catalogue& catalogue(const FilePlace& place) const { return set.containers[place.container].catalogue(); }
-  const FileRow& row(const FilePlace& place) const { return catalogue(place).files[place.file]; }
   std::vector<FileLabel> labels() const {
     std::vector<FileLabel> labels;
-    for (const FilePlace& place : files) labels.push_back({row(place).name, row(place).rank, row(place).kind});
+    for (const FileFacts& file : files) labels.push_back({file.row.name, file.row.rank, file.row.kind});
     return labels;
   }
-  std::optional<uint64_t> crc(const FilePlace& place) const {
-    const auto& crcs = set.containers[place.container].index().file_crcs;
-    return crcs.empty() ? std::nullopt : std::optional(crcs[place.file]);
+
+  const std::string& name() const { return set_.manifest->name; }
+
+  // Of the open container.
+  const Catalogue& catalogue() const { return one_.containers.front().catalogue(); }
+  SetReader& reader() { return *reader_; }
+  uint64_t memory_bytes() const { return memory_bytes_; }
+
+  std::vector<FileFacts> files;
+
+ private:
+  uint64_t add_files(size_t number, const OpenContainer& container) {
+    constexpr uint64_t kMatching = 256;  // what finding its counterpart takes, beside the name
+    uint64_t bytes = 0;
+    const auto& crcs = container.index().file_crcs;
+    const auto& rows = container.catalogue().files;
+    for (uint32_t i = 0; i < rows.size(); ++i) {
+      files.push_back({rows[i], number, i, crcs.empty() ? std::nullopt : std::optional(crcs[i])});
+      files.back().row.format.clear();
+      bytes += sizeof(FileFacts) + kMatching + 3 * rows[i].name.size() + rows[i].link_target.size();
+    }
+    return bytes;
   }
+
+  const store::SetInfo& set_;
+  const ContainerOpener opener_;
+  uint64_t memory_bytes_ = 0;
+  OpenSet one_;  // of at most one container
+  std::optional<SetReader> reader_;
+  std::optional<size_t> number_;
 };
 
 class Comparison {
  public:
-  Comparison(const OpenSet& a, const OpenSet& b, uint64_t memory_bytes)
-      : a_(a, memory_bytes / 2), b_(b, memory_bytes / 2) {}
+  Comparison(const store::SetInfo& a, const store::SetInfo& b, const Resources& resources)
+      : resources_(resources), a_(a, resources.memory_bytes / 2), b_(b, resources.memory_bytes / 2) {}
 
-  Result<std::vector<FileDifference>> run() {
+  Result<Differences> run() {
+    FOREBAY_CHECK(read_files(a_));
+    FOREBAY_CHECK(read_files(b_));
     const std::vector<FileLabel> in_a = a_.labels(), in_b = b_.labels();
-    const auto match = match_files({a_.set.manifest.name, in_a}, {b_.set.manifest.name, in_b});
-    std::vector<FileDifference> differences;
+    const auto match = match_files({a_.name(), in_a}, {b_.name(), in_b});
+    std::vector<Pair> pairs;
     std::vector<bool> is_matched(in_b.size());
     for (size_t i = 0; i < in_a.size(); ++i) {
-      if (!match[i]) {
-        differences.push_back({std::string(in_a[i].name), {}, Change::removed, {}});
-        continue;
+      if (match[i]) {
+        is_matched[*match[i]] = true;
+        pairs.push_back({&a_.files[i], &b_.files[*match[i]]});
+      } else {
+        FOREBAY_CHECK(add({std::string(in_a[i].name), {}, Change::removed, {}}));
       }
-      is_matched[*match[i]] = true;
-      FOREBAY_TRY(auto difference, compare_files(a_.files[i], b_.files[*match[i]]));
-      if (difference) differences.push_back(*std::move(difference));
     }
     for (size_t i = 0; i < in_b.size(); ++i)
-      if (!is_matched[i]) differences.push_back({std::string(in_b[i].name), {}, Change::added, {}});
-    std::ranges::sort(differences, {}, &FileDifference::name);
-    return differences;
+      if (!is_matched[i]) FOREBAY_CHECK(add({std::string(in_b[i].name), {}, Change::added, {}}));
+    // So that each container is opened once, where both sets have cut their ranks alike.
+    std::ranges::stable_sort(pairs, {},
+                             [](const Pair& pair) { return std::pair(pair.a->container, pair.b->container); });
+    for (const Pair& pair : pairs) FOREBAY_CHECK(compare_files(pair));
+    std::ranges::sort(differences_.files, {}, &FileDifference::name);
+    return std::move(differences_);
   }
 
  private:
-  Result<std::optional<FileDifference>> compare_files(const FilePlace& a, const FilePlace& b) {
-    const FileRow& row_a = a_.row(a);
-    const FileRow& row_b = b_.row(b);
+  // Two files that are counterparts.
+  struct Pair {
+    const FileFacts *a, *b;
+  };
+
+  Result<void> read_files(Side& side) {
+    Resources resources = resources_;
+    FOREBAY_TRY(const uint64_t kept, side.read_files(resources));
+    resources_.memory_bytes -= kept;
+    return {};
+  }
+
+  Result<void> add(FileDifference difference) {
+    uint64_t bytes = sizeof(FileDifference) + difference.name.size() + difference.other_name.size();
+    for (VariableDifference& variable : difference.variables) {
+      const auto [path, is_new] = differences_.paths.emplace(variable.path);
+      variable.path = *path;
+      bytes += sizeof(VariableDifference) + (is_new ? kPath + path->size() : 0);
+    }
+    if (bytes > resources_.memory_bytes)
+      return fail(ErrorKind::limit, "what differs between the sets takes more than the memory budget", a_.name(), {},
+                  "raise --memory");
+    resources_.memory_bytes -= bytes;
+    difference.variables.shrink_to_fit();
+    differences_.files.push_back(std::move(difference));
+    return {};
+  }
+
+  Result<void> compare_files(const Pair& pair) {
+    const FileRow &row_a = pair.a->row, &row_b = pair.b->row;
     const std::string other_name = row_a.name == row_b.name ? "" : row_b.name;
-    FOREBAY_TRY(const bool same_bytes, have_same_bytes(a, b));
+    FOREBAY_TRY(const bool same_bytes, have_same_bytes(pair));
     if (!same_bytes) {
-      FOREBAY_TRY(auto variables, compare_variables(a, b));
-      return FileDifference{row_a.name, other_name, Change::bytes, std::move(variables)};
+      FOREBAY_CHECK(open(pair));
+      FOREBAY_TRY(auto variables, compare_variables(pair.a->file, pair.b->file));
+      return add({row_a.name, other_name, Change::bytes, std::move(variables)});
     }
     const auto metadata = [](const FileRow& row) {
       return std::tie(row.name, row.kind, row.mode, row.mtime_s, row.mtime_ns, row.link_target);
     };
-    if (metadata(row_a) != metadata(row_b)) return FileDifference{row_a.name, other_name, Change::metadata, {}};
-    return std::nullopt;
+    if (metadata(row_a) == metadata(row_b)) return {};
+    return add({row_a.name, other_name, Change::metadata, {}});
   }
 
-  Result<bool> have_same_bytes(const FilePlace& a, const FilePlace& b) {
-    const uint64_t size = a_.row(a).size;
-    if (size != b_.row(b).size) return false;
-    const auto crc_a = a_.crc(a), crc_b = b_.crc(b);
-    if (crc_a && crc_b) return crc_a == crc_b;
+  // The containers of both.
+  Result<void> open(const Pair& pair) {
+    FOREBAY_CHECK(a_.open(pair.a->container, resources_.memory_bytes / 2));
+    return b_.open(pair.b->container, resources_.memory_bytes / 2);
+  }
+
+  Result<bool> have_same_bytes(const Pair& pair) {
+    const uint64_t size = pair.a->row.size;
+    if (size != pair.b->row.size) return false;
+    if (pair.a->crc && pair.b->crc) return pair.a->crc == pair.b->crc;
+    FOREBAY_CHECK(open(pair));
     bool same = true;
     FOREBAY_CHECK(for_each_window(
-        size, 1, [&](uint64_t begin, auto out) { return a_.reader.read_file(a.container, a.file, begin, out); },
-        [&](uint64_t begin, auto out) { return b_.reader.read_file(b.container, b.file, begin, out); },
+        size, 1, [&](uint64_t begin, auto out) { return a_.reader().read_file(0, pair.a->file, begin, out); },
+        [&](uint64_t begin, auto out) { return b_.reader().read_file(0, pair.b->file, begin, out); },
         [&](auto bytes_a, auto bytes_b) { same = same && std::ranges::equal(bytes_a, bytes_b); }));
     return same;
   }
@@ -111,9 +194,10 @@ class Comparison {
                                const Take& take) {
     const uint64_t window = std::min(bytes, kWindowBytes / element_bytes * element_bytes);
     Bytes buffer_a(window), buffer_b(window);
-    const uint64_t frames = a_.memory_bytes > window ? a_.memory_bytes - window : 0;
-    a_.reader.set_memory(frames);
-    b_.reader.set_memory(frames);
+    const uint64_t memory = std::min(a_.memory_bytes(), b_.memory_bytes());
+    const uint64_t frames = memory > window ? memory - window : 0;
+    a_.reader().set_memory(frames);
+    b_.reader().set_memory(frames);
     for (uint64_t begin = 0; begin < bytes; begin += window) {
       const auto part_a = std::span(buffer_a).first(std::min(window, bytes - begin));
       const auto part_b = std::span(buffer_b).first(part_a.size());
@@ -124,37 +208,35 @@ class Comparison {
     return {};
   }
 
-  static std::map<std::string_view, Found> variables_by_path(const Side& side, const FilePlace& place) {
+  static std::map<std::string_view, Found> variables_by_path(const Side& side, uint32_t file) {
     std::map<std::string_view, Found> variables;
-    const Catalogue& catalogue = side.catalogue(place);
-    const FileRow& row = side.row(place);
+    const Catalogue& catalogue = side.catalogue();
+    const FileRow& row = catalogue.files[file];
     for (uint32_t i = row.first_variable; i < row.first_variable + row.variable_count; ++i)
-      variables[catalogue.paths[catalogue.variables[i].path]] = {place.container, place.file, i};
+      variables[catalogue.paths[catalogue.variables[i].path]] = {0, file, i};
     return variables;
   }
 
-  Result<std::vector<VariableDifference>> compare_variables(const FilePlace& a, const FilePlace& b) {
-    const auto in_a = variables_by_path(a_, a), in_b = variables_by_path(b_, b);
+  Result<std::vector<VariableDifference>> compare_variables(uint32_t file_a, uint32_t file_b) {
+    const auto in_a = variables_by_path(a_, file_a), in_b = variables_by_path(b_, file_b);
     std::vector<VariableDifference> differences;
     for (const auto& [path, found] : in_a) {
       const auto other = in_b.find(path);
       if (other == in_b.end()) {
-        differences.push_back({std::string(path), UINT64_MAX, 0});
+        differences.push_back({path, UINT64_MAX, 0});
         continue;
       }
       FOREBAY_TRY(const ElementDifference difference, compare_variable(found, other->second));
-      if (difference.elements != 0)
-        differences.push_back({std::string(path), difference.elements, difference.max_absolute});
+      if (difference.elements != 0) differences.push_back({path, difference.elements, difference.max_absolute});
     }
     for (const auto& [path, found] : in_b)
-      if (!in_a.contains(path)) differences.push_back({std::string(path), UINT64_MAX, 0});
+      if (!in_a.contains(path)) differences.push_back({path, UINT64_MAX, 0});
     std::ranges::sort(differences, {}, &VariableDifference::path);
     return differences;
   }
 
   Result<ElementDifference> compare_variable(const Found& a, const Found& b) {
-    const Catalogue& catalogue_a = a_.set.containers[a.container].catalogue();
-    const Catalogue& catalogue_b = b_.set.containers[b.container].catalogue();
+    const Catalogue &catalogue_a = a_.catalogue(), &catalogue_b = b_.catalogue();
     const VariableRow& row_a = catalogue_a.variables[a.variable];
     const VariableRow& row_b = catalogue_b.variables[b.variable];
     const Shape& shape = catalogue_a.shapes[row_a.shape];
@@ -173,25 +255,31 @@ class Comparison {
     ElementDifference difference;
     FOREBAY_CHECK(for_each_window(
         bytes, type.size,
-        [&](uint64_t begin, auto out) { return a_.reader.read_variable(a.container, a.file, a.variable, begin, out); },
-        [&](uint64_t begin, auto out) { return b_.reader.read_variable(b.container, b.file, b.variable, begin, out); },
+        [&](uint64_t begin, auto out) { return a_.reader().read_variable(0, a.file, a.variable, begin, out); },
+        [&](uint64_t begin, auto out) { return b_.reader().read_variable(0, b.file, b.variable, begin, out); },
         [&](auto part_a, auto part_b) { difference.merge(compare_elements(type, part_a, part_b)); }));
     return difference;
   }
 
   Result<ElementDifference> compare_arrays(const Found& a, const Found& b) {
-    FOREBAY_TRY(const Extracted array_a, extract(a_.reader, a, a_.memory_bytes));
-    FOREBAY_TRY(const Extracted array_b, extract(b_.reader, b, b_.memory_bytes));
+    FOREBAY_TRY(const Extracted array_a, extract(a_.reader(), a, a_.memory_bytes()));
+    FOREBAY_TRY(const Extracted array_b, extract(b_.reader(), b, b_.memory_bytes()));
     return compare_elements(array_a.type, array_a.bytes, array_b.bytes);
   }
 
+  static constexpr uint64_t kPath = 64;  // of a path's place in a table
+
+  Resources resources_;  // what is kept is taken off its memory
   Side a_, b_;
+  Differences differences_;
 };
 
 }  // namespace
 
-Result<std::vector<FileDifference>> diff(const OpenSet& a, const OpenSet& b, uint64_t memory_bytes) {
-  return Comparison(a, b, memory_bytes).run();
+Result<Differences> diff(const store::SetInfo& a, const store::SetInfo& b, const Resources& resources) {
+  for (const store::SetInfo* set : {&a, &b})
+    if (!set->manifest) return std::unexpected(set->manifest.error());
+  return Comparison(a, b, resources).run();
 }
 
 }  // namespace forebay::engine

@@ -1,10 +1,14 @@
 // diff: what differs between two sets.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <vector>
 
-#include "engine/set/set.h"
+#include "engine/options.h"
+#include "store/store.h"
 
 namespace forebay::engine {
 
@@ -12,7 +16,7 @@ namespace forebay::engine {
 enum class Change : uint8_t { added, removed, bytes, metadata };
 
 struct VariableDifference {
-  std::string path;
+  std::string_view path;            // one of Differences::paths
   uint64_t differing_elements = 0;  // UINT64_MAX if shape or type differ, if only one file has the variable, or if it
                                     // is stored through filters or in parts, so that elements cannot be told apart
   double max_absolute = 0;          // largest difference of two finite values; 0 if not numbers
@@ -25,11 +29,16 @@ struct FileDifference {
   std::vector<VariableDifference> variables;  // of a file whose bytes differ; empty if only its skeleton does
 };
 
+struct Differences {
+  std::vector<FileDifference> files;      // in order of names
+  std::unordered_set<std::string> paths;  // of variables
+};
+
 // Compares the files of two sets, as match_files() finds them to be counterparts, and those whose bytes differ variable
-// by variable. In order of names. Files
-// of equal size and CRC-64 are taken as equal without reading them. corrupt if a frame that must be read is damaged;
-// limit if `memory_bytes` cannot hold the frames of a variable, or a variable that the two sets store in different
-// blocks.
-Result<std::vector<FileDifference>> diff(const OpenSet& a, const OpenSet& b, uint64_t memory_bytes);
+// by variable. Files of equal size and CRC-64 are taken as equal without reading them. One container of each set is
+// open at a time. `resources` are resolved, and their memory is for buffers alone. corrupt if a container, or a frame
+// that must be read, is damaged; limit if the memory cannot hold the frames of a variable, a variable that the two sets
+// store in different blocks, or what differs.
+Result<Differences> diff(const store::SetInfo& a, const store::SetInfo& b, const Resources& resources);
 
 }  // namespace forebay::engine

@@ -39,11 +39,14 @@ class DiffTest : public SetTest {
     pack_options.name = name;
     pack_ok(pack_options);
   }
-  std::vector<FileDifference> diff_ok(const std::string& a, const std::string& b) const {
-    const auto differences = diff(open(a), open(b), 64 << 20);
+  std::vector<FileDifference> diff_ok(const std::string& a, const std::string& b) {
+    auto differences = diff(find(a), find(b), {.memory_bytes = 64 << 20, .threads = 2, .progress = {}});
     if (!differences) throw std::runtime_error(differences.error().message());
-    return *differences;
+    differences_ = *std::move(differences);
+    return differences_.files;
   }
+
+  Differences differences_;  // of the last diff_ok()
 };
 
 TEST_F(DiffTest, FindsNothingBetweenEqualSets) {

@@ -161,7 +161,7 @@ ParentMatcher::ParentMatcher(const Parent& parent, uint64_t memory_bytes)
               std::min(memory_bytes - memory_bytes / 3, parent.frames.size() * sizeof(Parent::Frame))) {}
 
 Result<bool> ParentMatcher::has_bytes(const ParentFrame& at, std::span<const std::byte> raw) {
-  FOREBAY_TRY(const OpenContainer* const container, containers_.find(at));
+  FOREBAY_TRY(const auto container, containers_.find(at));
   FOREBAY_TRY(const Lease lease, budget_.lease(frame_memory(*container, at.number)));
   FOREBAY_TRY(const RawFrame frame, read_frame(*container, at.number));
   return frame.raw.size() == raw.size() && std::memcmp(frame.raw.data(), raw.data(), raw.size()) == 0;

@@ -1,18 +1,20 @@
 // Restoring a set, as numbered steps:
-//   1. open all containers; choose the files and the frames that hold their bytes
-//   2. make the files, without names, and write each decoded frame's pieces into them
-//   3. compare each file's CRC; then give all files their names, and directories and links their places
-// The last two are write_files()'s.
+//   1. for one container after the other: open it, and choose its files and the frames that hold their bytes
+//   2. make the files, without names, and write each decoded frame's pieces into them; compare each file's CRC
+//   3. when all containers are done, give all files their names, and directories and links their places
+// The last two are FileWriter's.
 #include "engine/restore/restore.h"
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "engine/restore/directory_target.h"
 #include "engine/restore/write_files.h"
-#include "engine/set/set.h"
+#include "engine/set/each_container.h"
+#include "engine/set/set_files.h"
 #include "store/series.h"
 
 namespace forebay::engine {
@@ -26,34 +28,56 @@ class Restorer {
       : options_(options), resources_(resources), report_(report) {}
 
   Result<void> run(const store::SetInfo& info) {
-    FOREBAY_TRY(const OpenSet set, open(info));
-    if (const auto& lost = set.manifest.lost_containers; !lost.empty() && options_.only.empty())
-      return fail(ErrorKind::corrupt, "the container was lost before this set was repaired, and its files with it",
-                  set.directory + "/" + lost.front(), {}, "--only restores files of the other containers");
-    for (const std::string& lost : set.manifest.lost_containers)
-      report_.unread.push_back(set.directory + "/" + lost + ": the container was lost before this set was repaired");
-    const auto is_wanted = [&](const FileRow& file) { return matches_any(options_.only, file.name); };
-    std::vector<Selection> selections;
-    for (const OpenContainer& container : set.containers) selections.push_back(select(container, is_wanted));
-    if (!options_.only.empty() && std::ranges::all_of(selections, &Selection::is_empty))
+    if (!info.manifest) return std::unexpected(info.manifest.error());
+    FOREBAY_CHECK(check_lost(info));
+    if (options_.only.empty()) total_bytes_ = info.manifest->raw_bytes();
+    FOREBAY_CHECK(for_each_container(info, containers_with_names(*info.manifest, options_.only), resources_,
+                                     [&](size_t, const Result<OpenContainer>& container, uint64_t memory_bytes) {
+                                       return take(container, memory_bytes);
+                                     }));
+    if (!writer_ && !options_.only.empty())
       return fail(ErrorKind::not_found, "no file of the set matches --only", info.name, {},
                   "`forebay ls STORE NAME` lists them");
-    FOREBAY_TRY(auto target, DirectoryTarget::open(options_.target, options_.overwrite, options_.special_modes));
-    Resources for_frames = resources_;
-    for_frames.memory_bytes -= std::min(for_frames.memory_bytes, memory_of(set));
-    FOREBAY_TRY(const WrittenFiles written, write_files(selections, target, for_frames));
+    FOREBAY_CHECK(open_target());
+    FOREBAY_TRY(const WrittenFiles written, writer_->name_files());
     report_.files = written.files;
     report_.bytes = written.bytes;
-    if (!options_.special_modes)
-      for (const Selection& selection : selections) note_special_modes(selection);
-    return target.finish();
+    return target_->finish();
   }
 
  private:
-  // All of the set or, for some files, what can be opened of it.
-  Result<OpenSet> open(const store::SetInfo& info) {
-    if (options_.only.empty() || !info.manifest) return open_set(info, resources_.memory_bytes);
-    return open_containers(info, info.manifest->containers, resources_.memory_bytes, &report_.unread);
+  Result<void> check_lost(const store::SetInfo& info) {
+    const auto& lost = info.manifest->lost_containers;
+    if (!lost.empty() && options_.only.empty())
+      return fail(ErrorKind::corrupt, "the container was lost before this set was repaired, and its files with it",
+                  info.directory + "/" + lost.front(), {}, "--only restores files of the other containers");
+    for (const std::string& name : lost)
+      report_.unread.push_back(info.directory + "/" + name + ": the container was lost before this set was repaired");
+    return {};
+  }
+
+  // Once there is something to restore.
+  Result<void> open_target() {
+    if (writer_) return {};
+    FOREBAY_TRY(auto target, DirectoryTarget::open(options_.target, options_.overwrite, options_.special_modes));
+    target_.emplace(std::move(target));
+    writer_.emplace(*target_, resources_, total_bytes_);
+    return {};
+  }
+
+  // Of some files only, those in containers that are damaged as a whole are told, and left out.
+  Result<uint64_t> take(const Result<OpenContainer>& container, uint64_t memory_bytes) {
+    if (!container) {
+      if (options_.only.empty() || !is_damage(container.error())) return std::unexpected(container.error());
+      report_.unread.push_back(container.error().message());
+      return 0;
+    }
+    const Selection selection =
+        select(*container, [&](const FileRow& file) { return matches_any(options_.only, file.name); });
+    if (selection.is_empty()) return 0;
+    FOREBAY_CHECK(open_target());
+    if (!options_.special_modes) note_special_modes(selection);
+    return writer_->write(selection, memory_bytes);
   }
 
   void note_special_modes(const Selection& selection) {
@@ -66,6 +90,9 @@ class Restorer {
   const RestoreOptions& options_;
   const Resources& resources_;
   RestoreReport& report_;
+  std::optional<DirectoryTarget> target_;
+  std::optional<FileWriter> writer_;
+  uint64_t total_bytes_ = 0;  // as far as it is known beforehand
 };
 
 // Whether the set is why it could not be restored: its bytes are wrong, or cannot be read.

@@ -93,6 +93,33 @@ TEST_F(WriteTest, ADirectoryGetsModesAndTimes) {
   EXPECT_EQ(is.st_mtim.tv_nsec, was.st_mtim.tv_nsec);
 }
 
+TEST_F(WriteTest, NoFileHasANameBeforeAllAreThere) {
+  const OpenSet set = open();
+  MemoryTarget target;
+  FileWriter writer(target, resources_, 0);
+  const auto all = [](const FileRow&) { return true; };
+  for (const OpenContainer& container : set.containers) {
+    const Selection selection = select(container, all);
+    ASSERT_TRUE(writer.write(selection, resources_.memory_bytes));
+    EXPECT_TRUE(target.entries.empty());
+  }
+  const auto written = writer.name_files();
+  ASSERT_TRUE(written) << written.error().message();
+  EXPECT_EQ(written->files, 15u);
+  EXPECT_EQ(target.entries.size(), 15u);
+}
+
+TEST_F(WriteTest, OneNameInTwoContainersIsNoticedBeforeAnythingHasAName) {
+  const OpenSet set = open();
+  MemoryTarget target;
+  FileWriter writer(target, resources_, 0);
+  const Selection selection = select(set.containers[0], [](const FileRow& file) { return file.rank == 1; });
+  ASSERT_TRUE(writer.write(selection, resources_.memory_bytes));
+  ASSERT_TRUE(writer.write(selection, resources_.memory_bytes));
+  EXPECT_EQ(writer.name_files().error().kind, ErrorKind::corrupt);
+  EXPECT_TRUE(target.entries.empty());
+}
+
 TEST_F(WriteTest, DamageIsToldAndNothingGetsAName) {
   const std::string path = container_path("set", 0);
   const uint64_t at = open().containers[0].index().frames[0].record_offset + 200;

@@ -50,6 +50,16 @@ Result<DecodedFrames::Bytes> DecodedFrames::get(const OpenContainer& container, 
   return bytes;
 }
 
+void DecodedFrames::forget(const OpenContainer& container) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(by_key_, [&](const auto& entry) {
+    if (entry.first.first != container.reader.get()) return false;
+    kept_bytes_ -= entry.second->bytes->size();
+    kept_.erase(entry.second);
+    return true;
+  });
+}
+
 bool has_references(const OpenContainer& container) { return std::ranges::any_of(container.index().frames, refers); }
 
 std::shared_ptr<DecodedFrames> share_decoded_frames(std::span<OpenContainer> containers, uint64_t memory_bytes) {

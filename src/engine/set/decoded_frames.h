@@ -25,6 +25,9 @@ class DecodedFrames {
   // The raw bytes of frame `number` of `container`, which must outlive this. Errors as of read_frame().
   Result<Bytes> get(const OpenContainer& container, uint32_t number);
 
+  // Lets go of what is kept of a container that is about to be closed.
+  void forget(const OpenContainer& container);
+
   uint64_t memory_bytes() const { return memory_bytes_; }
 
  private:

@@ -10,38 +10,73 @@
 
 namespace forebay::engine {
 
+struct ParentFrames::Opened {
+  OpenContainer container;
+  uint64_t bytes = 0;
+  unsigned users = 0;
+};
+
 ParentFrames::ParentFrames(std::string sets_directory, uint64_t memory_bytes)
     : sets_directory_(std::move(sets_directory)),
       memory_bytes_(memory_bytes),
       decoded_(std::make_shared<DecodedFrames>(memory_bytes / 8)),
       left_bytes_(memory_bytes - decoded_->memory_bytes()) {}
 
-const Result<OpenContainer>& ParentFrames::open(const ParentFrame& parent) {
-  const std::lock_guard lock(mutex_);
-  const auto key = std::pair(parent.set, parent.container);
-  if (const auto known = opened_.find(key); known != opened_.end()) return known->second;
-  auto opened = open_container(fmt::format("{}/{}/{}", sets_directory_, parent.set, parent.container), left_bytes_);
-  if (opened) {
-    const uint64_t taken = memory_of(*opened);
-    if (taken > left_bytes_)
-      opened = fail(ErrorKind::limit, "the indices of the sets that this one refers to take too much memory",
-                    opened->path, {}, "raise --memory");
-    else
-      left_bytes_ -= taken;
-    if (opened && has_references(*opened)) opened->decoded = decoded_;
-  }
-  return opened_.emplace(key, std::move(opened)).first->second;
+ParentFrames::~ParentFrames() = default;
+
+// Closes all that nobody uses; false if there is none.
+bool ParentFrames::close_unused() {
+  const size_t before = opened_.size();
+  std::erase_if(opened_, [&](const auto& entry) {
+    const Opened& opened = *entry.second;
+    if (opened.users > 0) return false;
+    left_bytes_ += opened.bytes;
+    decoded_->forget(opened.container);
+    return true;
+  });
+  return opened_.size() < before;
 }
 
-Result<const OpenContainer*> ParentFrames::find(const ParentFrame& parent) {
-  const Result<OpenContainer>& opened = open(parent);
-  if (!opened) return std::unexpected(opened.error());
-  const auto wrong = [&](const char* what) { return fail(ErrorKind::corrupt, what, opened->path); };
-  if (opened->reader->id() != parent.container_id)
+Result<ParentFrames::Opened*> ParentFrames::open(const Key& key, std::unique_lock<std::mutex>& lock) {
+  while (true) {
+    if (const auto known = opened_.find(key); known != opened_.end()) return known->second.get();
+    if (const auto known = failed_.find(key); known != failed_.end()) return std::unexpected(known->second);
+    auto container = open_container(fmt::format("{}/{}/{}", sets_directory_, key.first, key.second), left_bytes_);
+    const uint64_t taken = container ? memory_of(*container) : 0;
+    if (container && taken > left_bytes_)
+      container = fail(ErrorKind::limit, "the indices of the sets that this one refers to take too much memory",
+                       container->path, {}, "raise --memory");
+    if (container) {
+      left_bytes_ -= taken;
+      auto opened = std::make_unique<Opened>(*std::move(container), taken);
+      if (has_references(opened->container)) opened->container.decoded = decoded_;
+      return opened_.emplace(key, std::move(opened)).first->second.get();
+    }
+    const bool is_out_of_memory = container.error().kind == ErrorKind::limit;
+    if (!is_out_of_memory || opened_.empty())
+      return std::unexpected(failed_.emplace(key, std::move(container).error()).first->second);
+    if (!close_unused()) changed_.wait(lock);
+  }
+}
+
+void ParentFrames::give_back(Opened& opened) {
+  const std::lock_guard lock(mutex_);
+  --opened.users;
+  changed_.notify_all();
+}
+
+Result<std::shared_ptr<const OpenContainer>> ParentFrames::find(const ParentFrame& parent) {
+  std::unique_lock lock(mutex_);
+  FOREBAY_TRY(Opened* const opened, open({parent.set, parent.container}, lock));
+  const OpenContainer& container = opened->container;
+  const auto wrong = [&](const char* what) { return fail(ErrorKind::corrupt, what, container.path); };
+  if (container.reader->id() != parent.container_id)
     return wrong("this is another container than the one that was meant");
-  if (parent.number >= opened->index().frames.size()) return wrong("the container has no such frame");
-  if (is_parent_frame(*opened, parent.number)) return wrong("the frame is itself only a reference to another set");
-  return &*opened;
+  if (parent.number >= container.index().frames.size()) return wrong("the container has no such frame");
+  if (is_parent_frame(container, parent.number)) return wrong("the frame is itself only a reference to another set");
+  ++opened->users;
+  lock.unlock();  // the deleter would want it, too
+  return std::shared_ptr<const OpenContainer>(&container, [this, opened](const OpenContainer*) { give_back(*opened); });
 }
 
 std::shared_ptr<ParentFrames> make_parent_frames(const store::SetInfo& set, uint64_t& memory_bytes) {
@@ -74,7 +109,7 @@ Error blamed_on_parent(const OpenContainer& container, uint32_t number, const Pa
 Result<RawFrame> read_parent(const OpenContainer& container, uint32_t number, const ParentFrame& parent) {
   if (!container.parents)
     return fail(ErrorKind::corrupt, "the manifest says that the set refers to no other", container.path);
-  FOREBAY_TRY(const OpenContainer* const origin, container.parents->find(parent));
+  FOREBAY_TRY(const auto origin, container.parents->find(parent));
   const container::FrameEntry& mine = container.index().frames[number];
   const container::FrameEntry& theirs = origin->index().frames[parent.number];
   if (theirs.is_lost()) return fail(ErrorKind::corrupt, "the frame was lost before its set was repaired", origin->path);

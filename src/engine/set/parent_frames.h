@@ -1,6 +1,7 @@
 // Frames that lie in other sets, read back.
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -16,29 +17,39 @@
 
 namespace forebay::engine {
 
-// The containers of other sets of the store that hold frames of one set. Each is opened when it is first needed, and
-// stays open. Thread-safe.
+// The containers of other sets of the store that hold frames of one set. Each is opened when it is needed, and stays
+// open until others need its memory. Thread-safe.
 class ParentFrames {
  public:
-  // `sets_directory` is where the store's sets are; `memory_bytes` pays for the indices of all containers together, and
-  // for some frames that others are predicted from.
+  // `sets_directory` is where the store's sets are; `memory_bytes` pays for the indices of the containers that are open
+  // at a time, and for some frames that others are predicted from.
   ParentFrames(std::string sets_directory, uint64_t memory_bytes);
+  ~ParentFrames();
 
-  // What the frame's container is, valid as long as this. Errors as of open_container(); corrupt, too, if it is another
-  // container than was meant, has no such frame, or has itself only a reference in its place.
-  Result<const OpenContainer*> find(const ParentFrame& parent);
+  // The container that the frame lies in, which stays open for as long as the result is held, and no longer than this.
+  // Waits for others to be given back where the memory does not suffice for all: a thread must not hold two. Errors as
+  // of open_container(); corrupt, too, if it is another container than was meant, has no such frame, or has itself only
+  // a reference in its place.
+  Result<std::shared_ptr<const OpenContainer>> find(const ParentFrame& parent);
 
   uint64_t memory_bytes() const { return memory_bytes_; }
 
  private:
-  const Result<OpenContainer>& open(const ParentFrame& parent);
+  struct Opened;
+  using Key = std::pair<std::string, std::string>;  // the names of set and container
+
+  Result<Opened*> open(const Key& key, std::unique_lock<std::mutex>& lock);
+  bool close_unused();
+  void give_back(Opened& opened);
 
   const std::string sets_directory_;
   const uint64_t memory_bytes_;
-  std::mutex mutex_;
   const std::shared_ptr<DecodedFrames> decoded_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
   uint64_t left_bytes_;
-  std::map<std::pair<std::string, std::string>, Result<OpenContainer>> opened_;  // by the names of set and container
+  std::map<Key, std::unique_ptr<Opened>> opened_;
+  std::map<Key, Error> failed_;
 };
 
 // What opens the parents of a set: null if it has none. Takes a part of `memory_bytes`, and subtracts it.
