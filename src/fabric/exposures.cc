@@ -8,7 +8,7 @@
 
 namespace forebay::fabric {
 
-static constexpr size_t kKeptOpen = 256;
+static constexpr size_t kExposedOpen = 256;
 
 struct Exposures::Impl {
   using Files = std::shared_ptr<const std::vector<ExposedFile>>;
@@ -22,7 +22,7 @@ struct Exposures::Impl {
 
   std::mutex mutex;
   std::unordered_map<uint64_t, Files> exposures;
-  OpenFiles open{kKeptOpen};
+  OpenFiles open{kExposedOpen};
 };
 
 Exposures::Exposures() : impl_(std::make_unique<Impl>()) {}
