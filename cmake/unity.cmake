@@ -1,5 +1,5 @@
 # forebay_unity(TARGET): with FOREBAY_UNITY, the sources of each folder of the target are compiled together, up to 24 as one
-#   file, so that headers are read once for all of them (docs/decisions/0033-building-in-minutes.md). Names in anonymous
+#   file, so that headers are read once for all of them (docs/decisions/0033-folders-compiled-as-one.md). Names in anonymous
 #   namespaces must therefore be unique within a folder. Sources with definitions of their own are compiled alone.
 function(forebay_unity target)
   if(NOT FOREBAY_UNITY)
