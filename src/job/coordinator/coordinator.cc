@@ -209,11 +209,12 @@ void Coordinator::Impl::ask_for_end(const wire::StopRequestT& request) {
 void Coordinator::Impl::end(const std::string& message) {
   if (std::exchange(over, true)) return;
   info("end: " + message);
+  while (!announcements.empty()) announce();
   for (const auto& [id, session] : roster.sessions()) send(id, wire::StopT{.message = message});
 }
 
 void Coordinator::Impl::check_end() {
-  if (!sets.empty() || restarts.is_open() || settling.is_open()) quiet_since = now;
+  if (!sets.empty() || !announcements.empty() || restarts.is_open() || settling.is_open()) quiet_since = now;
   if (!draining_to_end || now - quiet_since < options.quiet) return;
   const wire::TallyT all = tally.total();
   end(fmt::format("{} sets are durable, {} were skipped, {} were given up", all.durable, all.skipped, all.failed));
@@ -262,7 +263,8 @@ void Coordinator::Impl::tick() {
 
 bool Coordinator::Impl::has_slices() const {
   const SetDrain* const set = drained_set();
-  return has_more_tasks || !spent.empty() || (set != nullptr && set->phase() == SetDrain::Phase::cutting);
+  return has_more_tasks || !announcements.empty() || !spent.empty() ||
+         (set != nullptr && set->phase() == SetDrain::Phase::cutting);
 }
 
 void Coordinator::Impl::do_slice() {
@@ -270,6 +272,8 @@ void Coordinator::Impl::do_slice() {
   const SetDrain* const set = drained_set();
   if (set != nullptr && set->phase() == SetDrain::Phase::cutting)
     apply(set->id(), sets.at(set->id()).cut(now));
+  else if (!announcements.empty())
+    announce();
   else
     spent.destroy(kFiles);
   start_tasks();

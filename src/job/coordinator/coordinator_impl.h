@@ -2,7 +2,8 @@
 //   roster.h         who is connected
 //   set_drain.h      one set, from the first offer to the commit
 //   backlog.h        which of the sets that wait is next
-//   finished_sets.h  what became of sets
+//   finished_sets.h, set_announcements.h
+//                    what became of sets, and whom that is told
 //   task_board.h     which worker does what
 //   restarts.h       restart rounds, with the tiers that they ask (stage_tier.h, store_tier.h)
 //   settling.h       what the stages hold when the application rests
@@ -29,6 +30,7 @@
 #include "job/coordinator/finished_sets.h"
 #include "job/coordinator/restarts.h"
 #include "job/coordinator/roster.h"
+#include "job/coordinator/set_announcements.h"
 #include "job/coordinator/set_drain.h"
 #include "job/coordinator/settling.h"
 #include "job/coordinator/stage_tier.h"
@@ -88,6 +90,7 @@ struct Coordinator::Impl {
   uint64_t next_set = 1, next_staging = 1;
   uint64_t sets_completed = 0;  // by the application
   FinishedSets finished;
+  SetAnnouncements announcements;
   SpentParts spent;  // of sets that are over
   Tally tally;
   Settling settling;
@@ -142,8 +145,8 @@ struct Coordinator::Impl {
   uint64_t set_named(const std::string& name);
   void withdraw(Session& session, const wire::WithdrawnT& withdrawn);
   void agent_left(const Session& session);
-  void news(SessionId to, const std::string& set, uint64_t exposure, const SetDrain::Ended& ended,
-            const wire::TallyT& counted);
+  wire::SetNewsT news(const std::string& set, const SetDrain::Ended& ended) const;  // but for the exposure
+  void announce();
   void refuse(SessionId id, const wire::OfferT& offered, const std::string& why);
   void apply(uint64_t set, SetDrain::Actions actions);
   void queue(uint64_t id);  // it is complete

@@ -25,7 +25,7 @@ void Coordinator::Impl::restart(SessionId id, const Session& session, const wire
 
 Restarts& Coordinator::Impl::with_stages_observed() {
   // One that is complete may wait for what the store says of it.
-  const bool has_undrained = std::ranges::any_of(sets, [](const auto& one) {
+  const bool has_undrained = !announcements.empty() || std::ranges::any_of(sets, [](const auto& one) {
     return one.second.phase() != SetDrain::Phase::incomplete || one.second.is_complete();
   });
   stage_tier.observe(settling.is_open(), has_undrained);

@@ -11,19 +11,22 @@ namespace {
 
 constexpr size_t kMaxSetsPerAgent = 256;
 constexpr int kPackPriority = 1;  // after deliveries: there the application waits
+constexpr size_t kMostNewsAtOnce = 1024;
 
 }  // namespace
 
-void Coordinator::Impl::news(SessionId to, const std::string& set, uint64_t exposure, const SetDrain::Ended& ended,
-                             const wire::TallyT& counted) {
+wire::SetNewsT Coordinator::Impl::news(const std::string& set, const SetDrain::Ended& ended) const {
   wire::SetNewsT news;
   news.set = set;
-  news.exposure = exposure;
   news.state = ended.state;
   news.stored_as = ended.stored_as;
   news.message = ended.message;
-  news.tally = std::make_unique<wire::TallyT>(counted);
-  send(to, std::move(news));
+  news.tally = std::make_unique<wire::TallyT>(tally.total());
+  return news;
+}
+
+void Coordinator::Impl::announce() {
+  for (auto& [to, news] : announcements.take(kMostNewsAtOnce)) send(to, std::move(news));
 }
 
 void Coordinator::Impl::refuse(SessionId id, const wire::OfferT& offered, const std::string& why) {
@@ -67,7 +70,9 @@ void Coordinator::Impl::take_part(SessionId id, Session& session, wire::OfferT& 
 bool Coordinator::Impl::answer_from_history(SessionId id, const std::string& name, const Part& part) {
   const FinishedSet* const found = finished.find(name, part.hash);
   if (found == nullptr) return false;
-  news(id, name, part.exposure, {found->state, found->stored_as, found->message}, tally.total());
+  wire::SetNewsT known = news(name, {found->state, found->stored_as, found->message});
+  known.exposure = part.exposure;
+  send(id, std::move(known));
   return true;
 }
 
@@ -195,13 +200,15 @@ void Coordinator::Impl::finish(uint64_t id, SetDrain::Ended ended) {
                    .cpu = set.cpu()};
   if (ended.state == wire::SetState::durable) tally.committed(row.raw_done, row.stored_done);
   tally.ended(ended.state, ended.stored_as);
-  const wire::TallyT counted = tally.total();
+  std::vector<SetAnnouncements::Listener> listeners;
   for (const auto& [key, part] : set.parts()) {
     past.hashes.push_back(part.hash);
     if (part.session == 0) continue;
-    news(part.session, set.name(), part.exposure, ended, counted);
+    listeners.push_back({part.session, part.exposure});
     if (Session* const session = roster.find(part.session)) session->sets.erase(id);
   }
+  announcements.add(news(set.name(), ended), std::move(listeners));
+  announce();
   if (ended.state == wire::SetState::skipped) warn(fmt::format("set {} is skipped: {}", set.name(), ended.message));
   if (ended.state == wire::SetState::durable)
     info(fmt::format("set {} is durable as {}: {} bytes of {}, in {:.1f} s{}", set.name(), ended.stored_as,

@@ -170,6 +170,7 @@ class Stand {
   }
   void take_output() {
     CoordinatorOutput out = coordinator.take_output();
+    most_messages = std::max(most_messages, out.messages.size());
     for (auto& one : out.messages) deliver(inbox[one.to], one.message);
     for (const SessionId id : out.closed) inbox[id].closed = true;
     for (auto& command : out.commands) commands.push_back(std::move(command));
@@ -196,6 +197,7 @@ class Stand {
   std::vector<Commit> commits;
   std::vector<uint64_t> abandoned;
   bool agents_settle = true;
+  size_t most_messages = 0;  // of one call
 
  private:
   static void deliver(Inbox& to, wire::MessageT& message) {
