@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "job/client/stage_names.h"
+#include "job/wire/convert.h"
 
 namespace forebay::job {
 namespace {
@@ -59,12 +60,7 @@ void AgentCore::warn_once(const std::string& set, const std::string& text) {
   if (looks_.is_news(set, text)) log(fabric::Severity::warning, fmt::format("{}: {}", set, text));
 }
 
-void AgentCore::refuse(ConnectionId to, const Error& error) {
-  wire::RefusedT refused;
-  refused.error_kind = static_cast<uint8_t>(error.kind);
-  refused.message = error.message();
-  send(to, std::move(refused));
-}
+void AgentCore::refuse(ConnectionId to, const Error& error) { send(to, wire::refusal_of(error)); }
 
 // From now on, after a while.
 void AgentCore::watch_stage() {

@@ -6,6 +6,7 @@
 
 #include "job/agent/agent_core.h"
 #include "job/client/stage_names.h"
+#include "job/wire/convert.h"
 
 namespace forebay::job {
 namespace {
@@ -19,17 +20,8 @@ constexpr size_t kMostOutcomes = 256;  // of sets without files, for those who s
 
 WallTime wall_now() { return std::chrono::time_point_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now()); }
 
-wire::FileT file_of(const StagedFile& staged, int64_t rank) {
-  const FileRow& row = staged.row;
-  wire::FileT file;
-  file.name = row.name;
-  file.kind = static_cast<uint8_t>(row.kind);
-  file.mode = row.mode;
-  file.mtime_s = row.mtime_s;
-  file.mtime_ns = row.mtime_ns;
-  file.size = row.size;
-  file.link_target = row.link_target;
-  file.rank = static_cast<int32_t>(rank);
+wire::FileT offered(const StagedFile& staged, int64_t rank) {
+  wire::FileT file = wire::file_of(staged.row, rank);
   file.ctime_ns = staged.identity.ctime_ns;
   file.marker = staged.marker;
   return file;
@@ -133,7 +125,7 @@ void AgentCore::offer(const std::string& set, const Listing& listing, const Cont
   uint64_t bytes = 0;
   for (const Content::File& file : content.files) {
     const StagedFile& staged = listing.files[file.listed];
-    auto row = std::make_unique<wire::FileT>(file_of(staged, file.rank));
+    auto row = std::make_unique<wire::FileT>(offered(staged, file.rank));
     offer.files.push_back(std::move(row));
     if (staged.row.kind != FileKind::regular) continue;
     const std::string path = fmt::format("{}/{}/{}", stage_, set, staged.row.name);

@@ -20,6 +20,7 @@
 #include "fabric/credentials.h"
 #include "job/client/marker.h"
 #include "job/client/stage_names.h"
+#include "job/wire/convert.h"
 #include "store/files.h"
 #include "store/names.h"
 
@@ -97,10 +98,7 @@ bool is_endless(Client::Timeout timeout) { return timeout.count() < 0 || timeout
 template <class T>
 Result<T> expect(wire::MessageT& message, T* answer) {
   if (answer != nullptr) return std::move(*answer);
-  if (const wire::RefusedT* refused = message.body.AsRefused()) {
-    const bool known = refused->error_kind <= static_cast<uint8_t>(ErrorKind::internal);
-    return fail(known ? static_cast<ErrorKind>(refused->error_kind) : ErrorKind::internal, refused->message);
-  }
+  if (const wire::RefusedT* refused = message.body.AsRefused()) return std::unexpected(error_of(*refused));
   return fail(ErrorKind::internal, "the agent gives an answer to another question");
 }
 

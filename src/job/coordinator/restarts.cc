@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "engine/set/set_files.h"
+#include "job/wire/convert.h"
 
 namespace forebay::job {
 namespace {
@@ -13,16 +14,11 @@ constexpr uint32_t kMaxDeliveryFailures = 3;
 constexpr uint32_t kMostRanks = 0xffffffff;
 
 bool is_damaged(const wire::TaskDoneT& done) {
-  return done.side == wire::FaultSide::store &&
-         engine::is_damage(Error{.kind = static_cast<ErrorKind>(done.error_kind), .what = done.error});
+  return done.side == wire::FaultSide::store && engine::is_damage(wire::error_of(done));
 }
 
 Restarts::Tell refusal(SessionId to, ErrorKind kind, const std::string& message, uint64_t attempt) {
-  wire::RefusedT refused;
-  refused.error_kind = static_cast<uint8_t>(kind);
-  refused.message = message;
-  refused.attempt = attempt;
-  return {to, std::move(refused)};
+  return {to, wire::refusal_of({.kind = kind, .what = message}, attempt)};
 }
 
 void take_needs(TierNeeds needs, Restarts::Actions& actions) {
@@ -270,8 +266,8 @@ Restarts::Actions Restarts::delivered(uint32_t delivery, const wire::TaskDoneT& 
   actions.work.push_back({Work::Kind::retry, delivery, {}});
   if (++round_->failures[delivery] < kMaxDeliveryFailures) return actions;
   if (done.side == wire::FaultSide::other)
-    refuse_all(static_cast<ErrorKind>(done.error_kind), done.error, now, actions);
-  else if (done.side == wire::FaultSide::store && static_cast<ErrorKind>(done.error_kind) == ErrorKind::permission)
+    refuse_all(wire::error_of(done).kind, done.error, now, actions);
+  else if (done.side == wire::FaultSide::store && wire::error_of(done).kind == ErrorKind::permission)
     return pass_over_chosen();  // no waiting makes it readable
   return actions;
 }

@@ -5,6 +5,7 @@
 
 #include "engine/set/set_files.h"
 #include "job/coordinator/set_drain.h"
+#include "job/wire/convert.h"
 
 namespace forebay::job {
 namespace {
@@ -14,13 +15,13 @@ constexpr size_t kSlice = 16384;  // files that are cut in one call: some millis
 
 // What no other try can mend.
 bool is_final(const wire::TaskDoneT& done) {
-  const auto kind = static_cast<ErrorKind>(done.error_kind);
+  const ErrorKind kind = wire::error_of(done).kind;
   return kind == ErrorKind::changed && done.side == wire::FaultSide::source;
 }
 
 // What may be over in a while, so that only time limits the tries.
 bool may_pass(const wire::TaskDoneT& done) {
-  const auto kind = static_cast<ErrorKind>(done.error_kind);
+  const ErrorKind kind = wire::error_of(done).kind;
   return done.side != wire::FaultSide::other && kind != ErrorKind::corrupt && kind != ErrorKind::internal &&
          kind != ErrorKind::unsupported && kind != ErrorKind::invalid_argument;
 }
@@ -150,8 +151,9 @@ void SetDrain::packed(uint32_t group, AttemptId attempt, const wire::TaskDoneT& 
   if (!report || report->entry.name != container_name(group, attempt)) {
     wire::TaskDoneT wrong = done;
     wrong.side = wire::FaultSide::other;
-    wrong.error_kind = static_cast<uint8_t>(ErrorKind::corrupt);
-    wrong.error = report ? "the worker reports another container than it was to make" : report.error().message();
+    set_error(wrong,
+              {.kind = ErrorKind::corrupt,
+               .what = report ? "the worker reports another container than it was to make" : report.error().message()});
     return pack_failed(group, wrong, now, actions);
   }
   raw_done_ += report->entry.raw_bytes;
@@ -189,7 +191,7 @@ void SetDrain::make_manifest(Time now, Actions& actions) {
 void SetDrain::pack_failed(uint32_t group, const wire::TaskDoneT& done, Time now, Actions& actions) {
   std::string what = fmt::format("{}: {}", engine::container_name(group, groups_.groups.size()), done.error);
   if (is_final(done)) return give_up(what, actions);
-  if (static_cast<ErrorKind>(done.error_kind) == ErrorKind::limit) {
+  if (wire::error_of(done).kind == ErrorKind::limit) {
     if (halve_groups(what, now, actions)) return;
     what += "; this is one rank alone";
   }

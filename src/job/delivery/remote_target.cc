@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "job/delivery/delivery.h"
+#include "job/wire/convert.h"
 #include "job/wire/messages.h"
 
 namespace forebay::job {

@@ -32,9 +32,4 @@ Result<MessageT> decode(const fabric::Frame& frame) {
   return message;
 }
 
-Error error_of(const RefusedT& refused) {
-  const bool is_known = refused.error_kind <= static_cast<uint8_t>(ErrorKind::internal);
-  return {.kind = is_known ? static_cast<ErrorKind>(refused.error_kind) : ErrorKind::internal, .what = refused.message};
-}
-
 }  // namespace forebay::job::wire

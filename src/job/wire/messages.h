@@ -35,9 +35,6 @@ Result<MessageT> decode(const fabric::Frame& frame);
 // Rows of a Settled.
 inline constexpr size_t kMostLeft = 64;
 
-// The error that somebody has answered with.
-Error error_of(const RefusedT& refused);
-
 // However often an agent says that it is alive: so long it may take for one answer, or for the next file of very many,
 // and no longer.
 inline constexpr std::chrono::minutes kLongestAnswer{5};

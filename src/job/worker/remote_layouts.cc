@@ -4,6 +4,7 @@
 
 #include "engine/pack/source_pool.h"
 #include "job/stage/counted_sources.h"
+#include "job/wire/convert.h"
 #include "job/worker/remote_sources.h"
 
 namespace forebay::job {

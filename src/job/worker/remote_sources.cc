@@ -6,21 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "job/wire/convert.h"
 #include "job/worker/transport_source.h"
 
 namespace forebay::job {
 namespace {
-
-FileRow row_of(const wire::FileT& file) {
-  return {.name = file.name,
-          .kind = static_cast<FileKind>(file.kind),
-          .mode = file.mode,
-          .mtime_s = file.mtime_s,
-          .mtime_ns = file.mtime_ns,
-          .size = file.size,
-          .link_target = file.link_target,
-          .rank = static_cast<uint32_t>(std::max(file.rank, 0))};
-}
 
 // Whether a name comes before another where directories are walked through, each followed by what is in it.
 bool walks_before(const std::string& a, const std::string& b) {
@@ -55,7 +45,7 @@ Result<void> RemoteSources::add_files(const wire::TaskT& task) {
     if (file->file->kind == static_cast<uint8_t>(FileKind::regular))
       of_peers[file->peer].push_back(static_cast<uint32_t>(files_.size()));
     files_.push_back(
-        {fmt::format("{}:{}/{}/{}", peer.host, peer.stage, task.set, file->file->name), row_of(*file->file)});
+        {fmt::format("{}:{}/{}/{}", peer.host, peer.stage, task.set, file->file->name), wire::row_of(*file->file)});
     places_.push_back({file->peer, file->index, file->file->ctime_ns});
   }
   for (size_t i = 0; i < of_peers.size(); ++i) add_peer(*task.peers[i], task.set, std::move(of_peers[i]));

@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "job/wire/convert.h"
 #include "job/worker/tasks.h"
 
 namespace forebay::job {
@@ -24,9 +25,7 @@ wire::TaskDoneT to_message(uint64_t id, TaskResult result) {
     return done;
   }
   const Error& error = result.report.error();
-  done.failed = true;
-  done.error_kind = static_cast<uint8_t>(error.kind);
-  done.error = error.message();
+  set_error(done, error);
   done.side = result.peer ? wire::FaultSide::source : side_of(error);
   if (result.peer) done.peer = *result.peer;
   return done;

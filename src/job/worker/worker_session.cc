@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "job/wire/convert.h"
+
 namespace forebay::job {
 
 // Used by the hub's thread; others only hold it.
@@ -91,8 +93,7 @@ Result<void> WorkerSession::received(const fabric::Frame& frame) {
         waiting_.reset();
         wire::TaskDoneT cancelled;
         cancelled.id = id;
-        cancelled.failed = true;
-        cancelled.error_kind = static_cast<uint8_t>(ErrorKind::cancelled);
+        set_error(cancelled, {ErrorKind::cancelled, {}, {}, {}, {}});
         cancelled.side = wire::FaultSide::other;
         send(std::move(cancelled));
       } else if (of_task_ == connection_ && task_ == id) {
@@ -121,9 +122,7 @@ void WorkerSession::start(wire::TaskT task) {
   if (started) return;
   wire::TaskDoneT failed;
   failed.id = id;
-  failed.failed = true;
-  failed.error_kind = static_cast<uint8_t>(started.error().kind);
-  failed.error = started.error().message();
+  set_error(failed, started.error());
   failed.side = wire::FaultSide::other;
   done(std::move(failed));
 }
