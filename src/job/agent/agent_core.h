@@ -25,12 +25,12 @@
 #include "job/agent/clients.h"
 #include "job/agent/rank_processes.h"
 #include "job/agent/rank_restart.h"
-#include "job/agent/serial_worker.h"
 #include "job/agent/set_looks.h"
 #include "job/delivery/delivery.h"
 #include "job/rendezvous/rendezvous.h"
 #include "job/stage/stage_scan.h"
 #include "job/stage/watcher.h"
+#include "job/thread/serial_worker.h"
 #include "job/wire/messages.h"
 
 namespace forebay::job {

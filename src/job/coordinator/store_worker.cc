@@ -1,13 +1,9 @@
 #include "job/coordinator/store_worker.h"
 
 #include <cerrno>
-#include <condition_variable>
-#include <deque>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string_view>
-#include <thread>
 #include <unordered_set>
 
 #include <fcntl.h>
@@ -17,6 +13,7 @@
 
 #include "base/parallel_for.h"
 #include "engine/pack/set_before.h"
+#include "job/thread/serial_worker.h"
 #include "store/files.h"
 #include "store/names.h"
 #include "store/series.h"
@@ -42,25 +39,48 @@ Result<void> remove_others(const std::string& directory, const store::Manifest& 
   });
 }
 
+// What is answered to a command that comes to an end by an exception: for want of memory, or by a defect.
+std::function<std::optional<StoreAnswer>(const Error&)> failure_of(const StoreCommand& command) {
+  if (const auto* one = std::get_if<LookUp>(&command))
+    return [set = one->set](const Error& error) { return LookedUp{set, std::unexpected(error), 0}; };
+  if (const auto* one = std::get_if<Stage>(&command))
+    return [set = one->set](const Error& error) { return Staged{set, std::unexpected(error)}; };
+  if (const auto* one = std::get_if<Commit>(&command))
+    return [set = one->set](const Error& error) { return Committed{set, std::unexpected(error)}; };
+  if (std::holds_alternative<ListSets>(command))
+    return [](const Error& error) { return ListedSets{std::unexpected(error)}; };
+  return [](const Error&) { return std::nullopt; };
+}
+
 }  // namespace
 
 struct StoreWorker::Impl {
   Impl(std::string path, std::function<void(StoreAnswer)> to)
-      : path_(std::move(path)), answer_(std::move(to)), thread_([this](std::stop_token stop) { work(stop); }) {}
+      : path_(std::move(path)), answer_(std::move(to)), worker_([](const auto& answer) { answer(); }) {}
 
-  void work(const std::stop_token& stop) {
-    while (true) {
-      std::unique_lock lock(mutex_);
-      if (!wake_.wait(lock, stop, [this] { return !commands_.empty(); }) || stop.stop_requested()) return;
-      const StoreCommand command = std::move(commands_.front());
-      commands_.pop_front();
-      lock.unlock();
-      if (const auto* abandon = std::get_if<Abandon>(&command))
-        staged_.erase(abandon->set);
-      else
-        std::visit([this](const auto& one) { perform(one); }, command);
-      done_.clear();  // after the answer: removing takes a slow file system a while
+  void submit(StoreCommand command) {
+    auto failed = failure_of(command);
+    worker_.add([this, command = std::move(command)] { return perform(command); },
+                [this, failed = std::move(failed)](Result<std::optional<StoreAnswer>> answer) {
+                  if (!answer) answer = failed(answer.error());
+                  if (*answer) answer_(**std::move(answer));
+                });
+    // After the answer: removing takes a slow file system a while.
+    worker_.add(
+        [this]() -> Result<void> {
+          done_.clear();
+          return {};
+        },
+        [](const Result<void>&) {});
+  }
+
+  // Nothing: it has no answer.
+  Result<std::optional<StoreAnswer>> perform(const StoreCommand& command) {
+    if (const auto* abandon = std::get_if<Abandon>(&command)) {
+      staged_.erase(abandon->set);
+      return std::nullopt;
     }
+    return std::visit([this](const auto& one) { return answer_to(one); }, command);
   }
 
   Result<const store::Store*> opened() {
@@ -71,15 +91,15 @@ struct StoreWorker::Impl {
     return &*store_;
   }
 
-  void perform(const LookUp& command) {
+  StoreAnswer answer_to(const LookUp& command) {
     uint64_t taken = 0;
     auto stored = look_up(command, taken);
-    answer_(LookedUp{command.set, std::move(stored), taken});
+    return LookedUp{command.set, std::move(stored), taken};
   }
-  void perform(const Stage& command) { answer_(Staged{command.set, stage(command)}); }
-  void perform(const Commit& command) { answer_(Committed{command.set, commit(command)}); }
-  void perform(const Abandon&) {}
-  void perform(const ListSets&) { answer_(ListedSets{list()}); }
+  StoreAnswer answer_to(const Stage& command) { return Staged{command.set, stage(command)}; }
+  StoreAnswer answer_to(const Commit& command) { return Committed{command.set, commit(command)}; }
+  StoreAnswer answer_to(const Abandon&) { return {}; }
+  StoreAnswer answer_to(const ListSets&) { return ListedSets{list()}; }
 
   Result<std::vector<StoredSet>> look_up(const LookUp& command, uint64_t& taken) {
     FOREBAY_TRY(const store::Store* store, opened());
@@ -156,10 +176,7 @@ struct StoreWorker::Impl {
   std::map<uint64_t, std::unique_ptr<store::StagedSet>> staged_;  // of the thread alone, as is the store
   std::vector<std::unique_ptr<store::StagedSet>> done_;           // committed; what is left of their staging goes later
   std::optional<std::vector<store::SetInfo>> known_;  // what there was at first, and has been committed here since
-  std::mutex mutex_;
-  std::condition_variable_any wake_;
-  std::deque<StoreCommand> commands_;
-  std::jthread thread_;  // last: it ends before the rest goes
+  SerialWorker worker_;                               // last: it ends before the rest goes
 };
 
 StoreWorker::StoreWorker(std::string store, std::function<void(StoreAnswer)> answer)
@@ -167,10 +184,6 @@ StoreWorker::StoreWorker(std::string store, std::function<void(StoreAnswer)> ans
 
 StoreWorker::~StoreWorker() = default;
 
-void StoreWorker::submit(StoreCommand command) {
-  const std::scoped_lock lock(impl_->mutex_);
-  impl_->commands_.push_back(std::move(command));
-  impl_->wake_.notify_one();
-}
+void StoreWorker::submit(StoreCommand command) { impl_->submit(std::move(command)); }
 
 }  // namespace forebay::job

@@ -1,18 +1,16 @@
 // The agent's end of deliveries. The hub's thread queues what arrives; one thread works it off, in order, and answers
 // through the hub.
-#include <condition_variable>
-#include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
-#include <optional>
-#include <thread>
 #include <unordered_map>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "job/delivery/delivery.h"
 #include "job/delivery/delivery_session.h"
+#include "job/thread/serial_worker.h"
+#include "job/wire/convert.h"
 
 namespace forebay::job {
 namespace {
@@ -22,13 +20,6 @@ constexpr uint64_t kTellEvery = kWindow / 8;
 
 // A worker waits for each answer before it asks for more.
 constexpr size_t kMaxUnanswered = 16;
-
-struct Gone {};
-
-struct Item {
-  fabric::ConnectionId id;
-  std::variant<Bytes, wire::MessageT, Gone> what;  // Bytes: the body of a kWrite
-};
 
 // What is queued of a connection.
 struct Backlog {
@@ -54,14 +45,10 @@ Bytes taken_frame(uint64_t bytes) {
 
 Bytes answer_frame(const Result<void>& done) {
   Bytes frame;
-  if (done) {
+  if (done)
     wire::encode(frame, wire::TargetDoneT{});
-    return frame;
-  }
-  wire::RefusedT refused;
-  refused.error_kind = static_cast<uint8_t>(done.error().kind);
-  refused.message = done.error().message();
-  wire::encode(frame, std::move(refused));
+  else
+    wire::encode(frame, wire::refusal_of(done.error()));
   return frame;
 }
 
@@ -82,56 +69,37 @@ bool DeliveryServer::handles(wire::Body message) {
 }
 
 struct DeliveryServer::Impl {
-  Impl(std::string stage_path, fabric::Hub& its_hub) : stage(std::move(stage_path)), hub(its_hub) {
-    thread = std::jthread([this](const std::stop_token& stop) { work(stop); });
+  Impl(std::string stage_path, fabric::Hub& its_hub)
+      : stage(std::move(stage_path)), hub(its_hub), worker([&its_hub](auto what) { its_hub.post(std::move(what)); }) {}
+
+  // `work` is done by the writing thread, and what it returns is sent; empty: nothing.
+  template <class Work>
+  void add(fabric::ConnectionId id, Work work) {
+    worker.add(std::move(work), [&to = hub, id](const Result<Bytes>& frame) {
+      if (!frame)
+        to.close(id);
+      else if (!frame->empty())
+        to.send(id, *frame);
+    });
   }
 
-  void push(Item item) {
-    {
-      const std::lock_guard lock(mutex);
-      queue.push_back(std::move(item));
-    }
-    filled.notify_one();
-  }
+  Delivery& delivery_of(fabric::ConnectionId id) { return deliveries.try_emplace(id, stage).first->second; }
 
-  void work(const std::stop_token& stop) {
-    while (auto item = next(stop)) process(*item);
-  }
-
-  std::optional<Item> next(const std::stop_token& stop) {
-    std::unique_lock lock(mutex);
-    if (!filled.wait(lock, stop, [&] { return !queue.empty(); }) || stop.stop_requested()) return std::nullopt;
-    Item item = std::move(queue.front());
-    queue.pop_front();
-    return item;
-  }
-
-  void process(Item& item) {
-    if (std::holds_alternative<Gone>(item.what)) {
-      deliveries.erase(item.id);
-      return;
-    }
-    Delivery& delivery = deliveries.try_emplace(item.id, stage).first->second;
-    if (const auto* message = std::get_if<wire::MessageT>(&item.what))
-      answer(item.id, delivery, *message);
-    else
-      take(item.id, delivery, std::get<Bytes>(item.what));
-  }
-
-  void answer(fabric::ConnectionId id, Delivery& delivery, const wire::MessageT& message) {
-    Bytes frame = answer_frame(delivery.session.handle(message.body));
+  Result<Bytes> answer(fabric::ConnectionId id, const wire::MessageT& message) {
+    Bytes frame = answer_frame(delivery_of(id).session.handle(message.body));
     done(id, {.messages = 1});
-    send(id, std::move(frame));
+    return frame;
   }
 
-  void take(fabric::ConnectionId id, Delivery& delivery, const Bytes& body) {
+  Result<Bytes> take(fabric::ConnectionId id, const Bytes& body) {
+    Delivery& delivery = delivery_of(id);
     // What arrives was parsed before it was queued.
     if (const auto write = parse_write(body)) delivery.session.write(*write);
     delivery.taken += body.size();
     done(id, {.write_bytes = body.size()});
-    if (delivery.taken - delivery.told < kTellEvery) return;
+    if (delivery.taken - delivery.told < kTellEvery) return Bytes();
     delivery.told = delivery.taken;
-    send(id, taken_frame(delivery.taken));
+    return taken_frame(delivery.taken);
   }
 
   void done(fabric::ConnectionId id, const Backlog& by) {
@@ -140,10 +108,6 @@ struct DeliveryServer::Impl {
     if (found == backlogs.end()) return;
     found->second.write_bytes -= by.write_bytes;
     found->second.messages -= by.messages;
-  }
-
-  void send(fabric::ConnectionId id, Bytes frame) {
-    hub.post([&to = hub, id, bytes = std::move(frame)] { to.send(id, bytes); });
   }
 
   // Counts what is to be queued. corrupt if it passes what the other side may have under way.
@@ -160,13 +124,11 @@ struct DeliveryServer::Impl {
   const std::string stage;
   fabric::Hub& hub;
 
-  std::mutex mutex;
-  std::condition_variable_any filled;
-  std::deque<Item> queue;
+  std::mutex mutex;  // of the next one
   std::unordered_map<fabric::ConnectionId, Backlog> backlogs;
 
   std::map<fabric::ConnectionId, Delivery> deliveries;  // the writing thread's
-  std::jthread thread;                                  // the last: it uses the rest
+  SerialWorker worker;                                  // the last: it uses the rest
 };
 
 DeliveryServer::DeliveryServer(std::string stage, fabric::Hub& hub)
@@ -177,13 +139,17 @@ DeliveryServer::~DeliveryServer() = default;
 Result<void> DeliveryServer::received(fabric::ConnectionId id, const fabric::Frame& write) {
   FOREBAY_CHECK(parse_write(write.body));
   FOREBAY_CHECK(impl_->count(id, {.write_bytes = write.body.size()}));
-  impl_->push({id, Bytes(write.body.begin(), write.body.end())});
+  impl_->add(id, [impl = impl_.get(), id, body = Bytes(write.body.begin(), write.body.end())] {
+    return impl->take(id, body);
+  });
   return {};
 }
 
 Result<void> DeliveryServer::received(fabric::ConnectionId id, wire::MessageT message) {
   FOREBAY_CHECK(impl_->count(id, {.messages = 1}));
-  impl_->push({id, std::move(message)});
+  impl_->add(id, [impl = impl_.get(), id, its = std::make_shared<const wire::MessageT>(std::move(message))] {
+    return impl->answer(id, *its);
+  });
   return {};
 }
 
@@ -192,7 +158,10 @@ void DeliveryServer::disconnected(fabric::ConnectionId id) {
     const std::lock_guard lock(impl_->mutex);
     if (impl_->backlogs.erase(id) == 0) return;
   }
-  impl_->push({id, Gone{}});
+  impl_->add(id, [impl = impl_.get(), id]() -> Result<Bytes> {
+    impl->deliveries.erase(id);
+    return Bytes();
+  });
 }
 
 void DeliveryServer::ping() {

@@ -1,4 +1,4 @@
-#include "job/agent/serial_worker.h"
+#include "job/thread/serial_worker.h"
 
 #include <filesystem>
 #include <new>
