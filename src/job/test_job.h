@@ -1,13 +1,17 @@
 // What the tests of this room share.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -47,6 +51,17 @@ template <class T>
 Error error(const Result<T>& result) {
   if (result) throw std::runtime_error("succeeded where an error was expected");
   return result.error();
+}
+
+// Returns when the clock of the file system, which is a coarse one, shows a later time than before. Writes to `file`.
+inline void let_file_time_pass(const std::string& file) {
+  const auto time = [&] {
+    std::ofstream(file) << 'x';
+    struct stat info{};
+    if (::stat(file.c_str(), &info) != 0) throw std::runtime_error("cannot stat " + file);
+    return std::pair(info.st_ctim.tv_sec, info.st_ctim.tv_nsec);
+  };
+  for (const auto before = time(); time() == before;) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 }  // namespace forebay::job

@@ -50,7 +50,7 @@ TEST_F(SettledAgentTest, OffersWhatWouldHaveSettledAndNamesTheRest) {
               ElementsAre("dump_2: 2 files where 1 are expected", HasSubstr("dump_3: "),
                           HasSubstr("it is one of unfinished files"), HasSubstr("in the stage: it lies"),
                           HasSubstr("'latest' is no name for a set: it stands for the newest")));
-  std::this_thread::sleep_for(20ms);  // the kernel's clock of files is coarse
+  let_file_time_pass(path("clock"));
   write_text(stage_ + "/dump_5/x", "abc");
   std::this_thread::sleep_for(300ms);
   EXPECT_EQ(coordinator.offers(), 1u) << "the next run of the application writes it";
@@ -104,7 +104,7 @@ TEST_F(SettledAgentTest, AnEarlierRunsSetDoesNotTakeTheRestartsPlace) {
   coordinator.say_state(*old, SetState::durable);
   ASSERT_TRUE(coordinator.settle(2));
   EXPECT_EQ(read_text(stage_ + "/dump_40/" + file_of(0)), "back");
-  std::this_thread::sleep_for(20ms);
+  let_file_time_pass(path("clock"));
   write_text(stage_ + "/dump_80/x", "abc");
   EXPECT_THAT(texts(*coordinator.settle(3)), IsEmpty());
   coordinator.say_state(coordinator.next_offer("dump_80").value(), SetState::durable);

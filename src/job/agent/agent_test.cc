@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -37,11 +38,9 @@ TEST_F(AgentTest, OffersServesAndTells) {
   ASSERT_EQ(offer->files.size(), 2u);
   EXPECT_EQ(pull(coordinator, *offer), (std::vector{text_of(0, "dump_1"), text_of(1, "dump_1")}));
 
-  std::jthread later([&] {
-    std::this_thread::sleep_for(50ms);
-    coordinator.say_state(*offer, SetState::durable);
-  });
-  EXPECT_EQ(value(zero->wait("dump_1", kForEver)).state, SetState::durable);
+  auto waiting = std::async(std::launch::async, [&] { return value(zero->wait("dump_1", kForEver)); });
+  coordinator.say_state(*offer, SetState::durable);
+  EXPECT_EQ(waiting.get().state, SetState::durable);
   EXPECT_EQ(value(one->wait("dump_1", 0ms)).state, SetState::durable);
   EXPECT_EQ(error(one->wait("dump_2", 0ms)).kind, ErrorKind::not_found);
   EXPECT_TRUE(has_set("dump_1")) << "the newest one is kept";
@@ -108,7 +107,6 @@ TEST_F(AgentTest, GoesOnAfterItWasKilled) {
   write(*one, 1, "dump_3", 3);
 
   std::jthread waiting([&] { EXPECT_EQ(error(one->wait("dump_2", kForEver)).kind, ErrorKind::disconnected); });
-  std::this_thread::sleep_for(50ms);
   agent_->kill();
   waiting.join();
   EXPECT_EQ(error(zero->complete()).kind, ErrorKind::disconnected) << "it is remembered";
@@ -220,11 +218,9 @@ TEST_F(AgentTest, BeginWaitsForTheDrain) {
   dump(*zero, 0, "dump_1", 1);
   const auto offer = coordinator.next_offer("dump_1").value();
   EXPECT_EQ(error(zero->begin("dump_2", 2, 100ms)).kind, ErrorKind::timeout);
-  std::jthread later([&] {
-    std::this_thread::sleep_for(50ms);
-    coordinator.say_state(offer, SetState::durable);
-  });
-  check(zero->begin("dump_2", 2, kForEver));
+  auto beginning = std::async(std::launch::async, [&] { return zero->begin("dump_2", 2, kForEver).has_value(); });
+  coordinator.say_state(offer, SetState::durable);
+  EXPECT_TRUE(beginning.get());
 }
 
 TEST_F(AgentTest, EndsWithTheJob) {
@@ -289,7 +285,8 @@ TEST_F(MarkerAgentTest, OffersWhatTheApplicationHasMarked) {
   ScriptedCoordinator coordinator(rendezvous_);
   write_text(stage_ + "/dump_5/sub/x", "abc");
   write_text(stage_ + "/dump_5/y", "de");
-  std::this_thread::sleep_for(250ms);
+  ASSERT_TRUE(eventually([&] { return coordinator.hellos().size() == 1; }));
+  ASSERT_TRUE(coordinator.settle(1)) << "it has looked at everything";
   EXPECT_EQ(coordinator.offers(), 0u);
   write_text(stage_ + "/dump_5.done", "");
   const auto offer = coordinator.next_offer("dump_5");

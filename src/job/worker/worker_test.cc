@@ -112,7 +112,7 @@ TEST_F(WorkerTest, NoticesWhatWasRewrittenAndHasItsOldTimes) {
   add_agents(task);
   const std::string file = stage(1) + "/" + kSet + "/rank102/state.npy";
   const auto time = fs::last_write_time(file);
-  std::this_thread::sleep_for(20ms);  // the kernel's clock of files is a coarse one
+  let_file_time_pass(path("clock"));
   {
     std::fstream rewritten(file, std::ios::in | std::ios::out | std::ios::binary);
     rewritten.seekp(200) << "other bytes";
