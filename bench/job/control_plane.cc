@@ -1,11 +1,12 @@
 // What a coordinator costs: sets of 1,000 to 100,000 ranks, 16 on a node, with so many files of each, through the state
-// machine, its messages encoded and decoded as they are between processes. Agents, workers and the store answer at
-// once. Times are of the processor, on one core.
-// Usage: forebay-control-bench [RANKS [FILES [SETS]]]
+// machines, their messages encoded and decoded as they are between processes; then a restart of all ranks. Agents,
+// workers and the store answer at once. Times are of the processor, on one core. Usage: forebay-control-bench [RANKS
+// [FILES [SETS]]]
 #include <chrono>
 #include <cstdlib>
 #include <deque>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -56,7 +57,29 @@ class Job {
 
   void drain(uint64_t number) {
     for (uint32_t node = 0; node < nodes_; ++node) send(node + 1, offer(node, number));
-    while (!commands_.empty() || !tasks_.empty()) {
+    serve();
+  }
+
+  // All ranks ask for the newest set, and are told.
+  void restart() {
+    for (uint32_t node = 0; node < nodes_; ++node) {
+      wire::RestartRequestT request;
+      request.total = ranks_;
+      for (uint32_t rank = node * kRanksPerNode; rank < std::min((node + 1) * kRanksPerNode, ranks_); ++rank)
+        request.ranks.push_back(rank);
+      send(node + 1, std::move(request));
+    }
+    serve();
+  }
+  uint64_t restarted() const { return restarted_; }
+
+  void serve() {
+    while (!commands_.empty() || !tasks_.empty() || !answers_.empty()) {
+      while (!answers_.empty()) {
+        auto [from, answer] = std::move(answers_.front());
+        answers_.pop_front();
+        std::visit([&, id = from](auto& table) { send(id, std::move(table)); }, answer);
+      }
       while (!commands_.empty()) {
         const StoreCommand command = std::move(commands_.front());
         commands_.pop_front();
@@ -110,11 +133,12 @@ class Job {
   }
 
   static wire::TaskDoneT report(const wire::TaskT& task) {
+    wire::TaskDoneT done;
+    done.id = task.id;
+    if (task.kind == wire::TaskKind::deliver) return done;
     engine::GroupReport report;
     report.entry = {.name = task.container, .bytes = 1 << 20, .files = task.files.size()};
     for (const auto& file : task.files) report.entry.raw_bytes += file->file->size;
-    wire::TaskDoneT done;
-    done.id = task.id;
     done.report = engine::to_text(report);
     return done;
   }
@@ -177,6 +201,18 @@ class Job {
       if (message->body.type == wire::Body::Task) tasks_.emplace_back(to, std::move(*message->body.AsTask()));
       if (message->body.type == wire::Body::SetNews && message->body.AsSetNews()->state == wire::SetState::durable)
         ++durable_;
+      if (const auto* settle = message->body.AsSettle()) {
+        wire::SettledT settled;
+        settled.number = settle->number;
+        answers_.emplace_back(to, std::move(settled));
+      }
+      if (const auto* ready = message->body.AsRestartReady()) {
+        if (!ready->found) std::abort();
+        wire::RestartPublishedT published;
+        published.round = ready->round;
+        answers_.emplace_back(to, std::move(published));
+      }
+      if (message->body.type == wire::Body::RestartDone) ++restarted_;
     }
     frames_.clear();
   }
@@ -191,7 +227,15 @@ class Job {
   }
   void perform(const Commit& command) { answer(Committed{command.set, {}}); }
   void perform(const Abandon&) {}
-  void perform(const ListSets&) {}
+  void perform(const ListSets&) {
+    store::Manifest manifest;
+    manifest.name = "ckpt";
+    manifest.ranks = ranks_;
+    manifest.group_size = options().group_size;
+    for (uint64_t i = 0; i * manifest.group_size < manifest.ranks; ++i)
+      manifest.containers.push_back({.name = fmt::format("{:05}.fbc", i), .bytes = 1, .files = 1});
+    answer(ListedSets{std::vector<store::SetInfo>{{"ckpt", "/store/sets/ckpt", manifest}}});
+  }
 
   static CoordinatorOptions options() {
     CoordinatorOptions with;
@@ -206,9 +250,10 @@ class Job {
   SessionId last_session_ = 0;
   std::deque<StoreCommand> commands_;
   std::deque<std::pair<SessionId, wire::TaskT>> tasks_;
+  std::deque<std::pair<SessionId, std::variant<wire::SettledT, wire::RestartPublishedT>>> answers_;  // of agents
   std::vector<std::pair<SessionId, Bytes>> frames_;
   std::chrono::nanoseconds spent_{}, longest_{};
-  uint64_t messages_ = 0, bytes_ = 0, durable_ = 0;
+  uint64_t messages_ = 0, bytes_ = 0, durable_ = 0, restarted_ = 0;
   size_t peak_ = 0;
 };
 
@@ -218,11 +263,16 @@ void measure(uint32_t ranks, uint32_t files_per_rank, uint32_t sets) {
   const size_t idle = heap_bytes();
   for (uint32_t number = 1; number <= sets; ++number) job.drain(number);
   const double per_rank = 1.0 / (static_cast<double>(sets) * ranks);
-  fmt::print("{:>7} {:>6} {:>10.2f} {:>10.3f} {:>10.3f} {:>9.0f} {:>9.1f} {:>9.1f} {:>8.1f}\n", ranks, files_per_rank,
+  fmt::print("{:>7} {:>6} {:>10.2f} {:>10.3f} {:>10.3f} {:>9.0f} {:>9.1f} {:>9.1f} {:>8.1f}", ranks, files_per_rank,
              job.seconds() * 1e6 * per_rank, job.longest() * 1e3, static_cast<double>(job.messages()) * per_rank,
              static_cast<double>(job.bytes()) * per_rank, static_cast<double>(idle - before) / 1e6,
              static_cast<double>(job.peak() - before) / 1e6, static_cast<double>(heap_bytes() - idle) / 1e6);
-  if (job.durable() != uint64_t{sets} * ((ranks + kRanksPerNode - 1) / kRanksPerNode)) std::abort();
+  const uint64_t nodes = (ranks + kRanksPerNode - 1) / kRanksPerNode;
+  if (job.durable() != sets * nodes) std::abort();
+  job.reset();
+  job.restart();
+  if (job.restarted() != nodes) std::abort();
+  fmt::print(" {:>10.2f} {:>10.3f}\n", job.seconds() * 1e6 / ranks, job.longest() * 1e3);
 }
 
 }  // namespace
@@ -232,10 +282,10 @@ int main(int argc, char** argv) {
     return argc > i ? static_cast<uint32_t>(std::strtoul(argv[i], nullptr, 10)) : otherwise;
   };
   const uint32_t files = argument(2, 1), sets = argument(3, 5);
-  fmt::print("{:>7} {:>6} {:>10} {:>10} {:>10} {:>9} {:>9} {:>9} {:>8}\n", "ranks", "files", "us/rank", "longest",
-             "messages", "bytes", "idle", "peak", "after");
-  fmt::print("{:>7} {:>6} {:>10} {:>10} {:>10} {:>9} {:>9} {:>9} {:>8}\n", "", "a rank", "and set", "call, ms",
-             "a rank", "a rank", "MB", "MB", "MB");
+  fmt::print("{:>7} {:>6} {:>10} {:>10} {:>10} {:>9} {:>9} {:>9} {:>8} {:>10} {:>10}\n", "ranks", "files", "us/rank",
+             "longest", "messages", "bytes", "idle", "peak", "after", "restart,", "longest");
+  fmt::print("{:>7} {:>6} {:>10} {:>10} {:>10} {:>9} {:>9} {:>9} {:>8} {:>10} {:>10}\n", "", "a rank", "and set",
+             "call, ms", "a rank", "a rank", "MB", "MB", "MB", "us/rank", "call, ms");
   if (argc > 1) {
     measure(argument(1, 0), files, sets);
     return 0;
