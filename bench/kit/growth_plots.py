@@ -4,7 +4,7 @@ from kit import compression_plots as plots, growth_report, growth_run as run
 plt = plots.plt
 
 MIB = 1 << 20
-PANELS = (("seconds", lambda lines, name: growth_report.median(lines, name, "wall")),
+PANELS = (("processor seconds", lambda lines, name: growth_report.median(lines, name, "cpu")),
           ("peak memory, MiB", lambda lines, name: growth_report.peak(lines, name) / MIB),
           ("system calls", growth_report.calls))
 

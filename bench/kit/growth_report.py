@@ -42,7 +42,7 @@ def _table(found, value):
 def _section(kind, found):
     parts = [f"### {TITLES[kind]}\n"]
     for title, value in (
-            (f"Seconds, by {AXES[kind]}", lambda lines, name: f"{median(lines, name, 'wall'):.2f}"),
+            (f"Processor seconds, by {AXES[kind]}", lambda lines, name: f"{median(lines, name, 'cpu'):.2f}"),
             (f"Peak memory in MiB, by {AXES[kind]}", lambda lines, name: f"{peak(lines, name) / MIB:.0f}"),
             (f"System calls, by {AXES[kind]}",
              lambda lines, name: "" if calls(lines, name) is None else f"{calls(lines, name):,}")):
@@ -74,6 +74,6 @@ def write(log, forebay, directory, document):
     growth_plots.draw(found, directory / "plots")
     if document:
         report.replace_section(document, "growth", text)
-        growth_plots.draw(found, document.parent / "figures")
+        growth_plots.draw(found, document.parent / "benchmarks" / "figures")
     print(text)
     return 0 if all(row[3] for row in rows) else report.TARGET_MISSED

@@ -5,9 +5,12 @@ import re
 import shutil
 import struct
 import subprocess
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 
-from kit import measure, workspace
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from kit import measure, workspace  # noqa: E402
 
 VARIABLES = 10_000   # of a file in the case "variables"
 VALUES = 16          # of a variable there
@@ -40,18 +43,18 @@ def variable_cases(counts):
     return [Case("variables", count, VARIABLES, VALUES, BUDGET) for count in counts]
 
 
-def make_files(case, directory):
-    """Safetensors files of smooth numbers with noise, the same for the same case."""
+def make_files(directory, files, variables, values_each):
+    """Safetensors files of smooth numbers with noise, the same for the same arguments."""
     header = json.dumps({f"Grid{i // 20:08}/field{i % 20}": {
-        "dtype": "F64", "shape": [case.values], "data_offsets": [8 * case.values * i, 8 * case.values * (i + 1)]}
-        for i in range(case.variables)}).encode()
+        "dtype": "F64", "shape": [values_each], "data_offsets": [8 * values_each * i, 8 * values_each * (i + 1)]}
+        for i in range(variables)}).encode()
     header += b" " * (-len(header) % 8)
-    count = case.values * case.variables
+    count = values_each * variables
     noise = random.Random(1)
     directory.mkdir()
     values = [i / count + 1e-4 * noise.random() for i in range(count)]
     packed = struct.pack(f"<{count}d", *values)
-    for rank in range(case.files):
+    for rank in range(files):
         first = struct.pack("<d", float(rank))
         (directory / f"rank.{rank:06}.safetensors").write_bytes(
             struct.pack("<Q", len(header)) + header + first + packed[8:])
@@ -65,13 +68,18 @@ def calls_of(words, work):
     return int(re.search(r"(\d+)\s+(?:\d+\s+)?total$", summary.read_text().strip()).group(1))
 
 
+def aside(*words):
+    """Does one of the last lines' actions in a process of its own: this one's memory would count as the commands'."""
+    subprocess.run([sys.executable, "-B", __file__, *map(str, words)], check=True)
+
+
 class Runner:
     def __init__(self, forebay, work, case):
         self._forebay, self._work, self._case = forebay, work, case
         self._source, self._store, self._back = work / "source", work / "store", work / "back"
 
     def run(self, counts_calls):
-        make_files(self._case, self._source)
+        aside("make", self._source, self._case.files, self._case.variables, self._case.values)
         record = {"operations": {}, "calls": {}}
         for name in OPERATIONS:
             words = self._words(name)
@@ -90,9 +98,7 @@ class Runner:
         workspace.remove(*([self._store] if name == "pack" else []), self._back)
 
     def _compare(self):
-        said = workspace.difference(self._source, self._back)
-        if said:
-            raise SystemExit(f"wrong bytes: {said}")
+        aside("compare", self._source, self._back)
 
     def _words(self, name):
         one = f"rank.{self._case.files // 2:06}.safetensors"
@@ -112,3 +118,11 @@ class Runner:
         }[name]
         memory = ("--memory", f"{self._case.memory}M") if self._case.memory else ()
         return (self._forebay, *words, *memory)
+
+
+if __name__ == "__main__":
+    action, *words = sys.argv[1:]
+    if action == "make":
+        make_files(Path(words[0]), *map(int, words[1:]))
+    elif said := workspace.difference(*words):
+        raise SystemExit(f"wrong bytes: {said}")
