@@ -17,7 +17,7 @@ namespace forebay::store {
 
 // So many operations on different files are asked of a file system at a time, where one after another would add up its
 // answer times.
-inline constexpr size_t kParallelFor = 16;
+inline constexpr size_t kCallsAtOnce = 16;
 
 // openat(), with O_CLOEXEC. `path` is what messages call it.
 Result<Fd> open_at(int directory, const std::string& name, int flags, const std::string& path, unsigned mode = 0);

@@ -77,7 +77,7 @@ Result<void> check_container(const ContainerEntry& container, const std::string&
 }
 
 Result<void> check_containers(const Manifest& manifest, const std::string& directory) {
-  return parallel_for(manifest.containers.size(), kParallelFor, [&](size_t i) {
+  return parallel_for(manifest.containers.size(), kCallsAtOnce, [&](size_t i) {
     const ContainerEntry& container = manifest.containers[i];
     return check_container(container, directory + "/" + container.name);
   });

@@ -112,10 +112,10 @@ class GroupPacker {
   // Small budgets get small frames: a few of them with their working memory fit into half of it. How many threads there
   // are does not matter, for the result must not depend on it.
   uint64_t frame_bytes() const {
-    constexpr uint64_t kFramesParallelFor = 4;
+    constexpr uint64_t kFramesAtOnce = 4;
     uint64_t bytes = options_.scheme.frame_bytes_for(options_.profile);
     while (bytes > merge::kMinFrameBytes &&
-           kFramesParallelFor * (bytes + encode_memory(bytes)) > resources_.memory_bytes / 2)
+           kFramesAtOnce * (bytes + encode_memory(bytes)) > resources_.memory_bytes / 2)
       bytes /= 2;
     return bytes;
   }

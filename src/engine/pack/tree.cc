@@ -84,11 +84,11 @@ class Scanner {
     std::vector<Node*> level;
     if (S_ISDIR(root.mode) && !is_excluded(root.row.name)) level.push_back(&root);
     while (!level.empty()) {
-      FOREBAY_CHECK(parallel_for(level.size(), store::kParallelFor, [&](size_t i) { return list(*level[i]); }));
+      FOREBAY_CHECK(parallel_for(level.size(), store::kCallsAtOnce, [&](size_t i) { return list(*level[i]); }));
       std::vector<Node*> found;
       for (Node* directory : level)
         for (Node& child : directory->children) found.push_back(&child);
-      FOREBAY_CHECK(parallel_for((found.size() + kLooks - 1) / kLooks, store::kParallelFor, [&](size_t turn) {
+      FOREBAY_CHECK(parallel_for((found.size() + kLooks - 1) / kLooks, store::kCallsAtOnce, [&](size_t turn) {
         return look(std::span(found).subspan(turn * kLooks, std::min(kLooks, found.size() - turn * kLooks)));
       }));
       std::erase_if(found, [](const Node* node) { return !S_ISDIR(node->mode); });

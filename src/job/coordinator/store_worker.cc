@@ -33,7 +33,7 @@ Result<void> remove_others(const std::string& directory, const store::Manifest& 
   std::unordered_set<std::string_view> kept;
   for (const store::ContainerEntry& container : manifest.containers) kept.insert(container.name);
   std::erase_if(others, [&](const std::string& name) { return kept.contains(name); });
-  return parallel_for(others.size(), store::kParallelFor, [&](size_t i) {
+  return parallel_for(others.size(), store::kCallsAtOnce, [&](size_t i) {
     const std::string path = directory + "/" + others[i];
     return store::remove_tree(AT_FDCWD, path, path);
   });
