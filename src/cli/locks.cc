@@ -130,7 +130,8 @@ class Locks final : public Verb {
     if (operands_.size() > 1) return fail(ErrorKind::invalid_argument, "more than one server is given");
     const std::string text = operands_.empty() ? of_environment("FOREBAY_LOCK_SERVERS") : operands_[0];
     if (text.empty())
-      return fail(ErrorKind::invalid_argument, "no server is given", {}, {}, "or set FOREBAY_LOCK_SERVERS");
+      return fail(ErrorKind::invalid_argument, "no server is given", {}, {},
+                  "give its address, or set FOREBAY_LOCK_SERVERS");
     FOREBAY_TRY(const auto servers, lock::parse_servers(text));
     if (secret_.empty()) secret_ = of_environment("FOREBAY_LOCK_SECRET");
     if (!secret_.empty()) {

@@ -22,7 +22,7 @@ constexpr VerbText kLsText = {
     .summary = "list the sets of a store, or the files and variables of a set",
     .usage = "STORE [NAME|latest] [OPTIONS]",
     .description =
-        "Without NAME: the sets, oldest first, or those of --series; BASES are sets that hold\n"
+        "Without NAME: the sets, oldest first, or those of --series; PARENTS are sets that hold\n"
         "frames of a set, without which it cannot be restored; NOTE tells what 'repair' left\n"
         "of a set. With NAME: the set's files. With --variables: its variables with type,\n"
         "shape, compression ratio and characteristics (smallest, largest and mean finite\n"
@@ -113,7 +113,7 @@ void print_sets(const std::vector<store::SetInfo>& sets) {
                                         {"RATIO", Align::right},
                                         {"PROFILE"},
                                         {"SCHEME"},
-                                        {"BASES"}};
+                                        {"PARENTS"}};
   if (has_notes) columns.push_back({"NOTE"});
   Table table(columns);
   for (const store::SetInfo& set : sets) {

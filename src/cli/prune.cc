@@ -21,7 +21,7 @@ namespace {
 constexpr VerbText kPruneText = {
     .name = "prune",
     .summary = "remove old sets by a retention policy",
-    .usage = "STORE --keep-last N [--keep-every K] [--dry-run]",
+    .usage = "STORE (--keep-last N | --keep-every K) [--dry-run]",
     .description =
         "Removes every set but the newest N and those whose step is a multiple of K, of each\n"
         "series by itself, or of --series only. Never\n"

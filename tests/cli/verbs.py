@@ -167,7 +167,7 @@ class Looking(StoreTest):
 
     def test_ls_store(self):
         lines = self.run_ok("ls", self.store).out.splitlines()
-        self.assertRegex(lines[0], r"^NAME +SERIES +STEP +CREATED +RANKS +FILES +SIZE +STORED +RATIO +PROFILE +SCHEME +BASES$")
+        self.assertRegex(lines[0], r"^NAME +SERIES +STEP +CREATED +RANKS +FILES +SIZE +STORED +RATIO +PROFILE +SCHEME +PARENTS$")
         self.assertRegex(lines[1], r"^DD0008 +default +8 +20\d\d-\d\d-\d\d \d\d:\d\d:\d\d +4 ")
         self.assertEqual(lines, self.run_ok("ls", "--store", self.store).out.splitlines())
         self.assertEqual(lines, self.run_ok("ls", env={"FOREBAY_STORE": str(self.store)}).out.splitlines())

@@ -48,7 +48,8 @@ Result<void> check(const PlanInput& input) {
   const std::array rates{input.node_network, input.network, input.codec, input.pfs_stream, input.pfs};
   for (const double rate : rates) FOREBAY_CHECK(above_zero(rate, "a rate"));
   if (std::ranges::all_of(rates, [](double rate) { return std::isinf(rate); }))
-    return fail(ErrorKind::invalid_argument, "no rate is known");
+    return fail(ErrorKind::invalid_argument, "no rate is known", {}, {},
+                "give one of --network, --node-network, --pfs, --pfs-stream and --codec, or --measure");
   if (!(input.margin >= 0 && input.margin < 1))
     return fail(ErrorKind::invalid_argument, "the margin must be a part of the interval");
   return {};
