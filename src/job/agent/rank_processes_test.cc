@@ -45,7 +45,7 @@ TEST(RankProcesses, AreFoundByTheirEnvironmentOrNamed) {
   const std::string place = fmt::format("/tmp/rendezvous-{}", ::getpid());
   const pid_t ours = start("while :; do :; done", ("FOREBAY_RENDEZVOUS=" + place).c_str());
   const pid_t other = start("while :; do :; done", ("FOREBAY_RENDEZVOUS=" + place + "2").c_str());
-  const pid_t named = start("sleep 100", "A=B");
+  const pid_t named = start("exec sleep 100", "A=B");
   RankProcesses processes(place);
   processes.add(named);
   for (int i = 0; i < 400 && (processes.usage().processes < 2 || processes.usage().processor_time < 100ms); ++i)
