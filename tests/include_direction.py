@@ -19,7 +19,8 @@ FLOORS = {
     "format": 2, "merge": 2, "codec": 2, "container": 2, "fabric": 2, "store": 2,
     "engine": 3, "lock": 3,
     "mpiio": 4, "job": 4,
-    "api": 5, "cli": 5,
+    "io": 5,
+    "api": 6, "cli": 6, "adios": 6,
 }  # fmt: skip
 
 SOURCES = {".c", ".cc", ".h", ".hpp", ".inc"}
