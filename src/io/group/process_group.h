@@ -14,6 +14,10 @@
 
 namespace forebay::io {
 
+// Blocks that are not transformed are stored in frames of this size, so that their checksums can be had while they are
+// copied.
+inline constexpr uint64_t kHashedBytes = uint64_t{4} << 20;
+
 // One write of one variable.
 struct Block {
   std::string name;  // full
@@ -26,7 +30,9 @@ struct Block {
   std::string transform;           // as declared; empty for none
   std::span<const std::byte> bytes;            // the values, native byte order; borrowed
   container::Characteristics characteristics;  // of numbers; parts of complex numbers are not looked at
-  std::vector<uint64_t> histogram;             // of the classes of `breaks`, or empty
+  std::vector<uint64_t> hashes;  // hash64 of each kHashedBytes of `bytes` (the last may be shorter), from whoever
+                                 // copied them; empty if still to be computed
+  std::vector<uint64_t> histogram;  // of the classes of `breaks`, or empty
   std::vector<double> breaks;
 };
 

@@ -1,0 +1,58 @@
+// The methods that there are, by name.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/group/definition.h"
+#include "io/method/method.h"
+#include "io/method/parameters.h"
+
+namespace forebay::io {
+
+struct MethodEntry {
+  std::string name;                     // as programs are told
+  std::vector<std::string> aliases;     // further names
+  std::vector<std::string> parameters;  // names of those it knows, in lower case; `verbose` is known to all
+  std::function<Outcome<std::unique_ptr<Method>>(const Parameters&)> make;  // invalid_argument for a wrong value
+};
+
+struct MadeMethod {
+  std::unique_ptr<Method> method;
+  std::vector<std::string> warnings;  // parameters that the method does not know, with the nearest name
+};
+
+// Names count in any case. Thread-safe.
+class MethodRegistry {
+ public:
+  // Of this process, with the methods of this folder. More can be added.
+  static MethodRegistry& instance();
+
+  // Replaces one of the same name.
+  void add(MethodEntry entry);
+
+  // Looks for a method that is not there by that name, as plug-ins are found; asked before find() fails.
+  using Finder = std::function<Outcome<MethodEntry>(const std::string& name)>;
+  void set_finder(Finder finder);
+
+  // unknown_method with the nearest name.
+  Outcome<MethodEntry> find(const std::string& name);
+
+  Outcome<MadeMethod> make(const MethodChoice& choice);
+
+  // Those that were added, in the order of adding, without aliases.
+  std::vector<std::string> names() const;
+
+  MethodRegistry(const MethodRegistry&) = delete;
+  MethodRegistry& operator=(const MethodRegistry&) = delete;
+
+ private:
+  MethodRegistry();
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace forebay::io
