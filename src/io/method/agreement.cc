@@ -1,0 +1,64 @@
+#include "io/method/agreement.h"
+
+#include <array>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace forebay::io {
+namespace {
+
+// Code, kind, then the texts, each with its length in front.
+Bytes encode_failure(const Failure& failure) {
+  Bytes bytes(3);
+  store_le(bytes.data(), static_cast<int16_t>(failure.code));
+  bytes[2] = static_cast<std::byte>(failure.error.kind);
+  for (const std::string* text : {&failure.error.what, &failure.error.path, &failure.error.hint}) {
+    std::array<std::byte, 4> length;
+    store_le(length.data(), static_cast<uint32_t>(text->size()));
+    bytes.insert(bytes.end(), length.begin(), length.end());
+    const auto content = as_bytes(*text);
+    bytes.insert(bytes.end(), content.begin(), content.end());
+  }
+  return bytes;
+}
+
+Failure decode_failure(std::span<const std::byte> bytes) {
+  Failure failure(Code::unspecified,
+                  Error{ErrorKind::internal, "a rank tells of a failure that cannot be understood", {}, {}, {}});
+  if (bytes.size() < 3) return failure;
+  failure.code = static_cast<Code>(load_le<int16_t>(bytes.data()));
+  failure.error.kind = static_cast<ErrorKind>(bytes[2]);
+  bytes = bytes.subspan(3);
+  for (std::string* text : {&failure.error.what, &failure.error.path, &failure.error.hint}) {
+    if (bytes.size() < 4) break;
+    const uint32_t length = load_le<uint32_t>(bytes.data());
+    bytes = bytes.subspan(4);
+    if (length > bytes.size()) break;
+    *text = as_text(bytes.first(length));
+    bytes = bytes.subspan(length);
+  }
+  return failure;
+}
+
+}  // namespace
+
+Outcome<void> tell_failure(Communicator& communicator, const Outcome<void>& of_root, uint32_t root) {
+  Bytes message;
+  if (communicator.rank() == root && !of_root) message = encode_failure(of_root.error());
+  FOREBAY_CHECK(communicator.broadcast(message, root));
+  if (message.empty()) return {};
+  return std::unexpected(decode_failure(message));
+}
+
+Outcome<void> agree(Communicator& communicator, const Outcome<void>& mine) {
+  if (communicator.size() == 1) return mine;
+  constexpr uint64_t kNobody = std::numeric_limits<uint64_t>::max();
+  FOREBAY_TRY(const uint64_t first, communicator.all_reduce(mine ? kNobody : communicator.rank(), Reduction::min));
+  if (first == kNobody) return {};
+  Outcome<void> told = mine;
+  if (communicator.rank() == first) told.error().error.what += " [rank " + std::to_string(first) + "]";
+  return tell_failure(communicator, told, static_cast<uint32_t>(first));
+}
+
+}  // namespace forebay::io

@@ -1,0 +1,100 @@
+#include "io/method/registry.h"
+
+#include <algorithm>
+#include <cctype>
+#include <mutex>
+
+#include "base/nearest.h"
+#include "io/method/methods.h"
+
+namespace forebay::io {
+namespace {
+
+bool same_word(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::toupper(x) == std::toupper(y); });
+}
+
+bool is_called(const MethodEntry& entry, std::string_view name) {
+  return same_word(entry.name, name) ||
+         std::ranges::any_of(entry.aliases, [&](const std::string& alias) { return same_word(alias, name); });
+}
+
+std::string upper_case(std::string_view text) {
+  std::string result(text);
+  std::ranges::transform(result, result.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return result;
+}
+
+}  // namespace
+
+struct MethodRegistry::State {
+  mutable std::mutex mutex;
+  std::vector<MethodEntry> entries;
+  Finder finder;
+};
+
+MethodRegistry::MethodRegistry() : state_(std::make_shared<State>()) {
+  for (MethodEntry& entry : own_methods()) state_->entries.push_back(std::move(entry));
+}
+
+MethodRegistry& MethodRegistry::instance() {
+  static MethodRegistry registry;
+  return registry;
+}
+
+void MethodRegistry::add(MethodEntry entry) {
+  const std::lock_guard lock(state_->mutex);
+  const auto it = std::ranges::find_if(state_->entries,
+                                       [&](const MethodEntry& known) { return same_word(known.name, entry.name); });
+  if (it == state_->entries.end()) {
+    state_->entries.push_back(std::move(entry));
+  } else {
+    *it = std::move(entry);
+  }
+}
+
+void MethodRegistry::set_finder(Finder finder) {
+  const std::lock_guard lock(state_->mutex);
+  state_->finder = std::move(finder);
+}
+
+Outcome<MethodEntry> MethodRegistry::find(const std::string& name) {
+  Finder finder;
+  std::vector<std::string> candidates;
+  {
+    const std::lock_guard lock(state_->mutex);
+    for (const MethodEntry& entry : state_->entries) {
+      if (is_called(entry, name)) return entry;
+      candidates.push_back(entry.name);
+      candidates.insert(candidates.end(), entry.aliases.begin(), entry.aliases.end());
+    }
+    finder = state_->finder;
+  }
+  if (finder) {
+    if (Outcome<MethodEntry> found = finder(name)) return found;
+  }
+  return refuse(Code::unknown_method, "there is no method \"" + name + "\"",
+                nearest_hint(upper_case(name), candidates, "MPI and POSIX write files"));
+}
+
+Outcome<MadeMethod> MethodRegistry::make(const MethodChoice& choice) {
+  FOREBAY_TRY(const MethodEntry entry, find(choice.name));
+  const Parameters parameters(choice.parameters);
+  MadeMethod made;
+  for (const auto& [name, value] : parameters.all()) {
+    if (name == "verbose" || std::ranges::find(entry.parameters, name) != entry.parameters.end()) continue;
+    made.warnings.push_back("method " + entry.name + " does not know the parameter \"" + name + "\" (" +
+                            nearest_hint(name, entry.parameters, "it is ignored") + ")");
+  }
+  FOREBAY_TRY(made.method, entry.make(parameters));
+  return made;
+}
+
+std::vector<std::string> MethodRegistry::names() const {
+  const std::lock_guard lock(state_->mutex);
+  std::vector<std::string> names;
+  for (const MethodEntry& entry : state_->entries) names.push_back(entry.name);
+  return names;
+}
+
+}  // namespace forebay::io

@@ -1,0 +1,38 @@
+#include "io/method/registry.h"
+
+#include <gtest/gtest.h>
+
+namespace forebay::io {
+namespace {
+
+TEST(Parameters, BothSeparatorsAndUnits) {
+  const Parameters parameters(" Num_Aggregators = 2 ; stripe_size=64k;have_metadata_file=0;io_parameters=a=1,b=2;x");
+  EXPECT_EQ(parameters.number("num_aggregators", 7), 2u);
+  EXPECT_EQ(parameters.number("stripe_size", 7), 65536u);
+  EXPECT_EQ(parameters.flag("have_metadata_file", true), false);
+  EXPECT_EQ(parameters.text("io_parameters", ""), "a=1,b=2");
+  EXPECT_EQ(parameters.flag("x", false), true);
+  EXPECT_EQ(parameters.number("missing", 7), 7u);
+  EXPECT_EQ(Parameters("a=1,b=2").number("b", 0), 2u);
+  EXPECT_FALSE(Parameters("a=much").number("a", 0));
+  EXPECT_FALSE(Parameters("a=much").flag("a", false));
+}
+
+TEST(Registry, FindsInAnyCaseAndNamesTheNearest) {
+  MethodRegistry& registry = MethodRegistry::instance();
+  EXPECT_TRUE(registry.find("null"));
+  const auto unknown = registry.find("NUL");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, Code::unknown_method);
+  EXPECT_EQ(unknown.error().error.hint, "did you mean NULL?");
+}
+
+TEST(Registry, TellsOfParametersThatAMethodDoesNotKnow) {
+  const auto made = MethodRegistry::instance().make({.name = "NULL", .parameters = "verbose=3;colour=1"});
+  ASSERT_TRUE(made);
+  ASSERT_EQ(made->warnings.size(), 1u);
+  EXPECT_NE(made->warnings[0].find("\"colour\""), std::string::npos);
+}
+
+}  // namespace
+}  // namespace forebay::io
