@@ -16,7 +16,7 @@ namespace forebay::io {
 
 // Blocks that are not transformed are stored in frames of this size, so that their checksums can be had while they are
 // copied.
-inline constexpr uint64_t kHashedBytes = uint64_t{4} << 20;
+inline constexpr uint64_t kHashedBytes = uint64_t{512} << 10;
 
 // One write of one variable.
 struct Block {

@@ -1,0 +1,49 @@
+// A container that many ranks fill, as the one rank sees it that begins it and makes steps visible
+// (docs/format.md, "A file that grows"). The other ranks write their parts at offsets of their own, from end() on.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/error.h"
+#include "io/file/listing.h"
+
+namespace forebay::io {
+
+class GrowingFile {
+ public:
+  // Creates `path`, which must not exist. It is no readable container before the first commit(). exists, no_space,
+  // permission, io.
+  static Result<std::unique_ptr<GrowingFile>> create(const std::string& path);
+
+  // Opens `path` to add to it. What an unfinished append left behind the last step is cut off. not_found, permission,
+  // io; corrupt if it is damaged or none; unsupported for a container that does not grow; exists if another process is
+  // adding to it.
+  static Result<std::unique_ptr<GrowingFile>> append(const std::string& path);
+
+  ~GrowingFile();
+  GrowingFile(const GrowingFile&) = delete;
+  GrowingFile& operator=(const GrowingFile&) = delete;
+
+  uint64_t container_id() const;
+
+  uint64_t steps() const;            // that the file has
+  uint32_t last_time_index() const;  // of the last step, or 0
+  uint64_t end() const;              // from here on parts may be written
+  int fd() const;                    // stays this object's
+
+  // Makes the process groups of `added` visible, which must have been written, between end() and `parts_end`, by
+  // whomever (those in other files: there), and be of the last step or later ones: writes the list of process groups
+  // behind them, and a trailer. A list that covers earlier ones takes in these, so the memory for it grows with the
+  // logarithm of the steps, up to a bound. If it fails, the file still has what it had. With `durable` all of the file
+  // is on the disk when this returns; what lies in other files is the caller's matter. Can be called again.
+  Result<void> commit(Listing added, uint64_t parts_end, bool durable);
+
+ private:
+  struct State;
+  explicit GrowingFile(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace forebay::io

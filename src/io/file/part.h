@@ -1,0 +1,57 @@
+// A process group as bytes: a part of a container (docs/format.md, "A file that grows"), which may lie anywhere in the
+// file. Pure.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "io/file/listing.h"
+#include "io/group/failure.h"
+#include "io/group/process_group.h"
+
+namespace forebay::io {
+
+// What tells a part from all others.
+struct PartName {
+  uint64_t container_id = 0;  // GrowingFile::container_id(), of the file that it will lie in
+  uint64_t salt = 0;          // differs between process groups of one rank and step in one file: their count, or where
+                              // the file ended when it was opened
+};
+
+// The bytes of a process group. Those of blocks without a transform are the program's own, and borrowed: they must not
+// change before the bytes are written.
+class EncodedPart {
+ public:
+  // Hashes that are missing in `group` are computed; characteristics are taken as they are. invalid_argument for a
+  // group that makes no sense (a block whose bytes contradict its shape, a place outside of its global array);
+  // unknown_transform, transform_failed.
+  static Outcome<EncodedPart> make(const ProcessGroup& group, const PartName& name);
+
+  uint64_t bytes() const { return bytes_; }
+
+  // What to write, one piece directly behind another, from where the part is to lie.
+  std::span<const std::span<const std::byte>> pieces() const { return pieces_; }
+
+  // One process group, in file 0 at offset 0: shift() it to where it was written.
+  const Listing& listing() const { return listing_; }
+  Listing& listing() { return listing_; }
+
+ private:
+  EncodedPart() = default;
+  friend class PartBuilder;
+  std::vector<std::unique_ptr<Bytes>> owned_;
+  std::vector<std::span<const std::byte>> pieces_;
+  uint64_t bytes_ = 0;
+  Listing listing_;
+};
+
+// The most bytes that a process group takes in which a program has announced so many blocks, with so many bytes of
+// values, names, transforms and attributes together. Between parts there may be gaps of any length, so that a slot
+// need not be filled.
+uint64_t part_bound(uint64_t payload_bytes, uint64_t blocks, uint64_t other_bytes);
+
+}  // namespace forebay::io
