@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/datatype.h"
 
@@ -43,6 +45,9 @@ std::string_view to_string(ValueType type);
 
 // By any of the names that ADIOS's XML knows, in any case: "integer*4", "int", "real*8", "unsigned long", ...
 std::optional<ValueType> parse_value_type(std::string_view name);
+
+// All of those names, for suggestions.
+std::vector<std::string> value_type_names();
 
 // By its number.
 std::optional<ValueType> value_type(int number);
