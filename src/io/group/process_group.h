@@ -14,9 +14,11 @@
 
 namespace forebay::io {
 
-// Blocks that are not transformed are stored in frames of this size, so that their checksums can be had while they are
-// copied.
-inline constexpr uint64_t kHashedBytes = uint64_t{512} << 10;
+// How the values of a block that is not transformed are cut into frames, each with a checksum: into pieces of so many
+// bytes (the last may be shorter), which are whole rows or planes where these are not larger than kMostHashedBytes; all
+// of them if they are not more than that.
+inline constexpr uint64_t kMostHashedBytes = uint64_t{512} << 10;
+uint64_t hashed_bytes(ValueType type, const Shape& shape);
 
 // One write of one variable.
 struct Block {
@@ -30,7 +32,7 @@ struct Block {
   std::string transform;           // as declared; empty for none
   std::span<const std::byte> bytes;            // the values, native byte order; borrowed
   container::Characteristics characteristics;  // of numbers; parts of complex numbers are not looked at
-  std::vector<uint64_t> hashes;     // hash64 of each kHashedBytes of `bytes` (the last may be shorter), from whoever
+  std::vector<uint64_t> hashes;     // hash64 of each hashed_bytes() of `bytes` (the last may be shorter), from whoever
                                     // copied them; empty if still to be computed
   std::vector<uint64_t> histogram;  // of the classes of `breaks`, or empty
   std::vector<double> breaks;
