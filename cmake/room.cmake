@@ -1,9 +1,9 @@
-# forebay_room(NAME [FOLDERS folder...] [ROOMS room...] [LIBS lib...])
+# forebay_room(NAME [UNITY_WHOLE] [FOLDERS folder...] [ROOMS room...] [LIBS lib...])
 #   One static library per room of src/: all *.cc there and in its folders but the tests, linking only the rooms it may use.
 #   Each *_test.cc beside the sources becomes part of one test program, NAME_test; each *_fuzz.cc becomes
-#   a libFuzzer target of its own.
+#   a libFuzzer target of its own. UNITY_WHOLE: names are unique in the room, not only in each folder (cmake/unity.cmake).
 function(forebay_room name)
-  cmake_parse_arguments(ROOM "" "" "FOLDERS;ROOMS;LIBS;TEST_LIBS" ${ARGN})
+  cmake_parse_arguments(ROOM "UNITY_WHOLE" "" "FOLDERS;ROOMS;LIBS;TEST_LIBS" ${ARGN})
   set(patterns ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   foreach(folder ${ROOM_FOLDERS})
     list(APPEND patterns ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cc)
@@ -20,7 +20,11 @@ function(forebay_room name)
   endif()
   set(target forebay_${name})
   add_library(${target} STATIC ${sources})
-  forebay_unity(${target})
+  if(ROOM_UNITY_WHOLE)
+    forebay_unity(${target} WHOLE)
+  else()
+    forebay_unity(${target})
+  endif()
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
                              $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                              $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>

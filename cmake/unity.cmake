@@ -1,7 +1,9 @@
-# forebay_unity(TARGET): with FOREBAY_UNITY, the sources of each folder of the target are compiled together, up to 24 as one
-#   file, so that headers are read once for all of them (docs/decisions/0033-folders-compiled-as-one.md). Names in anonymous
-#   namespaces must therefore be unique within a folder. Sources with definitions of their own are compiled alone.
+# forebay_unity(TARGET [WHOLE]): with FOREBAY_UNITY, the sources of each folder of the target are compiled together, up to 24
+#   as one file, so that headers are read once for all of them (docs/decisions/0033-folders-compiled-as-one.md); with WHOLE,
+#   those of all its folders. Names in anonymous namespaces must therefore be unique within a folder, or the target. Sources
+#   with definitions of their own are compiled alone.
 function(forebay_unity target)
+  cmake_parse_arguments(UNITY "WHOLE" "" "" ${ARGN})
   if(NOT FOREBAY_UNITY)
     return()
   endif()
@@ -11,6 +13,9 @@ function(forebay_unity target)
     get_filename_component(path ${source} ABSOLUTE)
     get_filename_component(folder ${path} DIRECTORY)
     get_filename_component(folder ${folder} NAME)
+    if(UNITY_WHOLE)
+      set(folder whole)
+    endif()
     if(NOT folder IN_LIST folders)
       list(APPEND folders ${folder})
       set(count_${folder} 0)

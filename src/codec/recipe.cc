@@ -6,18 +6,18 @@
 namespace forebay::codec {
 namespace {
 
-std::unexpected<Error> malformed(const char* what) {
+std::unexpected<Error> malformed_recipe(const char* what) {
   return fail(ErrorKind::corrupt, std::string("malformed codec recipe: ") + what);
 }
 
 Result<uint64_t> take_size(std::span<const std::byte>& in) {
   if (const auto size = take_varint(in)) return *size;
-  return malformed("a size is cut off or too large");
+  return malformed_recipe("a size is cut off or too large");
 }
 
 Result<Bytes> take_parameters(std::span<const std::byte>& in) {
   FOREBAY_TRY(const uint64_t size, take_size(in));
-  if (size > kMaxParameterBytes || size > in.size()) return malformed("parameters cut off or too long");
+  if (size > kMaxParameterBytes || size > in.size()) return malformed_recipe("parameters cut off or too long");
   const auto taken = in.first(static_cast<size_t>(size));
   in = in.subspan(taken.size());
   return Bytes(taken.begin(), taken.end());
@@ -44,12 +44,12 @@ Bytes encode_recipe(std::span<const Step> steps) {
 Result<std::vector<Step>> decode_recipe(std::span<const std::byte> recipe) {
   std::vector<Step> steps;
   if (recipe.empty()) return steps;
-  if (recipe.size() > kMaxRecipeBytes) return malformed("too long");
+  if (recipe.size() > kMaxRecipeBytes) return malformed_recipe("too long");
   const auto count = std::to_integer<size_t>(recipe.front());
-  if (count == 0 || count > kMaxChainStages) return malformed("bad number of stages");
+  if (count == 0 || count > kMaxChainStages) return malformed_recipe("bad number of stages");
   recipe = recipe.subspan(1);
   for (size_t i = 0; i < count; ++i) {
-    if (recipe.size() < 3) return malformed("cut off");
+    if (recipe.size() < 3) return malformed_recipe("cut off");
     Step step{.stage = {.id = load_le<uint16_t>(recipe.data()), .level = std::to_integer<uint8_t>(recipe[2])}};
     recipe = recipe.subspan(3);
     FOREBAY_TRY(step.size, take_size(recipe));
@@ -58,7 +58,7 @@ Result<std::vector<Step>> decode_recipe(std::span<const std::byte> recipe) {
     }
     steps.push_back(std::move(step));
   }
-  if (!recipe.empty()) return malformed("bytes after its end");
+  if (!recipe.empty()) return malformed_recipe("bytes after its end");
   return steps;
 }
 

@@ -10,9 +10,9 @@
 namespace forebay::codec {
 namespace {
 
-constexpr int kZstdLevel = 9;
+constexpr int kCopyListLevel = 9;
 
-std::unexpected<Error> malformed(const char* what) {
+std::unexpected<Error> malformed_copies(const char* what) {
   return fail(ErrorKind::corrupt, std::string("malformed halo parameters: ") + what);
 }
 
@@ -22,7 +22,8 @@ Bytes pack_list(const Bytes& list) {
   put_varint(packed, list.size());
   const size_t head = packed.size();
   packed.resize(head + ZSTD_compressBound(list.size()));
-  const size_t size = ZSTD_compress(packed.data() + head, packed.size() - head, list.data(), list.size(), kZstdLevel);
+  const size_t size =
+      ZSTD_compress(packed.data() + head, packed.size() - head, list.data(), list.size(), kCopyListLevel);
   const bool smaller = !ZSTD_isError(size) && size < list.size();
   packed.resize(head + (smaller ? size : 0));
   if (!smaller) packed.insert(packed.end(), list.begin(), list.end());
@@ -31,12 +32,12 @@ Bytes pack_list(const Bytes& list) {
 
 Result<Bytes> unpack_list(std::span<const std::byte> packed) {
   const auto size = take_varint(packed);
-  if (!size || *size > kMaxListBytes) return malformed("a bad size");
+  if (!size || *size > kMaxListBytes) return malformed_copies("a bad size");
   Bytes list(static_cast<size_t>(*size));
   if (packed.size() == list.size())
     std::ranges::copy(packed, list.begin());
   else if (ZSTD_decompress(list.data(), list.size(), packed.data(), packed.size()) != list.size())
-    return malformed("not the Zstandard frame that they should be");
+    return malformed_copies("not the Zstandard frame that they should be");
   return list;
 }
 
@@ -51,13 +52,14 @@ class CopyReader {
 
   Result<Copy> next() {
     const auto step = take_varint(list_), back = take_varint(list_);
-    if (!step || !back || *step >= cells_.blocks().size() - block_) return malformed("a copy to no block");
+    if (!step || !back || *step >= cells_.blocks().size() - block_) return malformed_copies("a copy to no block");
     block_ += *step;
-    if (*back > block_) return malformed("a copy from no block");
+    if (*back > block_) return malformed_copies("a copy from no block");
     Copy copy{.from_block = static_cast<uint32_t>(block_ - *back), .to_block = static_cast<uint32_t>(block_)};
     for (size_t axis = 0; axis < kAxes; ++axis)
-      if (!take_axis(copy, axis)) return malformed("a box outside its block");
-    if (copy.within_block() && !source(copy).common(destination(copy)).empty()) return malformed("a copy onto itself");
+      if (!take_axis(copy, axis)) return malformed_copies("a box outside its block");
+    if (copy.within_block() && !source(copy).common(destination(copy)).empty())
+      return malformed_copies("a copy onto itself");
     return copy;
   }
 
@@ -165,7 +167,7 @@ Result<std::vector<Copy>> decode_copies(const CellNumbers& cells, std::span<cons
   uint64_t budget = kMaxCopiedPerCell * cells.total();
   for (CopyReader reader(cells, list); !reader.done();) {
     FOREBAY_TRY(const Copy copy, reader.next());
-    if (copies.size() == kMaxCopies || volume(copy.extent) > budget) return malformed("too many copies");
+    if (copies.size() == kMaxCopies || volume(copy.extent) > budget) return malformed_copies("too many copies");
     budget -= volume(copy.extent);
     copies.push_back(copy);
   }

@@ -42,7 +42,7 @@ size_t line_axis(const Block& block, size_t normal) {
   size_t longest = normal;
   uint64_t most = 1;
   for (size_t axis = 0; axis < kAxes; ++axis) {
-    const uint64_t length = axis == kAxes - 1 ? block.dims[axis] / Sample::kRun : block.dims[axis];
+    const uint64_t length = axis == kAxes - 1 ? block.dims[axis] / RunSample::kRun : block.dims[axis];
     if (axis == normal || length <= most) continue;
     longest = axis;
     most = length;
@@ -53,8 +53,8 @@ size_t line_axis(const Block& block, size_t normal) {
 void add_line(const Block& block, uint32_t number, size_t normal, bool high, std::vector<CellPlace>& probes) {
   const size_t along = line_axis(block, normal);
   // A run of the sample is longer than one cell only along the last axis. A line has no face but its ends.
-  const uint32_t step = along == kAxes - 1 && along != normal ? Sample::kRun : 1;
-  const uint32_t length = std::min(dim(block, along), Sample::kPeriod * step);
+  const uint32_t step = along == kAxes - 1 && along != normal ? RunSample::kRun : 1;
+  const uint32_t length = std::min(dim(block, along), RunSample::kPeriod * step);
   CellPlace probe{number, middle(block)};
   probe.at[normal] = high ? dim(block, normal) - 1 : 0;
   uint32_t begin = (dim(block, along) - length) / 2;
@@ -77,7 +77,7 @@ std::vector<CellPlace> grid_probes(const CellNumbers& cells) {
 }
 
 std::vector<CellPlace> line_probes(const CellNumbers& cells) {
-  constexpr size_t kPerBlock = 2 * 3 * Sample::kPeriod;
+  constexpr size_t kPerBlock = 2 * 3 * RunSample::kPeriod;
   const size_t wanted = std::max<size_t>(1, cells.total() / kCellsPerLineProbe);
   const size_t step = std::clamp<size_t>(cells.blocks().size() * kPerBlock / wanted, 1, cells.blocks().size());
   std::vector<CellPlace> probes;

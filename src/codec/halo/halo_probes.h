@@ -18,12 +18,12 @@ struct CellPlace {
 std::vector<CellPlace> grid_probes(const CellNumbers& cells);
 
 // Lines of cells along the faces of some blocks, so long that a line has a cell in a sample of the cells whatever the
-// distance between the blocks; see Sample.
+// distance between the blocks; see RunSample.
 std::vector<CellPlace> line_probes(const CellNumbers& cells);
 
 // A sixteenth of the cells: of each row every sixteenth run of kRun cells, shifted from row to row so that kPeriod rows
 // or planes that follow one another along any axis have each run once.
-struct Sample {
+struct RunSample {
   static constexpr uint32_t kRun = 8, kPeriod = 16;
 
   // Where the first run of a row begins; the others follow at distances of kRun * kPeriod.

@@ -29,8 +29,8 @@ class Search {
       cells_.for_each_row_at(block, cells_.whole(block), [&](const Coordinates& at, size_t) {
         const auto length = static_cast<uint32_t>(cells_.blocks()[block].dims[kAxes - 1]);
         if (!sampled) return scan(table, {block, at}, 0, length);
-        for (uint32_t x = Sample::first_run(block, at); x < length; x += Sample::kRun * Sample::kPeriod)
-          scan(table, {block, at}, x, std::min(x + Sample::kRun, length));
+        for (uint32_t x = RunSample::first_run(block, at); x < length; x += RunSample::kRun * RunSample::kPeriod)
+          scan(table, {block, at}, x, std::min(x + RunSample::kRun, length));
       });
   }
 

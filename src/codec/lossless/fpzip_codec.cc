@@ -48,13 +48,13 @@ bool is_tame(std::span<const std::byte> values) {
 }
 
 #ifdef FOREBAY_HAVE_FPZIP
-struct CloseStream {
+struct CloseFpzip {
   void operator()(FPZ* stream) const { fpzip_write_close(stream); }
 };
 
 // The bytes written, or 0 if they do not fit.
 size_t encode_stream(const DataType& type, const FpzipShape& shape, const std::byte* in, std::span<std::byte> out) {
-  const std::unique_ptr<FPZ, CloseStream> stream(fpzip_write_to_buffer(out.data(), out.size()));
+  const std::unique_ptr<FPZ, CloseFpzip> stream(fpzip_write_to_buffer(out.data(), out.size()));
   stream->type = type.size == 4 ? FPZIP_TYPE_FLOAT : FPZIP_TYPE_DOUBLE;
   stream->prec = 0;
   stream->nx = static_cast<int>(shape.nx);
@@ -66,10 +66,10 @@ size_t encode_stream(const DataType& type, const FpzipShape& shape, const std::b
 
 // The format that fpzip_decoder.h knows: that of libfpzip 1.1 to 1.3 built for fast floating point, which is the
 // default.
-bool is_known_library() { return fpzip_codec_version == (0x0110u << 8) + FPZIP_FP_FAST; }
+bool is_known_fpzip() { return fpzip_codec_version == (0x0110u << 8) + FPZIP_FP_FAST; }
 #else
 size_t encode_stream(const DataType&, const FpzipShape&, const std::byte*, std::span<std::byte>) { return 0; }
-bool is_known_library() { return false; }
+bool is_known_fpzip() { return false; }
 #endif
 
 class Fpzip final : public Codec {
@@ -90,8 +90,7 @@ class Fpzip final : public Codec {
   size_t scratch_bytes(uint8_t, size_t raw) const override { return 8 * raw + (64 << 10); }
 
   size_t encode(const Context& context, std::span<const std::byte> in, std::span<std::byte> out) const override {
-    if (!is_known_library() || !(context.shape.type.size == 4 ? is_tame<uint32_t>(in) : is_tame<uint64_t>(in)))
-      return 0;
+    if (!is_known_fpzip() || !(context.shape.type.size == 4 ? is_tame<uint32_t>(in) : is_tame<uint64_t>(in))) return 0;
     const std::vector<FpzipShape> streams = streams_of(context.shape, one_line_);
     if (streams.size() > 1 && in.size() / streams.size() < kMinStreamBytes) return 0;
     size_t written = 0;

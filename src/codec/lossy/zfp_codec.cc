@@ -31,7 +31,7 @@ class BitBuffer {
   std::vector<uint64_t> words_;
 };
 
-struct CloseStream {
+struct CloseZfp {
   void operator()(zfp_stream* stream) const { zfp_stream_close(stream); }
   void operator()(bitstream* stream) const { stream_close(stream); }
 };
@@ -54,8 +54,8 @@ class Stream {
   void flush() { stream_flush(bits_.get()); }
 
  private:
-  std::unique_ptr<bitstream, CloseStream> bits_;
-  std::unique_ptr<zfp_stream, CloseStream> zfp_;
+  std::unique_ptr<bitstream, CloseZfp> bits_;
+  std::unique_ptr<zfp_stream, CloseZfp> zfp_;
 };
 
 // An array as zfp is to see it: the fastest dimension first.
@@ -217,7 +217,7 @@ auto with_values(const DataType& type, Run run) {
 
 // The format that docs/codecs.md describes: that of libzfp 0.5 and 1.0. On little-endian machines the bytes are the
 // same whatever words the library was built for.
-bool is_known_library() {
+bool is_known_zfp() {
   return zfp_codec_version == 5 && (std::endian::native == std::endian::little || stream_word_bits == 8);
 }
 
@@ -236,7 +236,7 @@ class Zfp final : public Codec {
 
   size_t encode(const Context& context, std::span<const std::byte> in, std::span<std::byte> out) const override {
     const auto parameters = decode_lossy_parameters(context.parameters);
-    if (!parameters || !is_known_library()) return 0;
+    if (!parameters || !is_known_zfp()) return 0;
     BitBuffer buffer(in.size());
     const size_t size = with_values(
         context.shape.type, [&]<class E>() { return E::encode(context.shape, in, parameters->tolerance, buffer); });
@@ -247,7 +247,7 @@ class Zfp final : public Codec {
 
   // The library trusts its input: it may read one cell beyond it, into zeros, before this is noticed.
   Result<void> decode(const Context& context, std::span<const std::byte> in, std::span<std::byte> out) const override {
-    if (!is_known_library()) return fail(ErrorKind::unsupported, "this build's libzfp has another format");
+    if (!is_known_zfp()) return fail(ErrorKind::unsupported, "this build's libzfp has another format");
     FOREBAY_TRY(const auto parameters, decode_lossy_parameters(context.parameters));
     if (!accepts(context.shape) || context.shape.element_total() * context.shape.type.size != out.size())
       return fail(ErrorKind::corrupt, "zfp data for another shape");
