@@ -205,6 +205,11 @@ class CatalogueReader {
     part_.container_id = table_.container();
     if (const auto step = table_.step()) part_.moment.step = *step;
     if (const auto time = table_.time()) part_.moment.time = *time;
+    if (const auto* description = table_.description()) {
+      FOREBAY_CHECK(keep(description->size(), 1));
+      const auto* begin = reinterpret_cast<const std::byte*>(description->data());
+      part_.description.assign(begin, begin + description->size());
+    }
     if ((part_.number == 0) != (part_.container_id == 0))
       return bad("it does not tell which part of a container it is");
     return part_.moment.is_valid() ? Result<void>() : bad("the time of a part is no number");

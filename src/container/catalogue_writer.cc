@@ -63,8 +63,8 @@ Formats formats_of(const Catalogue& catalogue) {
 // The columns of a catalogue while its FlatBuffer is built: all of them must exist before the table begins.
 class CatalogueWriter {
  public:
-  CatalogueWriter(const Catalogue& catalogue, const PlanSpec& plan, const PartFacts& part)
-      : catalogue_(catalogue), plan_(plan), part_(part) {}
+  CatalogueWriter(const Catalogue& catalogue, const PlanSpec& plan, const PartFacts& part, ColumnWriter::Effort effort)
+      : catalogue_(catalogue), plan_(plan), part_(part), out_(effort) {}
 
   Result<Bytes> write() {
     put_files();
@@ -72,6 +72,9 @@ class CatalogueWriter {
     put_extents();
     put_globals();
     const auto key_blocks = out_.put(plan_.key_block_bytes);
+    const auto* description = reinterpret_cast<const uint8_t*>(part_.description.data());
+    const auto text = part_.description.empty() ? flatbuffers::Offset<flatbuffers::Vector<uint8_t>>()
+                                                : out_.builder().CreateVector(description, part_.description.size());
     fb::CatalogueBuilder table(out_.builder());
     for (const auto& [add, column] : columns_) (table.*add)(column);
     for (const auto& [add, texts] : texts_) (table.*add)(texts);
@@ -84,6 +87,7 @@ class CatalogueWriter {
     table.add_container(part_.container_id);
     if (part_.moment.step) table.add_step(*part_.moment.step);
     if (part_.moment.time) table.add_time(*part_.moment.time);
+    if (!part_.description.empty()) table.add_description(text);
     return out_.finish(table.Finish());
   }
 
@@ -161,9 +165,10 @@ class CatalogueWriter {
 
 }  // namespace
 
-Result<Bytes> encode_catalogue(const Catalogue& catalogue, const PlanSpec& plan, const PartFacts& part) {
-  FOREBAY_TRY(Bytes bytes, CatalogueWriter(catalogue, plan, part).write());
-  pad_to_unfold(bytes, unfolded_bytes(catalogue));
+Result<Bytes> encode_catalogue(const Catalogue& catalogue, const PlanSpec& plan, const PartFacts& part,
+                               ColumnWriter::Effort effort) {
+  FOREBAY_TRY(Bytes bytes, CatalogueWriter(catalogue, plan, part, effort).write());
+  pad_to_unfold(bytes, unfolded_bytes(catalogue) + part.description.size());
   return bytes;
 }
 

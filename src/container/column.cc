@@ -14,6 +14,7 @@ constexpr uint64_t kMaxBuffer = uint64_t{3} << 29;
 // Small planes are worth thorough compression, large ones get what costs less than computing them did.
 constexpr size_t kSmallPlane = 256 << 10;
 constexpr int kProbeLevel = 1, kSmallLevel = 15, kLargeLevel = 5;
+constexpr size_t kWorthwhilePlane = 192;  // below, quick writers do not try
 
 size_t common_prefix(std::string_view a, std::string_view b) {
   return static_cast<size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
@@ -35,10 +36,11 @@ void delta_decode(std::span<uint64_t> values) {
   for (uint64_t& value : values) before = value = before + unzigzag(value);
 }
 
-ColumnWriter::ColumnWriter() : zstd_(ZSTD_createCCtx(), ZSTD_freeCCtx) {}
+ColumnWriter::ColumnWriter(Effort effort) : effort_(effort), zstd_(nullptr, ZSTD_freeCCtx) {}
 
 uint32_t ColumnWriter::pack_plane(std::span<const std::byte> plane) {
   const auto squeeze = [&](int level) {
+    if (!zstd_) zstd_.reset(ZSTD_createCCtx());
     const size_t size =
         ZSTD_compressCCtx(zstd_.get(), scratch_.data(), scratch_.size(), plane.data(), plane.size(), level);
     return ZSTD_isError(size) ? plane.size() : std::min(size, plane.size());
@@ -48,10 +50,12 @@ uint32_t ColumnWriter::pack_plane(std::span<const std::byte> plane) {
     return static_cast<uint32_t>(stored.size());
   };
   if (std::ranges::all_of(plane, [](std::byte b) { return b == std::byte{0}; })) return 0;
+  if (effort_ == Effort::quick && plane.size() < kWorthwhilePlane) return append(plane);
   scratch_.resize(ZSTD_compressBound(plane.size()));
   // Noise, which most planes of floating-point columns are, is told apart cheaply.
   size_t size = squeeze(kProbeLevel);
-  if (size < plane.size()) size = squeeze(plane.size() <= kSmallPlane ? kSmallLevel : kLargeLevel);
+  if (size < plane.size() && effort_ == Effort::thorough)
+    size = squeeze(plane.size() <= kSmallPlane ? kSmallLevel : kLargeLevel);
   return append(size < plane.size() ? std::span<const std::byte>(scratch_).first(size) : plane);
 }
 
@@ -117,7 +121,7 @@ Result<Bytes> ColumnWriter::take() {
   return bytes;
 }
 
-ColumnReader::ColumnReader(MemoryBudget& budget) : budget_(budget), zstd_(ZSTD_createDCtx(), ZSTD_freeDCtx) {}
+ColumnReader::ColumnReader(MemoryBudget& budget) : budget_(budget), zstd_(nullptr, ZSTD_freeDCtx) {}
 
 Result<Lease> ColumnReader::lease(uint64_t count, uint64_t bytes) {
   uint64_t total = 0;
@@ -135,6 +139,7 @@ Result<void> ColumnReader::unpack_plane(std::span<const std::byte> stored, std::
   } else {
     if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != plane.size())
       return bad("a column's compressed size contradicts its count");
+    if (!zstd_) zstd_.reset(ZSTD_createDCtx());
     if (ZSTD_decompressDCtx(zstd_.get(), plane.data(), plane.size(), stored.data(), stored.size()) != plane.size())
       return bad("a column cannot be decompressed");
   }

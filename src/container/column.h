@@ -35,7 +35,9 @@ class ColumnWriter {
   using Column = flatbuffers::Offset<fb::Column>;
   using Texts = flatbuffers::Offset<fb::Texts>;
 
-  ColumnWriter();
+  // `thorough` compression, or one that is quick with the few rows of a step.
+  enum class Effort : uint8_t { thorough, quick };
+  explicit ColumnWriter(Effort effort = Effort::thorough);
 
   Column put(std::span<const uint64_t> values);
   Column put_deltas(Values values);
@@ -58,6 +60,7 @@ class ColumnWriter {
   Result<Bytes> take();
 
   flatbuffers::FlatBufferBuilder builder_;
+  const Effort effort_;
   std::unique_ptr<ZSTD_CCtx, size_t (*)(ZSTD_CCtx*)> zstd_;
   Bytes plane_, planes_, scratch_;
   bool too_large_ = false;

@@ -46,9 +46,10 @@ struct Moment {
 
 // Which part of a container an index is of.
 struct PartFacts {
-  uint64_t number = 0;        // its place among the parts
+  uint64_t number = 0;        // its place among the parts; in a container that grows, any number but 0
   uint64_t container_id = 0;  // of the container; 0 in its first part
   Moment moment;
+  Bytes description;  // of a process group, as src/io/file has it; empty for others
 
   bool operator==(const PartFacts&) const = default;
 };
@@ -182,6 +183,11 @@ class Reader {
   // `repair` may help; unsupported names the version that is needed, or how many parts the container has if that is not
   // one.
   static Result<std::unique_ptr<Reader>> open(std::shared_ptr<const ByteSource> source, uint64_t max_index_bytes);
+
+  // Opens the part at `entry`, of which only the places, sizes and hashes are looked at: whether the part is the one
+  // that is meant is for the caller to see. As open().
+  static Result<std::unique_ptr<Reader>> open_entry(std::shared_ptr<const ByteSource> source, const PartEntry& entry,
+                                                    uint64_t max_index_bytes);
 
   const Index& index() const { return index_; }
   const ByteSource& source() const { return *source_; }

@@ -147,9 +147,9 @@ Result<Trailer> parse_trailer(std::span<const std::byte, kTrailerBytes> bytes) {
                         .features = load_le<uint32_t>(at + 52)};
   if (trailer.version != kFormatVersion)
     return fail(ErrorKind::corrupt, "the trailer's version is not the file header's");
-  if ((trailer.features & ~kHasParts) != 0)
+  if ((trailer.features & ~kKnownFeatures) != 0)
     return newer(fmt::format("the container needs features (mask {:#x}) that this build does not have",
-                             trailer.features & ~kHasParts));
+                             trailer.features & ~kKnownFeatures));
   return trailer;
 }
 

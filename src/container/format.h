@@ -33,13 +33,15 @@ inline constexpr uint32_t kMaxFrameMetaBytes =
     kFrameMetaFixedBytes + kMaxRecipeBytes + kMaxChainBytes + 4 * kMaxReferences;
 inline constexpr uint32_t kIndexMetaBytes = 16;
 
-enum class RecordType : uint16_t { head = 1, frame = 2, index = 3, padding = 4, parts = 5 };
+enum class RecordType : uint16_t { head = 1, frame = 2, index = 3, padding = 4, parts = 5, groups = 6 };
 
 // A reader that does not know a record's type skips the record, unless it is required.
 inline constexpr uint8_t kRequired = 1;
 
 // The bits of Trailer::features: what a reader must know to read the container.
 inline constexpr uint32_t kHasParts = 1;  // several parts, and a list of them
+inline constexpr uint32_t kGrows = 2;     // the last record is a list of process groups, which names the one before it
+inline constexpr uint32_t kKnownFeatures = kHasParts | kGrows;
 
 struct RecordHeader {
   uint64_t id = 0;  // hash64 of the payload of the part's head: tells its records from those of other parts, and of
@@ -57,7 +59,7 @@ struct RecordHeader {
 
 struct Trailer {
   uint64_t container_id = 0;  // the id of the first part
-  uint64_t last_offset = 0;   // of the last record: the index or, with kHasParts, the list of parts
+  uint64_t last_offset = 0;   // of the last record: the index or, with kHasParts or kGrows, a list
   uint64_t last_bytes = 0;    // the whole record
   uint64_t last_hash = 0;     // the hash that ends the record's header
   uint64_t file_bytes = 0;    // of the container, trailer included

@@ -51,6 +51,16 @@ Result<void> decode_frames(const fb::Contents& table, ColumnReader& in, std::vec
              : bad("a frame names a chain that is not there");
 }
 
+// Offsets of frames from their distances to the index record.
+Result<void> place_frames(Index& index, uint64_t index_offset) {
+  for (FrameEntry& frame : index.frames) {
+    if (frame.is_lost()) continue;
+    if (frame.record_offset >= index_offset) return bad("a frame lies outside of the file");
+    frame.record_offset = index_offset - frame.record_offset;
+  }
+  return {};
+}
+
 Result<void> decode_references(const fb::Contents& table, ColumnReader& in, std::vector<Lease>& kept, Index& index) {
   const size_t frames = index.frames.size();
   FOREBAY_TRY(const auto counts, in.get(table.frame_reference_counts(), frames, kMaxReferences));
@@ -119,10 +129,13 @@ std::vector<VariableFacts> facts_of(const Catalogue& catalogue) {
   return facts;
 }
 
-Result<Bytes> encode_contents(const Index& index, std::span<const VariableFacts> facts) {
-  ColumnWriter out;
+Result<Bytes> encode_contents(const Index& index, std::span<const VariableFacts> facts,
+                              std::optional<uint64_t> index_offset, ColumnWriter::Effort effort) {
+  ColumnWriter out(effort);
   const auto chains = out.put(index.chains);
-  const auto offsets = out.put_deltas(frame_column(index, [](const FrameEntry& f) { return f.record_offset; }));
+  const auto offsets = out.put_deltas(frame_column(index, [&](const FrameEntry& f) {
+    return index_offset && !f.is_lost() ? *index_offset - f.record_offset : f.record_offset;
+  }));
   const auto raw_bytes = out.put(frame_column(index, [](const FrameEntry& f) { return f.raw_bytes; }));
   const auto encoded_bytes = out.put(frame_column(index, [](const FrameEntry& f) { return f.encoded_bytes; }));
   const auto raw_hashes = out.put(frame_column(index, [](const FrameEntry& f) { return f.raw_hash; }));
@@ -153,19 +166,21 @@ Result<Bytes> encode_contents(const Index& index, std::span<const VariableFacts>
   table.add_lossy_kinds(lossy_kinds);
   table.add_lossy_bounds(lossy_bounds);
   table.add_lossy_errors(lossy_errors);
+  table.add_before_index(index_offset.has_value());
   FOREBAY_TRY(Bytes bytes, out.finish(table.Finish()));
   pad_to_unfold(bytes, unfolded_bytes(index.catalogue) + unfolded_contents_bytes(index));
   return bytes;
 }
 
-Result<void> decode_contents(std::span<const std::byte> bytes, MemoryBudget& budget, std::vector<Lease>& kept,
-                             Index& index) {
+Result<void> decode_contents(std::span<const std::byte> bytes, uint64_t index_offset, MemoryBudget& budget,
+                             std::vector<Lease>& kept, Index& index) {
   FOREBAY_TRY(const fb::Contents* table, verified_root<fb::Contents>(bytes));
   ColumnReader in(budget);
   FOREBAY_TRY(auto chains, in.get(table->chains()));
   kept.push_back(std::move(chains.lease));
   index.chains = std::move(chains.values);
   FOREBAY_CHECK(decode_frames(*table, in, kept, index));
+  if (table->before_index()) FOREBAY_CHECK(place_frames(index, index_offset));
   FOREBAY_CHECK(decode_references(*table, in, kept, index));
   FOREBAY_CHECK(decode_lossy(*table, in, index));
   const uint64_t crcs = in.count(table->file_crcs());
@@ -183,7 +198,8 @@ uint64_t Index::memory_bytes() const {
   return bytes;
 }
 
-Result<Index> decode_index(const IndexMeta& meta, std::span<const std::byte> payload, uint64_t max_bytes) {
+Result<Index> decode_index(const IndexMeta& meta, std::span<const std::byte> payload, uint64_t max_bytes,
+                           uint64_t offset) {
   const bool adds_up = meta.catalogue_bytes <= payload.size() && meta.catalogue_bytes % 8 == 0 &&
                        meta.contents_bytes == payload.size() - meta.catalogue_bytes;
   if (!adds_up) return bad("the lengths of its parts do not add up");
@@ -191,7 +207,7 @@ Result<Index> decode_index(const IndexMeta& meta, std::span<const std::byte> pay
   const auto done =
       decode_bounded(payload, max_bytes, [&](MemoryBudget& budget, std::vector<Lease>& kept) -> Result<void> {
         FOREBAY_CHECK(decode_catalogue(payload.first(meta.catalogue_bytes), budget, kept, index));
-        return decode_contents(payload.subspan(meta.catalogue_bytes), budget, kept, index);
+        return decode_contents(payload.subspan(meta.catalogue_bytes), offset, budget, kept, index);
       });
   if (!done) return std::unexpected(done.error());
   return index;

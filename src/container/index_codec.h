@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "base/error.h"
 #include "base/memory_budget.h"
 #include "base/plan_spec.h"
+#include "container/column.h"
 #include "container/container.h"
 
 namespace forebay::container {
@@ -29,28 +31,34 @@ struct VariableFacts {
 std::vector<VariableFacts> facts_of(const Catalogue& catalogue);
 
 // limit if the catalogue is too large for a FlatBuffer. `catalogue` must be valid.
-Result<Bytes> encode_catalogue(const Catalogue& catalogue, const PlanSpec& plan, const PartFacts& part = {});
+Result<Bytes> encode_catalogue(const Catalogue& catalogue, const PlanSpec& plan, const PartFacts& part = {},
+                               ColumnWriter::Effort effort = ColumnWriter::Effort::thorough);
 
 // The inverse, into index.catalogue, index.plan and index.part. `bytes`, aligned to 8, are hostile: corrupt if
 // malformed or not valid(); limit where `budget` ends. What the result holds is leased in `kept`.
 Result<void> decode_catalogue(std::span<const std::byte> bytes, MemoryBudget& budget, std::vector<Lease>& kept,
                               Index& index);
 
-// Everything else of an index; `facts` as facts_of() its catalogue.
-Result<Bytes> encode_contents(const Index& index, std::span<const VariableFacts> facts);
+// Everything else of an index; `facts` as facts_of() its catalogue. With `index_offset`, the offset that the index
+// record has by the reckoning of the frames' offsets, the part may be moved: its frames are found from there.
+Result<Bytes> encode_contents(const Index& index, std::span<const VariableFacts> facts,
+                              std::optional<uint64_t> index_offset = {},
+                              ColumnWriter::Effort effort = ColumnWriter::Effort::thorough);
 
-// The inverse, into the rest of `index`, whose catalogue is there already. As decode_catalogue().
-Result<void> decode_contents(std::span<const std::byte> bytes, MemoryBudget& budget, std::vector<Lease>& kept,
-                             Index& index);
+// The inverse, into the rest of `index`, whose catalogue is there already, for an index record at `index_offset`. As
+// decode_catalogue().
+Result<void> decode_contents(std::span<const std::byte> bytes, uint64_t index_offset, MemoryBudget& budget,
+                             std::vector<Lease>& kept, Index& index);
 
 // The meta of an index record, whose payload is both FlatBuffers, each padded to a multiple of 8.
 struct IndexMeta {
   uint64_t catalogue_bytes = 0, contents_bytes = 0;
 };
 
-// The whole payload of an index record, decoded under a budget of `max_bytes`, its own bytes included. corrupt if it
-// would pass unfolding_limit().
-Result<Index> decode_index(const IndexMeta& meta, std::span<const std::byte> payload, uint64_t max_bytes);
+// The whole payload of an index record at `offset`, decoded under a budget of `max_bytes`, its own bytes included.
+// corrupt if it would pass unfolding_limit().
+Result<Index> decode_index(const IndexMeta& meta, std::span<const std::byte> payload, uint64_t max_bytes,
+                           uint64_t offset = 0);
 
 // The payload of a head record likewise: an index with a catalogue and a plan only.
 Result<Index> decode_head(std::span<const std::byte> payload, uint64_t max_bytes);

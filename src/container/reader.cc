@@ -101,6 +101,9 @@ Result<Parts> Parts::open(std::shared_ptr<const ByteSource> source, uint64_t max
   if (!trailer) return repairable(trailer.error());
   parts.container_id_ = trailer->container_id;
   parts.last_offset_ = trailer->last_offset;
+  if ((trailer->features & kGrows) != 0)
+    return fail(ErrorKind::unsupported, "this is a file of process groups, not a container of a set", from.name(), {},
+                "`forebay info` shows what it has");
   parts.is_listed_ = (trailer->features & kHasParts) != 0;
   if (!parts.is_listed_) {
     parts.entries_ = {{.offset = kFileHeaderBytes,
@@ -124,26 +127,32 @@ Result<Parts> Parts::open(std::shared_ptr<const ByteSource> source, uint64_t max
 
 Result<std::unique_ptr<Reader>> Parts::open_part(size_t number, uint64_t max_index_bytes) const {
   const PartEntry& entry = entries_[number];
-  const auto record = find_described(*source_, entry.index_offset, entry.index_bytes, entry.index_hash,
-                                     is_listed_ ? "the index is not the one that the list of parts describes"
-                                                : "the index is not the one that the trailer describes");
-  if (!record) return repairable(record.error());
-  auto index = read_index(*source_, *record, max_index_bytes);
-  if (!index) return repairable(index.error());
+  FOREBAY_TRY(std::unique_ptr<Reader> reader, Reader::open_entry(source_, entry, max_index_bytes));
+  const Index& index = reader->index();
   const bool is_first = number == 0;
-  const bool agrees = index->part.number == number && index->part.container_id == (is_first ? 0 : container_id_) &&
-                      (!is_first || record->header.id == container_id_) &&
-                      (!is_listed_ || index->part.moment == entry.moment);
+  const bool agrees = index.part.number == number && index.part.container_id == (is_first ? 0 : container_id_) &&
+                      (!is_first || reader->id() == container_id_) &&
+                      (!is_listed_ || index.part.moment == entry.moment);
   if (!agrees)
     return repairable({ErrorKind::corrupt,
                        fmt::format("the index is not that of part {} of this container", number),
                        source_->name(),
-                       record->offset,
+                       entry.index_offset,
                        {}});
-  if (const auto checked = check_frames(*source_, *index, entry.offset, entry.index_offset); !checked)
+  return reader;
+}
+
+Result<std::unique_ptr<Reader>> Reader::open_entry(std::shared_ptr<const ByteSource> source, const PartEntry& entry,
+                                                   uint64_t max_index_bytes) {
+  const auto record = find_described(*source, entry.index_offset, entry.index_bytes, entry.index_hash,
+                                     "the index is not the one that the trailer or the list of parts describes");
+  if (!record) return repairable(record.error());
+  auto index = read_index(*source, *record, max_index_bytes);
+  if (!index) return repairable(index.error());
+  if (const auto checked = check_frames(*source, *index, entry.offset, entry.index_offset); !checked)
     return repairable(checked.error());
   std::unique_ptr<Reader> reader(new Reader);
-  reader->source_ = source_;
+  reader->source_ = std::move(source);
   reader->index_ = *std::move(index);
   reader->id_ = record->header.id;
   reader->offset_ = entry.offset;

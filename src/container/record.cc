@@ -87,7 +87,7 @@ Result<Index> read_index(const ByteSource& source, const FoundRecord& record, ui
   FOREBAY_TRY(const Bytes meta_bytes, read_meta(source, record));
   FOREBAY_TRY(const Bytes payload, read_payload(source, record));
   const IndexMeta meta{load_le<uint64_t>(meta_bytes.data()), load_le<uint64_t>(meta_bytes.data() + 8)};
-  auto index = decode_index(meta, payload, max_bytes);
+  auto index = decode_index(meta, payload, max_bytes, record.offset);
   if (!index) return at(source, record.payload_offset(), index.error());
   if (hash64(std::span(payload).first(meta.catalogue_bytes)) != record.header.id)
     return damaged(source, record.payload_offset(), "the index has another container's catalogue");

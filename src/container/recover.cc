@@ -17,6 +17,7 @@ namespace {
 // A part whose catalogue was found.
 struct Candidate {
   uint64_t id = 0;
+  uint64_t offset = 0;     // of the record that it came from
   Index index;             // but the frames, unless it came from an index record
   bool has_index = false;  // whether it did
 
@@ -92,7 +93,10 @@ class Recovery {
 
   // The part that a head or an index is of.
   Result<Candidate> decode(const FoundRecord& record) const {
-    Candidate candidate{.id = record.header.id, .index = {}, .has_index = record.header.type == RecordType::index};
+    Candidate candidate{.id = record.header.id,
+                        .offset = record.offset,
+                        .index = {},
+                        .has_index = record.header.type == RecordType::index};
     if (candidate.has_index) {
       FOREBAY_TRY(candidate.index, read_index(source_, record, memory_left_));
       return candidate;
@@ -124,8 +128,16 @@ class Recovery {
         else if (candidate->container_id() == container_id)
           FOREBAY_CHECK(keep(*std::move(candidate)));
       }
-    std::ranges::sort(candidates_, {}, [](const Candidate& c) { return c.index.part.number; });
-    remark_missing_parts();
+    // Process groups have numbers that say nothing but that they are different ones.
+    const auto is_process_group = [](const Candidate& c) {
+      return c.index.part.number != 0 && !c.index.part.description.empty();
+    };
+    if (std::ranges::any_of(candidates_, is_process_group)) {
+      std::ranges::sort(candidates_, {}, &Candidate::offset);
+    } else {
+      std::ranges::sort(candidates_, {}, [](const Candidate& c) { return c.index.part.number; });
+      remark_missing_parts();
+    }
     return {};
   }
 
@@ -240,6 +252,8 @@ static Result<void> rewrite_frames(const ByteSource& source, const Index& index,
 Result<void> rewrite(const ByteSource& source, const Recovered& recovered, std::string path) {
   std::unique_ptr<Writer> writer;
   for (const auto& [index, lost] : recovered.parts) {
+    if (!index.part.description.empty())
+      return fail(ErrorKind::unsupported, "a file of process groups is mended in its place", source.name());
     if (!writer) {
       FOREBAY_TRY(writer, Writer::create(path, index.catalogue, index.plan, index.part.moment));
     } else {
