@@ -22,10 +22,10 @@
 
 #include <stdint.h>
 
-#include "adios_error.h"
-#include "adios_mpi.h"
-#include "adios_types.h"
-#include "adios_version.h"
+#include <adios_error.h>
+#include <adios_mpi.h>
+#include <adios_types.h>
+#include <adios_version.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -3,7 +3,7 @@
 #define ADIOS_MPI_H
 
 #ifdef _NOMPI
-#include "mpidummy.h"
+#include <mpidummy.h>
 #else
 #include <mpi.h>
 #endif

@@ -1,32 +1,18 @@
 #include "io/method/parameters.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 
+#include "io/group/text.h"
+
 namespace forebay::io {
-namespace {
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
-  return text;
-}
-
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
-
-}  // namespace
 
 Parameters::Parameters(std::string_view text) {
   const char separator = text.contains(';') ? ';' : ',';
   while (!text.empty()) {
     std::string_view pair = text.substr(0, text.find(separator));
     const size_t equals = pair.find('=');
-    const std::string name = lower_case(trimmed(pair.substr(0, equals)));
+    const std::string name = lower(trimmed(pair.substr(0, equals)));
     if (name == "io_parameters") pair = text.substr(0, text.find(';'));
     text.remove_prefix(std::min(text.size(), pair.size() + 1));
     if (!name.empty()) values_[name] = equals == pair.npos ? "1" : std::string(trimmed(pair.substr(equals + 1)));
@@ -48,7 +34,7 @@ Outcome<uint64_t> Parameters::number(std::string_view name, uint64_t otherwise) 
   if (!value) return otherwise;
   uint64_t result = 0;
   const auto [end, error] = std::from_chars(value->data(), value->data() + value->size(), result);
-  std::string unit = lower_case(std::string_view(end, value->data() + value->size()));
+  std::string unit = lower(std::string_view(end, value->data() + value->size()));
   if (unit.size() == 2 && unit[1] == 'b') unit.pop_back();
   static constexpr std::string_view kUnits = "kmg";
   const size_t place = unit.size() == 1 ? kUnits.find(unit[0]) : std::string_view::npos;
@@ -62,7 +48,7 @@ Outcome<uint64_t> Parameters::number(std::string_view name, uint64_t otherwise) 
 Outcome<bool> Parameters::flag(std::string_view name, bool otherwise) const {
   const std::string* value = find(name);
   if (!value) return otherwise;
-  const std::string word = lower_case(*value);
+  const std::string word = lower(*value);
   if (word == "1" || word == "yes" || word == "true" || word == "on") return true;
   if (word == "0" || word == "no" || word == "false" || word == "off") return false;
   return refuse(Code::invalid_argument, "parameter " + std::string(name) + " is \"" + *value + "\", neither yes nor no",

@@ -5,18 +5,15 @@
 #include <mutex>
 
 #include "base/nearest.h"
+#include "io/group/text.h"
 #include "io/method/methods.h"
 
 namespace forebay::io {
 namespace {
 
-bool same_word(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::toupper(x) == std::toupper(y); });
-}
-
 bool is_called(const MethodEntry& entry, std::string_view name) {
-  return same_word(entry.name, name) ||
-         std::ranges::any_of(entry.aliases, [&](const std::string& alias) { return same_word(alias, name); });
+  return equal_in_any_case(entry.name, name) ||
+         std::ranges::any_of(entry.aliases, [&](const std::string& alias) { return equal_in_any_case(alias, name); });
 }
 
 std::string upper_case(std::string_view text) {
@@ -44,8 +41,8 @@ MethodRegistry& MethodRegistry::instance() {
 
 void MethodRegistry::add(MethodEntry entry) {
   const std::lock_guard lock(state_->mutex);
-  const auto it = std::ranges::find_if(state_->entries,
-                                       [&](const MethodEntry& known) { return same_word(known.name, entry.name); });
+  const auto it = std::ranges::find_if(
+      state_->entries, [&](const MethodEntry& known) { return equal_in_any_case(known.name, entry.name); });
   if (it == state_->entries.end()) {
     state_->entries.push_back(std::move(entry));
   } else {
