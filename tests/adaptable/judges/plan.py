@@ -1,0 +1,104 @@
+"""Which of ADIOS's examples are judges of writing, how each is built and run, and why the others are not."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Judge:
+    """One run of one example. All files *.bp that the original leaves are compared."""
+
+    name: str
+    source: str  # below the examples' directory
+    ranks: int = 3
+    arguments: tuple = ()
+    inputs: tuple = ()  # copied beside the program, from the directory of the source
+    method: str = ""  # put in the place of the method that its XML names
+    sequential: bool = False  # built with -D_NOMPI
+    after: str = ""  # the judge whose outputs it finds in its directory, and whose printed lines are compared
+    skel: dict = field(default=None, hash=False)  # values of its dimensions, for an XML without a program
+
+
+def _c(folder, program, *inputs, **options):
+    return Judge(f"c.{folder}.{program}", f"C/{folder}/{program}.c", inputs=inputs, **options)
+
+
+def _f(folder, program, *inputs, **options):
+    return Judge(f"fortran.{folder}.{program}", f"Fortran/{folder}/{program}.F90", inputs=inputs, **options)
+
+
+def _mesh(program):
+    return _c("schema", program, *(() if "noxml" in program else (f"{program}.xml",)), ranks=6, arguments=("3", "2"))
+
+
+def _skel(folder, ranks, **values):
+    return Judge(f"skel.{folder}", f"skel/{folder}/{folder}.xml", ranks=ranks, skel=values)
+
+
+def _methods(judge, names):
+    """The judge with other methods in its XML."""
+    return [Judge(**{**vars(judge), "name": f"{judge.name}.{name.lower()}", "method": name}) for name in names]
+
+
+_global = _c("global-array", "adios_global", "adios_global.xml", ranks=4)
+_time = _c("global-array-time", "adios_globaltime", "adios_globaltime.xml", ranks=6)
+_write = _c("manual", "2_adios_write", "config.xml")
+_box = {"ndx": "4", "ndy": "3 + rank % 2", "ndz": "2", "npx": "size", "npy": "1", "npz": "1", "nproc": "size"}
+_box |= {"gndx": "4 * size", "gndy": "4", "gndz": "2", "offx": "4 * rank", "offy": "0", "offz": "0"}
+
+# The rank counts are those of the examples' job scripts and READMEs, or small ones that divide nothing evenly.
+JUDGES = [
+    _c("scalars", "scalars_write", "scalars.xml"),
+    _c("arrays", "arrays_write", "arrays.xml", ranks=6),
+    _c("attributes", "attributes_write", "attributes.xml"),
+    _global,
+    *_methods(_global, ("POSIX", "MPI_AGGREGATE", "MPI_LUSTRE", "VAR_MERGE")),
+    _c("global-array", "adios_global_2files", "adios_global.xml", ranks=4),
+    _c("global-array", "adios_global_no_xml", ranks=4),
+    _c("global-array", "adios_global_aggregate_by_color", ranks=4),
+    _c("global-array", "no_xml_write_byid"),
+    _time,
+    *_methods(_time, ("POSIX", "MPI_AGGREGATE")),
+    _c("global-array-time", "adios_globaltime_no_xml"),
+    _c("joined-array", "joined-array", ranks=4),
+    _write,
+    *_methods(_write, ("POSIX",)),
+    _c("manual", "3_adios_read", "config.xml", after="c.manual.2_adios_write"),
+    _c("manual", "4_adios_nfiles", "config.xml", ranks=6),
+    *(_mesh(kind + form) for kind in ("uniform2d", "rectilinear2d", "structured2d", "tri2d") for form in ("", "_noxml")),
+    _c("schema", "triangle2d", "triangle2d.xml", ranks=4),
+    _c("stat", "stat_write", "stat.xml"),
+    _c("time_aggregation", "time_aggregation", "time_aggregation.xml"),
+    _c("time_aggregation", "time_aggregation_no_xml"),
+    _c("transforms", "adios_global", "adios_global.xml"),
+    _c("query", "write_vars", ranks=1, sequential=True),
+    _c("query", "write_table", ranks=1, sequential=True),
+    _f("scalars", "scalars_write", "scalars.xml"),
+    _f("arrays", "arrays_write", "arrays.xml", ranks=6),
+    _f("global-array", "adios_global", "adios_global.xml", ranks=6),
+    _f("global-array", "adios_global_no_xml", ranks=4),
+    _f("global-array", "no_xml_write_byid"),
+    _f("global-array-time", "adios_globaltime", "adios_globaltime.xml", ranks=6),
+    *(_f("schema", program, ranks=6, arguments=("3", "2"))
+      for program in ("uniform2d_noxml", "rectilinear2d_noxml", "structured2d_noxml", "tri2d_noxml", "tri2d_noxml_seperate")),
+    Judge("coupling.coupling_writer_2D", "coupling/coupling_writer_2D.F90", ranks=4, arguments=("2", "2", "4", "5", "5"),
+          inputs=("coupling_writer_2D.xml",), method="MPI"),
+    Judge("staging.genarray_stream", "staging/stage_write/genarray_stream.F90", ranks=4, inputs=("genarray_stream.xml",),
+          arguments=("genarray.bp", "2", "2", "1", "4", "3", "2", "3", "0"), method="MPI"),
+    Judge("staging.genarray_varying", "staging/stage_write_varyingsize/genarray_varying.F90", ranks=4,
+          inputs=("genarray_varying.xml",), arguments=("genarray.bp", "2", "2", "1", "4", "3", "2", "3", "0"), method="MPI"),
+    _skel("gts", 3, steps="1", mype="rank", numberpe="size", mgrid="13", mpsi="5", nprobe="4", nrbin="3", nbin_a="2",
+          mimax="30", memax="17", sprng_buffer_len="10", **{"mpsi+1": "6"}),
+    _skel("s3d", 4, steps="2", nx="3", ny="4", nz="5", gx="3 * size", gy="4", gz="5", lx="3 * rank", ly="0", lz="0"),
+    _skel("genarray3d", 3, steps="2", **(_box | {"ndy": "4"})),
+    _skel("grapes", 3, steps="2", **(_box | {"ndy": "4"})),
+    _skel("geos5", 2, steps="1", **(_box | {"ndy": "4"})),
+    _skel("picongpu", 3, steps="2", size_x="2", size_y="3", size_z="4", total_size_x="2 * size", total_size_y="3",
+          total_size_z="4", offset_x="2 * rank", offset_y="0", offset_z="0"),
+]
+
+# Programs of the packages that write nothing which could be compared here, each with the reason.
+ELSEWHERE = {
+    "C/arrays/arrays_read.c": "reads",
+    "C/flexpath_arrays": "needs the method FLEXPATH, which Debian does not build",
+    "C/icee_arrays": "needs the method ICEE, which Debian does not build",
+}
