@@ -1,7 +1,12 @@
 #include "io/method/methods.h"
 
+#include "io/method/plugin.h"
+
 namespace forebay::io {
 
-std::vector<MethodEntry> own_methods() { return {null_method()}; }
+std::vector<MethodEntry> own_methods() {
+  constexpr const char* kHdf5 = "install Forebay with HDF5, or choose another method";
+  return {null_method(), plugin_method("PHDF5", kHdf5), plugin_method("NC4", kHdf5)};
+}
 
 }  // namespace forebay::io

@@ -7,6 +7,7 @@
 #include "base/nearest.h"
 #include "io/group/text.h"
 #include "io/method/methods.h"
+#include "io/method/plugin.h"
 
 namespace forebay::io {
 namespace {
@@ -32,6 +33,7 @@ struct MethodRegistry::State {
 
 MethodRegistry::MethodRegistry() : state_(std::make_shared<State>()) {
   for (MethodEntry& entry : own_methods()) state_->entries.push_back(std::move(entry));
+  state_->finder = find_plugin;
 }
 
 MethodRegistry& MethodRegistry::instance() {
@@ -68,7 +70,8 @@ Outcome<MethodEntry> MethodRegistry::find(const std::string& name) {
     finder = state_->finder;
   }
   if (finder) {
-    if (Outcome<MethodEntry> found = finder(name)) return found;
+    Outcome<MethodEntry> found = finder(name);
+    if (found || !found.error().error.path.empty()) return found;  // what is there and cannot be used says why
   }
   return refuse(Code::unknown_method, "there is no method \"" + name + "\"",
                 nearest_hint(upper_case(name), candidates, "MPI and POSIX write files"));

@@ -34,11 +34,11 @@ class MethodRegistry {
   // Replaces one of the same name.
   void add(MethodEntry entry);
 
-  // Looks for a method that is not there by that name, as plug-ins are found; asked before find() fails.
+  // Looks for a method that is not there by that name; asked before find() fails. At first, plug-ins are found so.
   using Finder = std::function<Outcome<MethodEntry>(const std::string& name)>;
   void set_finder(Finder finder);
 
-  // unknown_method with the nearest name.
+  // unknown_method with the nearest name; what the finder says, if it found a file and cannot use it.
   Outcome<MethodEntry> find(const std::string& name);
 
   Outcome<MadeMethod> make(const MethodChoice& choice);

@@ -1,0 +1,34 @@
+// The HDF5 file, as rank 0 makes and changes it: everything but the bytes of arrays, which all ranks write into the
+// places that the library allotted.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <map>
+#include <span>
+#include <string>
+
+#include "forebay/forebay_method.h"
+#include "io/hdf5/plan.h"
+
+namespace forebay::hdf5 {
+
+struct Fault {
+  int code = FOREBAY_METHOD_WRITE;
+  std::string what;
+};
+
+template <class T>
+using Outcome = std::expected<T, Fault>;
+
+// What an existing file says of itself; NOT_FOUND if there is none, INVALID_DATA if no method of Forebay wrote it.
+Outcome<forebay_method_standing> inspect(const std::string& path);
+
+// Adds the datasets of a plan and the attributes of rank 0 to a file, which is made anew if `is_new`. Returns where in
+// the file the bytes of each array begin, none for those that are empty. With `netcdf`, the file is one of netCDF-4 as
+// well: arrays have dimensions dim_N of N elements, strings are arrays of characters.
+Outcome<std::map<const Dataset*, uint64_t>> write_structure(const std::string& path, bool is_new, bool netcdf,
+                                                            const Plan& plan, const forebay_method_standing& standing,
+                                                            std::span<const forebay_method_step> steps);
+
+}  // namespace forebay::hdf5

@@ -1,0 +1,22 @@
+// Methods that are shared objects: forebay/forebay_method.h says what one is and where it is looked for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "io/method/registry.h"
+
+namespace forebay::io {
+
+// The directories that are searched, in their order.
+std::vector<std::string> plugin_directories();
+
+// The method of that name, which counts in any case, from the first directory that has its file. unknown_method if no
+// directory has one; another failure, which names the file, if it is there and cannot be used. What was loaded once
+// stays. Thread-safe.
+Outcome<MethodEntry> find_plugin(const std::string& name);
+
+// A method that is found when a program asks for it, so that programs are told of it. `hint` says where it comes from.
+MethodEntry plugin_method(std::string name, std::string hint);
+
+}  // namespace forebay::io
