@@ -63,6 +63,12 @@ struct AttributeDefinition {
   std::string full_name() const;
 };
 
+// A line for the generated writing include, before the write of the variable at that place of the group.
+struct SourceLine {
+  size_t before = 0;
+  std::string text;
+};
+
 // A method and its parameters, as a group asks for it.
 struct MethodChoice {
   std::string name;        // as written, in any case
@@ -73,11 +79,12 @@ struct MethodChoice {
 
 struct GroupDefinition {
   std::string name;
-  bool fortran_order = false;  // the first dimension varies fastest
+  bool fortran_order = false;  // the program is in Fortran: the first dimension varies fastest
   std::string time_index;      // a name, or empty
   Statistics statistics = Statistics::minmax;
   std::vector<VariableDefinition> variables;    // in order of definition; a name may occur more than once
   std::vector<AttributeDefinition> attributes;  // those that describe meshes among them
+  std::vector<SourceLine> source_lines;         // in ascending order of place
   std::vector<MethodChoice> methods;            // all of them write, in this order
   std::optional<uint64_t> aggregate_bytes;      // time aggregation: how much is kept before it is written
   std::string aggregate_with;                   // the group whose close ends the aggregation, or empty

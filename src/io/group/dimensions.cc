@@ -140,6 +140,8 @@ Outcome<std::vector<Extension>> parse_extensions(const GroupDefinition& group, c
                                                  std::string_view list, Code if_unknown) {
   std::vector<Extension> extensions;
   for (const std::string& item : list_items(list)) {
+    if (extensions.size() == kMostDimensions)
+      return refuse(if_unknown, fmt::format("there are more than {} {}s", kMostDimensions, noun(if_unknown)));
     FOREBAY_TRY(Extension extension, parse_extension(group, names, item, if_unknown));
     const bool is_second = std::ranges::any_of(extensions, [&](const Extension& other) {
       return std::holds_alternative<JoinedDimension>(other) && std::holds_alternative<JoinedDimension>(extension);
@@ -148,6 +150,24 @@ Outcome<std::vector<Extension>> parse_extensions(const GroupDefinition& group, c
     extensions.push_back(std::move(extension));
   }
   return extensions;
+}
+
+Outcome<void> check_ranks(const VariableDefinition& variable) {
+  if (variable.global_dimensions.empty()) return {};
+  const auto count = [](const std::vector<Extension>& list) {
+    return std::ranges::count_if(list, [](const Extension& item) { return !std::holds_alternative<TimeIndex>(item); });
+  };
+  const auto rank = std::max<ptrdiff_t>(count(variable.dimensions), variable.dimensions.empty() ? 0 : 1);
+  const auto differ = [&](Code code, ptrdiff_t other) {
+    return refuse(
+        code, fmt::format("variable '{}' has {} dimensions and {} {}s", variable.full_name(), rank, other, noun(code)),
+        "they must be as many, without the time index");
+  };
+  if (const auto global = count(variable.global_dimensions); global != rank)
+    return differ(Code::invalid_global_dimension, global);
+  if (const auto offsets = count(variable.offsets); !variable.offsets.empty() && offsets != rank)
+    return differ(Code::invalid_offset, offsets);
+  return {};
 }
 
 std::string to_string(const GroupDefinition& group, const std::vector<Extension>& list) {
@@ -165,6 +185,7 @@ std::string to_string(const GroupDefinition& group, const std::vector<Extension>
 
 Outcome<Extents> evaluate(const GroupDefinition& group, const NameIndex& names, const VariableDefinition& variable,
                           const ScalarValues& scalars) {
+  FOREBAY_CHECK(check_ranks(variable));
   const Evaluation evaluation(group, names, variable, scalars);
   Extents extents;
   extents.is_array = !variable.dimensions.empty();
@@ -182,16 +203,7 @@ Outcome<Extents> evaluate(const GroupDefinition& group, const NameIndex& names, 
   if (extents.global_shape.empty()) {
     extents.offsets.clear();
   } else {
-    if (extents.global_shape.size() != rank)
-      return evaluation.wrong(
-          Code::invalid_global_dimension,
-          fmt::format("it has {} dimensions and {} global dimensions", rank, extents.global_shape.size()),
-          "they must be as many, without the time index");
     if (extents.offsets.empty()) extents.offsets.assign(rank, 0);
-    if (extents.offsets.size() != rank)
-      return evaluation.wrong(Code::invalid_offset,
-                              fmt::format("it has {} dimensions and {} offsets", rank, extents.offsets.size()),
-                              "they must be as many, without the time index");
     if (extents.joined) extents.offsets[*extents.joined] = 0;
     for (size_t i = 0; i < rank; ++i) {
       if (extents.joined == i) continue;

@@ -16,15 +16,21 @@
 
 namespace forebay::io {
 
+inline constexpr size_t kMostDimensions = 32;
+
 // A list as programs and configurations write it, "NX,4,iter" or "JoinedDim,cols"; an empty one has no dimensions.
 // Names must be of the group: of an integer variable or attribute, or its time index. `if_unknown` (invalid_dimension,
-// invalid_global_dimension or invalid_offset, as the list is) if a name is not there or a number makes no sense;
+// invalid_global_dimension or invalid_offset, as the list is) if a name is not there, a number makes no sense or there are more than kMostDimensions;
 // invalid_variable_as_dimension if it is not an integer.
 Outcome<std::vector<Extension>> parse_extensions(const GroupDefinition& group, const NameIndex& names,
                                                  std::string_view list, Code if_unknown);
 
 // The inverse: "NX,4,iter", "JoinedDim".
 std::string to_string(const GroupDefinition& group, const std::vector<Extension>& list);
+
+// Whether a variable has as many global dimensions and offsets as dimensions, time left out, or none.
+// invalid_global_dimension, invalid_offset.
+Outcome<void> check_ranks(const VariableDefinition& variable);
 
 // The integer scalars that a rank has written since it opened the file, by full name: the last value of each.
 using ScalarValues = std::map<std::string, int64_t, std::less<>>;

@@ -81,6 +81,10 @@ TEST_F(Dimensions, UnknownNamesAreToldWithTheNearest) {
   expect_refused(Code::invalid_variable_as_dimension, "double", extents("dx"));
   expect_refused(Code::invalid_variable_as_dimension, "title", extents("title"));
   expect_refused(Code::invalid_dimension, "-3", extents("-3"));
+  std::string many = "1";
+  for (size_t i = 1; i < kMostDimensions; ++i) many += ",1";
+  EXPECT_TRUE(extents(many));
+  expect_refused(Code::invalid_dimension, "more than", extents(many + ",1"));
   expect_refused(Code::invalid_dimension, "99999999999999999999", extents("99999999999999999999"));
 }
 
