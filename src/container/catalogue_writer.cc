@@ -63,7 +63,7 @@ Formats formats_of(const Catalogue& catalogue) {
 // The columns of a catalogue while its FlatBuffer is built: all of them must exist before the table begins.
 class CatalogueWriter {
  public:
-  CatalogueWriter(const Catalogue& catalogue, const PlanSpec& plan, const PartFacts& part, ColumnWriter::Effort effort)
+  CatalogueWriter(const Catalogue& catalogue, const PlanSpec& plan, const PartFacts& part, Effort effort)
       : catalogue_(catalogue), plan_(plan), part_(part), out_(effort) {}
 
   Result<Bytes> write() {
@@ -165,8 +165,7 @@ class CatalogueWriter {
 
 }  // namespace
 
-Result<Bytes> encode_catalogue(const Catalogue& catalogue, const PlanSpec& plan, const PartFacts& part,
-                               ColumnWriter::Effort effort) {
+Result<Bytes> encode_catalogue(const Catalogue& catalogue, const PlanSpec& plan, const PartFacts& part, Effort effort) {
   FOREBAY_TRY(Bytes bytes, CatalogueWriter(catalogue, plan, part, effort).write());
   pad_to_unfold(bytes, unfolded_bytes(catalogue) + part.description.size());
   return bytes;

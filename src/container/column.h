@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory_budget.h"
+#include "container/effort.h"
 #include "index_generated.h"
 
 namespace forebay::container {
@@ -35,8 +36,6 @@ class ColumnWriter {
   using Column = flatbuffers::Offset<fb::Column>;
   using Texts = flatbuffers::Offset<fb::Texts>;
 
-  // `thorough` compression, or one that is quick with the few rows of a step.
-  enum class Effort : uint8_t { thorough, quick };
   explicit ColumnWriter(Effort effort = Effort::thorough);
 
   Column put(std::span<const uint64_t> values);

@@ -130,7 +130,7 @@ std::vector<VariableFacts> facts_of(const Catalogue& catalogue) {
 }
 
 Result<Bytes> encode_contents(const Index& index, std::span<const VariableFacts> facts,
-                              std::optional<uint64_t> index_offset, ColumnWriter::Effort effort) {
+                              std::optional<uint64_t> index_offset, Effort effort) {
   ColumnWriter out(effort);
   const auto chains = out.put(index.chains);
   const auto offsets = out.put_deltas(frame_column(index, [&](const FrameEntry& f) {

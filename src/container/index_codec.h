@@ -13,8 +13,8 @@
 #include "base/error.h"
 #include "base/memory_budget.h"
 #include "base/plan_spec.h"
-#include "container/column.h"
 #include "container/container.h"
+#include "container/effort.h"
 
 namespace forebay::container {
 
@@ -32,7 +32,7 @@ std::vector<VariableFacts> facts_of(const Catalogue& catalogue);
 
 // limit if the catalogue is too large for a FlatBuffer. `catalogue` must be valid.
 Result<Bytes> encode_catalogue(const Catalogue& catalogue, const PlanSpec& plan, const PartFacts& part = {},
-                               ColumnWriter::Effort effort = ColumnWriter::Effort::thorough);
+                               Effort effort = Effort::thorough);
 
 // The inverse, into index.catalogue, index.plan and index.part. `bytes`, aligned to 8, are hostile: corrupt if
 // malformed or not valid(); limit where `budget` ends. What the result holds is leased in `kept`.
@@ -42,8 +42,7 @@ Result<void> decode_catalogue(std::span<const std::byte> bytes, MemoryBudget& bu
 // Everything else of an index; `facts` as facts_of() its catalogue. With `index_offset`, the offset that the index
 // record has by the reckoning of the frames' offsets, the part may be moved: its frames are found from there.
 Result<Bytes> encode_contents(const Index& index, std::span<const VariableFacts> facts,
-                              std::optional<uint64_t> index_offset = {},
-                              ColumnWriter::Effort effort = ColumnWriter::Effort::thorough);
+                              std::optional<uint64_t> index_offset = {}, Effort effort = Effort::thorough);
 
 // The inverse, into the rest of `index`, whose catalogue is there already, for an index record at `index_offset`. As
 // decode_catalogue().
