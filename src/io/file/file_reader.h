@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,7 +11,6 @@
 #include "base/byte_source.h"
 #include "base/bytes.h"
 #include "base/error.h"
-#include "container/container.h"
 #include "io/file/listing.h"
 #include "io/group/process_group.h"
 
@@ -22,12 +20,13 @@ namespace forebay::io {
 class StoredPart {
  public:
   // Blocks and attributes; no block has bytes or hashes.
-  const ProcessGroup& group() const { return group_; }
+  const ProcessGroup& group() const;
 
-  // Bytes of the values of a block.
+  // Bytes of the values of a block, and as how many they are stored.
   uint64_t bytes(size_t block) const;
+  uint64_t stored_bytes(size_t block) const;
 
-  // Fills `out`, of bytes(block) bytes, with the values of a block, checked. corrupt with file and offset.
+  // Fills `out`, of bytes(block) bytes, with the values of a block, checked. corrupt with file and offset. Thread-safe.
   Result<void> read(size_t block, std::span<std::byte> out) const;
 
   // A range of them: decodes and checks only the frames that have some of it.
@@ -35,11 +34,9 @@ class StoredPart {
 
  private:
   friend class FileReader;
+  struct Content;
   StoredPart() = default;
-  std::shared_ptr<const ByteSource> source_;
-  container::Index index_;
-  std::vector<uint32_t> first_frames_;  // of each block
-  ProcessGroup group_;
+  std::shared_ptr<const Content> content_;
 };
 
 class FileReader {

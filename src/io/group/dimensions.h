@@ -20,8 +20,8 @@ inline constexpr size_t kMostDimensions = 32;
 
 // A list as programs and configurations write it, "NX,4,iter" or "JoinedDim,cols"; an empty one has no dimensions.
 // Names must be of the group: of an integer variable or attribute, or its time index. `if_unknown` (invalid_dimension,
-// invalid_global_dimension or invalid_offset, as the list is) if a name is not there, a number makes no sense or there are more than kMostDimensions;
-// invalid_variable_as_dimension if it is not an integer.
+// invalid_global_dimension or invalid_offset, as the list is) if a name is not there, a number makes no sense or there
+// are more than kMostDimensions; invalid_variable_as_dimension if it is not an integer.
 Outcome<std::vector<Extension>> parse_extensions(const GroupDefinition& group, const NameIndex& names,
                                                  std::string_view list, Code if_unknown);
 

@@ -1,0 +1,191 @@
+#include "io/file/growing_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/byte_source.h"
+#include "base/checksum.h"
+#include "container/format.h"
+#include "io/file/tail.h"
+
+namespace forebay::io {
+namespace {
+
+// A list that takes in earlier ones is not made larger than this, so that the memory for an append stays bounded.
+constexpr uint64_t kMostMergedBytes = 32 << 20;
+constexpr uint64_t kMostListMemory = uint64_t{2} << 30;
+
+Result<void> write_all(int fd, uint64_t offset, std::span<const std::byte> bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return fail_errno(errno, "write", path);
+    bytes = bytes.subspan(static_cast<size_t>(written));
+    offset += static_cast<uint64_t>(written);
+  }
+  return {};
+}
+
+Result<void> lock(int fd, const std::string& path) {
+  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return {};
+  // Some file systems have no such locks; the file is then the caller's to guard.
+  if (errno != EWOULDBLOCK) return {};
+  return fail(ErrorKind::exists, "another process is adding to this file", path, {}, "wait until it has closed it");
+}
+
+}  // namespace
+
+struct GrowingFile::State {
+  ~State() {
+    if (fd >= 0) ::close(fd);
+  }
+
+  // The list that makes `added` visible, with what it takes in.
+  struct NextList {
+    ListMeta meta;
+    Listing listing;
+  };
+
+  Result<NextList> next_list(Listing added) {
+    NextList next;
+    if (!last) {
+      next.listing = std::move(added);
+      return next;
+    }
+    next.meta.number = last->meta.number + 1;
+    std::vector<FoundList> taken;
+    uint64_t bytes = 0;
+    std::optional<FoundList> before = last;
+    FOREBAY_TRY(const auto source, FileSource::open(path));
+    while (before && before->meta.covers <= next.meta.covers && bytes + before->place.bytes <= kMostMergedBytes) {
+      bytes += before->place.bytes;
+      next.meta.covers += before->meta.covers;
+      taken.push_back(*before);
+      const RecordPlace place = before->meta.previous;
+      before.reset();
+      if (!place.is_there()) break;
+      FOREBAY_TRY(before, find_list(*source, place, container_id));
+    }
+    if (before) next.meta.previous = before->place;
+    for (auto list = taken.rbegin(); list != taken.rend(); ++list) {
+      FOREBAY_TRY(Listing listing, read_list(*source, *list, kMostListMemory));
+      next.listing.merge(std::move(listing));
+    }
+    next.listing.merge(std::move(added));
+    return next;
+  }
+
+  Result<void> commit(Listing added, uint64_t parts_end, bool durable) {
+    uint64_t step = last ? last->meta.steps : 0;
+    uint32_t time_index = last ? last->meta.last_time_index : 0;
+    for (const ListedPart& part : added.parts) {
+      if (part.step + 1 >= step) {
+        step = part.step + 1;
+        time_index = part.time_index;
+      }
+      if (last && part.step + 1 < last->meta.steps)
+        return fail(ErrorKind::invalid_argument, "a process group is of a step that is over", path);
+    }
+    FOREBAY_TRY(NextList next, next_list(std::move(added)));
+    next.meta.steps = step;
+    next.meta.last_time_index = time_index;
+    FOREBAY_TRY(const Bytes payload, encode(next.listing));
+    const auto meta = encode(next.meta);
+    const auto header = container::encode(container::RecordHeader{.id = container_id,
+                                                                  .type = container::RecordType::groups,
+                                                                  .flags = container::kRequired,
+                                                                  .meta_bytes = kListMetaBytes,
+                                                                  .payload_bytes = payload.size(),
+                                                                  .meta_hash = hash64(meta),
+                                                                  .payload_hash = hash64(payload)});
+    const RecordPlace place{std::max(end, parts_end), header.size() + meta.size() + payload.size(),
+                            container::header_hash(header)};
+    Bytes record(header.begin(), header.end());
+    record.insert(record.end(), meta.begin(), meta.end());
+    record.insert(record.end(), payload.begin(), payload.end());
+    const auto trailer =
+        container::encode(container::Trailer{.container_id = container_id,
+                                             .last_offset = place.offset,
+                                             .last_bytes = place.bytes,
+                                             .last_hash = place.hash,
+                                             .file_bytes = place.offset + place.bytes + container::kTrailerBytes,
+                                             .features = container::kGrows});
+    FOREBAY_CHECK(write_all(fd, place.offset, record, path));
+    if (durable && ::fdatasync(fd) != 0) return fail_errno(errno, "fdatasync", path);
+    FOREBAY_CHECK(write_all(fd, place.offset + place.bytes, trailer, path));
+    if (durable && ::fdatasync(fd) != 0) return fail_errno(errno, "fdatasync", path);
+    last = FoundList{place, next.meta};
+    end = place.offset + place.bytes + container::kTrailerBytes;
+    // A copy saves readers a search if the next step is never finished; nothing depends on it.
+    (void)write_all(fd, copies + container::kTrailerBytes * (next.meta.number % 2), trailer, path);
+    return {};
+  }
+
+  std::string path;
+  int fd = -1;
+  uint64_t container_id = 0, copies = 0, end = 0;
+  std::optional<FoundList> last;
+};
+
+GrowingFile::GrowingFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
+GrowingFile::~GrowingFile() = default;
+
+Result<std::unique_ptr<GrowingFile>> GrowingFile::create(const std::string& path) {
+  std::array<std::byte, 16> random;
+  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size()))
+    return fail_errno(errno, "getrandom", path);
+  FOREBAY_TRY(const Beginning beginning, make_beginning(random));
+  auto state = std::make_unique<State>();
+  state->path = path;
+  state->fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (state->fd < 0) return fail_errno(errno, "create", path);
+  FOREBAY_CHECK(lock(state->fd, path));
+  FOREBAY_CHECK(write_all(state->fd, 0, beginning.bytes, path));
+  state->container_id = beginning.part.container_id;
+  state->copies = beginning.part.end;
+  state->end = beginning.bytes.size();
+  return std::unique_ptr<GrowingFile>(new GrowingFile(std::move(state)));
+}
+
+Result<std::unique_ptr<GrowingFile>> GrowingFile::append(const std::string& path) {
+  auto state = std::make_unique<State>();
+  state->path = path;
+  state->fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (state->fd < 0) return fail_errno(errno, "open", path);
+  FOREBAY_CHECK(lock(state->fd, path));
+  FOREBAY_TRY(const auto source, FileSource::open(path));
+  FOREBAY_TRY(const FirstPart first, find_first_part(*source));
+  FOREBAY_TRY(const container::Trailer trailer, find_trailer(*source));
+  if (trailer.container_id != first.container_id)
+    return fail(ErrorKind::corrupt, "the trailer is another container's", path, trailer.file_bytes);
+  FOREBAY_TRY(state->last,
+              find_list(*source, {trailer.last_offset, trailer.last_bytes, trailer.last_hash}, trailer.container_id));
+  state->container_id = first.container_id;
+  state->copies = first.end;
+  state->end = trailer.file_bytes;
+  if (trailer.file_bytes < source->size() && ::ftruncate(state->fd, static_cast<off_t>(trailer.file_bytes)) != 0)
+    return fail_errno(errno, "truncate", path);
+  return std::unique_ptr<GrowingFile>(new GrowingFile(std::move(state)));
+}
+
+uint64_t GrowingFile::container_id() const { return state_->container_id; }
+uint64_t GrowingFile::steps() const { return state_->last ? state_->last->meta.steps : 0; }
+uint32_t GrowingFile::last_time_index() const { return state_->last ? state_->last->meta.last_time_index : 0; }
+uint64_t GrowingFile::end() const { return state_->end; }
+int GrowingFile::fd() const { return state_->fd; }
+
+Result<void> GrowingFile::commit(Listing added, uint64_t parts_end, bool durable) {
+  return state_->commit(std::move(added), parts_end, durable);
+}
+
+}  // namespace forebay::io

@@ -1,0 +1,286 @@
+#include "io/file/part.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "base/catalogue.h"
+#include "base/checksum.h"
+#include "container/format.h"
+#include "container/index_codec.h"
+#include "io/file/columns.h"
+#include "io/file/description.h"
+#include "io/file/transform.h"
+#include "merge/plan.h"
+
+namespace forebay::io {
+
+using container::RecordHeader;
+using container::RecordType;
+
+namespace {
+
+constexpr auto kQuick = container::Effort::quick;
+
+std::unexpected<Failure> refuse_block(Code code, const Block& block, const char* why) {
+  return refuse(code, fmt::format("variable \"{}\" {}", block.name, why));
+}
+
+bool is_text(ValueType type) { return type == ValueType::string || type == ValueType::string_array; }
+
+Outcome<void> check_block(const Block& block) {
+  if (block.name.size() > kMaxPathBytes) return refuse_block(Code::invalid_name, block, "has too long a name");
+  if (block.shape.size() > kMaxDims) return refuse_block(Code::invalid_dimension, block, "has too many dimensions");
+  if (block.global_shape.size() != block.offsets.size() ||
+      (!block.global_shape.empty() && block.global_shape.size() != block.shape.size()))
+    return refuse_block(Code::invalid_global_dimension, block,
+                        "has not as many dimensions as its global array and offsets");
+  uint64_t bytes = 0;
+  const bool fits = !__builtin_mul_overflow(element_count(block.shape), element_bytes(block.type), &bytes);
+  if (!is_text(block.type) && (!fits || bytes != block.bytes.size()))
+    return refuse_block(Code::invalid_dimension, block, "has not the bytes that its dimensions ask for");
+  return {};
+}
+
+// Whether all of the block lies inside of its global array, as places in catalogues must.
+bool is_inside(const Block& block) {
+  for (size_t d = 0; d < block.shape.size(); ++d)
+    if (block.offsets[d] > block.global_shape[d] || block.shape[d] > block.global_shape[d] - block.offsets[d])
+      return false;
+  return !block.shape.empty();
+}
+
+container::Characteristics characteristics_of(const Block& block) {
+  const auto& known = block.characteristics;
+  const bool is_known = known.count != 0 || known.nans != 0 || known.infinities != 0;
+  return is_known || block.is_array ? known : container::characterise(data_type(block.type), block.bytes);
+}
+
+// A key of its own, so that no two blocks share frames.
+uint32_t own_key(Catalogue& catalogue, const std::string& name) {
+  const size_t keys = catalogue.keys.size();
+  uint32_t key = catalogue.keys.intern(name);
+  for (uint32_t i = 2; key < keys; ++i) key = catalogue.keys.intern(fmt::format("{}#{}", name, i));
+  return key;
+}
+
+// The process group as a file, whose bytes are the values of its blocks. Blocks without bytes are no variables.
+Catalogue catalogue_of(const ProcessGroup& group) {
+  Catalogue catalogue;
+  FileRow file{.name = fmt::format("{}/{}", group.step, group.rank), .link_target = {}, .format = "group"};
+  file.rank = group.rank;
+  for (const Block& block : group.blocks) {
+    if (block.bytes.empty()) continue;
+    const Shape shape = is_text(block.type) ? Shape{block.bytes.size()} : block.shape;
+    const uint32_t own_shape = catalogue.shapes.intern(shape);
+    const auto variable = static_cast<uint32_t>(catalogue.variables.size());
+    catalogue.variables.push_back({.path = catalogue.paths.intern(block.name),
+                                   .key = own_key(catalogue, block.name),
+                                   .shape = own_shape,
+                                   .block = own_shape,
+                                   .first_extent = variable,
+                                   .extent_count = 1,
+                                   .type = data_type(block.type)});
+    catalogue.extents.push_back({file.size, block.bytes.size()});
+    file.size += block.bytes.size();
+    if (!block.global_shape.empty() && is_inside(block))
+      catalogue.globals.push_back({.variable = variable,
+                                   .shape = catalogue.shapes.intern(block.global_shape),
+                                   .offset = catalogue.shapes.intern(block.offsets)});
+  }
+  file.variable_count = static_cast<uint32_t>(catalogue.variables.size());
+  catalogue.files.push_back(std::move(file));
+  return catalogue;
+}
+
+PlanSpec group_plan() { return {.frame_bytes = kMostHashedBytes, .share_bytes = 0, .key_block_bytes = {}}; }
+
+}  // namespace
+
+class PartBuilder {
+ public:
+  PartBuilder(const ProcessGroup& group, const PartName& name) : group_(group), name_(name) {}
+
+  Outcome<EncodedPart> build() {
+    for (const Block& block : group_.blocks) FOREBAY_CHECK(check_block(block));
+    index_.catalogue = catalogue_of(group_);
+    index_.plan = group_plan();
+    FOREBAY_TRY(const merge::Plan plan, merge::Plan::make(index_.catalogue, index_.plan));
+    FOREBAY_CHECK(put_head());
+    size_t variable = 0;
+    for (const Block& block : group_.blocks)
+      if (!block.bytes.empty()) FOREBAY_CHECK(put_frames(block, plan, plan.groups()[variable++]));
+    FOREBAY_CHECK(put_index());
+    list();
+    return std::move(part_);
+  }
+
+ private:
+  std::span<const std::byte> own(Bytes bytes) {
+    part_.owned_.push_back(std::make_unique<Bytes>(std::move(bytes)));
+    return *part_.owned_.back();
+  }
+
+  void put(std::span<const std::byte> piece) {
+    if (!piece.empty()) part_.pieces_.push_back(piece);
+    part_.bytes_ += piece.size();
+  }
+
+  // Header and meta of a record; returns the header's hash.
+  uint64_t put_header(RecordType type, std::span<const std::byte> meta, uint64_t payload_bytes, uint64_t payload_hash) {
+    const auto header = container::encode(RecordHeader{.id = id_,
+                                                       .type = type,
+                                                       .flags = container::kRequired,
+                                                       .meta_bytes = static_cast<uint32_t>(meta.size()),
+                                                       .payload_bytes = payload_bytes,
+                                                       .meta_hash = hash64(meta),
+                                                       .payload_hash = payload_hash});
+    Bytes bytes(header.begin(), header.end());
+    bytes.insert(bytes.end(), meta.begin(), meta.end());
+    put(own(std::move(bytes)));
+    return container::header_hash(header);
+  }
+
+  Outcome<void> put_head() {
+    const std::array<uint64_t, 4> identity = {name_.container_id, name_.salt, group_.step, group_.rank};
+    container::PartFacts& facts = index_.part;
+    facts.number = hash64(std::as_bytes(std::span(identity))) | 1;
+    facts.container_id = name_.container_id;
+    facts.moment.step = group_.step;
+    FOREBAY_TRY(facts.description, encode_description(group_));
+    FOREBAY_TRY(Bytes head, container::encode_catalogue(index_.catalogue, index_.plan, facts, kQuick));
+    head_ = own(std::move(head));
+    id_ = hash64(head_);
+    put_header(RecordType::head, {}, head_.size(), id_);
+    put(head_);
+    return {};
+  }
+
+  Outcome<void> put_frames(const Block& block, const merge::Plan& plan, const merge::FrameGroup& group) {
+    FOREBAY_TRY(const Transform transform, Transform::parse(block.transform));
+    const auto frames = plan.frames().subspan(group.first_frame, group.frame_count);
+    const bool is_hashed = block.hashes.size() == frames.size();
+    for (size_t i = 0; i < frames.size(); ++i) {
+      const auto raw = block.bytes.subspan(frames[i].offset, frames[i].raw_bytes);
+      if (transform.is_identity()) {
+        const uint64_t hash = is_hashed ? block.hashes[i] : hash64(raw);
+        put_frame(raw, {}, "none", raw.size(), hash, hash, {});
+        continue;
+      }
+      const FrameShape shape = plan.shape(frames[i], plan.slices(frames[i]));
+      Transform::Frame frame = transform.encode(shape, raw);
+      const auto payload =
+          own(Bytes(frame.encoded.payload.data(), frame.encoded.payload.data() + frame.encoded.payload.size()));
+      put_frame(payload, frame.encoded.recipe, frame.chain, raw.size(), frame.raw_hash, hash64(payload), frame.lossy);
+    }
+    return {};
+  }
+
+  void put_frame(std::span<const std::byte> payload, std::span<const std::byte> recipe, const std::string& chain,
+                 uint64_t raw_bytes, uint64_t raw_hash, uint64_t hash, std::optional<LossyNote> lossy) {
+    auto known = std::ranges::find(index_.chains, chain);
+    if (known == index_.chains.end()) known = index_.chains.insert(known, chain);
+    const Bytes meta = container::encode(container::FrameMeta{.number = static_cast<uint32_t>(index_.frames.size()),
+                                                              .raw_bytes = raw_bytes,
+                                                              .raw_hash = raw_hash,
+                                                              .references = {},
+                                                              .recipe = recipe,
+                                                              .chain = chain});
+    index_.frames.push_back({.record_offset = part_.bytes_,
+                             .raw_bytes = raw_bytes,
+                             .encoded_bytes = payload.size(),
+                             .raw_hash = raw_hash,
+                             .encoded_hash = hash,
+                             .chain = static_cast<uint32_t>(known - index_.chains.begin()),
+                             .references = {},
+                             .lossy = lossy});
+    put_header(RecordType::frame, meta, payload.size(), hash);
+    put(payload);
+  }
+
+  Outcome<void> put_index() {
+    for (const Block& block : group_.blocks)
+      if (!block.bytes.empty()) index_.characteristics.push_back(characteristics_of(block));
+    index_offset_ = part_.bytes_;
+    FOREBAY_TRY(const Bytes contents,
+                container::encode_contents(index_, container::facts_of(index_.catalogue), index_offset_, kQuick));
+    Bytes meta(container::kIndexMetaBytes), payload(head_.begin(), head_.end());
+    store_le<uint64_t>(meta.data(), head_.size());
+    store_le<uint64_t>(meta.data() + 8, contents.size());
+    payload.insert(payload.end(), contents.begin(), contents.end());
+    const auto piece = own(std::move(payload));
+    index_hash_ = put_header(RecordType::index, meta, piece.size(), hash64(piece));
+    put(piece);
+    return {};
+  }
+
+  void list() {
+    Listing& listing = part_.listing_;
+    listing.files = {{"", name_.container_id}};
+    listing.groups = {{group_.group, group_.time_index_name, group_.fortran_order}};
+    listing.parts = {{.rank = group_.rank,
+                      .step = group_.step,
+                      .time_index = group_.time_index,
+                      .bytes = part_.bytes_,
+                      .index_bytes = part_.bytes_ - index_offset_,
+                      .index_hash = index_hash_}};
+    listing.patterns.emplace_back();
+    for (const Block& block : group_.blocks) list(block);
+    std::ranges::sort(listing.characteristics, {}, &StepCharacteristics::variable);
+    for (const AttributeValue& attribute : group_.attributes) {
+      Listing one;  // so that what is here twice stays as it was first
+      one.groups = listing.groups;
+      one.attributes = {{0, group_.step, attribute}};
+      listing.merge(std::move(one));
+    }
+  }
+
+  void list(const Block& block) {
+    Listing& listing = part_.listing_;
+    const auto [variable, is_new] = variables_.try_emplace(std::tuple(block.name, block.type, block.is_array),
+                                                           static_cast<uint32_t>(listing.variables.size()));
+    if (is_new) {
+      listing.variables.push_back({0, block.name, block.type, block.is_array, block.transform});
+      listing.characteristics.push_back({.step = group_.step, .variable = variable->second, .values = {}});
+    }
+    StepCharacteristics& row = listing.characteristics[variable->second];
+    ++row.blocks;
+    row.values.merge(characteristics_of(block));
+    Pattern& pattern = listing.patterns[0];
+    const auto [slot, is_new_place] = places_.try_emplace(std::tuple(block.shape, block.global_shape, block.offsets),
+                                                          static_cast<uint32_t>(pattern.slots.size()));
+    if (is_new_place) {
+      pattern.slots.push_back({static_cast<uint8_t>(block.shape.size()), !block.global_shape.empty()});
+      for (const Shape* shape : {&block.shape, &block.global_shape, &block.offsets})
+        listing.places.insert(listing.places.end(), shape->begin(), shape->end());
+    }
+    pattern.writes.push_back({variable->second, slot->second});
+  }
+
+  const ProcessGroup& group_;
+  const PartName name_;
+  EncodedPart part_;
+  container::Index index_;
+  std::span<const std::byte> head_;
+  uint64_t id_ = 0, index_offset_ = 0, index_hash_ = 0;
+  std::map<std::tuple<std::string, ValueType, bool>, uint32_t> variables_;
+  std::map<std::tuple<Shape, Shape, Shape>, uint32_t> places_;
+};
+
+Outcome<EncodedPart> EncodedPart::make(const ProcessGroup& group, const PartName& name) {
+  return PartBuilder(group, name).build();
+}
+
+uint64_t part_bound(uint64_t payload_bytes, uint64_t blocks, uint64_t other_bytes) {
+  // A frame is at least half of kMostHashedBytes, or the last of its block. Everything that is said of a block or a
+  // frame is said in the head and in the index.
+  constexpr uint64_t kPerFrame = container::kRecordHeaderBytes + container::kFrameMetaFixedBytes + 64 + 2 * 8 * 8;
+  constexpr uint64_t kPerBlock = 2 * (32 * 3 * 8 * 2 + 256), kFixed = 16 << 10;
+  const uint64_t frames = blocks + 2 * (payload_bytes / kMostHashedBytes) + 1;
+  return payload_bytes + frames * kPerFrame + blocks * kPerBlock + 6 * other_bytes + kFixed;
+}
+
+}  // namespace forebay::io

@@ -1,0 +1,184 @@
+#include "io/file/tail.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/checksum.h"
+#include "container/index_codec.h"
+#include "container/record.h"
+
+namespace forebay::io {
+
+using container::kFileHeaderBytes;
+using container::kTrailerBytes;
+using container::RecordHeader;
+using container::RecordType;
+using container::Trailer;
+
+namespace {
+
+std::unexpected<Error> damaged(const ByteSource& source, uint64_t offset, std::string what) {
+  return fail(ErrorKind::corrupt, std::move(what), source.name(), offset);
+}
+
+// A trailer that ends the container at `offset` + kTrailerBytes, and whose list lies directly in front of it.
+std::optional<Trailer> trailer_at(const ByteSource& source, uint64_t offset) {
+  std::array<std::byte, kTrailerBytes> bytes;
+  if (offset > source.size() || source.size() - offset < kTrailerBytes || !source.read_at(offset, bytes)) return {};
+  const auto trailer = container::parse_trailer(bytes);
+  const bool fits = trailer && trailer->file_bytes == offset + kTrailerBytes && trailer->last_offset < offset &&
+                    trailer->last_bytes == offset - trailer->last_offset;
+  return fits ? std::optional(*trailer) : std::nullopt;
+}
+
+bool grows(const Trailer& trailer) { return (trailer.features & container::kGrows) != 0; }
+
+// The later one of the trailers that the copies speak of and that are where they say.
+std::optional<Trailer> copied_trailer(const ByteSource& source) {
+  const auto first = find_first_part(source);
+  if (!first) return {};
+  std::optional<Trailer> best;
+  for (const uint64_t slot : {uint64_t{0}, uint64_t{kTrailerBytes}}) {
+    std::array<std::byte, kTrailerBytes> bytes;
+    if (first->end + kCopiesBytes > source.size() || !source.read_at(first->end + slot, bytes)) return {};
+    const auto copy = container::parse_trailer(bytes);
+    if (!copy || copy->file_bytes < kTrailerBytes || copy->container_id != first->container_id) continue;
+    const auto found = trailer_at(source, copy->file_bytes - kTrailerBytes);
+    if (found && grows(*found) && (!best || best->file_bytes < found->file_bytes)) best = found;
+  }
+  return best;
+}
+
+std::optional<Trailer> search_backwards(const ByteSource& source) {
+  constexpr uint64_t kPiece = 1 << 20, kOverlap = 7;
+  const auto marker = std::as_bytes(std::span(container::kTrailerMagic));
+  uint64_t end = source.size();
+  const uint64_t stop = end > kSearchedBytes ? end - kSearchedBytes : 0;
+  Bytes piece;
+  while (end > stop) {
+    const uint64_t begin = end > kPiece ? end - kPiece : 0;
+    piece.resize(std::min(end + kOverlap, source.size()) - begin);
+    if (!source.read_at(begin, piece)) return {};
+    for (auto rest = std::span(piece); !rest.empty();) {
+      const auto found = std::ranges::find_end(rest, marker);
+      if (found.empty()) break;
+      const auto at = static_cast<uint64_t>(found.begin() - rest.begin());
+      if (const auto trailer = trailer_at(source, begin + at); trailer && grows(*trailer)) return trailer;
+      rest = rest.first(at + kOverlap);
+    }
+    end = begin;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::array<std::byte, kListMetaBytes> encode(const ListMeta& meta) {
+  std::array<std::byte, kListMetaBytes> bytes{};
+  const std::array<uint64_t, 7> fields = {meta.number,          meta.covers,          meta.steps,
+                                          meta.last_time_index, meta.previous.offset, meta.previous.bytes,
+                                          meta.previous.hash};
+  for (size_t i = 0; i < fields.size(); ++i) store_le<uint64_t>(bytes.data() + 8 * i, fields[i]);
+  return bytes;
+}
+
+Result<FoundList> find_list(const ByteSource& source, const RecordPlace& place, uint64_t container_id) {
+  if (place.offset > source.size() || place.bytes > source.size() - place.offset)
+    return damaged(source, place.offset, "a list of process groups lies behind the end of the file");
+  FOREBAY_TRY(const auto record, container::find_record(source, place.offset, place.offset + place.bytes));
+  if (record.header.type != RecordType::groups || record.header.meta_bytes != kListMetaBytes ||
+      record.header.id != container_id || record.header_hash != place.hash ||
+      record.end() != place.offset + place.bytes)
+    return damaged(source, place.offset, "this is not the list of process groups that belongs here");
+  FOREBAY_TRY(const Bytes bytes, container::read_meta(source, record));
+  const auto field = [&](size_t i) { return load_le<uint64_t>(bytes.data() + 8 * i); };
+  const FoundList list{place, ListMeta{.number = field(0),
+                                       .covers = field(1),
+                                       .steps = field(2),
+                                       .last_time_index = static_cast<uint32_t>(field(3)),
+                                       .previous = {field(4), field(5), field(6)}}};
+  const ListMeta& meta = list.meta;
+  const bool has_previous = meta.previous.is_there();
+  const bool is_possible = meta.covers >= 1 && meta.covers <= meta.number &&
+                           has_previous == (meta.covers < meta.number) &&
+                           (!has_previous || meta.previous.offset < place.offset);
+  return is_possible ? Result<FoundList>(list) : damaged(source, place.offset, "this list of process groups cannot be");
+}
+
+Result<Listing> read_list(const ByteSource& source, const FoundList& list, uint64_t max_bytes) {
+  FOREBAY_TRY(const auto record,
+              container::find_record(source, list.place.offset, list.place.offset + list.place.bytes));
+  if (record.header.payload_bytes > max_bytes)
+    return fail(ErrorKind::limit, "the list of process groups is too large", source.name(), record.offset);
+  FOREBAY_TRY(const Bytes payload, container::read_payload(source, record));
+  auto listing = decode_listing(payload, max_bytes);
+  if (!listing) return container::at(source, record.payload_offset(), listing.error());
+  return listing;
+}
+
+Result<FirstPart> find_first_part(const ByteSource& source) {
+  std::array<std::byte, kFileHeaderBytes> header;
+  if (source.size() < kFileHeaderBytes) return damaged(source, 0, "there are too few bytes for a container");
+  FOREBAY_CHECK(source.read_at(0, header));
+  if (const auto checked = container::check_file_header(header); !checked)
+    return container::at(source, 0, checked.error());
+  FOREBAY_TRY(const auto head, container::find_record(source, kFileHeaderBytes, source.size()));
+  FOREBAY_TRY(const auto index, container::find_record(source, head.end(), source.size()));
+  if (head.header.type != RecordType::head || index.header.type != RecordType::index ||
+      head.header.id != index.header.id)
+    return damaged(source, kFileHeaderBytes, "the container does not begin as one that grows");
+  return FirstPart{head.header.id, index.end()};
+}
+
+Result<Beginning> make_beginning(std::span<const std::byte, 16> random) {
+  container::Index index;
+  index.part.description.assign(random.begin(), random.end());
+  FOREBAY_TRY(const Bytes head, container::encode_catalogue(index.catalogue, index.plan, index.part));
+  FOREBAY_TRY(const Bytes contents, container::encode_contents(index, {}));
+  const uint64_t id = hash64(head);
+  Beginning beginning;
+  const auto put = [&](std::span<const std::byte> bytes) {
+    beginning.bytes.insert(beginning.bytes.end(), bytes.begin(), bytes.end());
+  };
+  const auto put_record = [&](RecordType type, std::span<const std::byte> meta, std::span<const std::byte> payload) {
+    put(container::encode(RecordHeader{.id = id,
+                                       .type = type,
+                                       .flags = container::kRequired,
+                                       .meta_bytes = static_cast<uint32_t>(meta.size()),
+                                       .payload_bytes = payload.size(),
+                                       .meta_hash = hash64(meta),
+                                       .payload_hash = hash64(payload)}));
+    put(meta);
+    put(payload);
+  };
+  std::array<std::byte, container::kIndexMetaBytes> meta;
+  store_le<uint64_t>(meta.data(), head.size());
+  store_le<uint64_t>(meta.data() + 8, contents.size());
+  Bytes payload = head;
+  payload.insert(payload.end(), contents.begin(), contents.end());
+  put(container::encode_file_header());
+  put_record(RecordType::head, {}, head);
+  put_record(RecordType::index, meta, payload);
+  beginning.part = {id, beginning.bytes.size()};
+  beginning.bytes.resize(beginning.bytes.size() + kCopiesBytes);
+  return beginning;
+}
+
+Result<Trailer> find_trailer(const ByteSource& source) {
+  std::array<std::byte, kFileHeaderBytes> header;
+  if (source.size() < kFileHeaderBytes + kTrailerBytes)
+    return damaged(source, 0, fmt::format("{} bytes are too few for a container", source.size()));
+  FOREBAY_CHECK(source.read_at(0, header));
+  if (const auto checked = container::check_file_header(header); !checked)
+    return container::at(source, 0, checked.error());
+  if (const auto last = trailer_at(source, source.size() - kTrailerBytes)) {
+    if (grows(*last)) return *last;
+    return fail(ErrorKind::unsupported, "this is a container of a set, not a file of process groups", source.name());
+  }
+  if (const auto copied = copied_trailer(source)) return *copied;
+  if (const auto found = search_backwards(source)) return *found;
+  return damaged(source, source.size(), "the file has no whole step");
+}
+
+}  // namespace forebay::io

@@ -1,0 +1,73 @@
+// The end of a file that grows: its trailers, and the lists of process groups that they lead to (docs/format.md, "A
+// file that grows").
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "base/byte_source.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "container/format.h"
+#include "io/file/listing.h"
+
+namespace forebay::io {
+
+// Where a record is, and the hash that ends its header. Zeros: nowhere.
+struct RecordPlace {
+  uint64_t offset = 0, bytes = 0, hash = 0;
+
+  bool is_there() const { return bytes != 0; }
+};
+
+inline constexpr uint32_t kListMetaBytes = 64;
+
+// The meta of a list of process groups.
+struct ListMeta {
+  uint64_t number = 1;  // of lists that the file got, this one included
+  uint64_t covers = 1;  // how many of them this one stands for
+  uint64_t steps = 0;   // one more than the last step
+  uint32_t last_time_index = 0;
+  RecordPlace previous;  // the list before those that this one stands for; the one with number - covers
+};
+
+std::array<std::byte, kListMetaBytes> encode(const ListMeta& meta);
+
+// A list as found in a file.
+struct FoundList {
+  RecordPlace place;
+  ListMeta meta;
+};
+
+// corrupt if there is no list of `container_id` at `place`, or one that cannot be.
+Result<FoundList> find_list(const ByteSource& source, const RecordPlace& place, uint64_t container_id);
+
+// Reads what a list says. limit beyond `max_bytes`; corrupt.
+Result<Listing> read_list(const ByteSource& source, const FoundList& list, uint64_t max_bytes);
+
+// The first part: its id and where it ends. corrupt if there is none.
+struct FirstPart {
+  uint64_t container_id = 0;
+  uint64_t end = 0;  // here lie the copies of trailers
+};
+Result<FirstPart> find_first_part(const ByteSource& source);
+
+// The bytes of a new file, up to where parts may lie. `random` tells its id from those of all others.
+struct Beginning {
+  Bytes bytes;
+  FirstPart part;
+};
+Result<Beginning> make_beginning(std::span<const std::byte, 16> random);
+
+// Behind the first part: copies of the two last trailers, that of list n at kTrailerBytes * (n % 2).
+inline constexpr uint64_t kCopiesBytes = 2 * container::kTrailerBytes;
+
+// The last whole trailer of a file that grows: the last bytes, or one of which there is a copy, or the last one that is
+// found searching backwards, through kSearchedBytes at most. corrupt if there is none; unsupported if the container is
+// not one that grows.
+inline constexpr uint64_t kSearchedBytes = uint64_t{1} << 30;
+Result<container::Trailer> find_trailer(const ByteSource& source);
+
+}  // namespace forebay::io
