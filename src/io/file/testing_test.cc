@@ -1,0 +1,96 @@
+#include "io/file/testing.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace forebay::io::testing {
+
+TempDir::TempDir() {
+  std::string name = (std::filesystem::temp_directory_path() / "forebay-io-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
+  path_ = name;
+}
+
+TempDir::~TempDir() { std::filesystem::remove_all(path_); }
+
+Bytes read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(in)), {});
+  const auto bytes = as_bytes(text);
+  return Bytes(bytes.begin(), bytes.end());
+}
+
+void write_file(const std::string& path, std::span<const std::byte> bytes) {
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
+OwnedGroup sample_group(uint32_t rank, uint32_t ranks, uint64_t step, bool large) {
+  OwnedGroup sample;
+  ProcessGroup& group = sample.group;
+  group.group = "atoms";
+  group.time_index_name = "iter";
+  group.rank = rank;
+  group.step = step;
+  group.time_index = static_cast<uint32_t>(step + 1);
+  const std::string text = "step " + std::to_string(step);
+  if (rank == 0) sample.add("count", ValueType::int32, {}, std::vector<int32_t>{static_cast<int32_t>(step) - 3});
+  Block& title = sample.add("/info/title", ValueType::string, {}, std::vector<char>(text.begin(), text.end()));
+  title.is_array = false;
+  const uint64_t n = large ? 90'000 : 6;
+  std::vector<double> field(4 * n);
+  for (size_t i = 0; i < field.size(); ++i)
+    field[i] = 0.5 * static_cast<double>(i) + 100.0 * rank + static_cast<double>(step);
+  Block& global = sample.add("field", ValueType::float64, {4, n}, field);
+  global.global_shape = {4, n * ranks};
+  global.offsets = {0, n * rank};
+  sample.add("particles", ValueType::float32, {rank}, std::vector<float>(rank, 1.5F));
+  Block& packed = sample.add("packed", ValueType::float64, {4, n}, field);
+  packed.transform = "zlib:5";
+  Block& wave = sample.add("wave", ValueType::complex64, {2}, std::vector<float>{1, 2, 3, 4});
+  wave.histogram = {1, 2, 3};
+  wave.breaks = {0.5, 1.5};
+  sample.add("wave", ValueType::complex64, {3}, std::vector<float>(6, static_cast<float>(rank)));
+  group.attributes.push_back({.name = "/info/author",
+                              .type = ValueType::string,
+                              .value = Bytes(as_bytes("someone").begin(), as_bytes("someone").end()),
+                              .variable = {}});
+  group.attributes.push_back({.name = "/info/size", .type = ValueType::int32, .value = {}, .variable = "count"});
+  return sample;
+}
+
+void write_part(int fd, uint64_t offset, const EncodedPart& part) {
+  for (const auto piece : part.pieces()) {
+    ASSERT_EQ(::pwrite(fd, piece.data(), piece.size(), static_cast<off_t>(offset)), static_cast<ssize_t>(piece.size()));
+    offset += piece.size();
+  }
+}
+
+void write_step(GrowingFile& file, uint32_t ranks, uint64_t step, bool large) {
+  Listing all;
+  uint64_t offset = file.end();
+  for (uint32_t rank = 0; rank < ranks; ++rank) {
+    const OwnedGroup sample = sample_group(rank, ranks, step, large);
+    auto part = EncodedPart::make(sample.group, {.container_id = file.container_id()});
+    ASSERT_TRUE(part) << part.error().error.message();
+    write_part(file.fd(), offset, *part);
+    part->listing().shift(offset);
+    all.merge(part->listing());
+    offset += part->bytes() + 100;
+  }
+  const auto done = file.commit(std::move(all), offset, false);
+  ASSERT_TRUE(done) << done.error().message();
+}
+
+Bytes bytes_of(const EncodedPart& part) {
+  Bytes bytes;
+  for (const auto piece : part.pieces()) bytes.insert(bytes.end(), piece.begin(), piece.end());
+  return bytes;
+}
+
+}  // namespace forebay::io::testing
