@@ -312,6 +312,25 @@ TEST(EncodedPart, RefusesWhatCannotBe) {
   EXPECT_EQ(unknown.error().error.hint, "did you mean zlib?");
 }
 
+TEST(EncodedPart, MayBeStoredForSomebodyLater) {
+  const TempDir directory;
+  const std::string path = directory.file("later.bp");
+  const OwnedGroup sample = sample_group(1, 2, 0, true);
+  {
+    const auto file = GrowingFile::create(path);
+    auto part = EncodedPart::make(sample.group, {.container_id = (*file)->container_id()},
+                                  {.most_frame_bytes = 64 << 20, .are_transforms_done = false});
+    ASSERT_TRUE(part);
+    testing::write_part((*file)->fd(), (*file)->end(), *part);
+    part->listing().shift((*file)->end());
+    ASSERT_TRUE((*file)->commit(part->listing(), (*file)->end() + part->bytes(), false));
+  }
+  const auto reader = open_file(path);
+  expect_sample(*reader, 0, 2, true);
+  const auto part = reader->open_part(0);
+  for (size_t i = 0; i < sample.group.blocks.size(); ++i) EXPECT_EQ(part->stored_bytes(i), part->bytes(i));
+}
+
 TEST(EncodedPart, FitsIntoItsSlot) {
   for (const bool large : {false, true}) {
     const OwnedGroup sample = sample_group(3, 5, 2, large);

@@ -96,18 +96,17 @@ Catalogue catalogue_of(const ProcessGroup& group) {
   return catalogue;
 }
 
-PlanSpec group_plan() { return {.frame_bytes = kMostHashedBytes, .share_bytes = 0, .key_block_bytes = {}}; }
-
 }  // namespace
 
 class PartBuilder {
  public:
-  PartBuilder(const ProcessGroup& group, const PartName& name) : group_(group), name_(name) {}
+  PartBuilder(const ProcessGroup& group, const PartName& name, const PartOptions& options)
+      : group_(group), name_(name), options_(options) {}
 
   Outcome<EncodedPart> build() {
     for (const Block& block : group_.blocks) FOREBAY_CHECK(check_block(block));
     index_.catalogue = catalogue_of(group_);
-    index_.plan = group_plan();
+    index_.plan = {.frame_bytes = options_.most_frame_bytes, .share_bytes = 0, .key_block_bytes = {}};
     FOREBAY_TRY(const merge::Plan plan, merge::Plan::make(index_.catalogue, index_.plan));
     FOREBAY_CHECK(put_head());
     size_t variable = 0;
@@ -162,10 +161,11 @@ class PartBuilder {
   Outcome<void> put_frames(const Block& block, const merge::Plan& plan, const merge::FrameGroup& group) {
     FOREBAY_TRY(const Transform transform, Transform::parse(block.transform));
     const auto frames = plan.frames().subspan(group.first_frame, group.frame_count);
-    const bool is_hashed = block.hashes.size() == frames.size();
+    const bool is_plain = transform.is_identity() || !options_.are_transforms_done;
+    const bool is_hashed = options_.most_frame_bytes == kMostHashedBytes && block.hashes.size() == frames.size();
     for (size_t i = 0; i < frames.size(); ++i) {
       const auto raw = block.bytes.subspan(frames[i].offset, frames[i].raw_bytes);
-      if (transform.is_identity()) {
+      if (is_plain) {
         const uint64_t hash = is_hashed ? block.hashes[i] : hash64(raw);
         put_frame(raw, {}, "none", raw.size(), hash, hash, {});
         continue;
@@ -262,6 +262,7 @@ class PartBuilder {
 
   const ProcessGroup& group_;
   const PartName name_;
+  const PartOptions options_;
   EncodedPart part_;
   container::Index index_;
   std::span<const std::byte> head_;
@@ -270,8 +271,8 @@ class PartBuilder {
   std::map<std::tuple<Shape, Shape, Shape>, uint32_t> places_;
 };
 
-Outcome<EncodedPart> EncodedPart::make(const ProcessGroup& group, const PartName& name) {
-  return PartBuilder(group, name).build();
+Outcome<EncodedPart> EncodedPart::make(const ProcessGroup& group, const PartName& name, const PartOptions& options) {
+  return PartBuilder(group, name, options).build();
 }
 
 uint64_t part_bound(uint64_t payload_bytes, uint64_t blocks, uint64_t other_bytes) {

@@ -22,6 +22,13 @@ struct PartName {
                               // the file ended when it was opened
 };
 
+struct PartOptions {
+  // How the values are cut: other sizes than this one need hashes of their own. Up to merge::kMaxFrameBytes.
+  uint64_t most_frame_bytes = kMostHashedBytes;
+  // Otherwise all blocks are stored as they are, and their transforms are only named, for somebody later.
+  bool are_transforms_done = true;
+};
+
 // The bytes of a process group. Those of blocks without a transform are the program's own, and borrowed: they must not
 // change before the bytes are written.
 class EncodedPart {
@@ -29,7 +36,7 @@ class EncodedPart {
   // Hashes that are missing in `group` are computed; characteristics are taken as they are. invalid_argument for a
   // group that makes no sense (a block whose bytes contradict its shape, a place outside of its global array);
   // unknown_transform, transform_failed.
-  static Outcome<EncodedPart> make(const ProcessGroup& group, const PartName& name);
+  static Outcome<EncodedPart> make(const ProcessGroup& group, const PartName& name, const PartOptions& options = {});
 
   uint64_t bytes() const { return bytes_; }
 
