@@ -1,13 +1,17 @@
 // The methods of this folder.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "io/method/registry.h"
 
 namespace forebay::io {
 
-MethodEntry null_method();  // writes nothing
+MethodEntry null_method();                 // writes nothing
+MethodEntry posix_method();                // a file for each rank
+MethodEntry mpi_method(std::string name);  // one file for all, by a name of several
+MethodEntry aggregate_method();            // a file for each so many ranks
 
 // All of them, in the order in which programs are told of them.
 std::vector<MethodEntry> own_methods();

@@ -1,0 +1,193 @@
+#include "io/method/container_method.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <sys/stat.h>
+
+#include "io/method/agreement.h"
+#include "io/method/joined.h"
+#include "io/method/own_part.h"
+
+namespace forebay::io {
+namespace {
+
+std::string last_component(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// Of a path that others refer to: below the directory of the file NAME.
+std::string subfile_name(const std::string& path, uint32_t number) {
+  return last_component(path) + ".dir/" + last_component(path) + "." + std::to_string(number);
+}
+
+Result<void> make_directory(const std::string& path) {
+  if (mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return {};
+  return fail_errno(errno, "mkdir", path);
+}
+
+class ContainerFile final : public OpenFile {
+ public:
+  ContainerFile(const OpenRequest& request, const ContainerLayout& layout)
+      : ranks_(request.communicator), group_(*request.group), layout_(layout), path_(request.path) {}
+
+  const Standing& standing() const override { return standing_; }
+
+  Outcome<void> open(OpenMode mode, bool is_alone) {
+    const uint32_t files = is_alone ? 0 : std::min(layout_.subfiles(ranks_->size()), ranks_->size());
+    if (files == 0) {
+      FOREBAY_TRY(sub_, SharedFile::open(path_, mode, ranks_, layout_.fill));
+      standing_ = sub_->standing();
+      return {};
+    }
+    Outcome<void> made;
+    if (ranks_->rank() == 0)
+      if (auto directory = make_directory(path_ + ".dir"); !directory)
+        made = std::unexpected(Failure(directory.error()));
+    FOREBAY_CHECK(tell_failure(*ranks_, made, 0));
+    number_ = static_cast<uint32_t>(uint64_t{ranks_->rank()} * files / ranks_->size());
+    FOREBAY_TRY(std::unique_ptr<Communicator> sharing, ranks_->split(number_, ranks_->rank()));
+    sharing_ = std::move(sharing);
+    const bool leads = sharing_->rank() == 0;
+    FOREBAY_TRY(leaders_, ranks_->split(leads ? 0 : 1, ranks_->rank()));
+    if (layout_.has_top_file) FOREBAY_CHECK(open_top(mode));
+    // A file that is not there yet has no last step that could get more.
+    const OpenMode sub_mode = mode == OpenMode::update ? OpenMode::append : mode;
+    const std::string directory = path_.substr(0, path_.size() - last_component(path_).size());
+    Outcome<std::unique_ptr<SharedFile>> opened =
+        SharedFile::open(directory + subfile_name(path_, number_), sub_mode, sharing_, layout_.fill);
+    if (opened) sub_ = std::move(*opened);
+    if (opened && !layout_.has_top_file) standing_ = sub_->standing();
+    return agree(*ranks_, opened ? Outcome<void>{} : std::unexpected(opened.error()));
+  }
+
+  Outcome<void> spill(const ProcessGroup& group) override {
+    if (has_joined(group_))
+      return refuse(Code::buffer_overflow, "a group with joined arrays must fit into the buffer", "raise its limit");
+    return sub_->spill(as_this_rank_says_it(group));
+  }
+
+  Outcome<void> close(std::span<ProcessGroup> groups) override {
+    FOREBAY_CHECK(join_blocks(*ranks_, group_, groups));
+    for (ProcessGroup& group : groups)
+      if (!is_first()) group.attributes.clear();
+    Listing listing;
+    Outcome<void> own = sub_->fill(groups, listing);
+    const bool has_top = sharing_ && layout_.has_top_file;
+    if (is_first()) {
+      Listing for_top = has_top ? listing : Listing();
+      if (auto committed = sub_->commit(std::move(listing)); !committed) {
+        for_top = {};
+        if (own) own = std::move(committed);
+      }
+      if (has_top) {
+        Outcome<void> listed = commit_top(std::move(for_top));
+        if (own) own = std::move(listed);
+      }
+    }
+    return agree(*ranks_, own);
+  }
+
+ private:
+  // Rank 0 alone has it; all know where it stands.
+  Outcome<void> open_top(OpenMode mode) {
+    Outcome<void> outcome;
+    if (ranks_->rank() == 0) {
+      Outcome<std::unique_ptr<SharedFile>> opened = SharedFile::open(path_, mode, single_process(), layout_.fill);
+      if (opened) top_ = std::move(*opened);
+      if (!opened) outcome = std::unexpected(opened.error());
+    }
+    FOREBAY_CHECK(tell_failure(*ranks_, outcome, 0));
+    if (top_) standing_ = top_->standing();
+    Bytes message(sizeof standing_);
+    std::memcpy(message.data(), &standing_, sizeof standing_);
+    FOREBAY_CHECK(ranks_->broadcast(message, 0));
+    std::memcpy(&standing_, message.data(), std::min(message.size(), sizeof standing_));
+    return {};
+  }
+
+  Outcome<void> commit_top(Listing listing) {
+    listing.rename(subfile_name(path_, number_));
+    Outcome<void> own = collect(*leaders_, listing);
+    if (leaders_->rank() != 0) return own;
+    Outcome<void> committed = top_->commit(std::move(listing));
+    return own ? committed : own;
+  }
+
+  // Of those that share the file: it makes steps visible, and says what the attributes are, which are the same at all.
+  bool is_first() const { return sharing_ ? sharing_->rank() == 0 : ranks_->rank() == 0; }
+
+  ProcessGroup as_this_rank_says_it(ProcessGroup group) const {
+    if (!is_first()) group.attributes.clear();
+    return group;
+  }
+
+  std::shared_ptr<Communicator> ranks_, sharing_;
+  std::unique_ptr<Communicator> leaders_;
+  const GroupDefinition& group_;
+  const ContainerLayout& layout_;
+  std::string path_;
+  uint32_t number_ = 0;              // of the subfile
+  std::unique_ptr<SharedFile> top_;  // at rank 0, with subfiles
+  std::unique_ptr<SharedFile> sub_;  // that this rank writes into
+  Standing standing_;
+};
+
+// A file that is read by the ranks that wrote it.
+class ReadFile final : public OpenFile {
+ public:
+  ReadFile(std::shared_ptr<Communicator> ranks, OwnPart part) : ranks_(std::move(ranks)), part_(std::move(part)) {}
+
+  const Standing& standing() const override { return part_.standing(); }
+  Outcome<void> read(std::string_view variable, std::span<std::byte> into) override {
+    return part_.read(variable, into);
+  }
+  Outcome<void> close(std::span<ProcessGroup>) override { return {}; }
+
+ private:
+  std::shared_ptr<Communicator> ranks_;
+  OwnPart part_;
+};
+
+class ContainerMethod final : public Method {
+ public:
+  explicit ContainerMethod(ContainerLayout layout) : layout_(std::move(layout)) {}
+
+  Traits traits() const override { return {.overflow = layout_.overflow, .can_read = layout_.can_read}; }
+
+  Outcome<std::unique_ptr<OpenFile>> open(const OpenRequest& request) override {
+    if (request.mode == OpenMode::read) {
+      Outcome<OwnPart> part = OwnPart::open(request.path, request.communicator->rank());
+      FOREBAY_CHECK(agree(*request.communicator, part ? Outcome<void>{} : std::unexpected(part.error())));
+      return std::make_unique<ReadFile>(request.communicator, std::move(*part));
+    }
+    auto file = std::make_unique<ContainerFile>(request, layout_);
+    FOREBAY_CHECK(file->open(request.mode, request.is_alone));
+    return file;
+  }
+
+ private:
+  ContainerLayout layout_;
+};
+
+}  // namespace
+
+std::unique_ptr<Method> container_method(ContainerLayout layout) {
+  return std::make_unique<ContainerMethod>(std::move(layout));
+}
+
+Outcome<FillSettings> fill_settings(const Parameters& parameters) {
+  FillSettings settings;
+  FOREBAY_TRY(const uint64_t stripe, parameters.number("stripe_size", 1));
+  FOREBAY_TRY(settings.alignment, parameters.number("block_size", stripe));
+  FOREBAY_TRY(const uint64_t openers, parameters.number("openers", settings.openers));
+  FOREBAY_TRY(settings.is_durable, parameters.flag("sync", false));
+  constexpr uint64_t kMostAlignment = uint64_t{1} << 40;
+  if (settings.alignment == 0 || settings.alignment > kMostAlignment || openers == 0)
+    return refuse(Code::invalid_argument, "parameters stripe_size, block_size and openers must be at least 1",
+                  "leave them out for what is usual");
+  settings.openers = static_cast<uint32_t>(std::min<uint64_t>(openers, UINT32_MAX));
+  return settings;
+}
+
+}  // namespace forebay::io

@@ -1,0 +1,31 @@
+// What the methods that write Forebay containers have in common: they differ in which ranks share a file.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "io/method/method.h"
+#include "io/method/parameters.h"
+#include "io/method/shared_file.h"
+
+namespace forebay::io {
+
+struct ContainerLayout {
+  // How many files the ranks are spread over, by their number: the lowest ranks share the first, and so on. 0: all
+  // share one, which is the file that readers name. Otherwise they lie in NAME.dir, and NAME is a small file that lists
+  // what is in them.
+  std::function<uint32_t(uint32_t ranks)> subfiles = [](uint32_t) { return 0u; };
+  bool has_top_file = true;  // with subfiles
+  Overflow overflow = Overflow::fails;
+  bool can_read = true;
+  FillSettings fill;
+};
+
+std::unique_ptr<Method> container_method(ContainerLayout layout);
+
+// The settings that these methods know: stripe_size or block_size (alignment), openers, sync. invalid_argument.
+Outcome<FillSettings> fill_settings(const Parameters& parameters);
+
+}  // namespace forebay::io

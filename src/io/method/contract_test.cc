@@ -1,0 +1,253 @@
+// What every method that writes files promises, with threads as ranks.
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "io/file/file_reader.h"
+#include "io/method/registry.h"
+
+namespace forebay::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kMemory = uint64_t{1} << 30;
+
+// One block, of which everything follows from rank and step.
+struct Values {
+  Values(uint32_t rank, uint32_t ranks, uint64_t step) : numbers(1000, rank * 1000.0 + static_cast<double>(step)) {
+    group.group = "g";
+    group.rank = rank;
+    group.step = step;
+    group.time_index = static_cast<uint32_t>(step + 1);
+    Block block;
+    block.name = "x";
+    block.type = ValueType::float64;
+    block.is_array = true;
+    block.shape = {10, 100};
+    block.global_shape = {10 * ranks, 100};
+    block.offsets = {10 * rank, 0};
+    block.bytes = std::as_bytes(std::span(numbers));
+    block.characteristics.count = 1000;
+    block.characteristics.min = block.characteristics.max = numbers[0];
+    group.blocks.push_back(block);
+    group.attributes.push_back({"note", ValueType::string, 1, Bytes(5, std::byte{'n'}), ""});
+  }
+  std::vector<double> numbers;
+  ProcessGroup group;
+};
+
+class MethodContract : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    directory_ = fs::path(testing::TempDir()) / ("forebay-method-" + std::to_string(getpid()));
+    fs::create_directories(directory_);
+    definition_.name = "g";
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  std::string file() const { return directory_ / "file.fb"; }
+
+  // Runs `rank_does(communicator, method)` at each rank.
+  void on_ranks(uint32_t count, const std::function<void(std::shared_ptr<Communicator>, Method&)>& rank_does) {
+    const std::string text = GetParam();
+    const size_t colon = text.find(':');
+    MethodChoice choice{.name = text.substr(0, colon)};
+    if (colon != std::string::npos) choice.parameters = text.substr(colon + 1);
+    auto ranks = thread_ranks(count);
+    std::vector<std::jthread> threads;
+    for (auto& rank : ranks)
+      threads.emplace_back([&, own = std::shared_ptr<Communicator>(std::move(rank))]() mutable {
+        auto made = MethodRegistry::instance().make(choice);
+        ASSERT_TRUE(made);
+        EXPECT_TRUE(made->warnings.empty());
+        rank_does(std::move(own), *made->method);
+      });
+  }
+
+  Outcome<std::unique_ptr<OpenFile>> open(Method& method, std::shared_ptr<Communicator> ranks, OpenMode mode) const {
+    return method.open({.path = file(), .mode = mode, .group = &definition_, .communicator = std::move(ranks)});
+  }
+
+  void write_steps(uint32_t ranks, std::vector<OpenMode> modes) {
+    on_ranks(ranks, [&](std::shared_ptr<Communicator> own, Method& method) {
+      for (const OpenMode mode : modes) {
+        auto opened = open(method, own, mode);
+        ASSERT_TRUE(opened) << opened.error().error.message();
+        const uint64_t steps = (*opened)->standing().steps;
+        Values values(own->rank(), own->size(), mode == OpenMode::update ? steps - 1 : steps);
+        const auto closed = (*opened)->close({&values.group, 1});
+        ASSERT_TRUE(closed) << closed.error().error.message();
+      }
+    });
+  }
+
+  // That the file has exactly these process groups, with their values.
+  void expect(const std::vector<std::pair<uint64_t, uint32_t>>& steps_and_ranks, uint32_t ranks) {
+    auto reader = FileReader::open(file(), kMemory);
+    ASSERT_TRUE(reader) << reader.error().message();
+    const auto& parts = (*reader)->listing().parts;
+    std::vector<std::pair<uint64_t, uint32_t>> found;
+    for (size_t at = 0; at < parts.size(); ++at) {
+      found.emplace_back(parts[at].step, parts[at].rank);
+      const auto part = (*reader)->open_part(at);
+      ASSERT_TRUE(part) << part.error().message();
+      const Values expected(parts[at].rank, ranks, parts[at].step);
+      std::vector<double> read(1000);
+      ASSERT_TRUE(part->read(0, std::as_writable_bytes(std::span(read))));
+      EXPECT_EQ(read, expected.numbers);
+      EXPECT_EQ(part->group().blocks[0].offsets, expected.group.blocks[0].offsets);
+    }
+    EXPECT_EQ(found, steps_and_ranks);
+  }
+
+  fs::path directory_;
+  GroupDefinition definition_;
+};
+
+constexpr auto kWrite = OpenMode::write, kAppend = OpenMode::append, kUpdate = OpenMode::update;
+
+TEST_P(MethodContract, StepsOfAllRanksAreFoundInOrder) {
+  for (const uint32_t ranks : {1u, 4u}) {
+    write_steps(ranks, {kWrite, kAppend, kAppend});
+    std::vector<std::pair<uint64_t, uint32_t>> all;
+    for (uint64_t step = 0; step < 3; ++step)
+      for (uint32_t rank = 0; rank < ranks; ++rank) all.emplace_back(step, rank);
+    expect(all, ranks);
+  }
+}
+
+TEST_P(MethodContract, AppendBeginsAFileAndUpdateAddsToItsLastStep) {
+  write_steps(2, {kAppend, kAppend, kUpdate});
+  expect({{0, 0}, {0, 1}, {1, 0}, {1, 1}, {1, 0}, {1, 1}}, 2);
+}
+
+TEST_P(MethodContract, UpdateNeedsAFile) {
+  on_ranks(2, [&](std::shared_ptr<Communicator> own, Method& method) {
+    const auto opened = open(method, own, kUpdate);
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().code, Code::file_not_found);
+  });
+}
+
+TEST_P(MethodContract, ADirectoryThatIsNotThereIsToldToAll) {
+  definition_.name = "g";
+  on_ranks(3, [&](std::shared_ptr<Communicator> own, Method& method) {
+    const auto opened =
+        method.open({.path = file() + "/no/such", .mode = kWrite, .group = &definition_, .communicator = own});
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().code, Code::file_open);
+  });
+}
+
+TEST_P(MethodContract, AFailureOfOneRankIsToldToAllAndTheOthersAreWritten) {
+  on_ranks(3, [&](std::shared_ptr<Communicator> own, Method& method) {
+    auto opened = open(method, own, kWrite);
+    ASSERT_TRUE(opened);
+    Values values(own->rank(), own->size(), 0);
+    if (own->rank() == 1)
+      values.group.blocks[0].bytes = values.group.blocks[0].bytes.first(8);  // contradicts its shape
+    const auto closed = (*opened)->close({&values.group, 1});
+    ASSERT_FALSE(closed);
+    EXPECT_NE(closed.error().error.what.find("[rank 1]"), std::string::npos) << closed.error().error.message();
+  });
+  expect({{0, 0}, {0, 2}}, 3);
+}
+
+TEST_P(MethodContract, WhatWasThereStaysUntilTheNewFileIsComplete) {
+  write_steps(2, {kWrite, kAppend});
+  on_ranks(2, [&](std::shared_ptr<Communicator> own, Method& method) { EXPECT_TRUE(open(method, own, kWrite)); });
+  expect({{0, 0}, {0, 1}, {1, 0}, {1, 1}}, 2);
+  write_steps(2, {kWrite});  // what the one before left behind is no hindrance
+  expect({{0, 0}, {0, 1}}, 2);
+}
+
+TEST_P(MethodContract, ASecondWriterIsRefused) {
+  write_steps(1, {kWrite});
+  on_ranks(1, [&](std::shared_ptr<Communicator> own, Method& method) {
+    for (const OpenMode mode : {kWrite, kAppend}) {
+      auto first = open(method, own, mode);
+      ASSERT_TRUE(first);
+      const auto second = open(method, own, mode);
+      ASSERT_FALSE(second);
+      EXPECT_EQ(second.error().error.kind, ErrorKind::exists);
+      Values values(0, 1, (*first)->standing().steps);
+      EXPECT_TRUE((*first)->close({&values.group, 1}));
+    }
+  });
+  expect({{0, 0}, {1, 0}}, 1);
+}
+
+TEST_P(MethodContract, AReaderSeesTheStepsBefore) {
+  write_steps(2, {kWrite});
+  on_ranks(2, [&](std::shared_ptr<Communicator> own, Method& method) {
+    auto opened = open(method, own, kAppend);
+    ASSERT_TRUE(opened);
+    if (own->rank() == 0) expect({{0, 0}, {0, 1}}, 2);
+    ASSERT_TRUE(own->barrier());
+    Values values(own->rank(), 2, 1);
+    EXPECT_TRUE((*opened)->close({&values.group, 1}));
+  });
+  expect({{0, 0}, {0, 1}, {1, 0}, {1, 1}}, 2);
+}
+
+TEST_P(MethodContract, SeveralStepsAtOnce) {
+  on_ranks(2, [&](std::shared_ptr<Communicator> own, Method& method) {
+    auto opened = open(method, own, kWrite);
+    ASSERT_TRUE(opened);
+    const Values first(own->rank(), 2, 0), second(own->rank(), 2, 1);
+    std::vector<ProcessGroup> groups = {first.group, second.group};
+    EXPECT_TRUE((*opened)->close(groups));
+  });
+  auto reader = FileReader::open(file(), kMemory);
+  ASSERT_TRUE(reader);
+  EXPECT_EQ((*reader)->steps(), 2u);
+  EXPECT_EQ((*reader)->listing().parts.size(), 4u);
+}
+
+TEST_P(MethodContract, RanksReadBackWhatTheyWrote) {
+  write_steps(3, {kWrite, kAppend});
+  on_ranks(3, [&](std::shared_ptr<Communicator> own, Method& method) {
+    if (!method.traits().can_read) return;
+    auto opened = open(method, own, OpenMode::read);
+    ASSERT_TRUE(opened) << opened.error().error.message();
+    std::vector<double> read(1000);
+    ASSERT_TRUE((*opened)->read("x", std::as_writable_bytes(std::span(read))));
+    EXPECT_EQ(read, Values(own->rank(), 3, 1).numbers);
+    const auto unknown = (*opened)->read("y", {});
+    ASSERT_FALSE(unknown);
+    EXPECT_EQ(unknown.error().code, Code::invalid_name);
+    const auto small = (*opened)->read("x", std::as_writable_bytes(std::span(read)).first(8));
+    ASSERT_FALSE(small);
+    EXPECT_EQ(small.error().code, Code::read_size_mismatch);
+    EXPECT_TRUE((*opened)->close({}));
+  });
+}
+
+TEST_P(MethodContract, WhatSpillsIsFoundAfterTheClose) {
+  on_ranks(2, [&](std::shared_ptr<Communicator> own, Method& method) {
+    if (method.traits().overflow != Overflow::spills) return;
+    auto opened = open(method, own, kWrite);
+    ASSERT_TRUE(opened);
+    Values values(own->rank(), 2, 0);
+    ASSERT_TRUE((*opened)->spill(values.group));
+    ASSERT_TRUE((*opened)->close({&values.group, 1}));
+    ASSERT_TRUE(own->barrier());
+    if (own->rank() == 0) expect({{0, 0}, {0, 0}, {0, 1}, {0, 1}}, 2);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, MethodContract,
+                         testing::Values("MPI", "MPI:stripe_size=64k;openers=1;sync=1", "POSIX", "MPI_LUSTRE",
+                                         "MPI_AGGREGATE:num_aggregators=2", "MPI_AMR"),
+                         [](const auto& param) {
+                           std::string name;
+                           for (const char c : std::string(param.param)) name += std::isalnum(c) ? c : '_';
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace forebay::io

@@ -1,0 +1,198 @@
+#include "io/method/shared_file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "io/method/agreement.h"
+#include "io/method/write_pieces.h"
+
+namespace forebay::io {
+namespace {
+
+constexpr std::string_view kUnfinished = ".part";
+
+uint64_t aligned(uint64_t bytes, uint64_t alignment) { return (bytes + alignment - 1) / alignment * alignment; }
+
+// Removes what a writer that died left behind. exists if it is alive.
+Result<void> remove_unfinished(const std::string& path) {
+  const Fd left(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!left) return errno == ENOENT ? Result<void>{} : fail_errno(errno, "open", path);
+  if (flock(left.get(), LOCK_EX | LOCK_NB) != 0)
+    return fail(ErrorKind::exists, "another program is writing this file", path, {},
+                "let it end, or write to another name");
+  if (unlink(path.c_str()) != 0 && errno != ENOENT) return fail_errno(errno, "unlink", path);
+  return {};
+}
+
+// What rank 0 tells the others of a file.
+struct Beginning {
+  uint64_t container_id, end, steps, last_time_index;
+};
+
+}  // namespace
+
+SharedFile::~SharedFile() = default;
+
+Outcome<std::unique_ptr<SharedFile>> SharedFile::open(const std::string& path, OpenMode mode,
+                                                      std::shared_ptr<Communicator> communicator,
+                                                      const FillSettings& settings) {
+  std::unique_ptr<SharedFile> file(new SharedFile);
+  file->communicator_ = std::move(communicator);
+  file->settings_ = settings;
+  file->path_ = path;
+  Communicator& ranks = *file->communicator_;
+  Outcome<void> begun;
+  if (ranks.rank() == 0)
+    if (const Result<void> result = file->begin(mode); !result) {
+      begun = std::unexpected(Failure(result.error()));
+      if (result.error().kind == ErrorKind::not_found && mode == OpenMode::update)
+        begun.error().code = Code::file_not_found;
+    }
+  FOREBAY_CHECK(tell_failure(ranks, begun, 0));
+  Bytes message;
+  if (ranks.rank() == 0) {
+    const Beginning beginning{file->growing_->container_id(), file->growing_->end(), file->growing_->steps(),
+                              file->growing_->last_time_index()};
+    const auto bytes = std::as_bytes(std::span(&beginning, 1));
+    message.assign(bytes.begin(), bytes.end());
+    const auto name = as_bytes(file->working_path_);
+    message.insert(message.end(), name.begin(), name.end());
+  }
+  FOREBAY_CHECK(ranks.broadcast(message, 0));
+  Beginning beginning;
+  if (message.size() < sizeof beginning) return refuse(Code::unspecified, "rank 0 did not say how the file begins");
+  std::memcpy(&beginning, message.data(), sizeof beginning);
+  file->container_id_ = beginning.container_id;
+  file->end_ = beginning.end;
+  file->salt_ = beginning.end;
+  file->standing_ = {beginning.steps, static_cast<uint32_t>(beginning.last_time_index)};
+  file->working_path_ = as_text(std::span(message).subspan(sizeof beginning));
+  file->opened_ = file->open_here();
+  return file;
+}
+
+Result<void> SharedFile::begin(OpenMode mode) {
+  if (mode != OpenMode::write) {
+    auto growing = GrowingFile::append(path_);
+    if (growing) {
+      growing_ = std::move(*growing);
+      working_path_ = path_;
+      return {};
+    }
+    if (mode != OpenMode::append || growing.error().kind != ErrorKind::not_found)
+      return std::unexpected(std::move(growing).error());
+  }
+  working_path_ = path_ + std::string(kUnfinished);
+  FOREBAY_CHECK(remove_unfinished(working_path_));
+  FOREBAY_TRY(growing_, GrowingFile::create(working_path_));
+  return {};
+}
+
+// A few ranks at a time, so that the one server that parallel file systems have for names is not asked by all at once.
+Result<void> SharedFile::open_here() {
+  const uint32_t rank = communicator_->rank(), size = communicator_->size();
+  const uint32_t wave = std::max(settings_.openers, 1u);
+  Result<void> result;
+  if (rank >= wave) FOREBAY_CHECK(communicator_->receive(rank - wave));
+  if (rank == 0) {
+    fd_ = growing_->fd();
+  } else {
+    own_ = Fd(::open(working_path_.c_str(), O_WRONLY | O_CLOEXEC));
+    fd_ = own_.get();
+    if (!own_) result = fail_errno(errno, "open", working_path_);
+  }
+  if (wave < size && rank < size - wave) FOREBAY_CHECK(communicator_->send({}, rank + wave));
+  return result;
+}
+
+Outcome<std::vector<EncodedPart>> SharedFile::encode(std::span<const ProcessGroup> groups, uint64_t& bytes) {
+  std::vector<EncodedPart> parts;
+  for (const ProcessGroup& group : groups) {
+    FOREBAY_TRY(EncodedPart part, EncodedPart::make(group, {container_id_, salt_++}));
+    bytes += part.bytes();
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+Outcome<void> SharedFile::write(std::span<EncodedPart> parts, uint64_t offset) {
+  FOREBAY_CHECK(opened_);
+  std::vector<std::span<const std::byte>> pieces;
+  for (EncodedPart& part : parts) pieces.insert(pieces.end(), part.pieces().begin(), part.pieces().end());
+  FOREBAY_CHECK(write_pieces(fd_, pieces, offset, working_path_));
+  if (settings_.is_durable && fdatasync(fd_) != 0)
+    return std::unexpected(Failure(fail_errno(errno, "fsync", working_path_).error()));
+  for (EncodedPart& part : parts) {
+    part.listing().shift(offset);
+    offset += part.bytes();
+  }
+  return {};
+}
+
+Outcome<void> SharedFile::spill(const ProcessGroup& group) {
+  uint64_t bytes = 0;
+  FOREBAY_TRY(std::vector<EncodedPart> parts, encode({&group, 1}, bytes));
+  const uint64_t offset = aligned(end_, settings_.alignment);
+  FOREBAY_CHECK(write(parts, offset));
+  end_ = offset + bytes;
+  spilled_.merge(std::move(parts.front().listing()));
+  return {};
+}
+
+// Every rank takes part in everything that is collective, whatever failed at it before.
+Outcome<void> SharedFile::fill(std::span<const ProcessGroup> groups, Listing& listing) {
+  uint64_t bytes = 0;
+  Outcome<void> own;
+  Outcome<std::vector<EncodedPart>> parts = encode(groups, bytes);
+  if (!parts) own = std::unexpected(parts.error());
+  const uint64_t begin = aligned(end_, settings_.alignment);
+  FOREBAY_TRY(const uint64_t before, communicator_->exclusive_scan(own ? aligned(bytes, settings_.alignment) : 0));
+  if (own && bytes > 0) own = write(*parts, begin + before);
+  listing = std::exchange(spilled_, {});
+  if (own)
+    for (EncodedPart& part : *parts) listing.merge(std::move(part.listing()));
+  Outcome<void> collected = collect(*communicator_, listing);
+  return own ? collected : own;
+}
+
+Outcome<void> SharedFile::commit(Listing listing) {
+  uint64_t end = std::max(end_, growing_->end());
+  for (const ListedPart& part : listing.parts)
+    if (listing.files[part.file].name.empty()) end = std::max(end, part.offset + part.bytes);
+  FOREBAY_CHECK(growing_->commit(std::move(listing), end, settings_.is_durable));
+  if (working_path_ == path_) return {};
+  if (rename(working_path_.c_str(), path_.c_str()) != 0)
+    return std::unexpected(Failure(fail_errno(errno, "rename", path_).error()));
+  working_path_ = path_;
+  return {};
+}
+
+// Rank r takes what r+1, r+2, r+4, ... bring, each of which has what came behind it, and gives it on.
+Outcome<void> collect(Communicator& communicator, Listing& listing) {
+  const uint32_t rank = communicator.rank();
+  Outcome<void> outcome;
+  for (uint32_t step = 1; step < communicator.size(); step *= 2) {
+    if (rank & step) {
+      const Result<Bytes> bytes = encode(std::exchange(listing, {}));
+      FOREBAY_CHECK(communicator.send(bytes ? *bytes : Bytes(), rank - step));
+      if (!bytes && outcome) outcome = std::unexpected(Failure(bytes.error()));
+      break;
+    }
+    if (rank + step >= communicator.size()) continue;
+    FOREBAY_TRY(const Bytes bytes, communicator.receive(rank + step));
+    if (bytes.empty()) continue;  // whoever could not say what it has says why itself
+    constexpr uint64_t kMostBytes = uint64_t{4} << 30;
+    Result<Listing> other = decode_listing(bytes, kMostBytes);
+    if (other) listing.merge(std::move(*other));
+    if (!other && outcome) outcome = std::unexpected(Failure(other.error()));
+  }
+  return outcome;
+}
+
+}  // namespace forebay::io
