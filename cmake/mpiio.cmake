@@ -1,10 +1,12 @@
-# The MPI-IO layer is built once for each MPI that is installed. For each of them, if its compiler wrapper is found:
+# The MPI-IO layer and ADIOS's interface are built once for each MPI that is installed. For each of them, if its compiler wrapper is
+# found:
 #   forebay_mpi_NAME_headers   what it takes to compile against it (C API only)
 #   forebay_mpi_NAME           and to link a program with it
 #   FOREBAY_MPI_NAME_EXEC      its mpiexec
 # FOREBAY_MPIS lists their names.
 include_guard(GLOBAL)
 option(FOREBAY_MPIIO "Build the MPI-IO layer, for every MPI that is installed" OFF)
+option(FOREBAY_ADIOS_MPI "Build ADIOS's interface for every MPI that is installed, not only without MPI" ${FOREBAY_MPIIO})
 
 set(FOREBAY_MPIS "")
 # forebay_find_mpi(NAME SHOW): by the wrapper mpicxx.NAME, as Debian calls it, which tells its flags with SHOW.
@@ -14,7 +16,7 @@ function(forebay_find_mpi name show)
   find_program(FOREBAY_MPI_${upper}_EXEC mpiexec.${name} DOC "Launcher of ${name}")
   find_program(FOREBAY_MPIFORT_${upper} mpifort.${name} DOC "Fortran compiler wrapper of ${name}")
   if(NOT FOREBAY_MPICXX_${upper} OR NOT FOREBAY_MPI_${upper}_EXEC)
-    message(STATUS "MPI-IO layer: no ${name}")
+    message(STATUS "MPI-IO layer and libadios: no ${name}")
     return()
   endif()
   execute_process(COMMAND ${FOREBAY_MPICXX_${upper}} ${show} OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY
@@ -35,8 +37,8 @@ function(forebay_find_mpi name show)
   set(FOREBAY_MPIS ${FOREBAY_MPIS} ${name} PARENT_SCOPE)
 endfunction()
 
-if(FOREBAY_MPIIO)
+if(FOREBAY_MPIIO OR FOREBAY_ADIOS_MPI)
   forebay_find_mpi(mpich -show)
   forebay_find_mpi(openmpi --showme)
-  set(FOREBAY_MPIS ${FOREBAY_MPIS} CACHE INTERNAL "MPIs that the layer is built for")
+  set(FOREBAY_MPIS ${FOREBAY_MPIS} CACHE INTERNAL "MPIs that something is built for")
 endif()

@@ -20,12 +20,11 @@
 #ifndef ADIOS_H
 #define ADIOS_H
 
-#include <stdint.h>
-
 #include <adios_error.h>
 #include <adios_mpi.h>
 #include <adios_types.h>
 #include <adios_version.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,0 +1,11 @@
+// What parameters of methods say to the library itself.
+#pragma once
+
+#include <string>
+
+namespace forebay::adios {
+
+// verbose=0..4, quiet, logfile=PATH, abort_on_error.
+void heed(const std::string& parameters);
+
+}  // namespace forebay::adios
