@@ -17,6 +17,7 @@ namespace {
 
 constexpr const char* kEntry = "forebay_method_entry";
 constexpr size_t kLongestName = 64;
+constexpr int kLevels = 3;  // of directories above a library, its own among them
 
 std::string lower_case(std::string_view text) {
   std::string result(text);
@@ -95,9 +96,12 @@ std::vector<std::string> plugin_directories() {
     for (std::string word; std::getline(words, word, ':');)
       if (!word.empty()) directories.push_back(word);
   }
-  // Told relative to this code's own place, so that an installation can be moved: beside a library, or from a program.
+  // Told relative to this code's own place, so that an installation can be moved: beside a library, which may lie in a
+  // directory of its MPI (lib/adios/NAME), or from a program.
   if (const auto own = own_directory(); !own.empty()) {
-    directories.push_back((own / "forebay/methods").string());
+    auto above = own;
+    for (int level = 0; level < kLevels; ++level, above = above.parent_path())
+      directories.push_back((above / "forebay/methods").string());
     directories.push_back((own / FOREBAY_METHODS_FROM_BIN).lexically_normal().string());
   }
   directories.push_back(FOREBAY_METHODS_DIRECTORY);

@@ -2,13 +2,16 @@
 """Lets ADIOS's own examples judge: each is built unchanged against the original library and against Forebay, both are
 run, and what they wrote is compared value by value.
 
-usage: judge.py --cache DIRECTORY --work DIRECTORY [--library original|mpich|openmpi] [--only REGEX] [--list] ...
+usage: judge.py --cache DIRECTORY --work DIRECTORY original|mpich|openmpi [--build DIRECTORY] [--only REGEX]
+       judge.py --list
 
---library original runs the original alone, and keeps what it wrote for the others. Returns 77, which ctest takes for
-skipped, if the original can neither be found nor be downloaded, unless CI is set.
+original runs the original alone, and keeps what it wrote for the others. mpich and openmpi build against Forebay, whose
+build tree is --build, and compare. Returns 77, which ctest takes for skipped, if the original can neither be found nor
+be downloaded, unless CI is set.
 """
 
 import argparse
+import concurrent.futures
 import glob
 import os
 import re
@@ -17,12 +20,14 @@ import subprocess
 import sys
 
 import bp
+import forebay_file
+import model
 import packages
-from plan import JUDGES
-from programs import Failed, Original, Runner
+from plan import ELSEWHERE, JUDGES
+from programs import SOURCE, Failed, Forebay, Original, Runner
 
 SKIPPED = 77
-PROJECT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
+BOTH_CORES = 2
 
 
 def outputs(directory):
@@ -33,46 +38,103 @@ def tools(work):
     """Paths of the launchers, and of what lets many ranks of MPICH share few cores."""
     polite = os.path.join(work, "polite.so")
     os.makedirs(work, exist_ok=True)
-    subprocess.run(["cc", "-O2", "-shared", "-fPIC", os.path.join(PROJECT, "bench/locks/polite_mpi.c"), "-o", polite, "-ldl"],
-                   check=True)
+    if not os.path.exists(polite):
+        subprocess.run(["cc", "-O2", "-shared", "-fPIC", os.path.join(SOURCE, "bench/locks/polite_mpi.c"), "-o", polite, "-ldl"],
+                       check=True)
     return {"polite": polite, **{f"mpiexec.{mpi}": shutil.which(f"mpiexec.{mpi}") for mpi in ("mpich", "openmpi")}}
 
 
-def run_original(judges, root, work):
-    runner = Runner(Original(root), os.path.join(root, packages.EXAMPLES), work, tools(work))
-    errors = 0
-    for judge in judges:
-        try:
-            printed = runner.run(judge)
-            files = outputs(runner.directory(judge))
-            said = []
-            for name in files:
-                found = bp.read(os.path.join(runner.directory(judge), name))
-                said.append(f"{name}: {len(found.steps)} steps, {sum(map(len, found.steps))} blocks, "
-                            f"{len(found.attributes)} attributes")
-            if not files:
-                raise Failed("wrote nothing:\n" + printed)
-            print(f"{judge.name}: {'; '.join(said)}")
-        except (Failed, ValueError, OSError, KeyError) as error:
-            errors += 1
-            print(f"{judge.name}: {type(error).__name__}: {error}")
-    return errors
+def judge_original(runner, judge):
+    """Problems of one judge: the original has to write something that can be read and agrees with itself."""
+    said = runner.run(judge)
+    directory, problems = runner.directory(judge), []
+    with open(os.path.join(directory, "said"), "w", encoding="utf-8") as file:
+        file.write(said)
+    files = outputs(directory)
+    if not files:
+        problems.append("the original wrote nothing:\n" + said)
+    for name in files:
+        for blocks in bp.read(os.path.join(directory, name)).steps:
+            for block in blocks:
+                if block.bounds and block.bounds not in (model.true_bounds(block), model.finite_bounds(block)):
+                    problems.append(f"{name}: {block.text()} has other bounds than its values")
+    return problems
+
+
+def judge_forebay(runner, judge, original, dump):
+    said = runner.run(judge)
+    directory, theirs = runner.directory(judge), os.path.join(original, judge.name)
+    problems = []
+    if outputs(theirs) != outputs(directory):
+        return [f"expected the files {outputs(theirs)}, found {outputs(directory)}; it said:\n{said}"]
+    for name in outputs(theirs):
+        found = forebay_file.read(os.path.join(directory, name), dump)
+        problems += [f"{name}: {text}" for text in model.differences(bp.read(os.path.join(theirs, name)), found)]
+    if judge.after:  # it reads: what it prints is what it read
+        with open(os.path.join(theirs, "said"), encoding="utf-8") as file:
+            expected = sorted(line for line in file.read().splitlines() if line.startswith("rank="))
+        if sorted(line for line in said.splitlines() if line.startswith("rank=")) != expected:
+            problems.append(f"it read other values: {said}")
+    return problems
+
+
+def run_one(function, judge, *arguments):
+    try:
+        return function(*arguments)
+    except (Failed, ValueError, OSError, KeyError, subprocess.SubprocessError) as error:
+        return [f"{type(error).__name__}: {error}"]
+
+
+def run_all(judges, function):
+    """Runs all judges, those that need another's output last; prints what they say. Returns how many complain."""
+    complaints = 0
+    for wave in ([j for j in judges if not j.after], [j for j in judges if j.after]):
+        with concurrent.futures.ThreadPoolExecutor(BOTH_CORES) as pool:
+            for judge, problems in zip(wave, pool.map(function, wave)):
+                print(f"{judge.name}: {'FAILED' if problems else 'ok'}", flush=True)
+                for problem in problems[:5]:
+                    print(f"    {problem}")
+                complaints += bool(problems)
+    print(f"{len(judges) - complaints} of {len(judges)} judges are content")
+    return complaints
+
+
+def print_list():
+    for judge in JUDGES:
+        print(f"{judge.name}: {judge.ranks} ranks" + (f", method {judge.method}" if judge.method else ""))
+    for source, reason in ELSEWHERE.items():
+        print(f"not here: {source}: {reason}")
 
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("--cache", required=True)
-    parser.add_argument("--work", required=True)
-    parser.add_argument("--library", default="original")
+    parser.add_argument("library", choices=("original", "mpich", "openmpi"), nargs="?")
+    parser.add_argument("--cache")
+    parser.add_argument("--work")
+    parser.add_argument("--build")
     parser.add_argument("--only", default="")
+    parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
+    if options.list:
+        return print_list()
     try:
         root = packages.unpacked(os.path.abspath(options.cache))
     except packages.Missing as error:
         print(f"skipped: {error}")
         return 1 if os.environ.get("CI") else SKIPPED
+    work = os.path.abspath(options.work)
     judges = [judge for judge in JUDGES if re.search(options.only, judge.name)]
-    return 1 if run_original(judges, root, os.path.join(os.path.abspath(options.work), options.library)) else 0
+    if options.library == "original":
+        library = Original(root)
+    else:
+        library = Forebay(options.build, options.library)
+        judges = [judge for judge in judges if os.path.isdir(os.path.join(work, "original", judge.name))]
+    runner = Runner(library, os.path.join(root, packages.EXAMPLES), os.path.join(work, options.library), tools(work))
+    if options.library == "original":
+        return 1 if run_all(judges, lambda judge: run_one(judge_original, judge, runner, judge)) else 0
+    dump = os.path.join(options.build, "bin/adaptable_dump")
+    original = os.path.join(work, "original")
+    return 1 if run_all(judges, lambda judge: run_one(judge_forebay, judge, runner, judge, original, dump)) else 0
 
 
 if __name__ == "__main__":

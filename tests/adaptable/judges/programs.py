@@ -9,7 +9,7 @@ import subprocess
 import packages
 import skel
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
 MULTIARCH = "/usr/lib/x86_64-linux-gnu"
 SECONDS = 60  # for one program; the longest takes two
 
@@ -56,6 +56,35 @@ class Original:
         modules = os.path.join(self._libraries, "fortran/gfortran-mod-15")
         return (["-D_NOMPI"] if sequential else []) + ([f"-I{modules}"] if fortran else []), link
 
+    def command_line(self):
+        """(flags to compile a C program, flags to link it)."""
+        return _command_line(self)
+
+
+class Forebay:
+    """Forebay's adios.h in a build tree, for one MPI."""
+
+    def __init__(self, build, mpi):
+        self.mpi, self._build = mpi, os.path.abspath(build)
+
+    def includes(self):
+        return [os.path.join(SOURCE, "include/adios")]
+
+    def flags(self, fortran, sequential):
+        library = "adiosf" if fortran else "adios_nompi" if sequential else "adios"
+        directory = os.path.join(self._build, "lib", "" if sequential else f"adios/{self.mpi}")
+        link = [f"-L{directory}", f"-Wl,-rpath,{directory}", f"-l{library}"] + (["-ladios"] if fortran else [])
+        return (["-D_NOMPI"] if sequential else []) + ([f"-I{directory}/fortran"] if fortran else []), link
+
+    def command_line(self):
+        """(flags to compile a C program, flags to link it)."""
+        return _command_line(self)
+
+
+def _command_line(library):
+    compile_flags, link_flags = library.flags(fortran=False, sequential=False)
+    return [f"-I{path}" for path in library.includes()] + compile_flags, link_flags
+
 
 class Runner:
     """Runs judges in directories below `work`, each a fresh one."""
@@ -81,25 +110,29 @@ class Runner:
         os.makedirs(directory, exist_ok=True)
         source = os.path.join(self._examples, judge.source)
         for name in judge.inputs:
-            self._copy(os.path.join(os.path.dirname(source), name), directory, judge.method)
+            self._copy(os.path.join(os.path.dirname(source), name), directory, judge)
         if judge.skel:
-            xml, source = source, os.path.join(directory, "writer.c")
-            self._copy(xml, directory, judge.method)
+            xml = self._copy(source, directory, judge)
+            source = os.path.join(directory, "writer.c")
             skel.generate(xml, judge.skel, source)
         self._build(judge, source, directory)
         return self._launch(judge, directory)
 
     @staticmethod
-    def _copy(path, directory, method):
-        """With another method than the file says, if one is given."""
+    def _copy(path, directory, judge):
+        """Copies an XML file or another, with the method that the judge wants; returns where it is."""
         with open(path, encoding="latin-1") as file:
             text = file.read()
-        if method:
-            text, count = re.subn(r'(<(?:method|transport)[^>]*\bmethod=")[A-Z0-9_]*', rf"\g<1>{method}", text)
+        if judge.method:
+            text, count = re.subn(r'(<(?:method|transport)[^>]*\bmethod=")[A-Z0-9_]*', rf"\g<1>{judge.method}", text)
             if not count:
                 raise Failed(f"{path} names no method")
-        with open(os.path.join(directory, os.path.basename(path)), "w", encoding="latin-1") as file:
+        if judge.full_names:
+            text = skel.with_full_names(text)
+        copy = os.path.join(directory, os.path.basename(path))
+        with open(copy, "w", encoding="latin-1") as file:
             file.write(text)
+        return copy
 
     def _build(self, judge, source, directory):
         """As the examples' makefiles do it: one compile, one link."""

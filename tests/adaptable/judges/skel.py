@@ -50,8 +50,16 @@ def _elements(expression, time_index, values):
         if item.isdigit():
             factors.append(item)
         elif item != time_index:
-            factors.append(f"({values[item]})")
+            factors.append(f"({values[item.rsplit('/', 1)[-1]]})")
     return " * ".join(["(long)1", *factors])
+
+
+def with_full_names(text):
+    """The XML with the full names of variables in the place of bare ones, in lists of dimensions."""
+    full = {name: f"{path.rstrip('/')}/{name}" for name, path in
+            re.findall(r'<var name="(\w+)" path="([^"]+)" type="integer"', text)}
+    return re.sub(r'(dimensions|offsets)="([^"]*)"', lambda match: '{}="{}"'.format(
+        match[1], ",".join(full.get(item.strip(), item.strip()) for item in match[2].split(","))), text)
 
 
 def generate(xml, values, path):
