@@ -1,22 +1,22 @@
-/* One run of bench/adaptable-io: ranks write through adios.h, or with parallel HDF5 (-DWITH_HDF5), and in turns with it the
- * same bytes by plain write(), each rank into a file of its own. It is built once for each library that is measured.
+/* One run of bench/adaptable-io: ranks write through adios.h, or with parallel HDF5 (-DWITH_HDF5), and in turns with it
+ * the same bytes by plain write(), each rank into a file of its own. It is built once for each library that is
+ * measured.
  *
  * usage: workload WORKLOAD METHOD PARAMETERS DIRECTORY BYTES STEPS REPEAT COMPUTE
  *   WORKLOAD    gts: 5 variables; chimera: 1,000; xgc: 50, one append a step; s3d: 16 boxes of one global array each
  *   METHOD      as in adios_select_method; "none" writes nothing at all
  *   BYTES       of one variable of one rank; STEPS outputs a repetition; COMPUTE seconds between outputs
- * Prints a line of JSON for each repetition: seconds from open to close summed over the steps, those of write(), those of
- * the whole loop, and the memory that a rank has taken at most, in bytes. */
+ * Prints a line of JSON for each repetition: seconds from open to close summed over the steps, those of write(), those
+ * of the whole loop, and the memory that a rank has taken at most, in bytes. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <math.h>
+#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#include <mpi.h>
 
 #ifdef WITH_HDF5
 #include <hdf5.h>
@@ -73,7 +73,8 @@ static void library_write(int step, const char* path) {
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS), transfer = H5Pcreate(H5P_DATASET_XFER);
   H5Pset_fapl_mpio(access, MPI_COMM_WORLD, MPI_INFO_NULL);
   H5Pset_dxpl_mpio(transfer, strcmp(work_.method, "independent") ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT);
-  const hid_t file = step == 0 ? H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access) : H5Fopen(path, H5F_ACC_RDWR, access);
+  const hid_t file =
+      step == 0 ? H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access) : H5Fopen(path, H5F_ACC_RDWR, access);
   if (file < 0) fail("H5Fcreate");
   const int dimensions = work_.is_box ? 3 : 1;
   hsize_t extent[3], start[3], count[3];
@@ -94,7 +95,8 @@ static void library_write(int step, const char* path) {
 
 static void dimension_text(char* text, const uint64_t numbers[3]) {
   if (work_.is_box) {
-    sprintf(text, "%llu,%llu,%llu", (unsigned long long)numbers[0], (unsigned long long)numbers[1], (unsigned long long)numbers[2]);
+    sprintf(text, "%llu,%llu,%llu", (unsigned long long)numbers[0], (unsigned long long)numbers[1],
+            (unsigned long long)numbers[2]);
   } else {
     sprintf(text, "%llu", (unsigned long long)numbers[0]);
   }
@@ -198,11 +200,19 @@ static double peak_memory(void) {
 
 static void read_arguments(char** argv) {
   const char* name = argv[1];
-  work_ = (struct workload){.name = name, .method = argv[2], .parameters = argv[3], .directory = argv[4],
-                            .elements = strtoull(argv[5], NULL, 10) / sizeof(double), .steps = atoi(argv[6]),
-                            .repeat = atoi(argv[7]), .compute = atof(argv[8])};
+  work_ = (struct workload){.name = name,
+                            .method = argv[2],
+                            .parameters = argv[3],
+                            .directory = argv[4],
+                            .elements = strtoull(argv[5], NULL, 10) / sizeof(double),
+                            .steps = atoi(argv[6]),
+                            .repeat = atoi(argv[7]),
+                            .compute = atof(argv[8])};
   work_.is_box = strcmp(name, "s3d") == 0;
-  work_.variables = strcmp(name, "gts") == 0 ? 5 : strcmp(name, "chimera") == 0 ? 1000 : strcmp(name, "xgc") == 0 ? 50 : 16;
+  work_.variables = strcmp(name, "gts") == 0       ? 5
+                    : strcmp(name, "chimera") == 0 ? 1000
+                    : strcmp(name, "xgc") == 0     ? 50
+                                                   : 16;
   if (work_.is_box) {
     const uint64_t side = (uint64_t)llround(cbrt((double)work_.elements));
     work_.elements = side * side * side;
@@ -221,7 +231,8 @@ int main(int argc, char** argv) {
   const uint64_t count = (uint64_t)work_.variables * work_.elements;
   values_ = malloc(count * sizeof *values_);
   if (!values_) fail("malloc");
-  for (uint64_t i = 0; i < count; ++i) values_[i] = sin((double)i * 0.001) * (rank_ + 1) + (double)(i * 2654435761u % 4096) * 1e-6;
+  for (uint64_t i = 0; i < count; ++i)
+    values_[i] = sin((double)i * 0.001) * (rank_ + 1) + (double)(i * 2654435761u % 4096) * 1e-6;
 
   const int is_none = strcmp(work_.method, "none") == 0;
   if (!is_none) library_begin();
@@ -237,8 +248,9 @@ int main(int argc, char** argv) {
     remove_old(plain);
     const double memory = peak_memory();
     if (rank_ == 0)
-      printf("{\"seconds\": %.6f, \"plain\": %.6f, \"whole\": %.6f, \"memory\": %.0f, \"data\": %.0f}\n", seconds, raw, loop,
-             memory, (double)count * sizeof *values_), fflush(stdout);
+      printf("{\"seconds\": %.6f, \"plain\": %.6f, \"whole\": %.6f, \"memory\": %.0f, \"data\": %.0f}\n", seconds, raw,
+             loop, memory, (double)count * sizeof *values_),
+          fflush(stdout);
   }
   if (!is_none) library_end();
   free(values_);

@@ -1,5 +1,6 @@
-// adaptable_dump FILE [--values]: everything that a file of process groups says, as JSON, for tests that compare it
-// with what others read. Exits with 1 and a message if anything cannot be read.
+// adaptable_dump FILE [--values | --bytes]: everything that a file of process groups says, as JSON, for tests that
+// compare it with what others read; --bytes: with the bytes of all values in hexadecimal. Exits with 1 and a message if
+// anything cannot be read.
 #include <cmath>
 #include <complex>
 #include <cstdio>
@@ -27,19 +28,23 @@ Json number(double value) {
   return value;
 }
 
-Json text(std::span<const std::byte> bytes) {
+std::string hexadecimal(std::span<const std::byte> bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
   std::string hex;
   for (const std::byte b : bytes) {
-    if (std::to_integer<unsigned>(b) >= 128) hex = "hex:";
-  }
-  if (hex.empty()) return std::string(as_text(bytes));
-  for (const std::byte b : bytes) {
-    char digits[3];
-    std::snprintf(digits, sizeof digits, "%02x", std::to_integer<unsigned>(b));
-    hex += digits;
+    hex += kDigits[std::to_integer<unsigned>(b) >> 4];
+    hex += kDigits[std::to_integer<unsigned>(b) & 15];
   }
   return hex;
 }
+
+Json text(std::span<const std::byte> bytes) {
+  for (const std::byte b : bytes)
+    if (std::to_integer<unsigned>(b) >= 128) return "hex:" + hexadecimal(bytes);
+  return std::string(as_text(bytes));
+}
+
+enum class Shown { values_of_scalars, values, bytes };
 
 // A float prints with as many digits as tell it from all others, not as the double nearest to it.
 Json element(io::ValueType type, const std::byte* at) {
@@ -112,7 +117,7 @@ Json attribute(const io::AttributeValue& value) {
   return json;
 }
 
-Result<Json> block_of(const io::StoredPart& part, size_t i, bool with_values) {
+Result<Json> block_of(const io::StoredPart& part, size_t i, Shown shown) {
   const io::Block& block = part.group().blocks[i];
   Json json = {{"name", block.name},
                {"type", io::to_string(block.type)},
@@ -130,11 +135,12 @@ Result<Json> block_of(const io::StoredPart& part, size_t i, bool with_values) {
   }
   Bytes bytes(part.bytes(i));
   FOREBAY_CHECK(part.read(i, bytes));
-  if (with_values || !block.is_array) json["values"] = values(block.type, bytes);
+  if (shown == Shown::bytes) json["hex"] = hexadecimal(bytes);
+  if (shown == Shown::values || !block.is_array) json["values"] = values(block.type, bytes);
   return json;
 }
 
-Result<Json> part_of(const io::FileReader& reader, size_t number, bool with_values) {
+Result<Json> part_of(const io::FileReader& reader, size_t number, Shown shown) {
   const io::ListedPart& listed = reader.listing().parts[number];
   FOREBAY_TRY(const io::StoredPart part, reader.open_part(number));
   const io::ProcessGroup& group = part.group();
@@ -147,14 +153,14 @@ Result<Json> part_of(const io::FileReader& reader, size_t number, bool with_valu
                {"offset", listed.offset},
                {"bytes", listed.bytes}};
   for (size_t i = 0; i < group.blocks.size(); ++i) {
-    FOREBAY_TRY(Json block, block_of(part, i, with_values));
+    FOREBAY_TRY(Json block, block_of(part, i, shown));
     json["blocks"].push_back(std::move(block));
   }
   for (const io::AttributeValue& value : group.attributes) json["attributes"].push_back(attribute(value));
   return json;
 }
 
-Result<Json> dump(const std::string& path, bool with_values) {
+Result<Json> dump(const std::string& path, Shown shown) {
   FOREBAY_TRY(const auto reader, io::FileReader::open(path, uint64_t{1} << 30));
   const io::Listing& listing = reader->listing();
   Json json = {{"steps", reader->steps()},   {"torn", reader->is_torn()},   {"groups", Json::array()},
@@ -180,7 +186,7 @@ Result<Json> dump(const std::string& path, bool with_values) {
     json["attributes"].push_back(std::move(one));
   }
   for (size_t i = 0; i < listing.parts.size(); ++i) {
-    FOREBAY_TRY(Json part, part_of(*reader, i, with_values));
+    FOREBAY_TRY(Json part, part_of(*reader, i, shown));
     json["parts"].push_back(std::move(part));
   }
   return json;
@@ -189,11 +195,14 @@ Result<Json> dump(const std::string& path, bool with_values) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2 || argc > 3 || (argc == 3 && std::strcmp(argv[2], "--values") != 0)) {
-    std::fputs("usage: adaptable_dump FILE [--values]\n", stderr);
+  const std::string option = argc == 3 ? argv[2] : "";
+  if (argc < 2 || argc > 3 || (argc == 3 && option != "--values" && option != "--bytes")) {
+    std::fputs("usage: adaptable_dump FILE [--values | --bytes]\n", stderr);
     return 2;
   }
-  const auto json = dump(argv[1], argc == 3);
+  const auto json = dump(argv[1], option == "--values"  ? Shown::values
+                                  : option == "--bytes" ? Shown::bytes
+                                                        : Shown::values_of_scalars);
   if (!json) {
     std::fprintf(stderr, "adaptable_dump: %s\n", json.error().message().c_str());
     return 1;
