@@ -114,7 +114,7 @@ Result<void> SharedFile::open_here() {
 Outcome<std::vector<EncodedPart>> SharedFile::encode(std::span<const ProcessGroup> groups, uint64_t& bytes) {
   std::vector<EncodedPart> parts;
   for (const ProcessGroup& group : groups) {
-    FOREBAY_TRY(EncodedPart part, EncodedPart::make(group, {container_id_, salt_++}));
+    FOREBAY_TRY(EncodedPart part, EncodedPart::make(group, {container_id_, salt_++}, settings_.parts));
     bytes += part.bytes();
     parts.push_back(std::move(part));
   }

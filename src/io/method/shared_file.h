@@ -20,6 +20,7 @@ struct FillSettings {
   uint64_t alignment = 1;   // of what each rank writes, in bytes
   uint32_t openers = 64;    // ranks that open the file at once
   bool is_durable = false;  // bytes are on the disk when a step is visible
+  PartOptions parts;
 };
 
 // Rank 0 begins the file and makes steps visible; each rank writes at places of its own. A new file lies at `path` with
