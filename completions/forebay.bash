@@ -25,7 +25,7 @@ _forebay() {
     cur=${COMP_WORDS[COMP_CWORD]}
     prev=${COMP_WORDS[COMP_CWORD - 1]}
   fi
-  local verbs='pack restore ls info verify extract advise repair prune diff lockd locks plan run watch status settle stop agent aggregator fetch doctor help'
+  local verbs='pack restore ls info verify extract advise repair prune diff lockd locks plan run watch status settle stop agent aggregator fetch doctor config help'
   if ((COMP_CWORD == 1)); then
     mapfile -t COMPREPLY < <(compgen -W "$verbs --help --version" -- "$cur")
     return
@@ -115,6 +115,7 @@ _forebay() {
       options+=' --profile --groups --buffer --margin --memory --threads'
       ;;
     doctor) options+=' --store --stage --rendezvous' ;;
+    config) options+=' --output --old-reads' ;;
     run)
       options+=" --store --series --stage --nodes-file --aggregators --aggregator-nodes --launcher --deadline --drain-before --rendezvous --relaunch"
       options+=" --spares --ranks --hang-timeout --set-interval --node-timeout"

@@ -61,6 +61,7 @@ std::unique_ptr<Verb> make_agent();
 std::unique_ptr<Verb> make_aggregator();
 std::unique_ptr<Verb> make_fetch();
 std::unique_ptr<Verb> make_plan();
+std::unique_ptr<Verb> make_config();
 std::unique_ptr<Verb> make_doctor();
 
 // All verbs, in the order of `forebay --help`.

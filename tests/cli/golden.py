@@ -14,7 +14,7 @@ GOLDEN = Path(__file__).resolve().parent / "golden"
 VERBS = (
     "pack", "restore", "ls", "info", "verify", "extract", "advise", "repair", "prune", "diff", "lockd", "locks", "plan",
     "run", "watch", "status", "settle", "stop", "agent", "aggregator", "fetch",
-    "doctor",
+    "doctor", "config",
 )  # fmt: skip
 
 CASES = {
@@ -60,6 +60,9 @@ CASES = {
         ["locks", "nonsense"],
         ["locks", "unix:@a", "unix:@b"],
         ["plan"],
+        ["config"],
+        ["config", "chekc", "F"],
+        ["config", "check", "missing.xml"],
         ["agent", "--rendezvous", "R"],
         ["agent", "--stage", "D"],
         ["agent", "--stage", "D", "--rendezvous", "R", "--complete", "soon"],

@@ -61,7 +61,7 @@ class IncludeWriter {
                        call("adios_group_size", {"adios_handle", "adios_groupsize", of("adios_totalsize")});
     for (const VariableDefinition& variable : group_.variables) {
       if (!variable.read) continue;
-      const std::string expression = read_expression(variable);
+      const std::string expression = variable.gread.empty() ? variable.name : variable.gread;
       text += assignment("adios_buf_size", bytes(variable, is_fortran_ ? "len(" + expression + ")" : "2147483648"));
       text += call("adios_read",
                    {"adios_handle", quoted(variable.full_name()), argument(variable, expression), "adios_buf_size"});

@@ -58,8 +58,8 @@ TEST(Includes, ReadArraysOrAllVariables) {
   EXPECT_EQ(reading_include(group_of("Fortran", kVariables), ReadStyle::calls),
             "adios_groupsize = 0\nadios_totalsize = 0\n"
             "call adios_group_size (adios_handle, adios_groupsize, adios_totalsize, adios_err)\n"
-            "adios_buf_size = 4_8\ncall adios_read (adios_handle, \"/aux/nx\", p%nx, adios_buf_size, adios_err)\n"
-            "adios_buf_size = len(text)\ncall adios_read (adios_handle, \"s\", text, adios_buf_size, adios_err)\n"
+            "adios_buf_size = 4_8\ncall adios_read (adios_handle, \"/aux/nx\", nx, adios_buf_size, adios_err)\n"
+            "adios_buf_size = len(s)\ncall adios_read (adios_handle, \"s\", s, adios_buf_size, adios_err)\n"
             "adios_buf_size = 16_8 * (2) * (p%nx)\n"
             "call adios_read (adios_handle, \"c\", z, adios_buf_size, adios_err)\n");
 }
