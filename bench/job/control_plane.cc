@@ -223,7 +223,7 @@ class Job {
 
   void perform(const LookUp& command) { answer(LookedUp{command.set, std::vector<StoredSet>{}}); }
   void perform(const Stage& command) {
-    answer(Staged{command.set, StagedPlace{.name = command.name, .directory = "/store/staging/" + command.name}});
+    answer(Staged{command.set, StagedPlace{.name = command.name, .staged = "staged-" + command.name}});
   }
   void perform(const Commit& command) { answer(Committed{command.set, {}}); }
   void perform(const Abandon&) {}
@@ -234,7 +234,7 @@ class Job {
     manifest.group_size = options().group_size;
     for (uint64_t i = 0; i * manifest.group_size < manifest.ranks; ++i)
       manifest.containers.push_back({.name = fmt::format("{:05}.fbc", i), .bytes = 1, .files = 1});
-    answer(ListedSets{std::vector<store::SetInfo>{{"ckpt", "/store/sets/ckpt", manifest}}});
+    answer(ListedSets{std::vector<store::SetInfo>{{"ckpt", {}, manifest}}});
   }
 
   static CoordinatorOptions options() {

@@ -9,6 +9,7 @@
 #include "cli/series.h"
 #include "cli/text.h"
 #include "cli/units.h"
+#include "store/series.h"
 
 namespace forebay::cli {
 
@@ -75,9 +76,15 @@ void declare_threads(Syntax& syntax, engine::Resources& resources) {
 
 Result<store::SetInfo> find_set(const store::Store& store, const std::string& name, const std::string& series) {
   if (name != "latest") return store.find(name);
-  FOREBAY_TRY(const auto sets, sets_of_series(store, series));
-  for (const store::SetInfo& set : sets | std::views::reverse)
-    if (set.manifest) return set;
+  FOREBAY_TRY(const std::string wanted, series_or(series, ""));
+  FOREBAY_TRY(auto newest, store.choose([&](std::span<const store::SetInfo> all) -> Result<std::optional<std::string>> {
+    FOREBAY_TRY(const std::string chosen, store::choose_series(all, wanted, store.path()));
+    const auto sets = store::of_series(all, chosen);
+    for (const store::SetInfo& set : sets | std::views::reverse)
+      if (set.manifest) return set.name;
+    return std::nullopt;
+  }));
+  if (newest) return *std::move(newest);
   return fail(ErrorKind::not_found, "the store has no set that can be read", store.path());
 }
 

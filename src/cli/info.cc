@@ -16,6 +16,7 @@
 #include "cli/units.h"
 #include "cli/verb.h"
 #include "engine/set/each_container.h"
+#include "store/files.h"
 
 namespace forebay::cli {
 namespace {
@@ -286,7 +287,8 @@ class Info final : public Verb {
     engine::Resources resources = resources_.resolved();
     FOREBAY_TRY(resources.memory_bytes, engine::buffer_bytes(resources.memory_bytes));
     if (store_.empty() && operands_.size() == 1 && is_file(operands_[0])) {
-      FOREBAY_TRY(const auto container, engine::open_container(operands_[0], resources.memory_bytes));
+      FOREBAY_TRY(auto source, store::open_stored(operands_[0]));
+      FOREBAY_TRY(const auto container, engine::open_container(std::move(source), resources.memory_bytes));
       take(container);
       show(nullptr, console);
       return ExitCode::ok;

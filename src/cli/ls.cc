@@ -46,7 +46,7 @@ std::string created_text(const store::Manifest& manifest) {
 void print_line(const std::string& line) { fmt::print("{}\n", line); }
 
 Json json_set(const store::SetInfo& set) {
-  Json json = {{"name", json_text(set.name)}, {"directory", json_text(set.directory)}};
+  Json json = {{"name", json_text(set.name)}, {"directory", json_text(set.files.path())}};
   if (!set.manifest) {
     json.update(json_error(set.manifest.error()));
     return json;

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <optional>
 #include <ranges>
+#include <string_view>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -60,7 +62,7 @@ class Prune final : public Verb {
                   "use --keep-last N or --keep-every K");
     FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {0, 0}));
     FOREBAY_TRY(const auto store, store::Store::open(operands.store));
-    FOREBAY_TRY(const auto all, store.list());
+    FOREBAY_TRY(auto all, store.list());
     FOREBAY_TRY(const auto sets, all_or_series(store, all, series_));
     FOREBAY_CHECK(engine::buffer_bytes(resources_.resolved().memory_bytes));
     FOREBAY_TRY(const auto others, other_referrers(store, all));
@@ -71,7 +73,7 @@ class Prune final : public Verb {
       if (!added && all_series.size() == 1) return std::unexpected(added.error());
       if (!added) problems_.push_back({series, added.error()});
     }
-    if (!dry_run_) remove(store, plan);
+    if (!dry_run_) remove(store, std::move(all), plan);
     print(console, sets, plan);
     return problems_.empty() ? ExitCode::ok : ExitCode::damaged;
   }
@@ -106,21 +108,26 @@ class Prune final : public Verb {
   }
 
   // What cannot be removed does not keep the others: one that it refers to refuses to go, too.
-  void remove(const store::Store& store, store::PrunePlan& plan) {
-    std::erase_if(plan.removed, [&](const std::string& name) {
-      const auto removed = store.remove(name);
-      if (!removed) problems_.push_back({name, removed.error()});
-      return !removed;
-    });
+  void remove(const store::Store& store, std::vector<store::SetInfo> all, store::PrunePlan& plan) {
+    const auto results = store.remove(plan.removed, std::move(all));
+    std::vector<std::string> removed;
+    for (size_t i = 0; i < results.size(); ++i)
+      if (results[i])
+        removed.push_back(plan.removed[i]);
+      else
+        problems_.push_back({plan.removed[i], results[i].error()});
+    plan.removed = std::move(removed);
   }
 
   // Whether the policy, whichever set is the newest intact one, removes any: else nothing needs to be verified.
   bool may_remove_something(const std::vector<store::SetInfo>& sets) const {
-    return std::ranges::any_of(sets, [&](const store::SetInfo& set) {
-      if (!set.manifest) return false;
+    // With an older set as the newest intact one, fewer sets are too many.
+    for (const store::SetInfo& set : sets | std::views::reverse) {
+      if (!set.manifest) continue;
       const auto plan = store::to_prune(sets, retention_, set.name);
       return !plan.removed.empty() || !plan.needed.empty();
-    });
+    }
+    return false;
   }
 
   // The parents of the sets whose manifests do not tell: those that are being packed, and those that are damaged.
@@ -189,8 +196,9 @@ class Prune final : public Verb {
   void print(const Console& console, const std::vector<store::SetInfo>& sets, const Plan& plan) const {
     const std::vector<std::string>& removed = plan.removed;
     std::vector<std::string> kept;
+    const std::unordered_set<std::string_view> gone(removed.begin(), removed.end());
     for (const store::SetInfo& set : sets)
-      if (std::ranges::find(removed, set.name) == removed.end()) kept.push_back(set.name);
+      if (!gone.contains(set.name)) kept.push_back(set.name);
     if (console.json) {
       Json series = Json::array();
       for (const auto& [name, newest] : plan.newest_good)

@@ -127,7 +127,7 @@ class Verify final : public Verb {
   Result<ExitCode> run(const Console& console) override {
     FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {0, 1}));
     FOREBAY_TRY(const auto store, store::Store::open(operands.store));
-    FOREBAY_TRY(const auto all, store.list());
+    FOREBAY_TRY(const auto all, operands.own.empty() ? store.list() : store.outline());
     FOREBAY_TRY(const auto sets, chosen(operands, store, all));
     Json documents = Json::array();
     bool intact = true;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/byte_sink.h"
 #include "base/byte_source.h"
 #include "base/bytes.h"
 #include "base/catalogue.h"
@@ -86,10 +87,10 @@ struct FrameRecord {
 // recover() can use what is there: all parts that were ended, and what there is of the one that was not.
 class Writer {
  public:
-  // Creates `path`, which must not exist, and begins the first part. exists, no_space, permission or io otherwise;
-  // invalid_argument if `catalogue` is not valid() or `moment` not is_valid(), limit if it is too large for an index.
-  static Result<std::unique_ptr<Writer>> create(std::string path, const Catalogue& catalogue, const PlanSpec& plan,
-                                                const Moment& moment = {});
+  // Begins the first part in `sink`, which has taken nothing yet. Errors of the sink; invalid_argument if `catalogue`
+  // is not valid() or `moment` not is_valid(), limit if it is too large for an index.
+  static Result<std::unique_ptr<Writer>> create(std::unique_ptr<ByteSink> sink, const Catalogue& catalogue,
+                                                const PlanSpec& plan, const Moment& moment = {});
   ~Writer();
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
@@ -110,14 +111,14 @@ class Writer {
   // from 0 again. As create(); invalid_argument also if the part before has not ended.
   Result<void> begin_part(const Catalogue& catalogue, const PlanSpec& plan, const Moment& moment = {});
 
-  // Writes the list of parts, if there are several, and the trailer, makes everything durable (fsync) and closes the
-  // file. No call may follow. invalid_argument if the last part has not ended.
+  // Writes the list of parts, if there are several, and the trailer, and finishes the sink: everything is durable. No
+  // call may follow. invalid_argument if the last part has not ended.
   Result<void> finish();
 
   // end_part() and finish().
   Result<void> finish(std::vector<uint64_t> file_crcs, std::vector<Characteristics> characteristics);
 
-  // The size of the file so far.
+  // The size of the container so far.
   uint64_t bytes_written() const;
 
  private:
@@ -238,8 +239,8 @@ using LossyOfRecipe = std::function<std::optional<LossyNote>(std::span<const std
 Result<Recovered> recover(const ByteSource& source, uint64_t max_index_bytes, const FrameSizes& frame_sizes,
                           const LossyOfRecipe& lossy_of_recipe);
 
-// Writes what was recovered from `source` to a new container at `path`: payloads verbatim, lost frames skipped, the
+// Writes what was recovered from `source` to a new container: payloads verbatim, lost frames skipped, the
 // parts that are left numbered from 0. Errors as Writer's and read_frame()'s.
-Result<void> rewrite(const ByteSource& source, const Recovered& recovered, std::string path);
+Result<void> rewrite(const ByteSource& source, const Recovered& recovered, std::unique_ptr<ByteSink> sink);
 
 }  // namespace forebay::container

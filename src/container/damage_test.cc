@@ -114,7 +114,7 @@ void expect_recovers(const Bytes& bytes, const Sample& sample, const std::vector
   EXPECT_EQ(recovered->parts.at(0).index.characteristics.empty(), !index_is_left);
 
   const TempDir dir;
-  const auto rewritten = rewrite(source, *recovered, dir.file("new"));
+  const auto rewritten = rewrite(source, *recovered, *FileSink::create(dir.file("new")));
   ASSERT_TRUE(rewritten) << rewritten.error().message();
   const auto reader = open_bytes(read_file(dir.file("new")));
   ASSERT_TRUE(reader) << reader.error().message();
@@ -241,7 +241,8 @@ TEST_F(Recovery, OfACopyOfARewrittenContainerKeepsFramesLost) {
   bytes_[layout_.frames[1] + 20] ^= std::byte{4};
   const TempDir dir;
   const OwnedSource source(bytes_);
-  ASSERT_TRUE(rewrite(source, *recover(source, kIndexLimit, sizes_of(sample_), lossy_of(sample_)), dir.file("new")));
+  ASSERT_TRUE(rewrite(source, *recover(source, kIndexLimit, sizes_of(sample_), lossy_of(sample_)),
+                      *FileSink::create(dir.file("new"))));
   expect_recovers(read_file(dir.file("new")), sample_, {1}, true);
 }
 

@@ -28,7 +28,8 @@ Bytes repaired_bytes() {
   bytes.resize(bytes.size() - 100);
   const OwnedSource source(std::move(bytes));
   const TempDir dir;
-  EXPECT_TRUE(rewrite(source, *recover(source, kIndexLimit, sizes_of(sample), lossy_of(sample)), dir.file("new")));
+  EXPECT_TRUE(rewrite(source, *recover(source, kIndexLimit, sizes_of(sample), lossy_of(sample)),
+                      *FileSink::create(dir.file("new"))));
   return read_file(dir.file("new"));
 }
 

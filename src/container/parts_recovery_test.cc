@@ -92,7 +92,7 @@ TEST_F(PartsRecovery, RewritesWhatIsLeftAsAWholeContainer) {
   ASSERT_TRUE(recovered) << recovered.error().message();
   EXPECT_THAT(recovered->remarks, ElementsAre(HasSubstr("the index of part 3 is lost")));
   const TempDir dir;
-  const auto written = rewrite(source, *recovered, dir.file("new"));
+  const auto written = rewrite(source, *recovered, *FileSink::create(dir.file("new")));
   ASSERT_TRUE(written) << written.error().message();
   const auto parts = open_parts(read_file(dir.file("new")));
   ASSERT_TRUE(parts) << parts.error().message();
@@ -136,7 +136,7 @@ TEST_F(PartsRecovery, LosesAPartWithNeitherAlone) {
     }
     const TempDir dir;
     const OwnedSource source(bytes);
-    ASSERT_TRUE(rewrite(source, *recovered, dir.file("new")));
+    ASSERT_TRUE(rewrite(source, *recovered, *FileSink::create(dir.file("new"))));
     EXPECT_TRUE(verify(std::make_unique<OwnedSource>(read_file(dir.file("new")))));
   }
 }

@@ -79,7 +79,7 @@ TEST(PartsWriter, RefusesCallsOutOfTurn) {
   const TempDir dir;
   const FrameRecord frame{.number = 0, .recipe = {}, .chain = {}, .references = {}, .payload = {}, .lossy = {}};
   const auto kind_of = [](const Result<void>& result) { return result ? ErrorKind::internal : result.error().kind; };
-  const auto make = [&](const std::string& name) { return *Writer::create(dir.file(name), {}, {}); };
+  const auto make = [&](const std::string& name) { return *create_file(dir.file(name), {}, {}); };
   auto writer = make("a");
   EXPECT_EQ(kind_of(writer->begin_part({}, {})), ErrorKind::invalid_argument);
   EXPECT_EQ(kind_of(writer->finish()), ErrorKind::invalid_argument) << "an error must stick";
@@ -93,7 +93,7 @@ TEST(PartsWriter, RefusesCallsOutOfTurn) {
   writer = make("d");
   ASSERT_TRUE(writer->end_part({}, {}));
   EXPECT_EQ(kind_of(writer->end_part({}, {})), ErrorKind::invalid_argument);
-  const auto no_time = Writer::create(dir.file("e"), {}, {}, {.step = 1, .time = std::nan("")});
+  const auto no_time = create_file(dir.file("e"), {}, {}, {.step = 1, .time = std::nan("")});
   ASSERT_FALSE(no_time);
   EXPECT_EQ(no_time.error().kind, ErrorKind::invalid_argument);
 }

@@ -249,13 +249,13 @@ static Result<void> rewrite_frames(const ByteSource& source, const Index& index,
   return {};
 }
 
-Result<void> rewrite(const ByteSource& source, const Recovered& recovered, std::string path) {
+Result<void> rewrite(const ByteSource& source, const Recovered& recovered, std::unique_ptr<ByteSink> sink) {
   std::unique_ptr<Writer> writer;
   for (const auto& [index, lost] : recovered.parts) {
     if (!index.part.description.empty())
       return fail(ErrorKind::unsupported, "a file of process groups is mended in its place", source.name());
     if (!writer) {
-      FOREBAY_TRY(writer, Writer::create(path, index.catalogue, index.plan, index.part.moment));
+      FOREBAY_TRY(writer, Writer::create(std::move(sink), index.catalogue, index.plan, index.part.moment));
     } else {
       FOREBAY_CHECK(writer->begin_part(index.catalogue, index.plan, index.part.moment));
     }

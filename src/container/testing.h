@@ -9,6 +9,7 @@
 
 #include "base/byte_source.h"
 #include "base/bytes.h"
+#include "base/posix/file_sink.h"
 #include "container/container.h"
 
 namespace forebay::container::testing {
@@ -66,6 +67,10 @@ Sample random_sample(uint32_t seed);
 
 // `files` files of `variables` variables of 9 KB each: the large case of docs/benchmarks.md.
 Sample large_sample(size_t files, size_t variables);
+
+// Begins a container in a new file.
+Result<std::unique_ptr<Writer>> create_file(const std::string& path, const Catalogue& catalogue, const PlanSpec& plan,
+                                            const Moment& moment = {});
 
 // Writes `sample`, whose frames are appended in `order` (all in theirs if empty).
 Result<void> write_sample(const Sample& sample, const std::string& path, std::vector<uint32_t> order = {});

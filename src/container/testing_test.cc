@@ -274,19 +274,25 @@ Result<void> append_frame(Writer& writer, const Sample& sample, uint32_t number)
 
 }  // namespace
 
+Result<std::unique_ptr<Writer>> create_file(const std::string& path, const Catalogue& catalogue, const PlanSpec& plan,
+                                            const Moment& moment) {
+  FOREBAY_TRY(auto sink, FileSink::create(path));
+  return Writer::create(std::move(sink), catalogue, plan, moment);
+}
+
 Result<void> write_sample(const Sample& sample, const std::string& path, std::vector<uint32_t> order) {
   if (order.empty()) {
     order.resize(sample.frames.size());
     std::iota(order.begin(), order.end(), 0);
   }
-  FOREBAY_TRY(const auto writer, Writer::create(path, sample.catalogue, sample.plan, sample.moment));
+  FOREBAY_TRY(const auto writer, create_file(path, sample.catalogue, sample.plan, sample.moment));
   for (const uint32_t number : order) FOREBAY_CHECK(append_frame(*writer, sample, number));
   FOREBAY_CHECK(writer->finish(sample.file_crcs, sample.characteristics));
   return {};
 }
 
 Result<void> write_parts(std::span<const Sample> parts, const std::string& path) {
-  FOREBAY_TRY(const auto writer, Writer::create(path, parts[0].catalogue, parts[0].plan, parts[0].moment));
+  FOREBAY_TRY(const auto writer, create_file(path, parts[0].catalogue, parts[0].plan, parts[0].moment));
   for (size_t i = 0; i < parts.size(); ++i) {
     const Sample& part = parts[i];
     if (i > 0) FOREBAY_CHECK(writer->begin_part(part.catalogue, part.plan, part.moment));

@@ -1,10 +1,6 @@
-#include <algorithm>
-#include <cerrno>
+#include <array>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "base/checksum.h"
 #include "container/container.h"
@@ -14,79 +10,10 @@
 
 namespace forebay::container {
 
-namespace {
-
-// A file that is written front to back.
-class OutputFile {
- public:
-  explicit OutputFile(std::string path) : path_(std::move(path)) {}
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
-  ~OutputFile() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-
-  Result<void> create() {
-    fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    return fd_ < 0 ? fail_errno(errno, "create", path_) : Result<void>();
-  }
-
-  template <size_t N>
-  Result<void> write(std::array<std::span<const std::byte>, N> parts) {
-    std::array<iovec, N> vectors;
-    for (size_t i = 0; i < N; ++i) vectors[i] = {const_cast<std::byte*>(parts[i].data()), parts[i].size()};
-    std::span<iovec> rest(vectors);
-    while (true) {
-      while (!rest.empty() && rest.front().iov_len == 0) rest = rest.subspan(1);
-      if (rest.empty()) return {};
-      const ssize_t written = ::writev(fd_, rest.data(), static_cast<int>(rest.size()));
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return fail_errno(errno, "write", path_);
-      advance(rest, static_cast<size_t>(written));
-      start_writeback();
-    }
-  }
-
-  Result<void> sync_and_close() {
-    if (::fsync(fd_) != 0) return fail_errno(errno, "fsync", path_);
-    const int status = ::close(std::exchange(fd_, -1));
-    return status != 0 ? fail_errno(errno, "close", path_) : Result<void>();
-  }
-
-  uint64_t size() const { return size_; }
-  const std::string& path() const { return path_; }
-
- private:
-  // Sends what was written on its way to the disk, so that fsync() at the end has little left to wait for. It is only a
-  // hint: a failure shows at fsync().
-  void start_writeback() {
-    constexpr uint64_t kBatch = 8 << 20;
-    if (size_ - sent_ < kBatch) return;
-    (void)::sync_file_range(fd_, static_cast<off_t>(sent_), static_cast<off_t>(size_ - sent_), SYNC_FILE_RANGE_WRITE);
-    sent_ = size_;
-  }
-
-  void advance(std::span<iovec> rest, size_t written) {
-    size_ += written;
-    for (iovec& vector : rest) {
-      const size_t part = std::min(written, vector.iov_len);
-      vector.iov_base = static_cast<std::byte*>(vector.iov_base) + part;
-      vector.iov_len -= part;
-      written -= part;
-    }
-  }
-
-  std::string path_;
-  int fd_ = -1;
-  uint64_t size_ = 0, sent_ = 0;
-};
-
-}  // namespace
-
 struct Writer::State {
   using Piece = std::span<const std::byte>;
 
-  explicit State(std::string path) : file(std::move(path)) {}
+  explicit State(std::unique_ptr<ByteSink> to) : sink(std::move(to)) {}
 
   static auto record_header(RecordType type, uint64_t id, Piece meta, uint64_t payload_bytes, uint64_t payload_hash) {
     return encode(RecordHeader{.id = id,
@@ -105,13 +32,12 @@ struct Writer::State {
     std::array<std::byte, kFileHeaderBytes> file_header = encode_file_header();
     Piece before;
     if (parts.empty()) {
-      FOREBAY_CHECK(file.create());
       first_id = begun.id();
       before = file_header;
     }
-    part_offset = file.size() + before.size();
+    part_offset = sink->size() + before.size();
     const auto header = record_header(RecordType::head, begun.id(), {}, begun.head().size(), begun.id());
-    FOREBAY_CHECK(file.write(std::array<Piece, 3>{before, Piece(header), Piece(begun.head())}));
+    FOREBAY_CHECK(sink->append(std::array<Piece, 3>{before, Piece(header), Piece(begun.head())}));
     draft = std::move(begun);
     return {};
   }
@@ -120,7 +46,7 @@ struct Writer::State {
 
   Result<void> append(const FrameRecord& frame) {
     FOREBAY_CHECK(check_begun());
-    FOREBAY_TRY(const FrameEntry* const entry, draft->append(frame, file.size()));
+    FOREBAY_TRY(const FrameEntry* const entry, draft->append(frame, sink->size()));
     const Bytes meta = encode(FrameMeta{.number = frame.number,
                                         .raw_bytes = frame.raw_bytes,
                                         .raw_hash = frame.raw_hash,
@@ -128,7 +54,7 @@ struct Writer::State {
                                         .recipe = frame.recipe,
                                         .chain = frame.chain});
     const auto header = record_header(RecordType::frame, draft->id(), meta, frame.payload.size(), entry->encoded_hash);
-    return file.write(std::array<Piece, 3>{Piece(header), Piece(meta), Piece(frame.payload)});
+    return sink->append(std::array<Piece, 3>{Piece(header), Piece(meta), Piece(frame.payload)});
   }
 
   Result<void> skip(uint32_t number, uint64_t raw_bytes) {
@@ -156,8 +82,8 @@ struct Writer::State {
 
   Result<LastRecord> write_record(RecordType type, uint64_t id, Piece meta, const Bytes& payload) {
     const auto header = record_header(type, id, meta, payload.size(), hash64(payload));
-    const LastRecord record{file.size(), header.size() + meta.size() + payload.size(), header_hash(header)};
-    FOREBAY_CHECK(file.write(std::array<Piece, 3>{Piece(header), meta, Piece(payload)}));
+    const LastRecord record{sink->size(), header.size() + meta.size() + payload.size(), header_hash(header)};
+    FOREBAY_CHECK(sink->append(std::array<Piece, 3>{Piece(header), meta, Piece(payload)}));
     return record;
   }
 
@@ -173,10 +99,10 @@ struct Writer::State {
                                         .last_offset = last.offset,
                                         .last_bytes = last.bytes,
                                         .last_hash = last.hash,
-                                        .file_bytes = file.size() + kTrailerBytes,
+                                        .file_bytes = sink->size() + kTrailerBytes,
                                         .features = has_list ? kHasParts : 0});
-    FOREBAY_CHECK(file.write(std::array<Piece, 1>{Piece(trailer)}));
-    return file.sync_and_close();
+    FOREBAY_CHECK(sink->append(std::array<Piece, 1>{Piece(trailer)}));
+    return sink->finish();
   }
 
   // Runs `step` unless an earlier one failed; remembers its error, with the path.
@@ -185,13 +111,13 @@ struct Writer::State {
     if (error) return std::unexpected(*error);
     Result<void> result = step();
     if (!result) {
-      if (result.error().path.empty()) result.error().path = file.path();
+      if (result.error().path.empty()) result.error().path = sink->name();
       error = result.error();
     }
     return result;
   }
 
-  OutputFile file;
+  const std::unique_ptr<ByteSink> sink;
   std::vector<PartEntry> parts;    // that have ended
   std::optional<PartDraft> draft;  // of the part that has not
   uint64_t part_offset = 0;        // of its head
@@ -202,9 +128,9 @@ struct Writer::State {
 Writer::Writer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Writer::~Writer() = default;
 
-Result<std::unique_ptr<Writer>> Writer::create(std::string path, const Catalogue& catalogue, const PlanSpec& plan,
-                                               const Moment& moment) {
-  auto state = std::make_unique<State>(std::move(path));
+Result<std::unique_ptr<Writer>> Writer::create(std::unique_ptr<ByteSink> sink, const Catalogue& catalogue,
+                                               const PlanSpec& plan, const Moment& moment) {
+  auto state = std::make_unique<State>(std::move(sink));
   FOREBAY_CHECK(state->run([&] { return state->begin_part(catalogue, plan, moment); }));
   return std::unique_ptr<Writer>(new Writer(std::move(state)));
 }
@@ -234,6 +160,6 @@ Result<void> Writer::finish(std::vector<uint64_t> file_crcs, std::vector<Charact
   return finish();
 }
 
-uint64_t Writer::bytes_written() const { return state_->file.size(); }
+uint64_t Writer::bytes_written() const { return state_->sink->size(); }
 
 }  // namespace forebay::container

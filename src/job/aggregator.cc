@@ -190,6 +190,7 @@ Result<void> run_aggregator(const AggregatorOptions& options, std::stop_token st
   if (options.listening) options.listening(hub->addresses());
 
   WorkerOptions worker = options.worker;
+  worker.store = options.store;
   worker.credentials = credentials;
   worker.node = node;
   Aggregator aggregator(*hub, options, std::move(worker), log);

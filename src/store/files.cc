@@ -95,10 +95,15 @@ Result<std::unique_ptr<FileSource>> open_stored(const std::string& path) {
 
 Result<std::string> read_text(const std::string& path, uint64_t most) {
   FOREBAY_TRY(const auto source, open_stored(path));
-  const uint64_t size = source->size();
-  if (size > most) return fail(ErrorKind::limit, fmt::format("{} bytes where {} is the most", size, most), path);
+  return read_text(*source, most);
+}
+
+Result<std::string> read_text(const ByteSource& source, uint64_t most) {
+  const uint64_t size = source.size();
+  if (size > most)
+    return fail(ErrorKind::limit, fmt::format("{} bytes where {} is the most", size, most), source.name());
   std::string text(size, '\0');
-  FOREBAY_CHECK(source->read_at(0, std::as_writable_bytes(std::span(text))));
+  FOREBAY_CHECK(source.read_at(0, std::as_writable_bytes(std::span(text))));
   return text;
 }
 

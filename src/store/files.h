@@ -47,6 +47,7 @@ Result<std::unique_ptr<FileSource>> open_stored(const std::string& path);
 
 // The content of a regular file. limit if it is larger than `most`; otherwise as open_stored().
 Result<std::string> read_text(const std::string& path, uint64_t most);
+Result<std::string> read_text(const ByteSource& source, uint64_t most);
 
 // rename() that never replaces: exists if `to` is there. Where the file system offers neither that nor hard links, a
 // file that appears at `to` in the same instant is replaced, as is an empty directory by a directory. The names are

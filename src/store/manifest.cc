@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/checksum.h"
+#include "store/manifest_json.h"
 #include "store/sealed_text.h"
 #include "store/series.h"
 #include "store/store.h"
@@ -230,7 +231,7 @@ uint64_t Manifest::bytes() const { return sum(*this, &ContainerEntry::bytes); }
 uint64_t Manifest::raw_bytes() const { return sum(*this, &ContainerEntry::raw_bytes); }
 uint64_t Manifest::files() const { return sum(*this, &ContainerEntry::files); }
 
-std::string serialise(const Manifest& manifest) {
+json to_json(const Manifest& manifest) {
   json containers = json::array();
   for (const ContainerEntry& container : manifest.containers) containers.push_back(json_container(container));
   json body = {{"version", manifest.parents.empty() ? kVersionWithoutParents : kVersion},
@@ -255,11 +256,17 @@ std::string serialise(const Manifest& manifest) {
     body["since_full"] = manifest.since_full;
   }
   put_origin(manifest.origin, body);
-  return seal(kTag, body);
+  return body;
 }
+
+std::string serialise(const Manifest& manifest) { return seal(kTag, to_json(manifest)); }
 
 Result<Manifest> parse_manifest(std::string_view text, const std::string& path) {
   FOREBAY_TRY(const json body, unseal(kTag, text, kVersion, path));
+  return manifest_from_json(body, path);
+}
+
+Result<Manifest> manifest_from_json(const json& body, const std::string& path) {
   Manifest manifest;
   Members members(body);
   members.read("name", manifest.name);

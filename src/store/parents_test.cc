@@ -26,7 +26,7 @@ class ParentsTest : public TempTest {
   Manifest commit_on(const Store& store, const std::string& name, const std::vector<ParentEntry>& parents) const {
     const auto staged = value(store.stage(name));
     check(staged->announce(parents));
-    const Manifest manifest = with_parents(write_containers(staged->directory(), name, {{}, 77}), parents);
+    const Manifest manifest = with_parents(write_containers(staged->containers(), name, {{}, 77}), parents);
     check(staged->commit(manifest));
     return manifest;
   }
@@ -93,7 +93,7 @@ TEST_F(ParentsTest, WhatGoesMeanwhileIsNoticed) {
   const Manifest a = commit_set(store, "a", {{}, 5});
   const auto staged = value(store.stage("b"));
   check(staged->announce(std::vector{parent_of(a)}));
-  const Manifest b = with_parents(write_containers(staged->directory(), "b"), {parent_of(a)});
+  const Manifest b = with_parents(write_containers(staged->containers(), "b"), {parent_of(a)});
   check(remove_tree(AT_FDCWD, path("store/sets/a"), "a"));
   const Error gone = error(staged->commit(b));
   EXPECT_EQ(gone.kind, ErrorKind::changed);
@@ -106,7 +106,7 @@ TEST_F(ParentsTest, WhatIsReplacedMeanwhileIsNoticed) {
   const Manifest a = commit_set(store, "a", {{}, 5});
   const auto staged = value(store.stage("b"));
   check(staged->announce(std::vector{parent_of(a)}));
-  const Manifest b = with_parents(write_containers(staged->directory(), "b"), {parent_of(a)});
+  const Manifest b = with_parents(write_containers(staged->containers(), "b"), {parent_of(a)});
   check(remove_tree(AT_FDCWD, path("store/sets/a"), "a"));
   commit_set(store, "a", {{}, 6});
   EXPECT_EQ(error(staged->commit(b)).kind, ErrorKind::changed);
@@ -116,7 +116,7 @@ TEST_F(ParentsTest, WhatIsReplacedMeanwhileIsNoticed) {
 
 SetInfo set_of(const std::string& name, int64_t created_ns, std::vector<ParentEntry> parents = {}) {
   Manifest manifest{.name = name, .created_ns = created_ns};
-  return {name, "sets/" + name, with_parents(std::move(manifest), std::move(parents))};
+  return {name, {}, with_parents(std::move(manifest), std::move(parents))};
 }
 
 ParentEntry parent(const std::string& name, int64_t created_ns) { return {.name = name, .created_ns = created_ns}; }

@@ -14,10 +14,10 @@ SetInfo set_of(const std::string& name, std::optional<int64_t> step, int64_t cre
   manifest.name = name;
   manifest.step = step;
   manifest.created_ns = created_ns;
-  return {name, "sets/" + name, std::move(manifest)};
+  return {name, {}, std::move(manifest)};
 }
 
-SetInfo unreadable(const std::string& name) { return {name, "sets/" + name, fail(ErrorKind::corrupt, "damaged")}; }
+SetInfo unreadable(const std::string& name) { return {name, {}, fail(ErrorKind::corrupt, "damaged")}; }
 
 TEST(Order, StepsThenTimesMerged) {
   std::vector<SetInfo> sets = {set_of("s3", 3, 10),   set_of("s1", 1, 30), set_of("t20", {}, 20), unreadable("z"),

@@ -19,7 +19,8 @@ static std::unexpected<Error> damaged(const std::string& path, std::string what)
   return fail(ErrorKind::corrupt, std::move(what), path, {}, "put the file back from a copy");
 }
 
-Result<json> unseal(std::string_view tag, std::string_view text, uint64_t newest_version, const std::string& path) {
+Result<json> unseal(std::string_view tag, std::string_view text, uint64_t newest_version, const std::string& path,
+                    int most_depth) {
   const size_t line_end = text.find('\n');
   if (line_end == std::string_view::npos || !text.starts_with(tag))
     return damaged(path, fmt::format("does not begin with '{}'", tag));
@@ -27,7 +28,7 @@ Result<json> unseal(std::string_view tag, std::string_view text, uint64_t newest
   if (text.substr(0, line_end) != fmt::format("{} {}", tag, hash128_hex(as_bytes(rest))))
     return damaged(path, "the content does not match its checksum");
   // Depth and the size of the text bound what the parser allocates.
-  const auto is_shallow = [](int depth, json::parse_event_t, json&) { return depth <= kMaxJsonDepth; };
+  const auto is_shallow = [&](int depth, json::parse_event_t, json&) { return depth <= most_depth; };
   json body = json::parse(rest, is_shallow, false);
   if (!body.is_object()) return damaged(path, "is not a JSON object");
   const auto version = body.find("version");

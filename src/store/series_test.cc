@@ -13,10 +13,10 @@ using testing::HasSubstr;
 SetInfo set(const std::string& name, const std::string& series) {
   Manifest manifest{.name = name};
   manifest.origin.series = series;
-  return {name, "/store/sets/" + name, manifest};
+  return {name, {}, manifest};
 }
 
-SetInfo damaged(const std::string& name) { return {name, "/store/sets/" + name, fail(ErrorKind::corrupt, "bad")}; }
+SetInfo damaged(const std::string& name) { return {name, {}, fail(ErrorKind::corrupt, "bad")}; }
 
 TEST(Series, HasItsSetsAndThoseThatCannotBeRead) {
   const std::vector<SetInfo> sets = {damaged("x"), set("a", "one"), set("b", "two"), set("c", "one")};

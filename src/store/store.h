@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,6 +12,7 @@
 
 #include "base/byte_source.h"
 #include "base/error.h"
+#include "store/backend.h"
 
 namespace forebay::store {
 
@@ -84,46 +86,98 @@ struct Manifest {
 std::string serialise(const Manifest& manifest);
 Result<Manifest> parse_manifest(std::string_view text, const std::string& path);
 
-// A set being written: a staging directory inside the store that no reader looks at. If it is destroyed without
-// commit(), or its process dies, nothing of it becomes visible; Store::open_for_writing() removes what the dead left.
-// The process that staged the set holds the staging directory's lock and is the one to commit; other processes, on any
-// node, may write containers into directory() as long as it lives.
+// A set being written, which no reader sees. If it is destroyed without commit(), or its process dies, nothing of it
+// becomes visible; Store::open_for_writing() removes what the dead left. The process that staged the set is the one to
+// commit; other processes, on any node, may write containers into it (Store::join()) as long as it lives.
 class StagedSet {
  public:
-  virtual ~StagedSet() = default;
-  // Where to write the containers. They must be durable (fsync) before commit().
-  virtual const std::string& directory() const = 0;
+  StagedSet(std::shared_ptr<const Backend> backend, std::string name, std::unique_ptr<Staging> staging);
+
+  // By which other processes join the set: Store::join().
+  const std::string& id() const { return staging_->id(); }
+
+  // What the containers are written into. They must be finished before commit().
+  StagedContainers& containers() { return *staging_; }
+
   // Tells everybody that the set will refer to these sets, some of them perhaps: from now on remove() refuses them, and
   // commit() fails with changed if one that the manifest lists was removed or replaced all the same. changed if one of
   // them is not there now. To be called once at most, before commit().
-  virtual Result<void> announce(std::span<const ParentEntry> parents) = 0;
-  // Writes the manifest, makes everything durable and makes the set visible under its name, in one rename. exists if
+  Result<void> announce(std::span<const ParentEntry> parents);
+
+  // Writes the manifest, makes everything durable and makes the set visible under its name, in one instant. exists if
   // the name was taken meanwhile; invalid_argument if the manifest names another set or is not one that
   // parse_manifest() accepts; corrupt if a container is not there with the size that the manifest gives. After success
   // the set survives a power cut; after an error nothing is visible, and it may be called again.
-  virtual Result<void> commit(const Manifest& manifest) = 0;
+  Result<void> commit(const Manifest& manifest);
+
+ private:
+  Result<std::string> checked_text(const Manifest& manifest) const;
+  std::shared_ptr<const Backend> backend_;
+  std::string name_;
+  std::unique_ptr<Staging> staging_;
+  std::vector<ParentEntry> announced_;
+};
+
+// The files of a committed set, wherever they lie. Cheap to copy, thread-safe.
+class SetFiles {
+ public:
+  SetFiles() = default;  // of no set
+  SetFiles(std::shared_ptr<const Backend> backend, std::string set);
+
+  // What messages call the set, and one of its files.
+  const std::string& path() const { return path_; }
+  std::string path_of(std::string_view file) const { return path_ + "/" + std::string(file); }
+
+  // A container of the set. not_found if it is not there; corrupt if what is there is no regular file.
+  Result<std::unique_ptr<ByteSource>> open(const std::string& container) const;
+
+  // The names of what lies there, the manifest among it. Empty if there is something else in the place of the set.
+  Result<std::vector<std::string>> names() const;
+
+  // Those of another set of the same store, which need not be there.
+  SetFiles of(const std::string& other) const;
+
+ private:
+  std::shared_ptr<const Backend> backend_;
+  std::string set_, path_;
 };
 
 struct SetInfo {
   std::string name;
-  std::string directory;      // absolute or relative as the store's path was
+  SetFiles files;
   Result<Manifest> manifest;  // or why it cannot be read
+  Stamp stamp = {};           // of the manifest, when it was read
 };
 
 // Thread-safe; any number of processes may use one store at once.
 class Store {
  public:
   // Opens an existing store. not_found with a hint if there is none at `path`; unsupported for a newer version.
-  static Result<Store> open(std::string path);
+  static Result<Store> open(const std::string& path);
 
   // Opens a store to write to it, making it first if `path` does not exist or is an empty directory. Removes staging
   // directories whose process is dead. invalid_argument if `path` is a directory with other content.
-  static Result<Store> open_for_writing(std::string path);
+  static Result<Store> open_for_writing(const std::string& path);
 
-  const std::string& path() const { return path_; }
+  // A store on `backend`, which is one.
+  explicit Store(std::shared_ptr<const Backend> backend) : backend_(std::move(backend)) {}
+
+  const std::string& path() const { return backend_->path(); }
+  const std::shared_ptr<const Backend>& backend() const { return backend_; }
 
   // All committed sets in the order of sort_oldest_first(). A set that cannot be read is listed with its error.
   Result<std::vector<SetInfo>> list() const;
+
+  // The same, with no more of each manifest than tells one set from another: names, step, times, series, profile,
+  // scheme, numbers of ranks, parents. Among thousands of sets it takes a few system calls, for the store keeps it in a
+  // file (docs/store.md, "The listing"): a manifest that was damaged or changed in its place since is told as it was.
+  Result<std::vector<SetInfo>> outline() const;
+
+  // Reads the set that `choose` names among the outlines, or none if it names none. If that set turns out to be another
+  // one than its outline says, or cannot be read, `choose` is asked again, of outlines that were read anew. Errors of
+  // `choose`, and those of reading the store.
+  using Choice = std::function<Result<std::optional<std::string>>(std::span<const SetInfo> outlines)>;
+  Result<std::optional<SetInfo>> choose(const Choice& choose) const;
 
   // Whether there is a set of that name. Takes no longer where there are many sets.
   Result<bool> has(std::string_view name) const;
@@ -131,8 +185,18 @@ class Store {
   // One set by name. not_found with the nearest names in the hint.
   Result<SetInfo> find(std::string_view name) const;
 
+  // The files of the set of that name, which need not be there.
+  SetFiles files_of(const std::string& name) const { return SetFiles(backend_, name); }
+
   // Begins a new set. exists if the name is taken, invalid_argument if is_set_name() says no.
   Result<std::unique_ptr<StagedSet>> stage(const std::string& name) const;
+
+  // A set that a process has staged, of which StagedSet::id() is told, to write containers into. not_found if it is
+  // staged no longer, or in another store; invalid_argument if that is no id.
+  Result<std::unique_ptr<StagedContainers>> join(const std::string& id) const;
+
+  // Makes durable which sets there are, where others committed them and may not have come to it.
+  Result<void> sync() const;
 
   // What is known of the sets that are being written: their names, and the parents that they have announced. May list
   // sets that are being removed, too.
@@ -143,10 +207,13 @@ class Store {
   // io error instead, never wrong bytes).
   Result<void> remove(const std::string& name) const;
 
+  // remove() of many sets, in this order: those that refer to others of them must come before these. `known` is what
+  // list() told, or nothing: what has changed since is looked for, and nothing else is read. One result a name; what
+  // cannot be removed does not keep the others, but for what it refers to.
+  std::vector<Result<void>> remove(std::span<const std::string> names, std::vector<SetInfo> known) const;
+
  private:
-  explicit Store(std::string path) : path_(std::move(path)) {}
-  Result<void> check_not_needed(const SetInfo& set) const;
-  std::string path_;
+  std::shared_ptr<const Backend> backend_;
 };
 
 // A name of one path component of at most 200 bytes: letters, digits and "._-+=@,", not starting with '.'; and not

@@ -77,7 +77,7 @@ TEST_F(ProcessesTest, OneOfManyWinsAName) {
         const Store store = value(Store::open(root()));
         auto staged = store.stage(name);
         if (!staged) return staged.error().kind == ErrorKind::exists ? 1 : 2;
-        const Manifest manifest = write_containers((*staged)->directory(), name, {.step = writer});
+        const Manifest manifest = write_containers((*staged)->containers(), name, {.step = writer});
         const auto committed = (*staged)->commit(manifest);
         const bool lost = !committed && committed.error().kind == ErrorKind::exists;
         staged->reset();
@@ -147,7 +147,7 @@ TEST_F(ProcessesTest, NoSetIsCommittedWithoutAParentThatIsRemovedMeanwhile) {
     const pid_t writer = spawn([&] {
       const auto staged = value(store.stage("new"));
       if (!staged->announce({&entry, 1})) return 1;
-      Manifest manifest = write_containers(staged->directory(), "new");
+      Manifest manifest = write_containers(staged->containers(), "new");
       manifest.parents = {entry};
       manifest.since_full = 1;
       return staged->commit(manifest) ? 0 : 1;

@@ -31,7 +31,7 @@ TEST_F(StoreTest, CommittedSetIsFoundWithAllThatItsManifestSays) {
   const Manifest put = commit_set(store, "run.0001", {.step = 7, .created_ns = 12345});
   const Store reading = value(Store::open(root()));
   const SetInfo info = value(reading.find("run.0001"));
-  EXPECT_EQ(info.directory, root() + "/sets/run.0001");
+  EXPECT_EQ(info.files.path(), root() + "/sets/run.0001");
   const Manifest got = value(info.manifest);
   EXPECT_EQ(serialise(got), serialise(put));
   EXPECT_EQ(got.step, 7);
@@ -44,7 +44,7 @@ TEST_F(StoreTest, NothingIsVisibleBeforeCommitOrAfterAbandoning) {
   const Store store = writing();
   {
     const auto staged = value(store.stage("a"));
-    write_containers(staged->directory(), "a");
+    write_containers(staged->containers(), "a");
     EXPECT_TRUE(value(store.list()).empty());
   }
   EXPECT_TRUE(value(store.list()).empty());
@@ -54,7 +54,7 @@ TEST_F(StoreTest, NothingIsVisibleBeforeCommitOrAfterAbandoning) {
 TEST_F(StoreTest, TakenNameIsRefusedAtStageAndAtCommit) {
   const Store store = writing();
   const auto late = value(store.stage("a"));
-  const Manifest manifest = write_containers(late->directory(), "a");
+  const Manifest manifest = write_containers(late->containers(), "a");
   commit_set(store, "a", {.step = 1});
   EXPECT_EQ(error(store.stage("a")).kind, ErrorKind::exists);
   EXPECT_EQ(error(late->commit(manifest)).kind, ErrorKind::exists);
@@ -65,8 +65,8 @@ TEST_F(StoreTest, CommitRefusesAManifestThatDoesNotFit) {
   const Store store = writing();
   const auto commit = [&](auto change) {
     const auto staged = value(store.stage("a"));
-    Manifest manifest = write_containers(staged->directory(), "a");
-    change(manifest, staged->directory());
+    Manifest manifest = write_containers(staged->containers(), "a");
+    change(manifest, staged->containers().path_of(""));
     return error(staged->commit(manifest)).kind;
   };
   EXPECT_EQ(commit([](Manifest& m, auto) { m.name = "b"; }), ErrorKind::invalid_argument);
@@ -181,11 +181,11 @@ TEST_F(StoreTest, NewerStoreIsRefusedWithWhatToDo) {
 TEST_F(StoreTest, StagingOfADeadProcessIsCleanedAndALivingOnesIsNot) {
   const Store store = writing();
   const auto mine = value(store.stage("mine"));
-  write_containers(mine->directory(), "mine");
+  write_containers(mine->containers(), "mine");
   const pid_t child = ::fork();
   if (child == 0) {
     const auto theirs = store.stage("theirs");
-    write_containers((*theirs)->directory(), "theirs");
+    write_containers((*theirs)->containers(), "theirs");
     ::_exit(0);  // no destructors: as if killed
   }
   int status = 0;
@@ -193,7 +193,7 @@ TEST_F(StoreTest, StagingOfADeadProcessIsCleanedAndALivingOnesIsNot) {
   EXPECT_EQ(names_in(root() + "/staging")->size(), 4u);
   writing();
   EXPECT_EQ(names_in(root() + "/staging")->size(), 2u);
-  EXPECT_TRUE(fs::exists(mine->directory() + "/g000000.fbc"));
+  EXPECT_TRUE(fs::exists(mine->containers().path_of("g000000.fbc")));
 }
 
 TEST_F(StoreTest, CleaningRemovesNothingWithoutALockFile) {

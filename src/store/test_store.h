@@ -69,7 +69,7 @@ struct SetTimes {
 };
 
 // Writes two containers of made-up bytes and returns the manifest that describes them.
-inline Manifest write_containers(const std::string& directory, const std::string& name, SetTimes times = {}) {
+inline Manifest write_containers(StagedContainers& to, const std::string& name, SetTimes times = {}) {
   Manifest manifest{.name = name, .step = times.step, .created_ns = times.created_ns, .software = "test"};
   manifest.profile = "none";
   manifest.scheme = "aware";
@@ -77,7 +77,10 @@ inline Manifest write_containers(const std::string& directory, const std::string
   manifest.group_size = 2;
   for (const char* container : {"g000000.fbc", "g000001.fbc"}) {
     const std::string content = name + " in " + container + std::string(5000, 'x');
-    check(write_text(directory, container, content));
+    const auto sink = value(to.create(container));
+    const auto bytes = as_bytes(content);
+    check(sink->append({&bytes, 1}));
+    check(sink->finish());
     manifest.containers.push_back({.name = container,
                                    .bytes = content.size(),
                                    .raw_bytes = 2 * content.size(),
@@ -89,7 +92,7 @@ inline Manifest write_containers(const std::string& directory, const std::string
 
 inline Manifest commit_set(const Store& store, const std::string& name, SetTimes times = {}) {
   const auto staged = value(store.stage(name));
-  const Manifest manifest = write_containers(staged->directory(), name, times);
+  const Manifest manifest = write_containers(staged->containers(), name, times);
   check(staged->commit(manifest));
   return manifest;
 }

@@ -74,6 +74,27 @@ def crash_remove(bed, program, template):
     bed.each_interference(program.command("remove", store, "victim"), lambda: bed.fresh("store", template), check, 1000)
 
 
+def crash_remove_together(bed, program, template):
+    """Removing several sets that refer to one another: what is left is whole, and has its parents."""
+    store = bed.path("store")
+    victims = {"grandchild", "child", "victim"}
+
+    def check(result):
+        expect(result.exit_code is not None or result.signal == 9, "crashed")
+        check_message(result, store)
+        sets = program.sets(store)
+        expect("keep" in sets, "an old set is gone")
+        expect(result.exit_code != 0 or not sets & victims, "a set is still there")
+        program.run("stage", store, "next")
+        check_clean(store)
+        for name in ("grandchild", "child", "victim"):
+            if name in sets:
+                program.run("remove", store, name)
+
+    bed.each_interference(program.command("remove", store, "grandchild", "child", "victim"),
+                          lambda: bed.fresh("store", template), check, 1000)
+
+
 def crash_restore(bed, program, template):
     """Restoring: files under their names are whole, and the next restore completes and tidies up."""
     target = bed.path("target")
@@ -113,6 +134,9 @@ def test(arguments):
         crash_stage(bed, program, template)
         crash_remove(bed, program, template)
         crash_restore(bed, program, template)
+        program.run("stage", template, "child", "victim")
+        program.run("stage", template, "grandchild", "child")
+        crash_remove_together(bed, program, template)
         print(f"{bed.runs} runs with interference: old sets whole, no partial set, nothing left behind")
 
 

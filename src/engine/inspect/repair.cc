@@ -39,16 +39,6 @@ container::FrameSizes planned_sizes(uint64_t container_bytes) {
   };
 }
 
-// Puts the file `from` at `to` too, durably: as a second name or, where there are no hard links, as a copy.
-Result<void> link_or_copy(const std::string& from, const std::string& to) {
-  std::error_code error;
-  std::filesystem::create_hard_link(from, to, error);
-  if (error) std::filesystem::copy_file(from, to, error);
-  if (error) return fail_errno(error.value(), "copy", to);
-  FOREBAY_TRY(const Fd fd, store::open_at(AT_FDCWD, to, O_RDONLY, to));
-  return store::sync_file(fd.get(), to);
-}
-
 class Repairer {
  public:
   Repairer(const store::SetInfo& set, std::string new_name, const Resources& resources)
@@ -64,11 +54,11 @@ class Repairer {
       if (damage.is_misfit) report_.lost_files.push_back(fmt::format("{}: {}", damage.files.front(), damage.what));
     }
     FOREBAY_TRY(const auto names, container_names(set_));
-    for (const std::string& name : names) FOREBAY_CHECK(take(name, staged->directory()));
+    for (const std::string& name : names) FOREBAY_CHECK(take(name, staged->containers()));
     if (!set_.manifest)
       for (const std::string& name : missing_containers(names)) lose(name, "it is missing");
     if (names.empty() || kept_.empty())
-      return fail(ErrorKind::corrupt, "no container of the set can be read", set_.directory);
+      return fail(ErrorKind::corrupt, "no container of the set can be read", set_.files.path());
     if (set_.manifest && kept_.size() == names.size() && report_.containers_rewritten == 0) return std::move(report_);
     const store::Manifest manifest = new_manifest(store);
     // The parents that are gone already are none to wait for; the references to them stay, for they may come back.
@@ -91,17 +81,17 @@ class Repairer {
     uint64_t ranks_end = 0;  // the highest rank, plus one
   };
 
-  Result<void> take(const std::string& name, const std::string& staging) {
-    const std::string from = set_.directory + "/" + name, to = staging + "/" + name;
-    const auto known = damages_.find(from);
-    const bool is_kept = known == damages_.end() || is_past_repair(from, known->second);
+  Result<void> take(const std::string& name, store::StagedContainers& staged) {
+    const auto known = damages_.find(set_.files.path_of(name));
+    const bool is_kept = known == damages_.end() || is_past_repair(name, known->second);
     if (is_kept) {
-      FOREBAY_CHECK(link_or_copy(from, to));
+      FOREBAY_CHECK(staged.copy_from(set_.name, name));
     } else {
-      FOREBAY_TRY(const bool written, rewrite(name, from, to));
+      FOREBAY_TRY(const bool written, rewrite(name, staged));
       if (!written) return {};
     }
-    FOREBAY_TRY(OpenContainer opened, open_container(to, buffer_bytes_));
+    FOREBAY_TRY(auto made, staged.open(name));
+    FOREBAY_TRY(OpenContainer opened, open_container(std::move(made), buffer_bytes_));
     opened.parents = parent_frames_;
     FOREBAY_CHECK(list_files(name, opened));
     add_parents_of(opened, parents_);
@@ -109,27 +99,28 @@ class Repairer {
   }
 
   // Whether nothing here can be made better: what is damaged was lost in an earlier repair, or is only referred to.
-  bool is_past_repair(const std::string& path, const std::vector<const Damage*>& damages) const {
-    const auto opened = open_container(path, buffer_bytes_);
+  bool is_past_repair(const std::string& name, const std::vector<const Damage*>& damages) const {
+    const auto opened = open_container(set_.files, name, buffer_bytes_);
     return opened && std::ranges::all_of(damages, [&](const Damage* damage) {
              return damage->frame && (damage->is_derived || opened->index().frames[*damage->frame].is_lost());
            });
   }
 
   // False, with a remark, if nothing of the container can be saved.
-  Result<bool> rewrite(const std::string& name, const std::string& from, const std::string& to) {
+  Result<bool> rewrite(const std::string& name, store::StagedContainers& staged) {
     const auto give_up = [&](const Error& error) -> Result<bool> {
       if (!is_damage(error)) return std::unexpected(error);
       lose(name, error.what);
       return false;
     };
     if (const Error* foreign = is_another_one(name)) return give_up(*foreign);
-    const auto source = store::open_stored(from);
+    const auto source = set_.files.open(name);
     if (!source) return give_up(source.error());
     const auto recovered =
         container::recover(**source, buffer_bytes_ / 2, planned_sizes((*source)->size()), codec::lossy_note);
     if (!recovered) return give_up(recovered.error());
-    FOREBAY_CHECK(container::rewrite(**source, *recovered, to));
+    FOREBAY_TRY(auto sink, staged.create(name));
+    FOREBAY_CHECK(container::rewrite(**source, *recovered, std::move(sink)));
     ++report_.containers_rewritten;
     for (const std::string& remark : recovered->remarks) report_.remarks.push_back(name + ": " + remark);
     return true;
@@ -154,8 +145,8 @@ class Repairer {
   // The error if a container is whole, but not the one that the manifest lists: its files belong to another set.
   const Error* is_another_one(const std::string& name) {
     const store::ContainerEntry* entry = entry_of(name);
-    if (!entry || !open_container(set_.directory + "/" + name, buffer_bytes_)) return nullptr;
-    const auto listed = open_listed(set_.directory, *entry, buffer_bytes_);
+    if (!entry || !open_container(set_.files, name, buffer_bytes_)) return nullptr;
+    const auto listed = open_listed(set_.files, *entry, buffer_bytes_);
     if (listed) return nullptr;
     foreign_ = listed.error();
     return &foreign_;
@@ -166,7 +157,7 @@ class Repairer {
     const auto& entries = opened.index().frames;
     std::map<uint32_t, std::string> frames;
     bool is_unknown = false;  // what is wrong with single frames
-    for (const Damage* damage : damages_[set_.directory + "/" + name]) {
+    for (const Damage* damage : damages_[set_.files.path_of(name)]) {
       if (damage->frame) frames.emplace(*damage->frame, damage->what);
       is_unknown = is_unknown || damage->all_files;
     }

@@ -1,5 +1,6 @@
 #include "engine/inspect/repair.h"
 
+#include "base/posix/file_sink.h"
 #include "engine/test_sets.h"
 
 namespace forebay::engine {
@@ -47,7 +48,8 @@ TEST_F(RepairTest, AHeadIsNotBelievedAnyNumberOfFrames) {
   std::filesystem::remove(path);
   Catalogue catalogue;
   catalogue.files.push_back({.name = "large", .size = uint64_t{1} << 45, .link_target = {}, .format = "opaque"});
-  ASSERT_TRUE(container::Writer::create(path, catalogue, {}));  // no more than a head: it is never finished
+  ASSERT_TRUE(
+      container::Writer::create(*FileSink::create(path), catalogue, {}));  // no more than a head: it is never finished
   const RepairReport report = repair_ok();
   EXPECT_EQ(report.containers_lost, 1u);
   ASSERT_EQ(report.remarks.size(), 1u);

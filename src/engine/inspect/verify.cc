@@ -158,10 +158,10 @@ class Verifier {
     if (set_.manifest) {
       progress_.total_bytes = set_.manifest->raw_bytes();
       for (const store::ContainerEntry& entry : set_.manifest->containers)
-        FOREBAY_CHECK(take(set_.directory + "/" + entry.name,
-                           open_listed(set_.directory, entry, resources_.memory_bytes, parents_)));
+        FOREBAY_CHECK(
+            take(set_.files.path_of(entry.name), open_listed(set_.files, entry, resources_.memory_bytes, parents_)));
       for (const std::string& name : set_.manifest->lost_containers)
-        report_.damages.push_back({.container = set_.directory + "/" + name,
+        report_.damages.push_back({.container = set_.files.path_of(name),
                                    .what = "the container was lost before this set was repaired",
                                    .files = {},
                                    .all_files = true});
@@ -177,19 +177,19 @@ class Verifier {
   Result<void> verify_without_manifest() {
     const Error& error = set_.manifest.error();
     if (!is_damage(error)) return std::unexpected(error);
-    report_.damages.push_back({.container = error.path.empty() ? set_.directory + "/manifest" : error.path,
+    report_.damages.push_back({.container = error.path.empty() ? set_.files.path_of("manifest") : error.path,
                                .offset = error.offset,
                                .what = error.what,
                                .files = {}});
     FOREBAY_TRY(const auto names, container_names(set_));
     for (const std::string& name : names) {
-      const std::string path = set_.directory + "/" + name;
-      auto opened = open_container(path, resources_.memory_bytes);
+      const std::string path = set_.files.path_of(name);
+      auto opened = open_container(set_.files, name, resources_.memory_bytes);
       if (opened) opened->parents = parents_;
       FOREBAY_CHECK(take(path, std::move(opened)));
     }
     for (const std::string& name : missing_containers(names))
-      report_.damages.push_back({.container = set_.directory + "/" + name,
+      report_.damages.push_back({.container = set_.files.path_of(name),
                                  .what = "a container of the set is missing",
                                  .files = {},
                                  .all_files = true});

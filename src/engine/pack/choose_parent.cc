@@ -9,10 +9,11 @@ namespace {
 
 // None if the store has no set of the series that can be read.
 Result<std::optional<store::SetInfo>> newest(const store::Store& store, const std::string& series) {
-  FOREBAY_TRY(const auto sets, store.list());
-  for (const store::SetInfo& set : sets | std::views::reverse)
-    if (set.manifest && set.manifest->origin.series == series) return set;
-  return std::nullopt;
+  return store.choose([&](std::span<const store::SetInfo> sets) -> Result<std::optional<std::string>> {
+    for (const store::SetInfo& set : sets | std::views::reverse)
+      if (set.manifest && set.manifest->origin.series == series) return set.name;
+    return std::nullopt;
+  });
 }
 
 Result<std::optional<store::SetInfo>> named(const store::Store& store, const std::string& name) {

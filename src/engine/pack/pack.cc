@@ -115,12 +115,12 @@ class Packer {
   Result<PackReport> run() {
     const auto start = Clock::now();
     FOREBAY_CHECK(agree(team_, prepare()));
-    const std::string directory = team_.broadcast(staged_ ? staged_->directory() : "");
+    const std::string staged = team_.broadcast(staged_ ? staged_->id() : "");
     share_tree();
     if (const std::string parent = team_.broadcast(parent_ ? engine::to_text(*parent_) : ""); !parent.empty())
       parent_ = parent_from_text(parent);
-    before_.directory = team_.broadcast(before_.directory);
-    FOREBAY_CHECK(agree(team_, pack_share(directory)));
+    before_.name = team_.broadcast(before_.name);
+    FOREBAY_CHECK(agree(team_, pack_share(staged)));
     const std::vector<std::string> shares = team_.gather(engine::to_text(reports_));
     FOREBAY_CHECK(agree(team_, team_.rank() == 0 ? commit(shares) : Result<void>()));
     PackReport report = make_report();
@@ -138,12 +138,12 @@ class Packer {
     if (tree_.files.empty())
       return fail(ErrorKind::invalid_argument, "there are no files to pack", options_.sources.front());
     group_size_ = group_size();
-    FOREBAY_TRY(const auto store, store::Store::open_for_writing(options_.store));
-    FOREBAY_TRY(staged_, store.stage(name_));
-    FOREBAY_TRY(parent_, choose_parent(store, options_, resources_.memory_bytes, remarks_));
+    FOREBAY_TRY(store_, store::Store::open_for_writing(options_.store));
+    FOREBAY_TRY(staged_, store_->stage(name_));
+    FOREBAY_TRY(parent_, choose_parent(*store_, options_, resources_.memory_bytes, remarks_));
     if (parent_) FOREBAY_CHECK(staged_->announce(candidates(parent_->manifest)));
     if (!options_.profile.remembers()) return {};
-    FOREBAY_TRY(const auto sets, store.list());
+    FOREBAY_TRY(const auto sets, store_->outline());
     before_ = find_set_before(store::of_series(sets, options_.origin.series), options_.profile.name(), tree_.ranks,
                               group_size_);
     return {};
@@ -161,16 +161,21 @@ class Packer {
 
   Remembered remembered(const std::string& container) const {
     constexpr uint64_t kShare = 8;
-    if (before_.directory.empty()) return {};
-    return remember(before_.directory + "/" + container, resources_.memory_bytes / kShare);
+    if (before_.name.empty()) return {};
+    return remember(store_->files_of(before_.name), container, resources_.memory_bytes / kShare);
   }
 
-  Result<void> pack_share(const std::string& directory) {
+  Result<void> pack_share(const std::string& staged) {
+    if (!store_) {
+      FOREBAY_TRY(store_, store::Store::open(options_.store));
+    }
+    FOREBAY_TRY(const auto containers, store_->join(staged));
     std::optional<ParentMatcher> matcher;
-    if (parent_) matcher.emplace(*parent_, parent_share(resources_.memory_bytes));
+    if (parent_)
+      matcher.emplace(*parent_, store_->files_of(parent_->manifest.name), parent_share(resources_.memory_bytes));
     const std::vector<FileRange> groups = rank_groups(tree_, group_size_);
     Progress progress{.done_bytes = 0, .total_bytes = tree_.bytes};
-    const auto delivered = [&](uint64_t raw_bytes) {
+    const auto delivered = [&](uint64_t raw_bytes, uint64_t) {
       progress.done_bytes += raw_bytes;
       if (resources_.progress) resources_.progress(progress);
     };
@@ -180,10 +185,9 @@ class Packer {
       if (team_.rank() != 0) FOREBAY_CHECK(check_shared(files));
       const std::string name = container_name(number, groups.size());
       SourcePool sources(files);
-      FOREBAY_TRY(
-          reports_[number],
-          pack_group({.files = files, .sources = sources}, {.path = directory + "/" + name, .name = name}, options_,
-                     resources_, matcher ? &*matcher : nullptr, remembered(name), {.delivered = delivered}));
+      FOREBAY_TRY(reports_[number],
+                  pack_group({.files = files, .sources = sources}, {.set = *containers, .name = name}, options_,
+                             resources_, matcher ? &*matcher : nullptr, remembered(name), {.delivered = delivered}));
     }
     return {};
   }
@@ -260,7 +264,8 @@ class Packer {
   Resources resources_;
   const std::string name_;
   SourceTree tree_;
-  uint64_t group_size_ = 0;                   // ranks
+  uint64_t group_size_ = 0;  // ranks
+  std::optional<store::Store> store_;
   std::unique_ptr<store::StagedSet> staged_;  // on the first process
   std::optional<Parent> parent_;
   SetBefore before_;  // whose chains and relations are remembered

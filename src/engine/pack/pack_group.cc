@@ -83,7 +83,8 @@ class GroupPacker {
     FOREBAY_TRY(auto group, catalogue());
     FOREBAY_TRY(const PlanSpec spec, plan_spec(group.catalogue));
     FOREBAY_TRY(const merge::Plan plan, merge::Plan::make(group.catalogue, spec));
-    FOREBAY_TRY(auto writer, container::Writer::create(output_.path, group.catalogue, spec));
+    FOREBAY_TRY(auto sink, output_.set.create(output_.name));
+    FOREBAY_TRY(auto writer, container::Writer::create(std::move(sink), group.catalogue, spec));
 
     GroupReport report{.variables = group.catalogue.variables.size(),
                        .frames = plan.frames().size(),
@@ -235,7 +236,7 @@ class GroupPacker {
           report.payload_bytes += job.encoded.payload.size();
           job.cpu_seconds.write = clock.seconds();
           report.cpu_seconds.add(job.cpu_seconds);
-          if (hooks_.delivered) hooks_.delivered(job.raw_bytes);
+          if (hooks_.delivered) hooks_.delivered(job.raw_bytes, writer.bytes_written());
           return {};
         }};
     const PipelineThreads threads{.fetch = std::max(1u, resources_.threads / 2), .work = resources_.threads};
@@ -275,15 +276,15 @@ class GroupPacker {
       report.remarks.push_back(job.parent.remark);
   }
 
-  // Asks the file system itself for the index, not the kernel's copy of what was written: a parallel file system has
-  // been seen to lose the last write before an fsync() that succeeded.
+  // Asks for what is stored, not for the kernel's copy of what was written: a parallel file system has been seen to
+  // lose the last write before an fsync() that succeeded.
   Result<store::ContainerEntry> entry() const {
-    FOREBAY_TRY(auto written, FileSource::open(output_.path));
-    written->forget_cached();
+    FOREBAY_TRY(auto written, output_.set.open(output_.name));
     auto opened = container::Reader::open(std::move(written), memory_bytes_);
     if (!opened && opened.error().kind == ErrorKind::corrupt)
-      return fail(ErrorKind::io, "the file system does not give back what was written and synced", output_.path,
-                  opened.error().offset, "the container is lost; look for errors of the file system");
+      return fail(ErrorKind::io, "the file system does not give back what was written and synced",
+                  output_.set.path_of(output_.name), opened.error().offset,
+                  "the container is lost; look for errors of the file system");
     if (!opened) return std::unexpected(std::move(opened).error());
     const ByteSource& source = (*opened)->source();
     store::ContainerEntry entry{.name = output_.name, .bytes = source.size()};

@@ -26,21 +26,22 @@ struct GroupInput {
 };
 
 struct GroupOutput {
-  std::string path;            // of the file to write, which must not exist
-  std::string name;            // of the container in its set, for the report
-  RateLimit* limit = nullptr;  // what is written is taken from it, frame by frame; null: no limit
+  store::StagedContainers& set;  // that the container is written into
+  std::string name;              // of the container, which must not exist
+  RateLimit* limit = nullptr;    // what is written is taken from it, frame by frame; null: no limit
 };
 
 struct GroupHooks {
-  std::function<void(uint64_t raw_bytes)> delivered = {};  // of a frame that was written; from the calling thread
-  std::stop_token stop = {};                               // looked at between frames, and between reads
+  // A frame of so many bytes was written, and the container has so many by now; from the calling thread.
+  std::function<void(uint64_t raw_bytes, uint64_t container_bytes)> delivered = {};
+  std::stop_token stop = {};  // looked at between frames, and between reads
 };
 
 // Packs the files of `input` into a container and makes it durable. Frames that `parent` finds are not stored again; it
 // is null without a parent. `remembered` is of the same rank group in the set before. Of `options`, what says how to
 // pack counts: similarity and format (if the catalogue is not given), scheme, profile and lossy. `resources` are
-// resolved, their memory is that for buffers alone. On error the file is left half-written, for the owner of its
-// directory to remove. Errors as of pack() and of the sources; cancelled soon after a stop is requested. Thread-safe
+// resolved, their memory is that for buffers alone. On error the container is left half-written, for the
+// caller to remove. Errors as of pack() and of the sources; cancelled soon after a stop is requested. Thread-safe
 // for different outputs.
 Result<GroupReport> pack_group(const GroupInput& input, const GroupOutput& output, const PackOptions& options,
                                const Resources& resources, ParentMatcher* parent, const Remembered& remembered,

@@ -27,11 +27,12 @@ class PackGroupTest : public GasTest {
                               RateLimit* limit = nullptr,
                               const std::function<Result<GroupCatalogue>(uint64_t)>& catalogue = {}) const {
     return pack_group({.files = files_, .sources = sources, .catalogue = catalogue},
-                      {.path = path(file), .name = "00000-of-00001.fbc", .limit = limit}, options_, resources_, nullptr,
-                      {}, hooks);
+                      {.set = staged_->containers(), .name = file, .limit = limit}, options_, resources_, nullptr, {},
+                      hooks);
   }
 
   std::vector<SourceFile> files_;
+  std::unique_ptr<store::StagedSet> staged_ = *store::Store::open_for_writing(path("other"))->stage("other");
   PackOptions options_;
   Resources resources_ = SetTest::resources();
 };
@@ -40,10 +41,10 @@ TEST_F(PackGroupTest, SourcesElsewhereMakeTheContainerThatPackMakes) {
   pack_ok(options_);
   MemorySources sources(files_);
   uint64_t delivered = 0, bytes = 0;
-  const auto report = pack_to("temporary", sources, {.delivered = [&](uint64_t raw) { delivered += raw; }});
+  const auto report = pack_to("temporary", sources, {.delivered = [&](uint64_t raw, uint64_t) { delivered += raw; }});
   ASSERT_TRUE(report) << report.error().message();
-  EXPECT_EQ(read_text(path("temporary")), read_text(container_path("set", 0)));
-  EXPECT_EQ(report->entry.name, "00000-of-00001.fbc");
+  EXPECT_EQ(read_text(staged_->containers().path_of("temporary")), read_text(container_path("set", 0)));
+  EXPECT_EQ(report->entry.name, "temporary");
   EXPECT_EQ(report->entry.tail_hash, find().manifest->containers[0].tail_hash);
   for (const SourceFile& file : files_) bytes += file.row.size;
   EXPECT_EQ(delivered, bytes);
@@ -65,7 +66,7 @@ TEST_F(PackGroupTest, HeadersOfSeveralNodesMakeTheSameContainer) {
   });
   ASSERT_TRUE(report) << report.error().message();
   EXPECT_EQ(sources.gets, 0);
-  EXPECT_EQ(read_text(path("temporary")), read_text(container_path("set", 0)));
+  EXPECT_EQ(read_text(staged_->containers().path_of("temporary")), read_text(container_path("set", 0)));
   SourcePool pool(files_);
   EXPECT_EQ(report->remarks, pack_to("again", pool)->remarks);
   EXPECT_EQ(report->remarks.size(), 1u);  // of the broken file

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include <fmt/format.h>
@@ -81,12 +80,9 @@ const Parent::Frame* Parent::find(uint64_t raw_hash, uint64_t raw_bytes) const {
 
 Result<Parent> read_parent(const store::SetInfo& set, uint64_t memory_bytes, std::vector<std::string>& remarks) {
   FOREBAY_CHECK(set.manifest);
-  Parent parent{.manifest = *set.manifest,
-                .sets_directory = std::filesystem::path(set.directory).parent_path().string(),
-                .containers = {},
-                .frames = {}};
+  Parent parent{.manifest = *set.manifest, .containers = {}, .frames = {}};
   for (const store::ContainerEntry& entry : set.manifest->containers) {
-    const auto opened = open_listed(set.directory, entry, memory_bytes);
+    const auto opened = open_listed(set.files, entry, memory_bytes);
     if (opened) {
       Collector(parent, *opened, entry.name).run();
     } else if (is_damage(opened.error())) {
@@ -106,10 +102,7 @@ std::string to_text(const Parent& parent) {
   nlohmann::json containers = nlohmann::json::array();
   for (const Parent::Container& container : parent.containers)
     containers.push_back({container.set, container.name, container.id});
-  const nlohmann::json head = {
-      {"manifest", store::serialise(parent.manifest)},
-      {"sets_directory", nlohmann::json::binary({parent.sets_directory.begin(), parent.sets_directory.end()})},
-      {"containers", containers}};
+  const nlohmann::json head = {{"manifest", store::serialise(parent.manifest)}, {"containers", containers}};
   const auto packed = nlohmann::json::to_msgpack(head);
   std::string text(8, '\0');
   store_le<uint64_t>(reinterpret_cast<std::byte*>(text.data()), packed.size());
@@ -129,9 +122,7 @@ Parent parent_from_text(const std::string& text) {
   const std::span<const std::byte> bytes = as_bytes(text);
   const auto head_bytes = static_cast<size_t>(load_le<uint64_t>(bytes.data()));
   const auto head = nlohmann::json::from_msgpack(text.substr(8, head_bytes));
-  const auto& directory = head["sets_directory"].get_binary();
   Parent parent{.manifest = *store::parse_manifest(head["manifest"].get<std::string>(), "parent"),
-                .sets_directory = std::string(directory.begin(), directory.end()),
                 .containers = {},
                 .frames = {}};
   for (const auto& container : head["containers"])
@@ -153,10 +144,10 @@ std::vector<store::ParentEntry> candidates(const store::Manifest& parent) {
 }
 
 // A third for indices; what the table leaves of the rest for frames.
-ParentMatcher::ParentMatcher(const Parent& parent, uint64_t memory_bytes)
+ParentMatcher::ParentMatcher(const Parent& parent, const store::SetFiles& files, uint64_t memory_bytes)
     : parent_(parent),
       memory_bytes_(memory_bytes),
-      containers_(parent.sets_directory, memory_bytes / 3),
+      containers_(files, memory_bytes / 3),
       budget_(memory_bytes - memory_bytes / 3 -
               std::min(memory_bytes - memory_bytes / 3, parent.frames.size() * sizeof(Parent::Frame))) {}
 

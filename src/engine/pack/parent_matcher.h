@@ -29,7 +29,6 @@ struct Parent {
   };
 
   store::Manifest manifest;
-  std::string sets_directory;
   std::vector<Container> containers;
   std::vector<Frame> frames;  // in order; each hash and size once
 
@@ -49,8 +48,8 @@ std::vector<store::ParentEntry> candidates(const store::Manifest& parent);
 // Looks up frames. Thread-safe.
 class ParentMatcher {
  public:
-  // `parent` must outlive this. `memory_bytes` pays for it, too.
-  ParentMatcher(const Parent& parent, uint64_t memory_bytes);
+  // `parent` must outlive this; `files` are its. `memory_bytes` pays for it, too.
+  ParentMatcher(const Parent& parent, const store::SetFiles& files, uint64_t memory_bytes);
 
   struct Answer {
     std::optional<ParentFrame> found;

@@ -4,11 +4,13 @@
 #include <cstring>
 #include <functional>
 
+#include "base/posix/file_sink.h"
 #include "engine/inspect/repair.h"
 #include "engine/pack/set_before.h"
 #include "engine/set/decoded_frames.h"
 #include "engine/set/frame_io.h"
 #include "engine/test_gas.h"
+#include "store/files.h"
 
 namespace forebay::engine {
 namespace {
@@ -168,11 +170,11 @@ class HostileReferencesTest : public RelationsTest {
   // Writes the set's only container again; the frame gets other references. Returns its number.
   uint32_t refer(const std::function<void(uint32_t number, std::vector<uint32_t>& references)>& change) const {
     const std::string path = container_path("set", 0), copy = path + ".copy";
-    const auto from = open_container(path, 64 << 20);
+    const auto from = open_container(*store::open_stored(path), 64 << 20);
     if (!from) throw std::runtime_error(from.error().message());
     const uint32_t changed = dependent_and_reference(*from).first;
     const container::Index& index = from->index();
-    auto writer = container::Writer::create(copy, index.catalogue, index.plan);
+    auto writer = container::Writer::create(*FileSink::create(copy), index.catalogue, index.plan);
     for (uint32_t number = 0; number < index.frames.size(); ++number) {
       const container::FrameEntry& entry = index.frames[number];
       const auto stored = fetch_frame(*from, number);
@@ -198,8 +200,8 @@ class HostileReferencesTest : public RelationsTest {
     const VerifyReport report = verify_ok();
     EXPECT_TRUE(std::ranges::any_of(report.damages, [&](const Damage& damage) { return damage.frame == number; }));
     for (const Damage& damage : report.damages) EXPECT_TRUE(!damage.frame || damage.frame == number) << damage.what;
-    relations_of(*open_container(container_path("set", 0), 64 << 20));
-    remember(container_path("set", 0), 64 << 20);
+    relations_of(*open_container(*store::open_stored(container_path("set", 0)), 64 << 20));
+    remember(find().files, "00000-of-00001.fbc", 64 << 20);
   }
 };
 

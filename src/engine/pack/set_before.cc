@@ -38,15 +38,15 @@ SetBefore find_set_before(std::span<const store::SetInfo> sets, std::string_view
     if (!set.manifest || set.manifest->profile != profile || set.manifest->ranks != ranks ||
         set.manifest->group_size != group_size)
       continue;
-    before = {.directory = set.directory, .since_chosen = set.manifest->since_chosen.value_or(0) + 1};
+    before = {.name = set.name, .since_chosen = set.manifest->since_chosen.value_or(0) + 1};
   }
   if (before.since_chosen.value_or(0) >= kChooseEvery) return {};
   return before;
 }
 
-Remembered remember(const std::string& path, uint64_t memory_bytes) {
+Remembered remember(const store::SetFiles& set, const std::string& container_name, uint64_t memory_bytes) {
   Remembered remembered;
-  const auto container = open_container(path, memory_bytes);
+  const auto container = open_container(set, container_name, memory_bytes);
   if (!container) return remembered;
   remembered.relations = relations_of(*container);
   const merge::Plan& plan = *container->plan;

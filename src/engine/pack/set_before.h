@@ -34,17 +34,17 @@ struct Remembered {
 
 // The set that is remembered when the next one is packed.
 struct SetBefore {
-  std::string directory;                // empty: nothing is remembered
+  std::string name;                     // of the set; empty: nothing is remembered
   std::optional<int64_t> since_chosen;  // of the next set's manifest
 };
 
-// The newest of `sets` (in the order of Store::list()) that is of this profile, and of as many ranks in as large
+// The newest of `sets` (Store::list() or outline()) that is of this profile, and of as many ranks in as large
 // groups: what was good for its frames may be for the next one's. From time to time there is none, and all is chosen
 // anew, lest what gets a little worse from set to set is never noticed. Pure.
 SetBefore find_set_before(std::span<const store::SetInfo> sets, std::string_view profile, uint64_t ranks,
                           uint64_t group_size);
 
-// Reads it from the container at `path`. Empty if that is not there, or cannot be opened within `memory_bytes`.
-Remembered remember(const std::string& path, uint64_t memory_bytes);
+// Reads it from a container of `set`. Empty if that is not there, or cannot be opened within `memory_bytes`.
+Remembered remember(const store::SetFiles& set, const std::string& container, uint64_t memory_bytes);
 
 }  // namespace forebay::engine

@@ -24,7 +24,9 @@ class SetBeforeTest : public GasTest {
     return chains;
   }
 
-  Remembered remember_set(const std::string& name) const { return remember(container_path(name, 0), kMemory); }
+  Remembered remember_set(const std::string& name) const {
+    return remember(find(name).files, "00000-of-00001.fbc", kMemory);
+  }
 
   void expect_restores(const std::string& name, size_t files = 3) const {
     const auto restored = restore_to("back-" + name, name);
@@ -54,9 +56,13 @@ TEST_F(SetBeforeTest, TellsChainsSharesAndRelations) {
 }
 
 TEST_F(SetBeforeTest, NothingIsRememberedOfWhatIsNotThere) {
-  EXPECT_TRUE(remember(path("none"), kMemory).frames.empty());
-  write(path("junk"), std::string(5000, 'x'));
-  EXPECT_TRUE(remember(path("junk"), kMemory).relations.empty());
+  write_gas(0.76);
+  pack_as("set");
+  EXPECT_TRUE(remember(open_store().files_of("gone"), "00000-of-00001.fbc", kMemory).frames.empty());
+  EXPECT_TRUE(remember(find().files, "none.fbc", kMemory).frames.empty());
+  EXPECT_TRUE(remember(find().files, "../set/00000-of-00001.fbc", kMemory).frames.empty());
+  write(set_path("set") + "/junk", std::string(5000, 'x'));
+  EXPECT_TRUE(remember(find().files, "junk", kMemory).relations.empty());
 }
 
 TEST_F(SetBeforeTest, TheSameDataArePackedAlike) {
@@ -109,7 +115,7 @@ TEST_F(SetBeforeTest, ADamagedSetBeforeDoesNoHarm) {
 store::SetInfo set_of(const std::string& name, const std::string& profile, uint64_t ranks,
                       std::optional<int64_t> since_chosen = {}) {
   return {.name = name,
-          .directory = "/store/" + name,
+          .files = {},
           .manifest = store::Manifest{
               .name = name, .profile = profile, .ranks = ranks, .group_size = 4, .since_chosen = since_chosen}};
 }
@@ -120,12 +126,12 @@ TEST(FindSetBefore, IsTheNewestOfItsKind) {
       set_of("b", "max", 8, 2),
       set_of("c", "fast", 8),
       set_of("d", "max", 9),
-      {.name = "e", .directory = "/store/e", .manifest = fail(ErrorKind::corrupt, "not to be read")}};
+      {.name = "e", .files = {}, .manifest = fail(ErrorKind::corrupt, "not to be read")}};
   const SetBefore before = find_set_before(sets, "max", 8, 4);
-  EXPECT_EQ(before.directory, "/store/b");
+  EXPECT_EQ(before.name, "b");
   EXPECT_EQ(before.since_chosen, 3);
   EXPECT_EQ(find_set_before(sets, "fast", 8, 4).since_chosen, 1);
-  EXPECT_EQ(find_set_before(sets, "max", 8, 5).directory, "");
+  EXPECT_EQ(find_set_before(sets, "max", 8, 5).name, "");
   EXPECT_EQ(find_set_before({}, "max", 8, 4).since_chosen, std::nullopt);
 }
 
@@ -133,7 +139,7 @@ TEST(FindSetBefore, EveryEighthIsChosenAnew) {
   const std::vector<store::SetInfo> sixth = {set_of("a", "max", 8, 6)}, seventh = {set_of("a", "max", 8, 7)};
   EXPECT_EQ(find_set_before(sixth, "max", 8, 4).since_chosen, 7);
   EXPECT_EQ(find_set_before(seventh, "max", 8, 4).since_chosen, std::nullopt);
-  EXPECT_EQ(find_set_before(seventh, "max", 8, 4).directory, "");
+  EXPECT_EQ(find_set_before(seventh, "max", 8, 4).name, "");
 }
 
 }  // namespace

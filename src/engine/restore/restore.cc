@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -50,9 +51,9 @@ class Restorer {
     const auto& lost = info.manifest->lost_containers;
     if (!lost.empty() && options_.only.empty())
       return fail(ErrorKind::corrupt, "the container was lost before this set was repaired, and its files with it",
-                  info.directory + "/" + lost.front(), {}, "--only restores files of the other containers");
+                  info.files.path_of(lost.front()), {}, "--only restores files of the other containers");
     for (const std::string& name : lost)
-      report_.unread.push_back(info.directory + "/" + name + ": the container was lost before this set was repaired");
+      report_.unread.push_back(info.files.path_of(name) + ": the container was lost before this set was repaired");
     return {};
   }
 
@@ -100,11 +101,36 @@ bool is_damaged(const store::SetInfo& info, const Error& error) {
   if (!info.manifest || error.kind == ErrorKind::corrupt) return true;
   const bool is_unreadable =
       error.kind == ErrorKind::io || error.kind == ErrorKind::permission || error.kind == ErrorKind::changed;
-  return is_unreadable && error.path.starts_with(info.directory + "/");
+  return is_unreadable && error.path.starts_with(info.files.path_of(""));
+}
+
+// The newest set whose manifest can be read; none if there is none. `unread` are those that may be newer, with the
+// reason.
+Result<std::optional<store::SetInfo>> find_newest(const store::Store& store, const std::string& wanted,
+                                                  std::vector<std::string>& unread) {
+  return store.choose([&](std::span<const store::SetInfo> all) -> Result<std::optional<std::string>> {
+    FOREBAY_TRY(const std::string series, store::choose_series(all, wanted, store.path()));
+    std::optional<std::string> newest;
+    unread.clear();
+    for (const store::SetInfo& set : store::of_series(all, series) | std::views::reverse)
+      if (!set.manifest)
+        unread.push_back(set.name + ": " + set.manifest.error().message());
+      else if (!newest)
+        newest = set.name;
+    return newest;
+  });
 }
 
 Result<RestoreReport> restore_newest(const store::Store& store, const RestoreOptions& options,
                                      const Resources& resources) {
+  std::vector<std::string> unread;
+  FOREBAY_TRY(const auto newest, find_newest(store, options.series, unread));
+  RestoreReport first{.name = newest ? newest->name : ""};
+  const Result<void> tried = newest ? Restorer(options, resources, first).run(*newest) : Result<void>();
+  if (newest && tried) {
+    first.skipped = std::move(unread);
+    return first;
+  }
   FOREBAY_TRY(const auto all, store.list());
   FOREBAY_TRY(const std::string series, store::choose_series(all, options.series, store.path()));
   auto sets = store::of_series(all, series);
@@ -114,7 +140,8 @@ Result<RestoreReport> restore_newest(const store::Store& store, const RestoreOpt
   Error first_damage;
   for (auto info = sets.begin(); info != sets.end(); ++info) {
     RestoreReport report{.name = info->name};
-    const Result<void> restored = Restorer(options, resources, report).run(*info);
+    const bool was_tried = newest && info->name == newest->name && info->stamp == newest->stamp;
+    const Result<void> restored = was_tried ? tried : Restorer(options, resources, report).run(*info);
     if (restored) {
       // A set without a readable manifest has no known age: it may be newer.
       for (++info; info != sets.end(); ++info)

@@ -190,7 +190,7 @@ Result<WrittenFiles> write_container_files(const store::SetInfo& set, const stor
                                            std::stop_token stop) {
   uint64_t memory_bytes = resources.memory_bytes;
   auto parents = make_parent_frames(set, memory_bytes);
-  FOREBAY_TRY(OpenContainer opened, open_listed(set.directory, entry, memory_bytes, std::move(parents)));
+  FOREBAY_TRY(OpenContainer opened, open_listed(set.files, entry, memory_bytes, std::move(parents)));
   memory_bytes -= std::min(memory_bytes, memory_of(opened));
   if (const auto decoded = share_decoded_frames({&opened, 1}, memory_bytes)) memory_bytes -= decoded->memory_bytes();
   const Selection selection = select(opened, [&](const FileRow& file) { return ranks.contains(file.rank); });

@@ -17,8 +17,7 @@ ContainerOpener::ContainerOpener(const store::SetInfo& set, uint64_t memory_byte
     : set_(set), memory_bytes_(memory_bytes), parents_(make_parent_frames(set, memory_bytes_)) {}
 
 Result<OpenContainer> ContainerOpener::open(size_t number, uint64_t memory_bytes) const {
-  FOREBAY_TRY(OpenContainer opened,
-              open_listed(set_.directory, set_.manifest->containers[number], memory_bytes, parents_));
+  FOREBAY_TRY(OpenContainer opened, open_listed(set_.files, set_.manifest->containers[number], memory_bytes, parents_));
   share_decoded_frames({&opened, 1}, memory_bytes - std::min(memory_bytes, memory_of(opened)));
   return opened;
 }

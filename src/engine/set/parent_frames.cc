@@ -1,7 +1,6 @@
 #include "engine/set/parent_frames.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -16,8 +15,8 @@ struct ParentFrames::Opened {
   unsigned users = 0;
 };
 
-ParentFrames::ParentFrames(std::string sets_directory, uint64_t memory_bytes)
-    : sets_directory_(std::move(sets_directory)),
+ParentFrames::ParentFrames(store::SetFiles set, uint64_t memory_bytes)
+    : set_(std::move(set)),
       memory_bytes_(memory_bytes),
       decoded_(std::make_shared<DecodedFrames>(memory_bytes / 8)),
       left_bytes_(memory_bytes - decoded_->memory_bytes()) {}
@@ -41,7 +40,7 @@ Result<ParentFrames::Opened*> ParentFrames::open(const Key& key, std::unique_loc
   while (true) {
     if (const auto known = opened_.find(key); known != opened_.end()) return known->second.get();
     if (const auto known = failed_.find(key); known != failed_.end()) return std::unexpected(known->second);
-    auto container = open_container(fmt::format("{}/{}/{}", sets_directory_, key.first, key.second), left_bytes_);
+    auto container = open_container(set_.of(key.first), key.second, left_bytes_);
     const uint64_t taken = container ? memory_of(*container) : 0;
     if (container && taken > left_bytes_)
       container = fail(ErrorKind::limit, "the indices of the sets that this one refers to take too much memory",
@@ -83,7 +82,7 @@ std::shared_ptr<ParentFrames> make_parent_frames(const store::SetInfo& set, uint
   if (set.manifest && set.manifest->parents.empty()) return nullptr;
   const uint64_t share = memory_bytes / 4;
   memory_bytes -= share;
-  return std::make_shared<ParentFrames>(std::filesystem::path(set.directory).parent_path().string(), share);
+  return std::make_shared<ParentFrames>(set.files, share);
 }
 
 bool is_parent_frame(const OpenContainer& container, uint32_t number) {
@@ -162,7 +161,7 @@ Result<std::vector<store::ParentEntry>> parents_of(const store::SetInfo& set, ui
   std::vector<store::ParentEntry> parents;
   FOREBAY_TRY(const auto names, container_names(set));
   for (const std::string& name : names) {
-    const auto opened = open_container(set.directory + "/" + name, memory_bytes);
+    const auto opened = open_container(set.files, name, memory_bytes);
     if (opened) add_parents_of(*opened, parents);
     if (!opened && !is_damage(opened.error())) return std::unexpected(opened.error());
   }

@@ -21,9 +21,9 @@ namespace forebay::engine {
 // open until others need its memory. Thread-safe.
 class ParentFrames {
  public:
-  // `sets_directory` is where the store's sets are; `memory_bytes` pays for the indices of the containers that are open
+  // `set` is the one whose frames lie in others; `memory_bytes` pays for the indices of the containers that are open
   // at a time, and for some frames that others are predicted from.
-  ParentFrames(std::string sets_directory, uint64_t memory_bytes);
+  ParentFrames(store::SetFiles set, uint64_t memory_bytes);
   ~ParentFrames();
 
   // The container that the frame lies in, which stays open for as long as the result is held, and no longer than this.
@@ -42,7 +42,7 @@ class ParentFrames {
   bool close_unused();
   void give_back(Opened& opened);
 
-  const std::string sets_directory_;
+  const store::SetFiles set_;
   const uint64_t memory_bytes_;
   const std::shared_ptr<DecodedFrames> decoded_;
   std::mutex mutex_;

@@ -12,9 +12,9 @@
 
 namespace forebay::engine {
 
-Result<OpenContainer> open_container(const std::string& path, uint64_t memory_bytes) {
-  OpenContainer opened{.path = path};
-  FOREBAY_TRY(auto source, store::open_stored(path));
+Result<OpenContainer> open_container(std::unique_ptr<ByteSource> source, uint64_t memory_bytes) {
+  OpenContainer opened{.path = source->name()};
+  const std::string& path = opened.path;
   FOREBAY_TRY(opened.reader, container::Reader::open(std::move(source), memory_bytes));
   const container::Index& index = opened.index();
   auto plan = merge::Plan::make(index.catalogue, index.plan, index.frames.size());
@@ -31,6 +31,11 @@ Result<OpenContainer> open_container(const std::string& path, uint64_t memory_by
   return opened;
 }
 
+Result<OpenContainer> open_container(const store::SetFiles& set, const std::string& name, uint64_t memory_bytes) {
+  FOREBAY_TRY(auto source, set.open(name));
+  return open_container(std::move(source), memory_bytes);
+}
+
 // Whether a container is the one that the manifest means, not just a valid one.
 static Result<void> check_against(const store::ContainerEntry& entry, const OpenContainer& opened) {
   FOREBAY_TRY(const uint64_t tail, store::tail_hash(opened.reader->source()));
@@ -40,11 +45,11 @@ static Result<void> check_against(const store::ContainerEntry& entry, const Open
   return {};
 }
 
-Result<OpenContainer> open_listed(const std::string& directory, const store::ContainerEntry& entry,
-                                  uint64_t memory_bytes, std::shared_ptr<ParentFrames> parents) {
-  auto opened = open_container(directory + "/" + entry.name, memory_bytes);
+Result<OpenContainer> open_listed(const store::SetFiles& set, const store::ContainerEntry& entry, uint64_t memory_bytes,
+                                  std::shared_ptr<ParentFrames> parents) {
+  auto opened = open_container(set, entry.name, memory_bytes);
   if (!opened && opened.error().kind == ErrorKind::not_found)
-    return fail(ErrorKind::corrupt, "a container of the set is missing", directory + "/" + entry.name);
+    return fail(ErrorKind::corrupt, "a container of the set is missing", set.path_of(entry.name));
   if (!opened) return opened;
   FOREBAY_CHECK(check_against(entry, *opened));
   opened->parents = std::move(parents);
@@ -73,10 +78,10 @@ Result<OpenSet> open_set(const store::SetInfo& info, uint64_t memory_bytes) {
 Result<OpenSet> open_containers(const store::SetInfo& info, std::span<const store::ContainerEntry> entries,
                                 uint64_t memory_bytes, std::vector<std::string>* unread) {
   if (!info.manifest) return std::unexpected(info.manifest.error());
-  OpenSet set{.manifest = *info.manifest, .directory = info.directory, .containers = {}, .parents = {}, .decoded = {}};
+  OpenSet set{.manifest = *info.manifest, .files = info.files, .containers = {}, .parents = {}, .decoded = {}};
   set.parents = make_parent_frames(info, memory_bytes);
   for (const store::ContainerEntry& entry : entries) {
-    auto opened = open_listed(info.directory, entry, memory_bytes, set.parents);
+    auto opened = open_listed(info.files, entry, memory_bytes, set.parents);
     if (opened) {
       memory_bytes -= std::min(memory_bytes, memory_of(*opened));
       set.containers.push_back(*std::move(opened));

@@ -17,7 +17,7 @@ class ParentFrames;
 class DecodedFrames;
 
 struct OpenContainer {
-  std::string path;
+  std::string path;  // what messages call it
   std::unique_ptr<container::Reader> reader;
   std::unique_ptr<merge::Plan> plan;       // of reader->index().catalogue, with one entry per index frame
   std::shared_ptr<ParentFrames> parents;   // for frames that lie in other sets; null if there are none
@@ -29,16 +29,17 @@ struct OpenContainer {
 
 // corrupt, with file and offset, if anything that the index says does not hold; limit if the index alone passes
 // `memory_bytes`.
-Result<OpenContainer> open_container(const std::string& path, uint64_t memory_bytes);
+Result<OpenContainer> open_container(std::unique_ptr<ByteSource> source, uint64_t memory_bytes);
+Result<OpenContainer> open_container(const store::SetFiles& set, const std::string& name, uint64_t memory_bytes);
 
 // Likewise for a container that a manifest lists: corrupt, too, if it is missing or another one than the manifest
 // means. `parents` is what make_parent_frames() has for the set.
-Result<OpenContainer> open_listed(const std::string& directory, const store::ContainerEntry& entry,
-                                  uint64_t memory_bytes, std::shared_ptr<ParentFrames> parents = nullptr);
+Result<OpenContainer> open_listed(const store::SetFiles& set, const store::ContainerEntry& entry, uint64_t memory_bytes,
+                                  std::shared_ptr<ParentFrames> parents = nullptr);
 
 struct OpenSet {
   store::Manifest manifest;
-  std::string directory;
+  store::SetFiles files;
   std::vector<OpenContainer> containers;
   std::shared_ptr<ParentFrames> parents;   // of all containers
   std::shared_ptr<DecodedFrames> decoded;  // likewise

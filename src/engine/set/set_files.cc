@@ -8,8 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "store/files.h"
-
 namespace forebay::engine {
 
 Result<std::vector<std::string>> container_names(const store::SetInfo& set) {
@@ -18,8 +16,7 @@ Result<std::vector<std::string>> container_names(const store::SetInfo& set) {
     for (const store::ContainerEntry& entry : set.manifest->containers) names.push_back(entry.name);
     return names;
   }
-  if (store::is_no_directory(set.directory)) return names;
-  FOREBAY_TRY(names, store::names_in(set.directory));
+  FOREBAY_TRY(names, set.files.names());
   std::erase_if(names, [](const std::string& name) { return name == "manifest" || !store::is_set_name(name); });
   std::ranges::sort(names);
   return names;

@@ -214,14 +214,14 @@ class History {
     if (!calm_ && chance(5))
       return send(worker.session, failure(task, wire::FaultSide::source, ErrorKind::disconnected));
     for (auto& [key, staged] : store_.staged)
-      if (directory_of(key) == task.directory) {
+      if (id_of(key) == task.staged) {
         EXPECT_TRUE(staged.containers.insert(task.container).second) << "two attempts under one name";
       }
     send(worker.session, success(task));
   }
 
-  static std::string directory_of(std::pair<uint64_t, uint64_t> key) {
-    return "/staging/" + std::to_string(key.first) + "." + std::to_string(key.second);
+  static std::string id_of(std::pair<uint64_t, uint64_t> key) {
+    return "staged." + std::to_string(key.first) + "." + std::to_string(key.second);
   }
 
   // ---- the store
@@ -249,8 +249,7 @@ class History {
     const std::pair key(generation, command.set);
     EXPECT_FALSE(store_.staged.contains(key));
     store_.staged[key] = {.name = store::stored_name(command.name, n), .containers = {}};
-    return Staged{command.set,
-                  StagedPlace{.name = store::stored_name(command.name, n), .directory = directory_of(key)}};
+    return Staged{command.set, StagedPlace{.name = store::stored_name(command.name, n), .staged = id_of(key)}};
   }
   std::optional<StoreAnswer> perform(const Commit& command, uint64_t generation) {
     if (!calm_ && chance(10)) return Committed{command.set, fail(ErrorKind::io, "EIO")};
@@ -339,7 +338,7 @@ class History {
     EXPECT_FALSE(worker.task) << "a worker that is busy gets a task";
     for (const FakeWorker& other : workers_)
       if (other.session != 0 && other.task && !other.cancelled) {
-        EXPECT_FALSE(other.task->directory == task.directory && other.task->first_rank == task.first_rank)
+        EXPECT_FALSE(other.task->staged == task.staged && other.task->first_rank == task.first_rank)
             << "two live workers have one task";
       }
     worker.task = task;

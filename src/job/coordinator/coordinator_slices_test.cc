@@ -28,7 +28,7 @@ class SlicesTest : public testing::Test {
   Commit pack() {
     answer_next<LookUp>([](const LookUp& c) -> StoreAnswer { return LookedUp{c.set, std::vector<StoredSet>{}, 0}; });
     answer_next<Stage>([](const Stage& c) -> StoreAnswer {
-      return Staged{c.set, StagedPlace{.name = c.name, .directory = "/staged", .number = 1}};
+      return Staged{c.set, StagedPlace{.name = c.name, .staged = "staged", .number = 1}};
     });
     for (bool some = true; some;) {
       some = false;

@@ -23,7 +23,7 @@ TEST_F(CoordinatorTest, ASetIsDrainedWhenAllRanksAreThere) {
   EXPECT_EQ(of_a.peers[0]->node, "na");
   EXPECT_EQ(of_b.peers[0]->node, "nb");
   EXPECT_EQ(of_b.first_rank, 2u);
-  EXPECT_EQ(of_a.directory, "/store/staging/s1");
+  EXPECT_EQ(of_a.staged, "staged-s1");
   EXPECT_EQ(of_a.container, "00000-of-00002.fbc");
   s.send(wb, success(of_b, 30));
   EXPECT_TRUE(s.inbox[a].news.empty());

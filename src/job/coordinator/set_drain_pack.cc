@@ -130,10 +130,10 @@ wire::TaskT SetDrain::task(uint32_t group, AttemptId attempt) {
   wire::TaskT task = make_task(groups_.groups[group]);
   task.id = attempt;
   task.set = name_;
-  task.directory = place_.directory;
+  task.staged = place_.staged;
   task.container = container_name(group, attempt);
-  if (!place_.before.empty())
-    task.set_before = place_.before + "/" + engine::container_name(group, groups_.groups.size(), 0);
+  task.set_before = place_.before;
+  if (!place_.before.empty()) task.container_before = engine::container_name(group, groups_.groups.size(), 0);
   return task;
 }
 

@@ -67,7 +67,7 @@ class SetDrainTest : public testing::Test {
   void stage(uint64_t number = 1) {
     const Stage command = next<Stage>();
     EXPECT_EQ(command.set, staging);
-    take(set.answered(Staged{staging, StagedPlace{.name = "s", .directory = "/staged", .number = number}}, now));
+    take(set.answered(Staged{staging, StagedPlace{.name = "s", .staged = "staged", .number = number}}, now));
   }
   // The set waits to be drained.
   void complete() {
@@ -182,7 +182,7 @@ TEST_F(SetDrainTest, FilesThatChangeUndoTheDrainAndTheSameOnesDoNot) {
   EXPECT_EQ(set.phase(), Phase::waiting);
   drain();
   EXPECT_EQ(next<Stage>().set, 2u);
-  take(set.answered(Staged{1, StagedPlace{.name = "s", .directory = "/old", .number = 1}}, now));
+  take(set.answered(Staged{1, StagedPlace{.name = "s", .staged = "old", .number = 1}}, now));
   EXPECT_EQ(set.phase(), Phase::staging) << "that was the first staging";
 }
 
@@ -329,7 +329,7 @@ TEST_F(SetDrainTest, AnyOrderOfEventsEndsWell) {
           apply(one.answered(LookedUp{7, error}, now));
       } else if (const auto* staged = std::get_if<Stage>(&command)) {
         if (well)
-          apply(one.answered(Staged{staged->set, StagedPlace{.name = "s", .directory = "/d", .number = 1}}, now));
+          apply(one.answered(Staged{staged->set, StagedPlace{.name = "s", .staged = "d", .number = 1}}, now));
         else
           apply(one.answered(Staged{staged->set, error}, now));
       } else if (const auto* commit = std::get_if<Commit>(&command)) {

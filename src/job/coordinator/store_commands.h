@@ -41,9 +41,9 @@ struct Stage {
   std::string series{store::kDefaultSeries};
 };
 struct StagedPlace {
-  std::string name;       // that it will have in the store
-  std::string directory;  // where the containers go
-  std::string before;     // the directory of the set whose choices are remembered, or empty
+  std::string name;    // that it will have in the store
+  std::string staged;  // by which workers join it: store::StagedSet::id()
+  std::string before;  // the name of the set whose choices are remembered, or empty
   std::optional<int64_t> since_chosen;
   uint64_t number = 0;  // the n-th of its names
 };

@@ -95,7 +95,6 @@ wire::TaskT StoreTier::task(const TierSet& set, const Delivery& delivery, const 
   wire::TaskT task;
   task.kind = wire::TaskKind::deliver;
   task.set = set.name;
-  task.directory = info.directory;
   task.container = manifest.containers[delivery.part].name;
   task.first_rank = static_cast<uint32_t>(delivery.part * manifest.group_size);
   const auto end = static_cast<uint32_t>(std::min(task.first_rank + manifest.group_size, manifest.ranks));

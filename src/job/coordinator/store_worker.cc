@@ -1,15 +1,11 @@
 #include "job/coordinator/store_worker.h"
 
-#include <cerrno>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <unordered_set>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/parallel_for.h"
 #include "engine/pack/set_before.h"
@@ -24,19 +20,14 @@ namespace {
 
 constexpr uint64_t kMaxNumber = 10'000;  // of sets of one name
 
-// A commit that is tried again has perhaps renamed the directory to the set's name before: what could not be synced
-// there is moved back, if the file system lets us.
-Result<void> remove_others(const std::string& directory, const store::Manifest& manifest) {
-  struct stat there{};
-  if (::lstat(directory.c_str(), &there) != 0 && errno == ENOENT) return {};
-  FOREBAY_TRY(auto others, store::names_in(directory));
+// A commit that is tried again has perhaps made the set visible before: what could not be made durable then is taken
+// back, if the file system lets us.
+Result<void> remove_others(store::StagedContainers& staged, const store::Manifest& manifest) {
+  FOREBAY_TRY(auto others, staged.names());
   std::unordered_set<std::string_view> kept;
   for (const store::ContainerEntry& container : manifest.containers) kept.insert(container.name);
   std::erase_if(others, [&](const std::string& name) { return kept.contains(name); });
-  return parallel_for(others.size(), store::kCallsAtOnce, [&](size_t i) {
-    const std::string path = directory + "/" + others[i];
-    return store::remove_tree(AT_FDCWD, path, path);
-  });
+  return parallel_for(others.size(), store::kCallsAtOnce, [&](size_t i) { return staged.remove(others[i]); });
 }
 
 // What is answered to a command that comes to an end by an exception: for want of memory, or by a defect.
@@ -116,7 +107,7 @@ struct StoreWorker::Impl {
         sets.push_back({set->name, set->manifest->sources});
     }
     // Who committed them may have died, or failed, before their names were durable, and they are taken for durable now.
-    if (!sets.empty()) FOREBAY_CHECK(store::sync_directory(path_ + "/sets"));
+    if (!sets.empty()) FOREBAY_CHECK(store->sync());
     return sets;
   }
 
@@ -128,18 +119,18 @@ struct StoreWorker::Impl {
       auto staged = store->stage(place.name);
       if (!staged && staged.error().kind == ErrorKind::exists && number < kMaxNumber) continue;
       if (!staged) return std::unexpected(staged.error());
-      place.directory = (*staged)->directory();
+      place.staged = (*staged)->id();
       place.number = number;
       staged_[command.set] = *std::move(staged);
       break;
     }
     if (command.profile.empty()) return place;
     if (!known_) {
-      FOREBAY_TRY(known_, store->list());
+      FOREBAY_TRY(known_, store->outline());
     }
     const auto before = engine::find_set_before(store::of_series(*known_, command.series), command.profile,
                                                 command.ranks, command.group_size);
-    place.before = before.directory;
+    place.before = before.name;
     place.since_chosen = before.since_chosen;
     return place;
   }
@@ -147,7 +138,7 @@ struct StoreWorker::Impl {
   Result<void> commit(const Commit& command) {
     const auto found = staged_.find(command.set);
     if (found == staged_.end()) return fail(ErrorKind::internal, "a set is to be committed that is not staged");
-    if (command.has_others) FOREBAY_CHECK(remove_others(found->second->directory(), command.manifest));
+    if (command.has_others) FOREBAY_CHECK(remove_others(found->second->containers(), command.manifest));
     FOREBAY_CHECK(found->second->commit(command.manifest));
     if (known_) note(command.manifest);
     done_.push_back(std::move(found->second));
@@ -162,7 +153,7 @@ struct StoreWorker::Impl {
              (set.manifest->origin.series == manifest.origin.series && set.manifest->profile == manifest.profile &&
               set.manifest->ranks == manifest.ranks && set.manifest->group_size == manifest.group_size);
     });
-    known_->push_back({manifest.name, path_ + "/sets/" + manifest.name, manifest});
+    known_->push_back({manifest.name, store_->files_of(manifest.name), manifest});
   }
 
   Result<std::vector<store::SetInfo>> list() {

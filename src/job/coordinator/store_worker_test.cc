@@ -32,8 +32,9 @@ class StoreWorkerTest : public TempTest {
     return value(ask<Staged>(Stage{number, name, "balanced", 4, 2}).place);
   }
   // As workers do.
-  static store::ContainerEntry write(const StagedPlace& place, const std::string& container) {
-    check(store::write_text(place.directory, container, "container"));
+  std::string directory_of(const StagedPlace& place) const { return path("store/staging/") + place.staged; }
+  store::ContainerEntry write(const StagedPlace& place, const std::string& container) const {
+    check(store::write_text(directory_of(place), container, "container"));
     return {.name = container, .bytes = 9, .raw_bytes = 20, .files = 2};
   }
   Commit commit_of(uint64_t number, const StagedPlace& place, const std::string& container) {
@@ -58,7 +59,7 @@ TEST_F(StoreWorkerTest, ASetIsStagedAndCommittedUnderItsName) {
   const StagedPlace place = stage(1, "s");
   EXPECT_EQ(place.name, "s");
   EXPECT_EQ(place.before, "");
-  check(store::write_text(place.directory, "c0.1", "of an attempt that was given up"));
+  check(store::write_text(directory_of(place), "c0.1", "of an attempt that was given up"));
   check(ask<Committed>(commit_of(1, place, "c0.2")).result);
   EXPECT_TRUE(fs::exists(path("store/sets/s/c0.2")));
   EXPECT_FALSE(fs::exists(path("store/sets/s/c0.1")));
@@ -72,7 +73,7 @@ TEST_F(StoreWorkerTest, ATakenNameGetsANumber) {
   for (uint64_t number = 1; number <= 3; ++number) {
     const StagedPlace place = stage(number, "s");
     EXPECT_EQ(place.name, store::stored_name("s", number));
-    EXPECT_EQ(place.before, number == 1 ? "" : path("store/sets/") + store::stored_name("s", number - 1));
+    EXPECT_EQ(place.before, number == 1 ? "" : store::stored_name("s", number - 1));
     check(ask<Committed>(commit_of(number, place, "c0.1")).result);
   }
   EXPECT_EQ(value(ask<LookedUp>(LookUp{7, "s"}).stored).size(), 3u);
@@ -98,7 +99,7 @@ TEST_F(StoreWorkerTest, ACommitCanBeTriedAgain) {
 TEST_F(StoreWorkerTest, ACommitThatWasRenamedAlreadyFindsItsSet) {
   const StagedPlace place = stage(1, "s");
   const Commit commit = commit_of(1, place, "c0.1");
-  fs::rename(place.directory, path("store/sets/s"));
+  fs::rename(directory_of(place), path("store/sets/s"));
   EXPECT_EQ(error(ask<Committed>(Commit(commit)).result).kind, ErrorKind::exists);
 }
 
@@ -106,10 +107,10 @@ TEST_F(StoreWorkerTest, WhatIsAbandonedIsRemoved) {
   const StagedPlace one = stage(1, "a"), two = stage(2, "b");
   worker_->submit(Abandon{1});
   EXPECT_EQ(error(ask<Committed>(commit_of(1, two, "c0.1")).result).kind, ErrorKind::internal);
-  EXPECT_FALSE(fs::exists(one.directory));
-  EXPECT_TRUE(fs::exists(two.directory));
+  EXPECT_FALSE(fs::exists(directory_of(one)));
+  EXPECT_TRUE(fs::exists(directory_of(two)));
   worker_.reset();
-  EXPECT_FALSE(fs::exists(two.directory)) << "with the worker";
+  EXPECT_FALSE(fs::exists(directory_of(two))) << "with the worker";
 }
 
 TEST_F(StoreWorkerTest, AStoreThatIsNotThereYetIsTriedAgain) {

@@ -254,8 +254,7 @@ class Stand {
     uint64_t n = 1;
     while (stored.contains(store::stored_name(command.name, n))) ++n;
     const std::string name = store::stored_name(command.name, n);
-    coordinator.answered(
-        Staged{command.set, StagedPlace{.name = name, .directory = "/store/staging/" + name, .number = n}}, now);
+    coordinator.answered(Staged{command.set, StagedPlace{.name = name, .staged = "staged-" + name, .number = n}}, now);
   }
   void perform(const Commit& command) {
     commits.push_back(command);
@@ -265,7 +264,7 @@ class Stand {
   void perform(const Abandon& command) { abandoned.push_back(command.set); }
   void perform(const ListSets&) {
     std::vector<store::SetInfo> sets;
-    for (const auto& [name, manifest] : stored) sets.push_back({name, "/store/sets/" + name, manifest});
+    for (const auto& [name, manifest] : stored) sets.push_back({name, {}, manifest});
     store::sort_oldest_first(sets);
     coordinator.answered(ListedSets{std::move(sets)}, now);
   }

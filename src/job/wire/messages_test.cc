@@ -35,7 +35,7 @@ OfferT good_offer() {
 TaskT good_task() {
   TaskT task;
   task.set = "ckpt_7";
-  task.directory = "/store/staging/x";
+  task.staged = "ckpt_7.host.1.0123456789abcdef";
   task.container = "00000-of-00001.fbc.1";
   auto& peer = *task.peers.emplace_back(std::make_unique<PeerT>());
   peer.node = "n";

@@ -1,12 +1,11 @@
 #include "job/worker/task_progress.h"
 
-#include <sys/stat.h>
-
 namespace forebay::job {
 
-void TaskProgress::add(uint64_t raw_bytes) {
+void TaskProgress::add(uint64_t raw_bytes, uint64_t container_bytes) {
   const std::lock_guard lock(mutex_);
   raw_bytes_ += raw_bytes;
+  stored_bytes_ = container_bytes;
   tell();
 }
 
@@ -31,9 +30,7 @@ void TaskProgress::tell() {
   message.id = task_;
   message.raw_bytes = raw_bytes_;
   message.steps = steps_;
-  struct stat info{};
-  if (!container_.empty() && ::stat(container_.c_str(), &info) == 0)
-    message.stored_bytes = static_cast<uint64_t>(info.st_size);
+  message.stored_bytes = stored_bytes_;
   tell_(std::move(message));
 }
 

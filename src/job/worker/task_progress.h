@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
-#include <string>
 #include <utility>
 
 #include "job/wire/messages.h"
@@ -15,11 +14,9 @@ namespace forebay::job {
 // Thread-safe.
 class TaskProgress {
  public:
-  // `container`: the file whose size is told as what was stored so far; empty: none.
-  TaskProgress(uint64_t task, std::string container, std::function<void(wire::TaskProgressT)> tell)
-      : task_(task), container_(std::move(container)), tell_(std::move(tell)) {}
+  TaskProgress(uint64_t task, std::function<void(wire::TaskProgressT)> tell) : task_(task), tell_(std::move(tell)) {}
 
-  void add(uint64_t raw_bytes);
+  void add(uint64_t raw_bytes, uint64_t container_bytes);  // of the container that is written, so far
   void set(uint64_t raw_bytes);
   void step();  // something else moves
 
@@ -27,10 +24,9 @@ class TaskProgress {
   void tell();  // with the lock
 
   const uint64_t task_;
-  const std::string container_;
   const std::function<void(wire::TaskProgressT)> tell_;
   std::mutex mutex_;
-  uint64_t raw_bytes_ = 0, steps_ = 0;
+  uint64_t raw_bytes_ = 0, stored_bytes_ = 0, steps_ = 0;
   std::chrono::steady_clock::time_point next_{};
 };
 

@@ -1,11 +1,9 @@
 #include "job/worker/tasks.h"
 
 #include <cmath>
-#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "engine/pack/pack_group.h"
 #include "engine/pack/read_layouts.h"
@@ -38,14 +36,16 @@ Error with_memory(Error error, const WorkerOptions& options) {
   return error;
 }
 
-engine::Remembered remembered(const wire::TaskT& task, const WorkerOptions& options, uint64_t memory_bytes) {
+engine::Remembered remembered(const wire::TaskT& task, const WorkerOptions& options, const store::Store& store,
+                              uint64_t memory_bytes) {
   constexpr uint64_t kShare = 8;
   if (task.set_before.empty() || !options.pack.profile.remembers()) return {};
-  return engine::remember(task.set_before, memory_bytes / kShare);
+  return engine::remember(store.files_of(task.set_before), task.container_before, memory_bytes / kShare);
 }
 
-Result<std::string> pack(const wire::TaskT& task, const TaskContext& context, const std::string& path,
-                         RemoteSources& sources) {
+Result<std::string> pack(const wire::TaskT& task, const TaskContext& context, RemoteSources& sources) {
+  FOREBAY_TRY(const store::Store store, store::Store::open(context.options.store));
+  FOREBAY_TRY(const auto staged, store.join(task.staged));
   const engine::PackOptions& options = context.options.pack;
   FOREBAY_TRY(const engine::Resources resources, resources_of(context.options));
   const LayoutOptions layouts{.similarity = options.similarity,
@@ -55,36 +55,30 @@ Result<std::string> pack(const wire::TaskT& task, const TaskContext& context, co
                               .stop = context.stop};
   const auto catalogue = [&](uint64_t memory_bytes) { return sources.catalogue(layouts, memory_bytes); };
   CountedSources counted(sources, [&] { context.progress.step(); });  // samples come before the first frame
-  const engine::GroupHooks hooks{.delivered = [&](uint64_t raw_bytes) { context.progress.add(raw_bytes); },
+  const engine::GroupHooks hooks{.delivered = [&](uint64_t raw, uint64_t stored) { context.progress.add(raw, stored); },
                                  .stop = context.stop};
   const auto report =
       engine::pack_group({.files = sources.files(), .sources = counted, .catalogue = catalogue},
-                         {.path = path, .name = task.container, .limit = context.options.limit}, options, resources,
-                         nullptr, remembered(task, context.options, resources.memory_bytes), hooks);
+                         {.set = *staged, .name = task.container, .limit = context.options.limit}, options, resources,
+                         nullptr, remembered(task, context.options, store, resources.memory_bytes), hooks);
   if (report) return engine::to_text(*report);
   // What was there before is another's.
-  if (report.error().kind != ErrorKind::exists) ::unlink(path.c_str());
+  if (report.error().kind != ErrorKind::exists) (void)staged->remove(task.container);
   return std::unexpected(with_memory(report.error(), context.options));
-}
-
-// The stored set whose directory is given: STORE/sets/SET.
-Result<store::SetInfo> find_set(const wire::TaskT& task) {
-  const std::filesystem::path directory(task.directory);
-  FOREBAY_TRY(const store::Store store, store::Store::open(directory.parent_path().parent_path().string()));
-  return store.find(task.set);
 }
 
 Result<store::ContainerEntry> find_container(const store::SetInfo& set, const std::string& name) {
   FOREBAY_CHECK(set.manifest);
   for (const store::ContainerEntry& entry : set.manifest->containers)
     if (entry.name == name) return entry;
-  return fail(ErrorKind::not_found, "the set has no container of that name", set.directory + "/" + name);
+  return fail(ErrorKind::not_found, "the set has no container of that name", set.files.path_of(name));
 }
 
 Result<void> deliver(const wire::TaskT& task, const TaskContext& context, PeerFaults& faults) {
   FOREBAY_TRY(engine::Resources resources, resources_of(context.options));
   resources.progress = [&](const engine::Progress& progress) { context.progress.set(progress.done_bytes); };
-  FOREBAY_TRY(const store::SetInfo set, find_set(task));
+  FOREBAY_TRY(const store::Store store, store::Store::open(context.options.store));
+  FOREBAY_TRY(const store::SetInfo set, store.find(task.set));
   FOREBAY_TRY(const store::ContainerEntry entry, find_container(set, task.container));
   FOREBAY_TRY(const auto target, RoutingTarget::open(context.access, task, faults));
   FOREBAY_CHECK(engine::write_container_files(set, entry, target->ranks(), *target, resources, context.stop));
@@ -96,7 +90,7 @@ Result<void> deliver(const wire::TaskT& task, const TaskContext& context, PeerFa
 TaskResult pack_task(const wire::TaskT& task, const TaskContext& context) {
   auto sources = RemoteSources::open(context.access, task);
   if (!sources) return {std::unexpected(std::move(sources).error())};
-  TaskResult result{pack(task, context, task.directory + "/" + task.container, **sources)};
+  TaskResult result{pack(task, context, **sources)};
   if (!result.report) result.peer = (*sources)->failed_peer(result.report.error());
   return result;
 }

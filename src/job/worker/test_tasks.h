@@ -33,10 +33,12 @@ class WorkerTest : public TempTest {
     options_.patience = 3s;
     options_.pack.profile = value(codec::Profile::parse("fast"));
     options_.resources = {.memory_bytes = 256 << 20, .threads = 2, .progress = {}};
-    fs::create_directory(path("out"));
+    options_.store = path("out");
+    staged_ = value(value(store::Store::open_for_writing(path("out"))).stage(kSet));
   }
 
   std::string tree() const { return path("tree"); }
+  std::string out() const { return staged_->containers().path_of("") + "/"; }  // where containers come to lie
   std::string stage(int peer) const { return path("stage") + std::to_string(peer); }
 
   void write_ranks(int ranks, size_t values) {
@@ -71,7 +73,7 @@ class WorkerTest : public TempTest {
     task.id = id;
     task.kind = wire::TaskKind::pack;
     task.set = kSet;
-    task.directory = path("out");
+    task.staged = staged_->id();
     task.container = "task-" + std::to_string(id);
     uint32_t offered[2] = {0, 0};
     for (const engine::SourceFile& file : scanned_.files) {
@@ -148,7 +150,7 @@ class WorkerTest : public TempTest {
     ASSERT_FALSE(done.failed) << done.error;
     const auto report = engine::parse_group_report(done.report);
     ASSERT_TRUE(report);
-    const std::string made = read_text(task.directory + "/" + task.container);
+    const std::string made = read_text(out() + task.container);
     EXPECT_EQ(report->entry.bytes, made.size());
     EXPECT_TRUE(made == read_text(reference()));
   }
@@ -158,7 +160,7 @@ class WorkerTest : public TempTest {
     EXPECT_EQ(done.error_kind, static_cast<uint8_t>(kind)) << done.error;
     EXPECT_EQ(done.side, wire::FaultSide::source) << done.error;
     EXPECT_EQ(done.peer, peer) << done.error;
-    EXPECT_TRUE(fs::is_empty(path("out")));
+    EXPECT_TRUE(fs::is_empty(out()));
   }
 
   // For one line between processes.
@@ -170,6 +172,7 @@ class WorkerTest : public TempTest {
 
   static constexpr const char* container_ = "00000-of-00001.fbc";
   WorkerOptions options_;
+  std::unique_ptr<store::StagedSet> staged_;
   engine::SourceTree scanned_;
   std::vector<std::string> nodes_;
   std::vector<std::unique_ptr<TestAgent>> agents_;

@@ -60,8 +60,7 @@ struct Worker::Impl {
   TaskResult run(const wire::TaskT& current, const std::stop_token& stop) const {
     try {
       const bool packs = current.kind == wire::TaskKind::pack;
-      TaskProgress progress(current.id, packs ? current.directory + "/" + current.container : std::string(),
-                            callbacks.progress);
+      TaskProgress progress(current.id, callbacks.progress);
       const TaskContext context{options, access, progress, stop};
       return packs ? pack_task(current, context) : deliver_task(current, context);
     } catch (const std::bad_alloc&) {

@@ -19,6 +19,7 @@
 namespace forebay::job {
 
 struct WorkerOptions {
+  std::string store;            // the job's store, as this process reaches it
   engine::PackOptions pack;     // of it what says how to pack: scheme, profile, lossy, similarity, format
   engine::Resources resources;  // for the task under way; `progress` is not used
   RateLimit* limit =
@@ -37,9 +38,9 @@ struct WorkerCallbacks {
 
 // Does one task at a time, in a thread of its own (and the engine's beneath). The members may be called by any thread.
 //
-// Of a task that packs, `set` is the name of the set in the stages, and `container` a name of which there is no file in
-// `directory`; after an error, that file is removed, as far as the file system allows. Of a task that delivers, `set`
-// is the stored set, `directory` that set's directory in the store, and files come to lie below
+// Of a task that packs, `set` is the name of the set in the stages, and `staged` tells where in the store it is
+// written: `container` is a name that is free there; after an error, that container is removed, as far as the store
+// allows. Of a task that delivers, `set` is the stored set, and files come to lie below
 // delivered_path(stage, set) of the peers (job/delivery/delivery.h): the agents make them visible. Files of no rank in
 // particular are rank 0's.
 //

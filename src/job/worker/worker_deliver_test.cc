@@ -24,6 +24,7 @@ class DeliverTest : public WorkerTest {
     scanned_ = value(engine::scan_tree(std::vector<std::string>{tree()}));
     container_path_ = reference();
     for (int peer = 0; peer < 2; ++peer) make_stage(stage(peer));
+    options_.store = path("store");
     start_agents(node0, node1);
   }
 
@@ -32,7 +33,6 @@ class DeliverTest : public WorkerTest {
     task.id = 5;
     task.kind = wire::TaskKind::deliver;
     task.set = kSet;
-    task.directory = path("store/sets/") + kSet;
     task.container = container_;
     for (uint32_t rank = 0; rank < scanned_.ranks; ++rank)
       task.peer_of_rank.push_back(static_cast<uint32_t>(peer_of(rank)));

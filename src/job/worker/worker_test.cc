@@ -49,7 +49,7 @@ TEST_F(WorkerTest, PacksThroughUcxWhatPackMakes) {
   const Child worker([&](const Child::Announce& tell) { tell(outcome(TestWorker(options_).run(task))); });
   if (worker.said().starts_with("unsupported")) GTEST_SKIP() << worker.said();
   EXPECT_EQ(worker.said(), "packed");
-  EXPECT_TRUE(read_text(task.directory + "/" + task.container) == read_text(reference()));
+  EXPECT_TRUE(read_text(out() + task.container) == read_text(reference()));
 }
 
 TEST_F(WorkerTest, TheOrderOfFilesInATaskDoesNotMatter) {
@@ -211,7 +211,7 @@ TEST_P(DyingAgentTest, IsTheSourcesFaultSoon) {
   });
   if (worker.said().starts_with("unsupported")) GTEST_SKIP() << worker.said();
   EXPECT_EQ(worker.said(), GetParam().signal == SIGKILL ? "disconnected source 1 soon" : "timeout source 1 soon");
-  EXPECT_TRUE(fs::is_empty(path("out")));
+  EXPECT_TRUE(fs::is_empty(out()));
 }
 INSTANTIATE_TEST_SUITE_P(, DyingAgentTest,
                          testing::Values(Death{SIGKILL, FabricChoice::stream}, Death{SIGSTOP, FabricChoice::stream},
@@ -237,7 +237,7 @@ TEST_F(WorkerTest, AFullStoreIsTheStoresFault) {
   ASSERT_TRUE(done.failed);
   EXPECT_EQ(done.error_kind, static_cast<uint8_t>(ErrorKind::no_space)) << done.error;
   EXPECT_EQ(done.side, wire::FaultSide::store);
-  EXPECT_TRUE(fs::is_empty(path("out")));
+  EXPECT_TRUE(fs::is_empty(out()));
 }
 
 TEST_F(WorkerTest, WritesOverNothing) {
@@ -246,11 +246,11 @@ TEST_F(WorkerTest, WritesOverNothing) {
   start_agents("here", "here");
   wire::TaskT task = pack_task();
   add_agents(task);
-  write_text(path("out/") + task.container, "another's");
+  write_text(out() + task.container, "another's");
   const wire::TaskDoneT done = TestWorker(options_).run(task);
   EXPECT_TRUE(done.failed);
   EXPECT_EQ(done.error_kind, static_cast<uint8_t>(ErrorKind::exists));
-  EXPECT_EQ(read_text(path("out/") + task.container), "another's");
+  EXPECT_EQ(read_text(out() + task.container), "another's");
 }
 
 TEST_F(WorkerTest, EndsATaskThatIsCancelledAndTakesTheNext) {
@@ -274,13 +274,13 @@ TEST_F(WorkerTest, EndsATaskThatIsCancelledAndTakesTheNext) {
     EXPECT_LT(std::chrono::steady_clock::now() - before, 3s);
     EXPECT_EQ(done.error_kind, static_cast<uint8_t>(ErrorKind::cancelled)) << done.error;
     EXPECT_EQ(done.side, wire::FaultSide::other);
-    EXPECT_TRUE(fs::is_empty(path("out")));
+    EXPECT_TRUE(fs::is_empty(out()));
     EXPECT_FALSE(worker.worker().busy());
     check(worker.worker().start(task));
     worker.wait_for_progress(1);
     // And its end ends the task.
   }
-  EXPECT_TRUE(fs::is_empty(path("out")));
+  EXPECT_TRUE(fs::is_empty(out()));
 }
 
 TEST_F(WorkerTest, TellsThatLayoutsAreReadHere) {

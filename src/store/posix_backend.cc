@@ -1,0 +1,332 @@
+#include "store/posix_backend.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <mutex>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/parallel_for.h"
+#include "base/posix/file_sink.h"
+#include "store/files.h"
+#include "store/sealed_text.h"
+#include "store/staging.h"
+
+namespace forebay::store {
+namespace {
+
+constexpr std::string_view kStoreTag = "forebay-store";
+constexpr uint64_t kStoreVersion = 1;
+constexpr uint64_t kMaxStoreFileBytes = 64 << 10;
+
+std::string sets_of(const std::string& store) { return store + "/sets"; }
+std::string staging_of(const std::string& store) { return store + "/staging"; }
+
+bool is_there(const std::string& path) {
+  struct stat info{};
+  return ::lstat(path.c_str(), &info) == 0;
+}
+
+Result<void> make_directory(const std::string& path) {
+  if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) return fail_errno(errno, "mkdir", path);
+  return {};
+}
+
+uint64_t nanoseconds(const timespec& time) {
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
+Stamp stamp_of(const struct stat& info) {
+  const auto size = S_ISDIR(info.st_mode) ? 0 : static_cast<uint64_t>(info.st_size);
+  return {{info.st_ino, size, nanoseconds(info.st_mtim), nanoseconds(info.st_ctim)}};
+}
+
+std::string last_component(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// Puts the file `from` at `to` too, durably: as a second name or, where there are no hard links, as a copy.
+Result<void> link_or_copy(const std::string& from, const std::string& to) {
+  std::error_code error;
+  std::filesystem::create_hard_link(from, to, error);
+  if (error) std::filesystem::copy_file(from, to, error);
+  if (error) return fail_errno(error.value(), "copy", to);
+  FOREBAY_TRY(const Fd fd, open_at(AT_FDCWD, to, O_RDONLY, to));
+  return sync_file(fd.get(), to);
+}
+
+// What the process that began a set and those that joined it have in common.
+template <class Interface>
+class ContainersIn : public Interface {
+ public:
+  ContainersIn(std::string store, std::string directory)
+      : store_(std::move(store)), directory_(std::move(directory)), id_(last_component(directory_)) {}
+
+  const std::string& id() const override { return id_; }
+
+  std::string path_of(std::string_view name) const override {
+    return name.empty() ? directory_ : fmt::format("{}/{}", directory_, name);
+  }
+
+  Result<std::unique_ptr<ByteSink>> create(const std::string& name) override { return FileSink::create(path_of(name)); }
+
+  Result<std::unique_ptr<ByteSource>> open(const std::string& name) const override {
+    FOREBAY_TRY(auto source, open_stored(path_of(name)));
+    source->forget_cached();
+    return source;
+  }
+
+  Result<void> copy_from(const std::string& set, const std::string& name) override {
+    return link_or_copy(fmt::format("{}/{}/{}", sets_of(store_), set, name), path_of(name));
+  }
+
+  Result<void> remove(const std::string& name) override { return remove_tree(AT_FDCWD, path_of(name), path_of(name)); }
+
+  Result<std::vector<std::string>> names() const override {
+    if (!is_there(directory_) && errno == ENOENT) return std::vector<std::string>();
+    return names_in(directory_);
+  }
+
+ protected:
+  const std::string store_, directory_;
+
+ private:
+  const std::string id_;
+};
+
+class StagedDirectory final : public ContainersIn<Staging> {
+ public:
+  StagedDirectory(std::string store, std::string set, StagingName name)
+      : ContainersIn(std::move(store), name.path()), set_(std::move(set)), name_(std::move(name)) {}
+
+  Result<void> check(const std::string& name, uint64_t bytes) const override {
+    struct stat info{};
+    if (::lstat(path_of(name).c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+        static_cast<uint64_t>(info.st_size) == bytes)
+      return {};
+    // Some network file systems ask for what may have changed elsewhere only when a file is opened.
+    FOREBAY_TRY(const auto source, FileSource::open(path_of(name)));
+    if (source->size() == bytes) return {};
+    return fail(ErrorKind::corrupt,
+                fmt::format("a container has {} bytes where {} were written", source->size(), bytes), path_of(name));
+  }
+
+  Result<void> announce(std::string_view manifest) override {
+    FOREBAY_CHECK(write_text(directory_, "manifest", manifest));
+    is_announced_ = true;
+    return {};
+  }
+
+  Result<void> publish(std::string_view manifest) override {
+    FOREBAY_CHECK((is_announced_ ? write_text : write_unseen_text)(directory_, "manifest", manifest));
+    FOREBAY_CHECK(sync_directory(directory_));
+    const std::string place = sets_of(store_) + "/" + set_;
+    auto renamed = rename_new(AT_FDCWD, directory_, AT_FDCWD, place, place);
+    if (!renamed && is_there(place)) renamed.error().kind = ErrorKind::exists;
+    FOREBAY_CHECK(renamed);
+    auto durable = sync_directory(sets_of(store_));
+    if (!durable) ::rename(place.c_str(), directory_.c_str());
+    return durable;
+  }
+
+ private:
+  const std::string set_;
+  StagingName name_;
+  bool is_announced_ = false;
+};
+
+class WithdrawnDirectory final : public Withdrawn {
+ public:
+  WithdrawnDirectory(std::string place, StagingName name)
+      : place_(std::move(place)), name_(std::move(name)), id_(last_component(name_.path())) {}
+
+  const std::string& id() const override { return id_; }
+  Result<void> put_back() override { return rename_new(AT_FDCWD, name_.path(), AT_FDCWD, place_, place_); }
+  Result<void> purge() override { return remove_tree(AT_FDCWD, name_.path(), name_.path()); }
+
+ private:
+  const std::string place_;
+  const StagingName name_;
+  const std::string id_;
+};
+
+class DirectoryStore final : public Backend {
+ public:
+  explicit DirectoryStore(std::string path) : path_(std::move(path)) {}
+
+  const std::string& path() const override { return path_; }
+
+  Result<std::vector<std::string>> set_names() const override { return store::names_in(sets_of(path_)); }
+
+  Result<bool> has(const std::string& set) const override {
+    struct stat info{};
+    if (::lstat(path_of(set).c_str(), &info) == 0) return true;
+    if (errno == ENOENT) return false;
+    return fail_errno(errno, "stat", path_of(set));
+  }
+
+  Stamp sets_stamp() const override {
+    struct stat info{};
+    return ::stat(sets_of(path_).c_str(), &info) == 0 ? stamp_of(info) : Stamp();
+  }
+
+  // Clocks of file systems tick in milliseconds, of some in seconds or two, and those of servers go by themselves.
+  bool is_settled(const Stamp& stamp) const override {
+    constexpr uint64_t kGrain = 2'000'000'000;
+    timespec now{};
+    if (!stamp.is_set() || ::clock_gettime(CLOCK_REALTIME, &now) != 0) return false;
+    return nanoseconds(now) > std::max(stamp.parts[2], stamp.parts[3]) + kGrain;
+  }
+
+  Result<StampedText> manifest(const std::string& set) const override {
+    auto text = read_manifest(set);
+    if (!text && !is_there(path_of(set)))
+      return fail(ErrorKind::not_found, fmt::format("there is no set '{}'", set), path_);
+    return text;
+  }
+
+  Stamp manifest_stamp(const std::string& set) const override {
+    struct stat info{};
+    return ::stat((path_of(set) + "/manifest").c_str(), &info) == 0 ? stamp_of(info) : Stamp();
+  }
+
+  Result<std::unique_ptr<ByteSource>> open(const std::string& set, const std::string& container) const override {
+    return open_stored(path_of(set) + "/" + container);
+  }
+
+  Result<std::vector<std::string>> names_in(const std::string& set) const override {
+    if (is_no_directory(path_of(set))) return std::vector<std::string>();
+    return store::names_in(path_of(set));
+  }
+
+  Result<std::unique_ptr<Staging>> stage(const std::string& set) const override {
+    FOREBAY_CHECK(make_directory(staging_of(path_)));
+    FOREBAY_TRY(StagingName name, StagingName::take(staging_of(path_), set));
+    if (::mkdir(name.path().c_str(), 0777) != 0) return fail_errno(errno, "mkdir", name.path());
+    return std::make_unique<StagedDirectory>(path_, set, std::move(name));
+  }
+
+  Result<std::unique_ptr<StagedContainers>> join(const std::string& id) const override {
+    const std::string directory = staging_of(path_) + "/" + id;
+    if (id.find('/') != id.npos || !parse_staging_name(id))
+      return fail(ErrorKind::invalid_argument, fmt::format("'{}' names no set that is being written", id), path_);
+    if (is_no_directory(directory))
+      return fail(ErrorKind::not_found, "the set is being written no longer", directory, {},
+                  "all processes of one pack or job must be given the same store");
+    return std::make_unique<ContainersIn<StagedContainers>>(path_, directory);
+  }
+
+  Result<std::vector<Announced>> announced() const override {
+    if (!is_there(staging_of(path_))) return std::vector<Announced>();
+    FOREBAY_TRY(auto ids, store::names_in(staging_of(path_)));
+    std::erase_if(ids, [](const std::string& id) { return id.ends_with(".lock"); });
+    std::vector<Announced> all;
+    std::mutex mutex;
+    FOREBAY_CHECK(parallel_for(ids.size(), kCallsAtOnce, [&](size_t i) -> Result<void> {
+      auto text = read_text(fmt::format("{}/{}/manifest", staging_of(path_), ids[i]), kMaxManifestBytes);
+      const std::lock_guard lock(mutex);
+      if (text) all.push_back({ids[i], *std::move(text)});  // most have none
+      return {};
+    }));
+    return all;
+  }
+
+  Result<std::unique_ptr<Withdrawn>> withdraw(const std::string& set) const override {
+    FOREBAY_CHECK(make_directory(staging_of(path_)));
+    FOREBAY_TRY(StagingName name, StagingName::take(staging_of(path_), set));
+    const std::string place = path_of(set);
+    if (::rename(place.c_str(), name.path().c_str()) != 0) return fail_errno(errno, "rename", place);
+    return std::make_unique<WithdrawnDirectory>(place, std::move(name));
+  }
+
+  Result<void> sync_sets() const override { return sync_directory(sets_of(path_)); }
+
+  Result<std::string> listing(uint64_t most) const override { return read_text(path_ + "/listing", most); }
+
+  // Made where a crash leaves nothing for good, and not synced: what a power cut makes of it, its checksum tells.
+  void put_listing(std::string_view text) const override {
+    const auto name = StagingName::take(staging_of(path_), "listing");
+    if (!name) return;
+    const auto fd = open_at(AT_FDCWD, name->path(), O_WRONLY | O_CREAT | O_EXCL, name->path(), 0666);
+    if (!fd || !write_all(fd->get(), 0, as_bytes(text), name->path())) return;
+    (void)::rename(name->path().c_str(), (path_ + "/listing").c_str());
+  }
+
+  void clean() const override { clean_staging(staging_of(path_)); }
+
+ private:
+  Result<StampedText> read_manifest(const std::string& set) const {
+    const std::string directory = path_of(set), path = directory + "/manifest";
+    const auto source = open_stored(path);
+    if (!source && is_no_directory(directory))
+      return fail(ErrorKind::corrupt, "this is no set, but something else in the place of one", directory, {},
+                  "move it out of the store");
+    if (!source && source.error().kind == ErrorKind::not_found)
+      return fail(ErrorKind::corrupt, "the set has no manifest", path, {}, "put the file back from a copy");
+    if (!source) return std::unexpected(source.error());
+    struct stat info{};
+    if (::fstat((*source)->fd(), &info) != 0) return fail_errno(errno, "stat", path);
+    FOREBAY_TRY(std::string text, read_text(**source, kMaxManifestBytes));
+    return StampedText{std::move(text), stamp_of(info)};
+  }
+
+  const std::string path_;
+};
+
+// Whether a directory without forebay-store may become a store: it has nothing, or what a killed maker left.
+Result<void> check_may_become_store(const std::string& path) {
+  FOREBAY_TRY(const auto names, names_in(path));
+  const bool only_ours = std::ranges::all_of(names, [](const auto& n) { return n == "sets" || n == "staging"; });
+  const bool has_sets = std::ranges::find(names, "sets") != names.end();
+  if (only_ours && (!has_sets || names_in(sets_of(path)).value_or(std::vector<std::string>(1)).empty())) return {};
+  return fail(ErrorKind::invalid_argument, "the directory is neither empty nor a store", path, {},
+              "name a new directory; if this is a store that lost its file forebay-store, copy that file from any "
+              "other store");
+}
+
+Result<void> make_store(const std::string& path) {
+  const std::string file = path + "/forebay-store";
+  FOREBAY_CHECK(make_directory(path));
+  if (auto may = check_may_become_store(path); !may) {
+    if (is_there(file)) return {};  // another process made the store after we had looked for it
+    return may;
+  }
+  FOREBAY_CHECK(make_directory(sets_of(path)));
+  FOREBAY_CHECK(make_directory(staging_of(path)));
+  // The file is made in staging, where what a crash leaves is found, and moved: several may make the store at once.
+  FOREBAY_TRY(const StagingName work, StagingName::take(staging_of(path), "store"));
+  FOREBAY_CHECK(make_directory(work.path()));
+  const std::string text = seal(
+      kStoreTag, {{"version", kStoreVersion}, {"about", "checkpoint sets, written by Forebay; see docs/store.md"}});
+  FOREBAY_CHECK(write_text(work.path(), "forebay-store", text));
+  if (::rename((work.path() + "/forebay-store").c_str(), file.c_str()) != 0) return fail_errno(errno, "rename", file);
+  FOREBAY_CHECK(sync_directory(path));
+  return sync_parent(path);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Backend>> open_directory(const std::string& path) {
+  const std::string file = path + "/forebay-store";
+  const auto text = read_text(file, kMaxStoreFileBytes);
+  if (!text && text.error().kind == ErrorKind::not_found)
+    return fail(ErrorKind::not_found, "there is no store here", path, {}, "`forebay pack DIR --store PATH` makes one");
+  FOREBAY_CHECK(text);
+  FOREBAY_CHECK(unseal(kStoreTag, *text, kStoreVersion, file));
+  return std::make_shared<DirectoryStore>(path);
+}
+
+Result<std::shared_ptr<const Backend>> make_directory_store(const std::string& path) {
+  auto store = open_directory(path);
+  if (!store && store.error().kind == ErrorKind::not_found) {
+    FOREBAY_CHECK(make_store(path));
+    store = open_directory(path);
+  }
+  return store;
+}
+
+}  // namespace forebay::store
