@@ -3,18 +3,24 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/catalogue.h"
+#include "base/parallel_for.h"
 #include "store/fd_cache.h"
 #include "store/files.h"
 #include "store/sparse_write.h"
@@ -65,6 +71,17 @@ timespec as_timespec(const Attributes& attributes) {
   return {static_cast<time_t>(attributes.mtime_s), static_cast<long>(attributes.mtime_ns)};
 }
 
+// Of a file in a directory of our own. Needs no descriptor, which may have been closed to make room for others, and
+// with attributes that forbid writing could not be had again.
+Result<void> set_attributes_at(int directory, const std::string& name, const Attributes& attributes, uint32_t modes,
+                               const std::string& path) {
+  const timespec times[2] = {{0, UTIME_OMIT}, as_timespec(attributes)};
+  if (::fchmodat(directory, name.c_str(), attributes.mode & modes, 0) != 0) return fail_errno(errno, "chmod", path);
+  if (::utimensat(directory, name.c_str(), times, AT_SYMLINK_NOFOLLOW) != 0)
+    return fail_errno(errno, "set the time of", path);
+  return {};
+}
+
 Result<void> set_attributes(int fd, const Attributes& attributes, uint32_t modes, const std::string& path) {
   const timespec times[2] = {{0, UTIME_OMIT}, as_timespec(attributes)};
   if (::fchmod(fd, attributes.mode & modes) != 0) return fail_errno(errno, "chmod", path);
@@ -72,7 +89,39 @@ Result<void> set_attributes(int fd, const Attributes& attributes, uint32_t modes
   return {};
 }
 
+// Whether syncfs() tells of every error of writing since the descriptor was opened, and waits for all that was written:
+// Linux does the first since 5.8, and both are sure of these file systems, which are of this machine.
+bool syncfs_is_sure(int fd) {
+  struct statfs info{};
+  utsname system{};
+  int major = 0, minor = 0;
+  if (::fstatfs(fd, &info) != 0 || ::uname(&system) != 0) return false;
+  if (std::sscanf(system.release, "%d.%d", &major, &minor) != 2 || std::pair(major, minor) < std::pair(5, 8))
+    return false;
+  const auto type = static_cast<unsigned long>(info.f_type);
+  return type == EXT4_SUPER_MAGIC || type == XFS_SUPER_MAGIC || type == BTRFS_SUPER_MAGIC || type == TMPFS_MAGIC;
+}
+
+// What of all files of this machine waits to be written back. Very much if nobody tells.
+uint64_t dirty_bytes() {
+  constexpr uint64_t kMost = 64 << 10;
+  const auto source = open_at(AT_FDCWD, "/proc/meminfo", O_RDONLY, "/proc/meminfo");
+  std::string text(kMost, '\0');
+  const ssize_t got = source ? ::read(source->get(), text.data(), text.size()) : -1;
+  text.resize(got > 0 ? static_cast<size_t>(got) : 0);
+  const size_t at = text.find("\nDirty:");
+  unsigned long long kib = 0;
+  if (at == std::string::npos || std::sscanf(text.c_str() + at, " Dirty: %llu kB", &kib) != 1) return UINT64_MAX;
+  return uint64_t{kib} << 10;
+}
+
 }  // namespace
+
+bool sync_together(uint64_t files, uint64_t bytes, uint64_t dirty_bytes) {
+  constexpr uint64_t kFewFiles = 32, kLargeFile = 4 << 20, kOthers = 256 << 20;
+  if (files < kFewFiles || bytes / files >= kLargeFile) return false;
+  return dirty_bytes <= bytes || dirty_bytes - bytes <= kOthers;
+}
 
 struct TargetDir::Shared {
   Shared(std::string path, bool made, bool special_modes, Fd opened, StagingName name, Fd work_fd)
@@ -93,7 +142,11 @@ struct TargetDir::Shared {
   FdCache cache;
   std::atomic<uint64_t> next_id = 0;
   std::mutex mutex;
-  std::map<std::string, std::optional<Attributes>> directories;  // all that were touched
+  struct Touched {
+    uint64_t id = 0;
+    std::optional<Attributes> attributes;
+  };
+  std::map<std::string, Touched> directories;
 
   std::string path_of(const std::string& name) const { return name.empty() ? root_path : root_path + "/" + name; }
 
@@ -121,13 +174,32 @@ struct TargetDir::Shared {
     return at;
   }
 
-  // walk(), making what is missing and noting what finish() has to make durable.
-  Result<Fd> make_way(const std::string& directory) {
-    FOREBAY_TRY(Fd fd, walk(directory, true));
+  // walk(), making what is missing and noting what finish() has to make durable. Who was there last need not walk
+  // again.
+  Result<std::shared_ptr<const Fd>> make_way(const std::string& directory) {
+    const auto way = [&] { return walk(directory, true); };
+    if (const auto id = id_of(directory)) return cache.get(*id, way);
+    FOREBAY_TRY(Fd fd, way());
+    const uint64_t id = note(directory);
+    cache.put(id, std::move(fd));
+    return cache.get(id, way);
+  }
+
+  // The number by which the cache knows a directory that was touched.
+  std::optional<uint64_t> id_of(const std::string& directory) {
     const std::lock_guard lock(mutex);
-    std::string touched = directory;
-    while (directories.try_emplace(touched).second && !touched.empty()) touched = split(touched).first;
-    return fd;
+    const auto found = directories.find(directory);
+    return found == directories.end() ? std::nullopt : std::optional(found->second.id);
+  }
+
+  // Notes that the directory and those that it lies in are touched.
+  uint64_t note(const std::string& directory) {
+    const std::lock_guard lock(mutex);
+    for (std::string touched = directory;; touched = split(touched).first) {
+      const auto [at, is_first] = directories.try_emplace(touched);
+      if (is_first) at->second.id = next_id++;
+      if (!is_first || touched.empty()) return directories.at(directory).id;
+    }
   }
 
   Result<void> finish_directory(const std::string& name, const std::optional<Attributes>& attributes) const {
@@ -144,9 +216,40 @@ struct TargetFile::State {
   uint64_t id = 0, size = 0;
   bool overwrite = false;
   bool is_placed = false;
+  std::mutex making{};
+  bool is_made = false;
 
-  Result<std::shared_ptr<const Fd>> open() const {
-    return target->cache.get(id, [&] { return open_at(target->work.get(), temporary, O_WRONLY | O_NOFOLLOW, path); });
+  // Makes the file when it is first asked for: of many files few can be held open from their beginning to their first
+  // bytes.
+  Result<std::shared_ptr<const Fd>> open() {
+    return target->cache.get(id, [this]() -> Result<Fd> {
+      const std::lock_guard lock(making);
+      const int flags = O_WRONLY | O_NOFOLLOW | (is_made ? 0 : O_CREAT | O_EXCL);
+      FOREBAY_TRY(Fd fd, open_at(target->work.get(), temporary, flags, path, 0600));
+      if (!is_made && ::ftruncate(fd.get(), static_cast<off_t>(size)) != 0)
+        return fail_errno(errno, "make a file of its size", path);
+      is_made = true;
+      return fd;
+    });
+  }
+
+  bool was_made() {
+    const std::lock_guard lock(making);
+    return is_made;
+  }
+  Result<void> finish(const Attributes& attributes) {
+    if (!was_made()) FOREBAY_CHECK(open());
+    return set_attributes_at(target->work.get(), temporary, attributes, target->modes, path);
+  }
+  Result<void> finish_durably(const Attributes& attributes) {
+    FOREBAY_TRY(const auto fd, open());
+    FOREBAY_CHECK(set_attributes(fd->get(), attributes, target->modes, path));
+    return sync_file(fd->get(), path);
+  }
+  Result<void> give_name(int directory) {
+    FOREBAY_CHECK(place(target->work.get(), temporary, directory, split(name).second, overwrite, path));
+    is_placed = true;
+    return {};
   }
 };
 
@@ -165,23 +268,19 @@ Result<TargetDir> TargetDir::open(const std::string& path, bool special_modes) {
 Result<std::unique_ptr<TargetFile>> TargetDir::create_file(const std::string& name, uint64_t size, bool overwrite) {
   FOREBAY_CHECK(check_name(name));
   const std::string path = shared_->path_of(name);
-  FOREBAY_TRY(const Fd parent, shared_->make_way(split(name).first));
-  if (!overwrite && is_taken(parent.get(), split(name).second)) return in_the_way(path, "the name is taken");
+  FOREBAY_TRY(const auto parent, shared_->make_way(split(name).first));
+  if (!overwrite && is_taken(parent->get(), split(name).second)) return in_the_way(path, "the name is taken");
   const uint64_t id = shared_->next_id++;
-  std::unique_ptr<TargetFile> file(new TargetFile(std::make_unique<TargetFile::State>(
-      TargetFile::State{shared_, name, fmt::format("{}.part", id), path, id, size, overwrite})));
-  FOREBAY_TRY(Fd fd, open_at(shared_->work.get(), file->state_->temporary, O_WRONLY | O_CREAT | O_EXCL, path, 0600));
-  if (size > INT64_MAX || ::ftruncate(fd.get(), static_cast<off_t>(size)) != 0)
-    return fail_errno(size > INT64_MAX ? EFBIG : errno, "make a file of its size", path);
-  shared_->cache.put(id, std::move(fd));
-  return file;
+  if (size > INT64_MAX) return fail_errno(EFBIG, "make a file of its size", path);
+  return std::unique_ptr<TargetFile>(new TargetFile(std::unique_ptr<TargetFile::State>(
+      new TargetFile::State{shared_, name, fmt::format("{}.part", id), path, id, size, overwrite})));
 }
 
 Result<void> TargetDir::make_directory(const std::string& name, const Attributes& attributes) {
   FOREBAY_CHECK(check_name(name));
   FOREBAY_CHECK(shared_->make_way(name));
   const std::lock_guard lock(shared_->mutex);
-  shared_->directories[name] = attributes;
+  shared_->directories.at(name).attributes = attributes;
   return {};
 }
 
@@ -189,23 +288,44 @@ Result<void> TargetDir::make_symlink(const std::string& name, const std::string&
                                      bool overwrite) {
   FOREBAY_CHECK(check_name(name));
   const std::string path = shared_->path_of(name);
-  FOREBAY_TRY(const Fd parent, shared_->make_way(split(name).first));
+  FOREBAY_TRY(const auto parent, shared_->make_way(split(name).first));
   const std::string temporary = fmt::format("{}.part", shared_->next_id++);
   const int work = shared_->work.get();
   if (::symlinkat(target.c_str(), work, temporary.c_str()) != 0) return fail_errno(errno, "symlink", path);
   const timespec times[2] = {{0, UTIME_OMIT}, as_timespec(attributes)};
   // Some file systems keep no times of links: the link is worth more than its time.
   ::utimensat(work, temporary.c_str(), times, AT_SYMLINK_NOFOLLOW);
-  auto placed = place(work, temporary, parent.get(), split(name).second, overwrite, path);
+  auto placed = place(work, temporary, parent->get(), split(name).second, overwrite, path);
   if (!placed) ::unlinkat(work, temporary.c_str(), 0);
   return placed;
+}
+
+Result<void> TargetDir::commit(std::span<const Finished> files) {
+  std::map<std::string, std::vector<TargetFile::State*>> by_directory;
+  uint64_t bytes = 0;
+  for (const Finished& file : files) {
+    by_directory[split(file.file->state_->name).first].push_back(file.file->state_.get());
+    bytes += file.file->state_->size;
+  }
+  const bool together = syncfs_is_sure(shared_->work.get()) && sync_together(files.size(), bytes, dirty_bytes());
+  FOREBAY_CHECK(parallel_for(files.size(), kCallsAtOnce, [&](size_t i) {
+    const auto& [file, attributes] = files[i];
+    return together ? file->state_->finish(attributes) : file->state_->finish_durably(attributes);
+  }));
+  if (together && ::syncfs(shared_->work.get()) != 0) return fail_errno(errno, "syncfs", shared_->root_path);
+  for (const auto& [directory, inside] : by_directory) {
+    FOREBAY_TRY(const Fd parent, shared_->walk(directory, false));
+    FOREBAY_CHECK(
+        parallel_for(inside.size(), kCallsAtOnce, [&](size_t i) { return inside[i]->give_name(parent.get()); }));
+  }
+  return {};
 }
 
 Result<void> TargetDir::finish() {
   const std::lock_guard lock(shared_->mutex);
   // In reverse order of names, what is in a directory comes before it.
   for (auto at = shared_->directories.rbegin(); at != shared_->directories.rend(); ++at)
-    FOREBAY_CHECK(shared_->finish_directory(at->first, at->second));
+    FOREBAY_CHECK(shared_->finish_directory(at->first, at->second.attributes));
   if (!shared_->is_new) return {};
   return sync_parent(shared_->root_path);
 }
@@ -225,14 +345,9 @@ Result<void> TargetFile::write_at(uint64_t offset, std::span<const std::byte> by
 }
 
 Result<void> TargetFile::commit(const Attributes& attributes) {
-  FOREBAY_TRY(const auto fd, state_->open());
-  FOREBAY_CHECK(set_attributes(fd->get(), attributes, state_->target->modes, state_->path));
-  FOREBAY_CHECK(sync_file(fd->get(), state_->path));
+  FOREBAY_CHECK(state_->finish_durably(attributes));
   FOREBAY_TRY(const Fd parent, state_->target->walk(split(state_->name).first, false));
-  FOREBAY_CHECK(place(state_->target->work.get(), state_->temporary, parent.get(), split(state_->name).second,
-                      state_->overwrite, state_->path));
-  state_->is_placed = true;
-  return {};
+  return state_->give_name(parent.get());
 }
 
 }  // namespace forebay::store

@@ -26,6 +26,11 @@ inline constexpr uint32_t kSpecialModes = 06000;
 // Begins the names of what TargetDir has of its own in its target.
 inline constexpr std::string_view kRestoreLabel = ".forebay-restore";
 
+// Whether to make `files` files of `bytes` bytes in all durable by writing back all of the file system, of which
+// `dirty_bytes` wait to be written, whoever wrote them: cheaper for many small files, unless others have written a lot.
+// Pure.
+bool sync_together(uint64_t files, uint64_t bytes, uint64_t dirty_bytes);
+
 class TargetDir;
 
 // A file being restored. It has no name in the target until commit(); if it is destroyed before, nothing of it remains.
@@ -73,6 +78,18 @@ class TargetDir {
   // Makes a symbolic link; only the time of `attributes` counts. exists as for files.
   Result<void> make_symlink(const std::string& name, const std::string& target, const Attributes& attributes,
                             bool overwrite);
+
+  // A file that has all its bytes, and what it gets with its name.
+  struct Finished {
+    TargetFile* file = nullptr;
+    Attributes attributes;
+  };
+
+  // TargetFile::commit() of many files, all of this target, in two steps: no file gets its name before all of them are
+  // durable. After an error some may have their names if, and only if, it came up while names were given. Many small
+  // files are made durable by one syncfs() where that is sure and cheap (sync_together()), else one by one, many at
+  // once.
+  Result<void> commit(std::span<const Finished> files);
 
   // When all files are committed: gives directories their modes and times, deepest first, and makes all names durable.
   Result<void> finish();

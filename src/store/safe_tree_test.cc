@@ -123,6 +123,80 @@ TEST_F(SafeTreeTest, LinksAreNeverFollowed) {
   EXPECT_TRUE(names_in(path("outside/sub"))->empty());
 }
 
+TEST_F(SafeTreeTest, ManyFilesGetTheirNamesTogether) {
+  constexpr int kFiles = 100;
+  TargetDir dir = value(TargetDir::open(root_));
+  std::vector<std::unique_ptr<TargetFile>> files;
+  std::vector<TargetDir::Finished> finished;
+  for (int i = 0; i < kFiles; ++i) {
+    files.push_back(value(dir.create_file("d" + std::to_string(i % 3) + "/f" + std::to_string(i), 5, false)));
+    check(files.back()->write_at(0, as_bytes(std::string_view("bytes"))));
+    finished.push_back({files.back().get(), {.mode = 0640, .mtime_s = 1000 + i}});
+  }
+  EXPECT_FALSE(fs::exists(root_ + "/d0/f0"));
+  check(dir.commit(finished));
+  check(dir.finish());
+  for (int i = 0; i < kFiles; ++i) {
+    struct stat info{};
+    ASSERT_EQ(::lstat((root_ + "/d" + std::to_string(i % 3) + "/f" + std::to_string(i)).c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 07777, 0640u);
+    EXPECT_EQ(info.st_mtim.tv_sec, 1000 + i);
+    EXPECT_EQ(info.st_size, 5);
+  }
+}
+
+TEST_F(SafeTreeTest, NoFileGetsItsNameIfOneCannotBeFinished) {
+  TargetDir dir = value(TargetDir::open(root_));
+  const auto good = value(dir.create_file("a", 5, false)), bad = value(dir.create_file("b", 5, false));
+  check(good->write_at(0, as_bytes(std::string_view("bytes"))));
+  for (const auto& entry : fs::directory_iterator(root_)) {  // the directory of our own
+    const bool is_own = entry.path().filename().string().starts_with(kRestoreLabel) && entry.is_directory();
+    if (is_own) fs::create_directory(entry.path() / "2.part");  // in the way of "b"
+  }
+  const TargetDir::Finished finished[] = {{good.get(), {}}, {bad.get(), {}}};
+  EXPECT_FALSE(dir.commit(finished));
+  EXPECT_FALSE(fs::exists(root_ + "/a"));
+  EXPECT_FALSE(fs::exists(root_ + "/b"));
+}
+
+// A file that nobody may write cannot be opened again to be made durable.
+TEST_F(SafeTreeTest, MoreReadOnlyFilesThanDescriptorsComeWithTheirModes) {
+  constexpr int kFiles = 40;
+  constexpr uint64_t kLarge = 8 << 20;  // such files are synced one by one
+  ASSERT_EQ(::mkdir(root_.c_str(), 0777), 0);
+  ASSERT_EQ(::chmod(root_.c_str(), 0777), 0);
+  ASSERT_EQ(::chmod(path("").c_str(), 0777), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit limit{40, 40};
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+    if (::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(2);  // root may write everything
+    TargetDir dir = target();
+    std::vector<std::unique_ptr<TargetFile>> files;
+    std::vector<TargetDir::Finished> finished;
+    for (int i = 0; i < kFiles; ++i) {
+      files.push_back(value(dir.create_file("f" + std::to_string(i), kLarge, false)));
+      check(files.back()->write_at(0, as_bytes(std::string_view("bytes"))));
+      finished.push_back({files.back().get(), {.mode = 0444}});
+    }
+    ::_exit(dir.commit(finished) ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  for (int i = 0; i < kFiles; ++i) EXPECT_EQ(info("f" + std::to_string(i)).st_mode & 07777, 0444u);
+}
+
+TEST(SyncTogether, IsForManySmallFilesAmongLittleElse) {
+  constexpr uint64_t kMiB = 1 << 20;
+  EXPECT_TRUE(sync_together(10'000, 40 * kMiB, 41 * kMiB));
+  EXPECT_FALSE(sync_together(10, 1 * kMiB, 1 * kMiB)) << "few files";
+  EXPECT_FALSE(sync_together(1000, 64'000 * kMiB, 64'000 * kMiB)) << "large files";
+  EXPECT_FALSE(sync_together(10'000, 40 * kMiB, 4000 * kMiB)) << "others have written a lot";
+  EXPECT_FALSE(sync_together(10'000, 40 * kMiB, UINT64_MAX)) << "nobody knows";
+  EXPECT_FALSE(sync_together(0, 0, 0));
+}
+
 TEST_F(SafeTreeTest, DirectoryReplacedByALinkBeforeCommitIsNoticed) {
   fs::create_directory(path("outside"));
   TargetDir dir = target();

@@ -14,6 +14,7 @@ class DirectoryFile final : public TargetFile {
     return file_->write_at(offset, bytes);
   }
   Result<void> commit() override { return file_->commit(attributes_); }
+  store::TargetDir::Finished finished() const { return {file_.get(), attributes_}; }
 
  private:
   const std::unique_ptr<store::TargetFile> file_;
@@ -38,6 +39,12 @@ Result<void> DirectoryTarget::make_directory(const FileRow& directory) {
 
 Result<void> DirectoryTarget::make_symlink(const FileRow& link) {
   return directory_.make_symlink(link.name, link.link_target, attributes_of(link), overwrite_);
+}
+
+Result<void> DirectoryTarget::commit(std::span<TargetFile* const> files) {
+  std::vector<store::TargetDir::Finished> finished;
+  for (TargetFile* file : files) finished.push_back(static_cast<const DirectoryFile*>(file)->finished());
+  return directory_.commit(finished);
 }
 
 Result<void> DirectoryTarget::finish() { return directory_.finish(); }

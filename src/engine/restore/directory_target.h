@@ -19,6 +19,7 @@ class DirectoryTarget final : public Target {
   Result<std::unique_ptr<TargetFile>> create_file(const FileRow& file) override;
   Result<void> make_directory(const FileRow& directory) override;
   Result<void> make_symlink(const FileRow& link) override;
+  Result<void> commit(std::span<TargetFile* const> files) override;  // no name before all files are durable
   Result<void> finish() override;
 
  private:

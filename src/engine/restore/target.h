@@ -33,6 +33,9 @@ class Target {
  public:
   virtual ~Target() = default;
 
+  // TargetFile::commit() of all these files of the target, which may share the waiting for the disk.
+  virtual Result<void> commit(std::span<TargetFile* const> files);
+
   // Begins a regular file of `file.size` bytes, all zero.
   virtual Result<std::unique_ptr<TargetFile>> create_file(const FileRow& file) = 0;
 

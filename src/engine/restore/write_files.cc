@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/parallel_for.h"
 #include "engine/pack/frame_facts.h"
 #include "engine/pipeline.h"
 #include "engine/restore/entries.h"
@@ -79,17 +80,12 @@ Result<void> check_files(const OpenContainer& container, TargetFiles files, cons
   return {};
 }
 
-// Each commit waits for the disk. Many at once share the waiting: file systems sync in batches.
-Result<void> commit_files(std::span<TargetFile* const> files) {
-  constexpr unsigned kSyncsAtOnce = 16;
-  const Pipeline<size_t>::Stages stages{.cost = [](size_t) { return 1; },
-                                        .fetch = [](size_t number) -> Result<size_t> { return number; },
-                                        .work = [&](size_t& number) { return files[number]->commit(); },
-                                        .put = [](size_t&) -> Result<void> { return {}; }};
-  return Pipeline<size_t>::run(files.size(), 4 * kSyncsAtOnce, {.fetch = 1, .work = kSyncsAtOnce}, stages);
-}
-
 }  // namespace
+
+Result<void> Target::commit(std::span<TargetFile* const> files) {
+  constexpr size_t kMost = 16;
+  return parallel_for(files.size(), kMost, [&](size_t i) { return files[i]->commit(); });
+}
 
 FileWriter::FileWriter(Target& target, const Resources& resources, uint64_t total_bytes, std::stop_token stop)
     : target_(target), resources_(resources), stop_(std::move(stop)), total_bytes_(total_bytes) {}
@@ -179,7 +175,7 @@ Result<WrittenFiles> FileWriter::name_files() {
     total.files += 1;
     total.bytes += one.row.size;
   }
-  FOREBAY_CHECK(commit_files(regular));
+  FOREBAY_CHECK(target_.commit(regular));
   for (const Written& one : written_)
     if (one.row.kind == FileKind::symlink) FOREBAY_CHECK(target_.make_symlink(one.row));
   return total;
