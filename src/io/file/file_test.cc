@@ -1,8 +1,11 @@
+#include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <zstd.h>
 
 #include "base/checksum.h"
 #include "container/format.h"
@@ -282,6 +285,26 @@ TEST(GrowingFile, EveryFlipIsFoundOrMeansNothing) {
     ASSERT_TRUE(!read || is_harmless) << i;
     bytes[i] ^= std::byte{0x10};
   }
+}
+
+constexpr const char* kGolden = FOREBAY_SOURCE_DIR "/tests/golden/v1-groups.fbc";
+
+// Files that earlier builds wrote can be read for ever. FOREBAY_WRITE_GOLDEN=1 writes a new one.
+TEST(GrowingFile, GoldenFileIsRead) {
+  const TempDir directory;
+  const std::string path = directory.file("golden.fbc");
+  const std::array<std::byte, 16> number{std::byte{7}};
+  write_step(**GrowingFile::create(path, number), 2, 0);
+  for (uint64_t step = 1; step < 3; ++step) write_step(**GrowingFile::append(path), 2, step);
+  const Bytes bytes = read_file(path);
+  if (std::getenv("FOREBAY_WRITE_GOLDEN") != nullptr) write_file(kGolden, bytes);
+  const auto reader = open_file(kGolden);
+  ASSERT_TRUE(reader);
+  expect_samples(*reader, 2, 3);
+  // Compressed bytes may differ between releases of zstd, which all read each other's.
+  constexpr unsigned kGoldenZstd = 10504;
+  if (ZSTD_versionNumber() != kGoldenZstd) GTEST_SKIP() << "written with another release of zstd";
+  EXPECT_EQ(read_file(kGolden), bytes) << kGolden << " is no longer what is written";
 }
 
 TEST(GrowingFile, OtherFilesAreRefused) {

@@ -144,6 +144,11 @@ Result<std::unique_ptr<GrowingFile>> GrowingFile::create(const std::string& path
   std::array<std::byte, 16> random;
   if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size()))
     return fail_errno(errno, "getrandom", path);
+  return create(path, random);
+}
+
+Result<std::unique_ptr<GrowingFile>> GrowingFile::create(const std::string& path,
+                                                         std::span<const std::byte, 16> random) {
   FOREBAY_TRY(const Beginning beginning, make_beginning(random));
   auto state = std::make_unique<State>();
   state->path = path;

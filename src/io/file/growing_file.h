@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "base/error.h"
@@ -16,6 +17,9 @@ class GrowingFile {
   // Creates `path`, which must not exist. It is no readable container before the first commit(). exists, no_space,
   // permission, io.
   static Result<std::unique_ptr<GrowingFile>> create(const std::string& path);
+
+  // The same with a given number in the place of a random one, by which containers are told apart.
+  static Result<std::unique_ptr<GrowingFile>> create(const std::string& path, std::span<const std::byte, 16> random);
 
   // Opens `path` to add to it. What an unfinished append left behind the last step is cut off. not_found, permission,
   // io; corrupt if it is damaged or none; unsupported for a container that does not grow; exists if another process is

@@ -101,7 +101,8 @@ Result<void> check_pattern(const Listing& listing, const Pattern& pattern) {
   for (const Pattern::Slot& slot : pattern.slots)
     if (slot.rank > kMaxDims) return impossible("an array has too many dimensions");
   for (const Pattern::Write& write : pattern.writes)
-    if (write.variable >= listing.variables.size() || write.slot >= pattern.slots.size() ||
+    if (write.variable >= listing.variables.size() ||
+        (write.slot >= pattern.slots.size() && write.slot != Pattern::kUnlisted) ||
         listing.variables[write.variable].group != pattern.group)
       return impossible("a pattern names a variable or place that is not there");
   return {};
@@ -133,7 +134,7 @@ uint64_t Pattern::numbers() const {
   return total;
 }
 
-void Listing::merge(Listing other) {
+void Listing::merge(Listing other, uint64_t most_numbers) {
   const auto new_files = add_all<ListedFile>(files, std::move(other.files), kItself);
   const auto new_groups = add_all<ListedGroup>(groups, std::move(other.groups), kItself);
   for (ListedVariable& variable : other.variables) variable.group = new_groups[variable.group];
@@ -156,6 +157,24 @@ void Listing::merge(Listing other) {
   merge_characteristics(characteristics, std::move(other.characteristics));
   for (ListedAttribute& attribute : other.attributes) attribute.group = new_groups[attribute.group];
   merge_attributes(attributes, std::move(other.attributes));
+  uint64_t numbers = places.size();
+  for (const Pattern& pattern : patterns) numbers += pattern.writes.size();
+  if (numbers > most_numbers && !places.empty()) forget_places();
+}
+
+void Listing::forget_places() {
+  std::vector<Pattern> before = std::move(patterns);
+  for (Pattern& pattern : before) {
+    pattern.slots.clear();
+    for (Pattern::Write& write : pattern.writes) write.slot = Pattern::kUnlisted;
+  }
+  patterns.clear();
+  const auto new_patterns = add_all<Pattern>(patterns, std::move(before), kItself);
+  for (ListedPart& part : parts) {
+    part.pattern = new_patterns[part.pattern];
+    part.first_place = 0;
+  }
+  places.clear();
 }
 
 void Listing::shift(uint64_t offset) {

@@ -41,6 +41,8 @@ struct ListedVariable {
 // What is the same in the process groups of many ranks: which variables they wrote, and which of these have their
 // blocks in the same place.
 struct Pattern {
+  static constexpr uint32_t kUnlisted = UINT32_MAX;  // where the block lies is said by the process group only
+
   // Of a place that each process group with this pattern has.
   struct Slot {
     uint8_t rank = 0;        // dimensions
@@ -50,7 +52,7 @@ struct Pattern {
   };
   struct Write {
     uint32_t variable = 0;  // index into Listing::variables
-    uint32_t slot = 0;      // index into slots
+    uint32_t slot = 0;      // index into slots, or kUnlisted
     auto operator<=>(const Write&) const = default;
   };
   uint32_t group = 0;  // index into Listing::groups
@@ -117,8 +119,10 @@ struct Listing {
       attributes;  // by group and name, then step; only where the value differs from the one before
 
   // Takes in `other`, whose process groups come behind those of the same step that are here. Of attributes that differ
-  // within a step, the value that is here stays.
-  void merge(Listing other);
+  // within a step, the value that is here stays. A listing that passes `most_numbers` in patterns and places together
+  // forgets the places, so that its memory stays bounded however different the ranks are.
+  static constexpr uint64_t kMostNumbers = 16 << 20;
+  void merge(Listing other, uint64_t most_numbers = kMostNumbers);
 
   // Says that the process groups in the file itself lie `offset` bytes further on.
   void shift(uint64_t offset);
@@ -127,7 +131,11 @@ struct Listing {
   // them.
   void rename(const std::string& name);
 
+  // `slot` is not kUnlisted.
   Place place(const ListedPart& part, uint32_t slot) const;
+
+  // Forgets where blocks lie; their process groups know it.
+  void forget_places();
 
   // Bytes of memory, roughly.
   uint64_t memory_bytes() const;
