@@ -113,15 +113,14 @@ def _value(cursor, kind, dimensions):
 def _place(dimensions, fortran, has_time):
     """(shape, global shape, offsets) in C order without time."""
     local, whole, offsets = (list(column) for column in zip(*dimensions))
-    # A dimension that is time has local size 1 and no place in the other two lists, which are then shorter.
-    timed = has_time and whole[-1] == 0 and (local[-1] if fortran else local[0]) == 1
+    # A dimension that is time has local size 1 and no place in the other two lists, which are then shorter. It is the
+    # slowest one; in C programs that have it last, the original complains and takes it for time all the same.
+    at = -1 if fortran or (local[0] != 1 and any(whole)) else 0
+    if has_time and whole[-1] == 0 and local[at] == 1:
+        local.pop(at), whole.pop(), offsets.pop()
     if fortran:
         for column in (local, whole, offsets):
             column.reverse()
-        if timed:
-            local, whole, offsets = local[1:], whole[1:], offsets[1:]
-    elif timed:
-        local, whole, offsets = local[1:], whole[:-1], offsets[:-1]
     if not any(whole):
         return tuple(local), (), ()
     return tuple(local), tuple(whole), tuple(offsets)
