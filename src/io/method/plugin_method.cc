@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "io/method/agreement.h"
-#include "io/method/join.h"
+#include "io/method/joined.h"
 
 namespace forebay::io {
 namespace {
@@ -125,11 +125,11 @@ class Steps {
 
 class PluginFile final : public OpenFile {
  public:
-  PluginFile(const forebay_method& table, std::string path, std::shared_ptr<Communicator> communicator, void* file,
-             const Standing& standing)
+  PluginFile(const forebay_method& table, const OpenRequest& request, void* file, const Standing& standing)
       : table_(table),
-        path_(std::move(path)),
-        communicator_(std::move(communicator)),
+        path_(request.path),
+        group_(*request.group),
+        communicator_(request.communicator),
         file_(file),
         standing_(standing) {}
   ~PluginFile() override {
@@ -139,7 +139,7 @@ class PluginFile final : public OpenFile {
   const Standing& standing() const override { return standing_; }
 
   Outcome<void> close(std::span<ProcessGroup> groups) override {
-    FOREBAY_CHECK(agree(*communicator_, join_blocks(*communicator_, groups)));
+    FOREBAY_CHECK(agree(*communicator_, join_blocks(*communicator_, group_, groups)));
     const Steps steps(groups);
     Ranks ranks(*communicator_);
     Message message;
@@ -153,6 +153,7 @@ class PluginFile final : public OpenFile {
  private:
   const forebay_method& table_;
   const std::string path_;
+  const GroupDefinition& group_;
   const std::shared_ptr<Communicator> communicator_;
   void* file_;
   const Standing standing_;
@@ -172,7 +173,7 @@ class PluginMethod final : public Method {
     Ranks ranks(*request.communicator);
     const forebay_method_open_request seen{.path = request.path.c_str(),
                                            .mode = static_cast<int32_t>(request.mode),
-                                           .group = request.group ? request.group->name.c_str() : "",
+                                           .group = request.group->name.c_str(),
                                            .is_alone = request.is_alone,
                                            .ranks = ranks.table()};
     forebay_method_standing standing{};
@@ -180,8 +181,7 @@ class PluginMethod final : public Method {
     Message message;
     const int code = table_.open(method_, &seen, &file, &standing, message.text);
     if (code != 0) return message.failure(code, table_, request.path);
-    return std::make_unique<PluginFile>(table_, request.path, request.communicator, file,
-                                        Standing{standing.steps, standing.last_time_index});
+    return std::make_unique<PluginFile>(table_, request, file, Standing{standing.steps, standing.last_time_index});
   }
 
   void begin_calculation() override {

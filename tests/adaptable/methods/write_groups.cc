@@ -122,6 +122,9 @@ Outcome<void> write_step(Method& method, const Task& task, OpenMode mode, uint32
                          std::shared_ptr<Communicator> ranks) {
   GroupDefinition definition;
   definition.name = "test";
+  definition.variables.resize(1);
+  definition.variables[0].name = "table";
+  definition.variables[0].global_dimensions = {JoinedDimension{}, uint64_t{2}};
   const OpenRequest request{.path = task.path, .mode = mode, .group = &definition, .communicator = std::move(ranks)};
   FOREBAY_TRY(const std::unique_ptr<OpenFile> file, method.open(request));
   if (task.test == "abandoned") return {};
