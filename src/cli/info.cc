@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "cli/common.h"
+#include "cli/groups_file.h"
 #include "cli/json.h"
 #include "cli/loss.h"
 #include "cli/parents.h"
@@ -24,7 +25,7 @@ namespace {
 constexpr VerbText kInfoText = {
     .name = "info",
     .summary = "tell how a set is stored: containers, frames, codecs, variable groups",
-    .usage = "STORE NAME|latest [OPTIONS] | CONTAINER-FILE [OPTIONS]",
+    .usage = "STORE NAME|latest [OPTIONS] | FILE [OPTIONS]",
     .description =
         "Describes the containers of a set, or one container file: merge scheme, frames,\n"
         "codec chains, and how much of them is index. With --groups: the variable groups,\n"
@@ -34,12 +35,16 @@ constexpr VerbText kInfoText = {
         "save this set from storing again. With --relations: the variables that profile\n"
         "'max' predicted from others, one container's coefficients each, and the BITS\n"
         "that an element takes; a relation of 'changes' tells how a variable changes\n"
-        "from cell to cell rather than its values.\n",
+        "from cell to cell rather than its values.\n"
+        "Of a file that a program wrote through adios.h: its steps, groups, variables with\n"
+        "their shapes, the least and largest values of all steps, and the attributes. A\n"
+        "file that is being written is shown up to its last complete step.\n",
     .examples =
         "  forebay info /scratch/store DD0008\n"
         "  forebay info /scratch/store latest --groups | head\n"
         "  forebay info /scratch/store latest --relations\n"
-        "  forebay info /scratch/store/sets/DD0008/00000-of-00001.fbc --json\n",
+        "  forebay info /scratch/store/sets/DD0008/00000-of-00001.fbc --json\n"
+        "  forebay info run.bp\n",
 };
 
 const char* scheme_text(Scheme scheme) {
@@ -287,6 +292,8 @@ class Info final : public Verb {
     engine::Resources resources = resources_.resolved();
     FOREBAY_TRY(resources.memory_bytes, engine::buffer_bytes(resources.memory_bytes));
     if (store_.empty() && operands_.size() == 1 && is_file(operands_[0])) {
+      FOREBAY_TRY(const auto groups_file, open_groups_file(operands_[0], resources.memory_bytes));
+      if (groups_file) return show(*groups_file, console);
       FOREBAY_TRY(auto source, store::open_stored(operands_[0]));
       FOREBAY_TRY(const auto container, engine::open_container(std::move(source), resources.memory_bytes));
       take(container);
@@ -309,6 +316,15 @@ class Info final : public Verb {
   }
 
  private:
+  Result<ExitCode> show(const io::FileReader& reader, const Console& console) const {
+    if (list_groups_ || list_relations_)
+      return fail(ErrorKind::invalid_argument,
+                  "--groups and --relations are for sets; this is a file of process groups", operands_[0], {},
+                  "leave them out");
+    show_groups_file(operands_[0], reader, console);
+    return ExitCode::ok;
+  }
+
   void take(const engine::OpenContainer& container) {
     containers_.push_back(facts_of(container));
     if (list_groups_) add_groups(container, groups_);

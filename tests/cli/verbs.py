@@ -7,6 +7,7 @@ import shutil
 import struct
 import subprocess
 import unittest
+from pathlib import Path
 
 from support import COMMAND, DIFFERENT, EXISTS, NOT_FOUND, OK, UNSUPPORTED, USAGE, StoreTest, environment, field, forebay, main
 from support import make_tree, npy_bytes, snapshot
@@ -211,6 +212,19 @@ class Looking(StoreTest):
         self.assertGreaterEqual(first["frames"], 2)
         self.assertTrue(first["chains"])
         self.assertIn(first["key"], self.run_ok("info", self.store, "DD0008", "-g").out)
+
+    def test_info_of_a_file_of_process_groups(self):
+        path = Path(__file__).resolve().parents[1] / "golden" / "v1-groups.fbc"
+        answer = self.run_ok("info", path, "--json").json
+        self.assertEqual((answer["steps"], answer["process_groups"], answer["ranks"], answer["unfinished"]), (3, 6, 2, False))
+        field = next(v for v in answer["variables"] if v["name"] == "field")
+        self.assertEqual((field["shape"], field["global"], field["min"], field["max"]), ([4, 12], True, 0, 113.5))
+        self.assertEqual([a["value"] for a in answer["attributes"]], ["someone", None])
+        torn = self.work / "torn.bp"
+        torn.write_bytes(path.read_bytes()[:-1])
+        self.assertEqual(self.run_ok("info", torn, "--json").json["steps"], 2)
+        self.assertIn("never finished", self.run_ok("info", torn).out)
+        self.assertIn("process groups", self.run_error(USAGE, "info", path, "--groups").err)
 
     def test_info_of_a_container(self):
         path = self.containers()[0]
