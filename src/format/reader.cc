@@ -75,10 +75,11 @@ Result<ReadLayout> read_layout(const ByteSource& source, std::string_view name, 
   }
   std::vector<std::byte> head(std::min(source.size(), kHeadBytes));
   FOREBAY_CHECK(source.read_at(0, head));
-  for (const FormatReader* reader : all_readers()) {
-    FOREBAY_TRY(const bool matches, reader->matches(head, source));
-    if (matches) return finish(reader->read(source), source);
-  }
+  for (const auto readers : {options.more, all_readers()})
+    for (const FormatReader* reader : readers) {
+      FOREBAY_TRY(const bool matches, reader->matches(head, source));
+      if (matches) return finish(reader->read(source), source);
+    }
   return opaque();
 }
 

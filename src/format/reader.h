@@ -35,6 +35,8 @@ struct FormatOptions {
   // NAME may also have its own description beside it, NAME.forebay.toml; the caller passes its text to read_layout().
   std::string raw_description;
   bool opaque = false;  // do not look inside files at all
+  std::span<const FormatReader* const> more =
+      {};  // readers of rooms above this one, asked first; they outlive all calls
 };
 
 // The built-in readers, in the order in which they are asked.

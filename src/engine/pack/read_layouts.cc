@@ -1,12 +1,14 @@
 #include "engine/pack/read_layouts.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
+#include "engine/pack/process_group_reader.h"
 #include "engine/pipeline.h"
 
 namespace forebay::engine {
@@ -23,6 +25,9 @@ class LayoutReader {
  public:
   LayoutReader(std::span<const SourceFile> files, Sources& sources, const format::FormatOptions& format)
       : files_(files), sources_(sources), format_(format) {
+    static const ProcessGroupReader process_groups;
+    static const std::array<const format::FormatReader*, 1> readers = {&process_groups};
+    format_.more = readers;
     for (size_t i = 0; i < files.size(); ++i)
       if (files[i].row.name.ends_with(kDescriptionSuffix)) descriptions_[files[i].row.name] = i;
   }
@@ -49,7 +54,7 @@ class LayoutReader {
 
   std::span<const SourceFile> files_;
   Sources& sources_;
-  const format::FormatOptions& format_;
+  format::FormatOptions format_;
   std::unordered_map<std::string, size_t> descriptions_;
 };
 

@@ -1,0 +1,129 @@
+#include "io/staging/stage_place.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/checksum.h"
+#include "store/store.h"
+
+namespace forebay::io {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr unsigned kMostOwners = 256;
+constexpr std::string_view kComplete = ".complete";  // of the file that says so, which has the step
+
+// A directory of the user alone; made if it is not there.
+Result<void> make_private(const std::string& path) {
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return fail_errno(errno, "mkdir", path);
+  struct stat info{};
+  if (::lstat(path.c_str(), &info) != 0) return fail_errno(errno, "stat", path);
+  if (!S_ISDIR(info.st_mode) || info.st_uid != ::geteuid() || (info.st_mode & 077) != 0)
+    return fail(ErrorKind::permission, "it is not a directory of this user alone", path, {},
+                "remove it, or name another directory by the parameter 'stage'");
+  return {};
+}
+
+Result<Fd> lock_in(const std::string& directory) {
+  const std::string path = directory + "/lock";
+  Fd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!lock) return fail_errno(errno, "open", path);
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return Fd();
+  // An owner that left may have removed the file between the two calls; then this lock means nothing.
+  struct stat locked{}, named{};
+  const bool is_current = ::fstat(lock.get(), &locked) == 0 && ::lstat(path.c_str(), &named) == 0 &&
+                          locked.st_dev == named.st_dev && locked.st_ino == named.st_ino;
+  return is_current ? std::move(lock) : Fd();
+}
+
+Result<uint64_t> read_step(const std::string& path) {
+  std::ifstream file(path);
+  std::string text;
+  uint64_t step = 0;
+  if (!std::getline(file, text) || std::from_chars(text.data(), text.data() + text.size(), step).ec != std::errc{})
+    return fail(ErrorKind::corrupt, "it does not tell a step", path);
+  return step;
+}
+
+}  // namespace
+
+Result<StagePlace> StagePlace::own(const std::string& root, const std::string& store) {
+  const std::string mine = fmt::format("{}/forebay-io-{}", root, ::geteuid());
+  FOREBAY_CHECK(make_private(mine));
+  std::error_code ignored;
+  const std::string target = fs::weakly_canonical(store, ignored).string();
+  const uint64_t key = hash64(std::as_bytes(std::span(target)));
+  for (unsigned i = 0; i < kMostOwners; ++i) {
+    StagePlace place;
+    place.directory_ = fmt::format("{}/{:016x}.{}", mine, key, i);
+    FOREBAY_CHECK(make_private(place.directory_));
+    FOREBAY_TRY(place.lock_, lock_in(place.directory_));
+    if (!place.lock_) continue;
+    FOREBAY_CHECK(place.adopt());
+    return place;
+  }
+  return fail(ErrorKind::limit, fmt::format("{} processes have process groups for {} here", kMostOwners, store), mine);
+}
+
+Result<void> StagePlace::adopt() {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory_, error)) {
+    const std::string path = entry.path().string(), name = entry.path().filename().string();
+    if (name == "lock" || name.ends_with(kComplete)) continue;
+    const auto step = store::is_set_name(name) ? read_step(path + std::string(kComplete))
+                                               : fail(ErrorKind::corrupt, "it is not the name of a set", path);
+    if (step) {
+      left_over_.push_back({.name = name, .step = *step, .directory = path});
+    } else {
+      std::error_code ignored;
+      fs::remove_all(entry.path(), ignored);
+    }
+  }
+  if (error) return fail(ErrorKind::io, "it cannot be listed: " + error.message(), directory_);
+  std::ranges::sort(left_over_, {}, [](const WaitingSet& set) { return std::pair(set.step, set.name); });
+  return {};
+}
+
+StagePlace::~StagePlace() {
+  if (!lock_) return;
+  std::error_code error;
+  const bool is_empty = std::ranges::distance(fs::directory_iterator(directory_, error)) == 1;
+  if (error || !is_empty) return;
+  fs::remove(directory_ + "/lock", error);
+  ::rmdir(directory_.c_str());
+}
+
+Result<WaitingSet> StagePlace::begin(const std::string& name, uint64_t step) const {
+  WaitingSet set{.name = name, .step = step, .directory = directory_ + "/" + name};
+  remove(set);
+  FOREBAY_CHECK(make_private(set.directory));
+  return set;
+}
+
+Result<void> StagePlace::complete(const WaitingSet& set) const {
+  const std::string path = set.directory + std::string(kComplete), unfinished = path + ".part";
+  {
+    std::ofstream file(unfinished);
+    file << set.step << '\n';
+    if (!file.flush()) return fail(ErrorKind::no_space, "it cannot be written", unfinished);
+  }
+  if (::rename(unfinished.c_str(), path.c_str()) != 0) return fail_errno(errno, "rename", unfinished);
+  return {};
+}
+
+void StagePlace::remove(const WaitingSet& set) {
+  std::error_code ignored;
+  fs::remove(set.directory + std::string(kComplete), ignored);
+  fs::remove_all(set.directory, ignored);
+}
+
+}  // namespace forebay::io
