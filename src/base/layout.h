@@ -43,7 +43,7 @@ struct Variable {
 
 // Everything that a format reader found. The bytes that belong to no variable are the skeleton.
 struct Layout {
-  std::string format;  // "hdf5", "netcdf", "npy", "npz", "safetensors", "raw" or "opaque"
+  std::string format;  // "hdf5", "netcdf", "npy", "npz", "safetensors", "forebay", "raw" or "opaque"
   std::vector<Variable> variables;
 };
 

@@ -16,8 +16,8 @@ using OnPart = std::function<Result<void>(const Index& index, std::span<const ui
 
 // Walks from record to record, from the first one on, as far as they follow each other, and calls `on_part` for each
 // index that it comes by. Reads headers and indices, no payloads. The bytes are hostile: an index takes at most
-// `max_index_bytes` (limit otherwise), and no more than `max_records` records are looked at. Stops at an error of
-// `on_part`; corrupt for an index that is damaged; io.
+// `max_index_bytes` (limit otherwise), and no more than `max_records` records are looked at, and 256 MiB of gaps or
+// 4,096 gaps. Stops at an error of `on_part`; corrupt for an index that is damaged; io.
 Result<void> for_each_part(const ByteSource& source, uint64_t max_index_bytes, uint64_t max_records,
                            const OnPart& on_part);
 
