@@ -12,7 +12,7 @@
 
 #include "base/bytes.h"
 #include "io/method/agreement.h"
-#include "io/method/join.h"
+#include "io/method/joined.h"
 #include "io/method/methods.h"
 #include "io/method/shared_file.h"
 #include "io/staging/packer.h"
@@ -227,7 +227,7 @@ class StoreFile final : public OpenFile {
   const Standing& standing() const override { return standing_; }
 
   Outcome<void> close(std::span<ProcessGroup> groups) override {
-    FOREBAY_CHECK(join_blocks(*request_.communicator, groups));
+    FOREBAY_CHECK(join_blocks(*request_.communicator, *request_.group, groups));
     Outcome<void> all;
     for (const ProcessGroup& group : groups) {
       auto taken = taker_.take(*request_.communicator, request_.path, group);
