@@ -27,8 +27,9 @@ namespace fs = std::filesystem;
 
 struct Settings {
   PackSettings packing;
-  std::string stage;     // below which sets wait; empty: where memory is
-  uint64_t backlog = 2;  // sets that may wait when a file is opened
+  std::string stage;      // below which sets wait; empty: where memory is
+  uint64_t backlog = 2;   // sets that may wait when a file is opened
+  bool may_skip = false;  // whether the job may leave out a set for the sake of a newer one
 };
 
 Bytes message_with(const std::string& text) {
@@ -78,8 +79,9 @@ class Taker {
 // The agent of the node, which has the set drained also when the program has ended.
 class AgentTaker final : public Taker {
  public:
-  static Outcome<std::unique_ptr<Taker>> connect(Communicator& communicator, const std::string& stage) {
+  static Outcome<std::unique_ptr<Taker>> connect(Communicator& communicator, const std::string& stage, bool may_skip) {
     auto taker = std::make_unique<AgentTaker>();
+    taker->may_skip_ = may_skip;
     Outcome<void> mine;
     auto client = job::Client::connect(stage, communicator.rank(), communicator.size());
     if (client) {
@@ -107,8 +109,19 @@ class AgentTaker final : public Taker {
   Outcome<void> finish(Communicator&) override { return {}; }
 
  private:
+  Outcome<void> wait_for_last() {
+    if (last_.empty()) return {};
+    const std::string name = std::exchange(last_, std::string());
+    FOREBAY_TRY(const auto news, client_->wait(name, job::Client::Timeout(-1)));
+    if (news.state == job::wire::SetState::durable) return {};
+    const std::string why = news.message.empty() ? "a newer one was drained instead" : news.message;
+    return refuse(Code::write, fmt::format("the set {} is not in the store: {}", name, why),
+                  "`forebay status` tells more about the job", {}, ErrorKind::io);
+  }
+
   Outcome<void> take_mine(const std::string& path, const ProcessGroup& group) {
     const std::string name = set_name(path, group.time_index);
+    last_ = name;
     FOREBAY_CHECK(client_->begin(name, group.time_index, job::Client::Timeout(-1)));
     FOREBAY_TRY(const std::string file, client_->path(fmt::format("rank{:06}.pg", group.rank)));
     FOREBAY_CHECK(write_staged(file, group));
@@ -121,6 +134,8 @@ class AgentTaker final : public Taker {
 
   std::unique_ptr<job::Client> client_;
   uint32_t ranks_ = 0;
+  bool may_skip_ = false;
+  std::string last_;  // the set that was completed last
 };
 
 // A thread of the first rank, which reads what all ranks left in a directory that all of them see.
@@ -283,7 +298,7 @@ class StoreMethod final : public Method {
  private:
   Outcome<std::unique_ptr<Taker>> make_taker(Communicator& communicator, const OpenRequest& request) {
     const char* stage = std::getenv("FOREBAY_STAGE");
-    if (stage != nullptr && *stage != '\0') return AgentTaker::connect(communicator, stage);
+    if (stage != nullptr && *stage != '\0') return AgentTaker::connect(communicator, stage, settings_.may_skip);
     Settings settings = settings_;
     if (settings.packing.store.empty())
       settings.packing.store = (fs::path(request.path).parent_path() / (request.group->name + ".store")).string();
@@ -305,6 +320,7 @@ Outcome<std::unique_ptr<Method>> make_store_method(const Parameters& parameters)
   settings.packing.threads = static_cast<unsigned>(std::clamp<uint64_t>(threads, 1, 1024));
   settings.stage = parameters.text("stage", "");
   FOREBAY_TRY(settings.backlog, parameters.number("backlog", settings.backlog));
+  FOREBAY_TRY(settings.may_skip, parameters.flag("skip", false));
   return std::make_unique<StoreMethod>(std::move(settings));
 }
 
@@ -313,7 +329,7 @@ Outcome<std::unique_ptr<Method>> make_store_method(const Parameters& parameters)
 MethodEntry store_method() {
   return {.name = "FOREBAY",
           .aliases = {},
-          .parameters = {"store", "series", "profile", "memory", "threads", "stage", "backlog"},
+          .parameters = {"store", "series", "profile", "memory", "threads", "stage", "backlog", "skip"},
           .make = make_store_method};
 }
 
