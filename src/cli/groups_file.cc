@@ -9,12 +9,14 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 
 #include "base/byte_source.h"
 #include "cli/json.h"
 #include "cli/table.h"
 #include "cli/text.h"
 #include "cli/units.h"
+#include "io/file/growing_file.h"
 
 namespace forebay::cli {
 namespace {
@@ -240,6 +242,30 @@ Result<std::unique_ptr<io::FileReader>> open_groups_file(const std::string& path
   FOREBAY_TRY(const bool grows, io::is_growing(*source));
   if (!grows) return nullptr;
   return io::FileReader::open(path, memory_bytes);
+}
+
+bool is_file(const std::string& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+Result<ExitCode> repair_groups_file(const std::string& path, uint64_t memory_bytes, const Console& console) {
+  FOREBAY_TRY(const auto mended, io::GrowingFile::mend(path, memory_bytes));
+  if (console.json) {
+    print_json({{"path", json_text(path)},
+                {"steps", mended.steps},
+                {"process_groups_found", mended.found},
+                {"process_groups_lost", mended.incomplete},
+                {"remarks", json_texts(mended.remarks)}});
+  } else {
+    for (const std::string& remark : mended.remarks) fmt::print("note: {}\n", printable(remark));
+    if (mended.found == 0 && mended.incomplete == 0)
+      fmt::print("{}: nothing to repair, {}\n", printable(path), plural(mended.steps, "step"));
+    else
+      fmt::print("{}: {} of the unfinished step found, {} lost; the file has {} now\n", printable(path),
+                 plural(mended.found, "process group"), mended.incomplete, plural(mended.steps, "step"));
+  }
+  return mended.incomplete == 0 ? ExitCode::ok : ExitCode::damaged;
 }
 
 void show_groups_file(const std::string& path, const io::FileReader& reader, const Console& console) {

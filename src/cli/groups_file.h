@@ -14,6 +14,13 @@ namespace forebay::cli {
 // The file at `path` if it is one of process groups, else null. Errors as of io::FileReader::open().
 Result<std::unique_ptr<io::FileReader>> open_groups_file(const std::string& path, uint64_t memory_bytes);
 
+// Whether `path` is a regular file.
+bool is_file(const std::string& path);
+
+// Makes the whole process groups of an unfinished step visible, and tells how many there are: damaged if some are not
+// whole. Errors as of io::GrowingFile::mend().
+Result<ExitCode> repair_groups_file(const std::string& path, uint64_t memory_bytes, const Console& console);
+
 // Tells what the file has: steps, groups, variables with their characteristics, attributes.
 void show_groups_file(const std::string& path, const io::FileReader& reader, const Console& console);
 

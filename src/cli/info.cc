@@ -2,7 +2,6 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include "cli/common.h"
 #include "cli/groups_file.h"
@@ -268,11 +267,6 @@ void print_manifest(const store::Manifest& manifest) {
   if (const std::string repair = repair_text(manifest); !repair.empty())
     fmt::print("note         {}\n", printable(repair));
   if (!manifest.parents.empty()) fmt::print("elsewhere    {}\n", printable(parents_text(manifest.parents)));
-}
-
-bool is_file(const std::string& path) {
-  struct stat status{};
-  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
 class Info final : public Verb {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/common.h"
+#include "cli/groups_file.h"
 #include "cli/json.h"
 #include "cli/progress.h"
 #include "cli/text.h"
@@ -14,17 +15,21 @@ namespace {
 
 constexpr VerbText kRepairText = {
     .name = "repair",
-    .summary = "save what is whole of a damaged set, as a new set",
-    .usage = "STORE NAME [--as NEWNAME] [OPTIONS]",
+    .summary = "save what is whole of a damaged set, or of an unfinished step of a file",
+    .usage = "STORE NAME [--as NEWNAME] [OPTIONS] | FILE [OPTIONS]",
     .description =
         "Rebuilds lost indices and trailers from the records that are whole, and writes the\n"
         "files that can be saved as the new set NEWNAME. The damaged set stays as it is.\n"
         "The exit code is 5 if files are lost; they are listed. A set without damage is left\n"
-        "alone, and no set is written.\n",
+        "alone, and no set is written.\n"
+        "FILE is one that a program wrote through adios.h and whose last step was never\n"
+        "finished, as when a job was killed: the process groups of that step that are whole\n"
+        "become visible, in the file itself. The steps before it need no repair.\n",
     .examples =
         "  forebay repair /scratch/store DD0008\n"
         "      writes DD0008-repaired, if DD0008 is damaged\n"
-        "  forebay repair /scratch/store DD0008 --as DD0008.saved --json\n",
+        "  forebay repair /scratch/store DD0008 --as DD0008.saved --json\n"
+        "  forebay repair run.bp\n",
 };
 
 class Repair final : public Verb {
@@ -40,6 +45,8 @@ class Repair final : public Verb {
   }
 
   Result<ExitCode> run(const Console& console) override {
+    if (store_.empty() && new_name_.empty() && operands_.size() == 1 && is_file(operands_[0]))
+      return repair_groups_file(operands_[0], resources_.resolved().memory_bytes, console);
     FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {1, 1, {"NAME"}}));
     FOREBAY_TRY(const auto store, store::Store::open_for_writing(operands.store));
     const std::string& name = operands.own[0];

@@ -225,6 +225,9 @@ class Looking(StoreTest):
         self.assertEqual(self.run_ok("info", torn, "--json").json["steps"], 2)
         self.assertIn("never finished", self.run_ok("info", torn).out)
         self.assertIn("process groups", self.run_error(USAGE, "info", path, "--groups").err)
+        mended = self.run_ok("repair", torn, "--json").json
+        self.assertEqual((mended["steps"], mended["process_groups_found"], mended["process_groups_lost"]), (3, 2, 0))
+        self.assertFalse(self.run_ok("info", torn, "--json").json["unfinished"])
 
     def test_info_of_a_container(self):
         path = self.containers()[0]

@@ -112,9 +112,6 @@ Result<std::unique_ptr<FileReader>> FileReader::open(const std::string& path, ui
 Result<std::unique_ptr<FileReader>> FileReader::open(std::shared_ptr<const ByteSource> source, OpenOther open_other,
                                                      uint64_t max_bytes) {
   FOREBAY_TRY(const container::Trailer trailer, find_trailer(*source));
-  FOREBAY_TRY(const FirstPart first, find_first_part(*source));
-  if (trailer.container_id != first.container_id)
-    return wrong(*source, trailer.file_bytes, "the trailer is another container's");
   std::vector<FoundList> lists;
   RecordPlace place{trailer.last_offset, trailer.last_bytes, trailer.last_hash};
   while (place.is_there()) {

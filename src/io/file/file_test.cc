@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 #include <zstd.h>
 
 #include "base/checksum.h"
@@ -230,6 +231,47 @@ TEST(GrowingFile, AnUnfinishedAppendLosesNothing) {
   EXPECT_EQ((*file)->steps(), 2u);
   write_step(**file, 2, 2);
   expect_samples(*open_file(path), 2, 3);
+}
+
+TEST(GrowingFile, WholeProcessGroupsOfAnUnfinishedStepCanBeHad) {
+  const TempDir directory;
+  const std::string path = directory.file("mend.bp");
+  constexpr uint32_t kRanks = 3;
+  write_step(**GrowingFile::create(path), kRanks, 0);
+  const uint64_t one_step = std::filesystem::file_size(path);
+  const auto mend = [&](size_t whole, bool with_half) {
+    const auto file = GrowingFile::append(path);
+    ASSERT_TRUE(file);
+    uint64_t offset = (*file)->end();
+    for (uint32_t rank = 0; rank < whole + (with_half ? 1 : 0); ++rank, offset += 100) {
+      const OwnedGroup sample = sample_group(rank, kRanks, 1);
+      const auto part = EncodedPart::make(sample.group, {.container_id = (*file)->container_id()});
+      testing::write_part((*file)->fd(), offset, *part);
+      offset += part->bytes();
+    }
+    if (!with_half) return;
+    ASSERT_EQ(::ftruncate((*file)->fd(), static_cast<off_t>(offset - 300)), 0);
+  };
+  mend(2, true);
+  const auto mended = GrowingFile::mend(path, kMemory);
+  ASSERT_TRUE(mended) << mended.error().message();
+  EXPECT_EQ(mended->found, 2u);
+  EXPECT_EQ(mended->incomplete, 1u);
+  EXPECT_EQ(mended->steps, 2u);
+  const auto reader = open_file(path);
+  ASSERT_TRUE(reader);
+  EXPECT_FALSE(reader->is_torn());
+  ASSERT_EQ(reader->listing().parts.size(), kRanks + 2u);
+  for (size_t i = 0; i < reader->listing().parts.size(); ++i) expect_sample(*reader, i, kRanks);
+  EXPECT_EQ(reader->listing().characteristics.back().blocks, 4u);
+  const Bytes bytes = read_file(path);
+  EXPECT_EQ(GrowingFile::mend(path, kMemory)->found, 0u);
+  EXPECT_EQ(read_file(path), bytes);
+  // Nor does a file need to have a whole step.
+  std::filesystem::resize_file(path, one_step - 100);
+  EXPECT_FALSE(GrowingFile::append(path));
+  EXPECT_EQ(GrowingFile::mend(path, kMemory)->found, 3u);
+  expect_samples(*open_file(path), kRanks, 1);
 }
 
 // Cut off anywhere, a file has all steps that end before the cut.

@@ -16,6 +16,7 @@
 #include "base/byte_source.h"
 #include "base/checksum.h"
 #include "container/format.h"
+#include "io/file/salvage.h"
 #include "io/file/tail.h"
 
 namespace forebay::io {
@@ -131,6 +132,14 @@ struct GrowingFile::State {
     return {};
   }
 
+  // What lies behind the last step is not, or no longer, needed.
+  Result<void> cut_off_behind_end() const {
+    FOREBAY_TRY(const auto source, FileSource::open(path));
+    if (end < source->size() && ::ftruncate(fd, static_cast<off_t>(end)) != 0)
+      return fail_errno(errno, "truncate", path);
+    return {};
+  }
+
   std::string path;
   int fd = -1;
   uint64_t container_id = 0, copies = 0, end = 0;
@@ -162,7 +171,8 @@ Result<std::unique_ptr<GrowingFile>> GrowingFile::create(const std::string& path
   return std::unique_ptr<GrowingFile>(new GrowingFile(std::move(state)));
 }
 
-Result<std::unique_ptr<GrowingFile>> GrowingFile::append(const std::string& path) {
+// The state of a file as its last trailer has it; of one without a whole step, as it was made.
+Result<std::unique_ptr<GrowingFile::State>> GrowingFile::open_locked(const std::string& path) {
   auto state = std::make_unique<State>();
   state->path = path;
   state->fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
@@ -170,17 +180,39 @@ Result<std::unique_ptr<GrowingFile>> GrowingFile::append(const std::string& path
   FOREBAY_CHECK(lock(state->fd, path));
   FOREBAY_TRY(const auto source, FileSource::open(path));
   FOREBAY_TRY(const FirstPart first, find_first_part(*source));
-  FOREBAY_TRY(const container::Trailer trailer, find_trailer(*source));
-  if (trailer.container_id != first.container_id)
-    return fail(ErrorKind::corrupt, "the trailer is another container's", path, trailer.file_bytes);
-  FOREBAY_TRY(state->last,
-              find_list(*source, {trailer.last_offset, trailer.last_bytes, trailer.last_hash}, trailer.container_id));
   state->container_id = first.container_id;
   state->copies = first.end;
-  state->end = trailer.file_bytes;
-  if (trailer.file_bytes < source->size() && ::ftruncate(state->fd, static_cast<off_t>(trailer.file_bytes)) != 0)
-    return fail_errno(errno, "truncate", path);
+  state->end = first.end + kCopiesBytes;
+  const auto trailer = find_trailer(*source);
+  if (!trailer && trailer.error().kind != ErrorKind::corrupt) return std::unexpected(trailer.error());
+  if (!trailer) return state;
+  FOREBAY_TRY(state->last, find_list(*source, {trailer->last_offset, trailer->last_bytes, trailer->last_hash},
+                                     trailer->container_id));
+  state->end = trailer->file_bytes;
+  return state;
+}
+
+Result<std::unique_ptr<GrowingFile>> GrowingFile::append(const std::string& path) {
+  FOREBAY_TRY(auto state, open_locked(path));
+  if (!state->last) return fail(ErrorKind::corrupt, "the file has no whole step", path);
+  FOREBAY_CHECK(state->cut_off_behind_end());
   return std::unique_ptr<GrowingFile>(new GrowingFile(std::move(state)));
+}
+
+Result<GrowingFile::Mended> GrowingFile::mend(const std::string& path, uint64_t max_bytes) {
+  FOREBAY_TRY(const auto state, open_locked(path));
+  FOREBAY_TRY(const auto source, FileSource::open(path));
+  FOREBAY_TRY(Salvage found, salvage(*source, state->container_id, state->end, max_bytes));
+  Mended mended{.found = found.listing.parts.size(),
+                .incomplete = found.incomplete,
+                .steps = 0,
+                .remarks = std::move(found.remarks)};
+  if (mended.found != 0) {
+    FOREBAY_CHECK(state->commit(std::move(found.listing), found.end, true));
+    FOREBAY_CHECK(state->cut_off_behind_end());
+  }
+  mended.steps = state->last ? state->last->meta.steps : 0;
+  return mended;
 }
 
 uint64_t GrowingFile::container_id() const { return state_->container_id; }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "io/file/listing.h"
@@ -25,6 +26,16 @@ class GrowingFile {
   // io; corrupt if it is damaged or none; unsupported for a container that does not grow; exists if another process is
   // adding to it.
   static Result<std::unique_ptr<GrowingFile>> append(const std::string& path);
+
+  // Finds the whole process groups of a step that was never finished, in `path` only, and makes them visible as far as
+  // they are there; what is left of others is cut off. Nothing is changed if there is none. Errors as append(); also
+  // corrupt if nothing at all can be read.
+  struct Mended {
+    uint64_t found = 0, incomplete = 0;  // process groups
+    uint64_t steps = 0;                  // that the file has now
+    std::vector<std::string> remarks;    // what was damaged
+  };
+  static Result<Mended> mend(const std::string& path, uint64_t max_bytes);
 
   ~GrowingFile();
   GrowingFile(const GrowingFile&) = delete;
@@ -46,6 +57,7 @@ class GrowingFile {
 
  private:
   struct State;
+  static Result<std::unique_ptr<State>> open_locked(const std::string& path);
   explicit GrowingFile(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <tuple>
 
 #include <fmt/format.h>
 
@@ -13,6 +11,7 @@
 #include "container/index_codec.h"
 #include "io/file/columns.h"
 #include "io/file/description.h"
+#include "io/file/part_listing.h"
 #include "io/file/transform.h"
 #include "merge/plan.h"
 
@@ -112,8 +111,15 @@ class PartBuilder {
     size_t variable = 0;
     for (const Block& block : group_.blocks)
       if (!block.bytes.empty()) FOREBAY_CHECK(put_frames(block, plan, plan.groups()[variable++]));
+    std::vector<container::Characteristics> characteristics;
+    for (const Block& block : group_.blocks) {
+      characteristics.push_back(characteristics_of(block));
+      if (!block.bytes.empty()) index_.characteristics.push_back(characteristics.back());
+    }
     FOREBAY_CHECK(put_index());
-    list();
+    part_.listing_ = list_process_group(
+        group_, characteristics, name_.container_id,
+        {.bytes = part_.bytes_, .index_bytes = part_.bytes_ - index_offset_, .index_hash = index_hash_});
     return std::move(part_);
   }
 
@@ -202,8 +208,6 @@ class PartBuilder {
   }
 
   Outcome<void> put_index() {
-    for (const Block& block : group_.blocks)
-      if (!block.bytes.empty()) index_.characteristics.push_back(characteristics_of(block));
     index_offset_ = part_.bytes_;
     FOREBAY_TRY(const Bytes contents,
                 container::encode_contents(index_, container::facts_of(index_.catalogue), index_offset_, kQuick));
@@ -217,49 +221,6 @@ class PartBuilder {
     return {};
   }
 
-  void list() {
-    Listing& listing = part_.listing_;
-    listing.files = {{"", name_.container_id}};
-    listing.groups = {{group_.group, group_.time_index_name, group_.fortran_order}};
-    listing.parts = {{.rank = group_.rank,
-                      .step = group_.step,
-                      .time_index = group_.time_index,
-                      .bytes = part_.bytes_,
-                      .index_bytes = part_.bytes_ - index_offset_,
-                      .index_hash = index_hash_}};
-    listing.patterns.emplace_back();
-    for (const Block& block : group_.blocks) list(block);
-    std::ranges::sort(listing.characteristics, {}, &StepCharacteristics::variable);
-    for (const AttributeValue& attribute : group_.attributes) {
-      Listing one;  // so that what is here twice stays as it was first
-      one.groups = listing.groups;
-      one.attributes = {{0, group_.step, attribute}};
-      listing.merge(std::move(one));
-    }
-  }
-
-  void list(const Block& block) {
-    Listing& listing = part_.listing_;
-    const auto [variable, is_new] = variables_.try_emplace(std::tuple(block.name, block.type, block.is_array),
-                                                           static_cast<uint32_t>(listing.variables.size()));
-    if (is_new) {
-      listing.variables.push_back({0, block.name, block.type, block.is_array, block.transform});
-      listing.characteristics.push_back({.step = group_.step, .variable = variable->second, .values = {}});
-    }
-    StepCharacteristics& row = listing.characteristics[variable->second];
-    ++row.blocks;
-    row.values.merge(characteristics_of(block));
-    Pattern& pattern = listing.patterns[0];
-    const auto [slot, is_new_place] = places_.try_emplace(std::tuple(block.shape, block.global_shape, block.offsets),
-                                                          static_cast<uint32_t>(pattern.slots.size()));
-    if (is_new_place) {
-      pattern.slots.push_back({static_cast<uint8_t>(block.shape.size()), !block.global_shape.empty()});
-      for (const Shape* shape : {&block.shape, &block.global_shape, &block.offsets})
-        listing.places.insert(listing.places.end(), shape->begin(), shape->end());
-    }
-    pattern.writes.push_back({variable->second, slot->second});
-  }
-
   const ProcessGroup& group_;
   const PartName name_;
   const PartOptions options_;
@@ -267,8 +228,6 @@ class PartBuilder {
   container::Index index_;
   std::span<const std::byte> head_;
   uint64_t id_ = 0, index_offset_ = 0, index_hash_ = 0;
-  std::map<std::tuple<std::string, ValueType, bool>, uint32_t> variables_;
-  std::map<std::tuple<Shape, Shape, Shape>, uint32_t> places_;
 };
 
 Outcome<EncodedPart> EncodedPart::make(const ProcessGroup& group, const PartName& name, const PartOptions& options) {

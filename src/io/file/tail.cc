@@ -32,25 +32,29 @@ std::optional<Trailer> trailer_at(const ByteSource& source, uint64_t offset) {
   return fits ? std::optional(*trailer) : std::nullopt;
 }
 
-bool grows(const Trailer& trailer) { return (trailer.features & container::kGrows) != 0; }
+// The same of the container whose first part this is, if it grows.
+std::optional<Trailer> own_trailer_at(const ByteSource& source, const FirstPart& first, uint64_t offset) {
+  const auto trailer = trailer_at(source, offset);
+  const bool is_own = trailer && (trailer->features & container::kGrows) != 0 &&
+                      trailer->container_id == first.container_id && trailer->last_offset >= first.end;
+  return is_own ? trailer : std::nullopt;
+}
 
 // The later one of the trailers that the copies speak of and that are where they say.
-std::optional<Trailer> copied_trailer(const ByteSource& source) {
-  const auto first = find_first_part(source);
-  if (!first) return {};
+std::optional<Trailer> copied_trailer(const ByteSource& source, const FirstPart& first) {
   std::optional<Trailer> best;
   for (const uint64_t slot : {uint64_t{0}, uint64_t{kTrailerBytes}}) {
     std::array<std::byte, kTrailerBytes> bytes;
-    if (first->end + kCopiesBytes > source.size() || !source.read_at(first->end + slot, bytes)) return {};
+    if (first.end + kCopiesBytes > source.size() || !source.read_at(first.end + slot, bytes)) return {};
     const auto copy = container::parse_trailer(bytes);
-    if (!copy || copy->file_bytes < kTrailerBytes || copy->container_id != first->container_id) continue;
-    const auto found = trailer_at(source, copy->file_bytes - kTrailerBytes);
-    if (found && grows(*found) && (!best || best->file_bytes < found->file_bytes)) best = found;
+    if (!copy || copy->file_bytes < kTrailerBytes) continue;
+    const auto found = own_trailer_at(source, first, copy->file_bytes - kTrailerBytes);
+    if (found && (!best || best->file_bytes < found->file_bytes)) best = found;
   }
   return best;
 }
 
-std::optional<Trailer> search_backwards(const ByteSource& source) {
+std::optional<Trailer> search_backwards(const ByteSource& source, const FirstPart& first) {
   constexpr uint64_t kPiece = 1 << 20, kOverlap = 7;
   const auto marker = std::as_bytes(std::span(container::kTrailerMagic));
   uint64_t end = source.size();
@@ -64,7 +68,7 @@ std::optional<Trailer> search_backwards(const ByteSource& source) {
       const auto found = std::ranges::find_end(rest, marker);
       if (found.empty()) break;
       const auto at = static_cast<uint64_t>(found.begin() - rest.begin());
-      if (const auto trailer = trailer_at(source, begin + at); trailer && grows(*trailer)) return trailer;
+      if (const auto trailer = own_trailer_at(source, first, begin + at)) return trailer;
       rest = rest.first(at + kOverlap);
     }
     end = begin;
@@ -166,18 +170,15 @@ Result<Beginning> make_beginning(std::span<const std::byte, 16> random) {
 }
 
 Result<Trailer> find_trailer(const ByteSource& source) {
-  std::array<std::byte, kFileHeaderBytes> header;
   if (source.size() < kFileHeaderBytes + kTrailerBytes)
     return damaged(source, 0, fmt::format("{} bytes are too few for a container", source.size()));
-  FOREBAY_CHECK(source.read_at(0, header));
-  if (const auto checked = container::check_file_header(header); !checked)
-    return container::at(source, 0, checked.error());
-  if (const auto last = trailer_at(source, source.size() - kTrailerBytes)) {
-    if (grows(*last)) return *last;
+  const auto last = trailer_at(source, source.size() - kTrailerBytes);
+  if (last && (last->features & container::kGrows) == 0)
     return fail(ErrorKind::unsupported, "this is a container of a set, not a file of process groups", source.name());
-  }
-  if (const auto copied = copied_trailer(source)) return *copied;
-  if (const auto found = search_backwards(source)) return *found;
+  FOREBAY_TRY(const FirstPart first, find_first_part(source));
+  if (const auto own = own_trailer_at(source, first, source.size() - kTrailerBytes)) return *own;
+  if (const auto copied = copied_trailer(source, first)) return *copied;
+  if (const auto found = search_backwards(source, first)) return *found;
   return damaged(source, source.size(), "the file has no whole step");
 }
 
