@@ -21,6 +21,7 @@ import sys
 
 import bp
 import forebay_file
+import hdf5_file
 import model
 import packages
 from plan import ELSEWHERE, JUDGES
@@ -53,7 +54,7 @@ def judge_original(runner, judge):
     files = outputs(directory)
     if not files:
         problems.append("the original wrote nothing:\n" + said)
-    for name in files:
+    for name in files if judge.method != "PHDF5" else ():
         for blocks in bp.read(os.path.join(directory, name)).steps:
             for block in blocks:
                 if block.bounds and block.bounds not in (model.true_bounds(block), model.finite_bounds(block)):
@@ -68,6 +69,9 @@ def judge_forebay(runner, judge, original, dump):
     if outputs(theirs) != outputs(directory):
         return [f"expected the files {outputs(theirs)}, found {outputs(directory)}; it said:\n{said}"]
     for name in outputs(theirs):
+        if judge.method == "PHDF5":
+            problems += hdf5_file.differences(os.path.join(theirs, name), os.path.join(directory, name))
+            continue
         found = forebay_file.read(os.path.join(directory, name), dump)
         problems += [f"{name}: {text}" for text in model.differences(bp.read(os.path.join(theirs, name)), found)]
     if judge.after:  # it reads: what it prints is what it read

@@ -40,6 +40,7 @@ def _methods(judge, names):
     return [Judge(**{**vars(judge), "name": f"{judge.name}.{name.lower()}", "method": name}) for name in names]
 
 
+_attributes = _c("attributes", "attributes_write", "attributes.xml")
 _global = _c("global-array", "adios_global", "adios_global.xml", ranks=4)
 _time = _c("global-array-time", "adios_globaltime", "adios_globaltime.xml", ranks=6)
 _write = _c("manual", "2_adios_write", "config.xml")
@@ -50,9 +51,10 @@ _box |= {"gndx": "4 * size", "gndy": "4", "gndz": "2", "offx": "4 * rank", "offy
 JUDGES = [
     _c("scalars", "scalars_write", "scalars.xml"),
     _c("arrays", "arrays_write", "arrays.xml", ranks=6),
-    _c("attributes", "attributes_write", "attributes.xml"),
+    _attributes,
+    *_methods(_attributes, ("PHDF5",)),
     _global,
-    *_methods(_global, ("POSIX", "MPI_AGGREGATE", "MPI_LUSTRE")),
+    *_methods(_global, ("POSIX", "MPI_AGGREGATE", "MPI_LUSTRE", "PHDF5")),
     _c("global-array", "adios_global_2files", "adios_global.xml", ranks=4),
     _c("global-array", "adios_global_no_xml", ranks=4),
     _c("global-array", "adios_global_aggregate_by_color", ranks=4),
