@@ -45,6 +45,11 @@ class Case:
     steps: int
     compute: float = 0  # seconds before each output; 0: outputs alone are measured
 
+    @property
+    def repeat(self):
+        """How often a program writes its file; once if in many steps (a second time, the original's POSIX ends itself)."""
+        return 1 if self.steps > 1 else 4
+
     def __str__(self):
         return f"{self.workload}, {self.ranks} ranks, {self.place}" + (", whole run" if self.compute else "")
 
