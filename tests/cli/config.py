@@ -63,7 +63,7 @@ class Config(StoreTest):
             ("8,NX", "8,NXX", ":5:20: global dimension 'NXX' is neither"),
             ('"null"', '"nul"', "group 'fields': there is no method \"nul\" (did you mean NULL"),
             ("</adios-group>", "", "XML"),
-            ("out/", "out", ":11:42: base-path 'out' does not end with a '/'"),
+            ("out/", "out", ":11:40: base-path 'out' does not end with a '/'"),
         ):
             answer = self.run_error(USAGE, "config", "check", self.file((XML % "C").replace(old, new)))
             self.assertIn(message, answer.err)
