@@ -9,9 +9,9 @@
 
 #include "adios/fortran/support.h"
 
-namespace {
+using forebay::adios::from_fortran;
 
-bool is_text(const CFI_cdesc_t& values) { return values.type == CFI_type_char; }
+namespace {
 
 size_t element_count(const CFI_cdesc_t& values) {
   size_t count = 1;
@@ -43,59 +43,27 @@ std::vector<char> packed(const CFI_cdesc_t& values) {
   return result;
 }
 
-std::string text_of(const CFI_cdesc_t& values) {
-  return forebay::adios::from_fortran(static_cast<const char*>(values.base_addr), values.elem_len);
-}
-
-// Calls `write` with the values as C has them.
+// Calls `write` with the values as C has them; of one text, which a variable of strings takes, without trailing blanks.
 template <class Write>
-int with_values(const CFI_cdesc_t& values, bool is_string, const Write& write) {
-  if (is_string && is_text(values) && values.rank == 0) return write(static_cast<const void*>(text_of(values).c_str()));
+int with_values(const CFI_cdesc_t& values, int64_t text_length, bool is_string, const Write& write) {
+  if (is_string && text_length >= 0 && values.rank == 0) {
+    const auto length = static_cast<size_t>(text_length);
+    return write(from_fortran(static_cast<const char*>(values.base_addr), length).c_str());
+  }
+  if (text_length >= 0 && values.rank == 0) return write(values.base_addr);
   if (is_contiguous(values)) return write(values.base_addr);
-  return write(static_cast<const void*>(packed(values).data()));
+  return write(packed(values).data());
 }
 
-enum ADIOS_DATATYPES type_of(const CFI_cdesc_t& values) {
-  switch (values.type) {
-    case CFI_type_int8_t:
-      return adios_byte;
-    case CFI_type_int16_t:
-      return adios_short;
-    case CFI_type_int32_t:
-      return adios_integer;
-    case CFI_type_int64_t:
-      return adios_long;
-    case CFI_type_float:
-      return adios_real;
-    case CFI_type_double:
-      return adios_double;
-    case CFI_type_float_Complex:
-      return adios_complex;
-    case CFI_type_double_Complex:
-      return adios_double_complex;
-    default:
-      break;
-  }
-  if ((values.type & CFI_type_mask) != CFI_type_Logical) return adios_unknown;
-  switch (values.elem_len) {
-    case 1:
-      return adios_byte;
-    case 2:
-      return adios_short;
-    case 8:
-      return adios_long;
-    default:
-      return adios_integer;
-  }
-}
-
-int define_texts(int64_t group, const char* name, const char* path, int nelems, const CFI_cdesc_t& values) {
+int define_texts(int64_t group, const char* name, const char* path, int nelems, const CFI_cdesc_t& values,
+                 size_t length) {
   if (values.rank == 0)
-    return adios_define_attribute_byvalue(group, name, path, adios_string, 1, text_of(values).c_str());
+    return adios_define_attribute_byvalue(group, name, path, adios_string, 1,
+                                          from_fortran(static_cast<const char*>(values.base_addr), length).c_str());
   const std::vector<char> all = packed(values);
   std::vector<std::string> texts;
   for (size_t i = 0; i < element_count(values) && i < static_cast<size_t>(nelems); ++i)
-    texts.push_back(forebay::adios::from_fortran(all.data() + i * values.elem_len, values.elem_len));
+    texts.push_back(from_fortran(all.data() + i * values.elem_len, length));
   std::vector<const char*> pointers;
   for (const std::string& text : texts) pointers.push_back(text.c_str());
   return adios_define_attribute_byvalue(group, name, path, adios_string_array, static_cast<int>(pointers.size()),
@@ -106,31 +74,31 @@ int define_texts(int64_t group, const char* name, const char* path, int nelems, 
 
 extern "C" {
 
-int adios_fortran_write_any(int64_t fd, const char* name, const CFI_cdesc_t* values) {
-  return with_values(*values, adios_fortran_is_string(fd, name),
+int adios_fortran_write_any(int64_t fd, const char* name, const CFI_cdesc_t* values, int64_t text_length) {
+  return with_values(*values, text_length, adios_fortran_is_string(fd, name),
                      [&](const void* from) { return adios_write(fd, name, from); });
 }
 
-int adios_fortran_write_any_byid(int64_t fd, int64_t id, const CFI_cdesc_t* values) {
-  return with_values(*values, adios_fortran_is_string_byid(id),
+int adios_fortran_write_any_byid(int64_t fd, int64_t id, const CFI_cdesc_t* values, int64_t text_length) {
+  return with_values(*values, text_length, adios_fortran_is_string_byid(id),
                      [&](const void* from) { return adios_write_byid(fd, id, from); });
 }
 
 int adios_fortran_read_any(int64_t fd, const char* name, const CFI_cdesc_t* values, int64_t bytes) {
-  if (!is_contiguous(*values)) {
+  if (values->rank > 0 && !is_contiguous(*values)) {
     adios_error(err_invalid_argument, const_cast<char*>("adios_read needs contiguous memory for '%s'"), name);
     return err_invalid_argument;
   }
   return adios_read(fd, name, values->base_addr, static_cast<uint64_t>(bytes));
 }
 
-int adios_fortran_attribute_any(int64_t group, const char* name, const char* path, int nelems,
-                                const CFI_cdesc_t* values) {
-  if (is_text(*values)) return define_texts(group, name, path, nelems, *values);
+int adios_fortran_attribute_any(int64_t group, const char* name, const char* path, int type, int nelems,
+                                const CFI_cdesc_t* values, int64_t text_length) {
+  if (text_length >= 0) return define_texts(group, name, path, nelems, *values, static_cast<size_t>(text_length));
   const std::vector<char> all = packed(*values);
   const auto there = static_cast<int>(element_count(*values));
-  return adios_define_attribute_byvalue(group, name, path, type_of(*values), nelems < there ? nelems : there,
-                                        all.data());
+  return adios_define_attribute_byvalue(group, name, path, static_cast<enum ADIOS_DATATYPES>(type),
+                                        nelems < there ? nelems : there, all.data());
 }
 
 }  // extern "C"
