@@ -21,7 +21,7 @@ try:
 except ImportError:
     sys.exit(SKIP)
 
-from stranger import codecs, manifest
+from stranger import codecs, groups, manifest
 from stranger.container import parts_of
 from stranger.restore import Reader
 
@@ -194,6 +194,51 @@ class GoldenParts(unittest.TestCase):
         for part in (parts_of(SOURCE / "tests/golden/v1-places.fbc")[0], parts_of(SOURCE / "tests/golden/v1-parts.fbc")[2]):
             places = [variable.place for variable in part.files[2].variables]
             self.assertEqual([((12, 6), (8, 0)), None, ((12,), (8,))], places)
+
+
+class GoldenGroups(unittest.TestCase):
+    """A file of process groups, as a build wrote it: two ranks, three steps."""
+
+    def setUp(self):
+        self.data = (SOURCE / "tests/golden/v1-groups.fbc").read_bytes()
+
+    def test_every_value(self):
+        file = groups.read(self.data)
+        self.assertEqual([(step, rank) for step in range(3) for rank in range(2)], [(g.step, g.rank) for g in file.groups])
+        for listed in file.groups:
+            own = groups.ProcessGroup(self.data, listed)
+            self.assertEqual((b"atoms", b"", listed.step + 1), (listed.group, listed.file, listed.time_index))
+            self.assertEqual(own.names, [write[0] for write in listed.writes])
+            self.assertEqual(own.shapes, [write[3] for write in listed.writes])
+            field = 0.5 * np.arange(24).reshape(4, 6) + 100 * listed.rank + listed.step
+            expected = [(b"/info/title", f"step {listed.step}".encode()), (b"field", field),
+                        (b"particles", np.full(listed.rank, 1.5)), (b"packed", field), (b"wave", np.array([1 + 2j, 3 + 4j])),
+                        (b"wave", np.full(3, listed.rank * (1 + 1j)))]  # fmt: skip
+            if listed.rank == 0:
+                expected.insert(0, (b"count", np.array(listed.step - 3)))
+            for (name, value), (expected_name, expected_value) in zip(own.values(), expected, strict=True):
+                self.assertEqual(expected_name, name)
+                np.testing.assert_array_equal(expected_value, value)
+            self.assertEqual(((4, 6), (4, 12), (0, 6 * listed.rank)), next(w for w in listed.writes if w[0] == b"field")[3:])
+
+    def test_what_lists_say_of_steps(self):
+        file = groups.read(self.data)
+        self.assertEqual((2, 48, 2.0, 113.5), file.summaries[2, b"field"])
+        self.assertEqual((1, 1, -2.0, -2.0), file.summaries[1, b"count"])
+        self.assertEqual({b"/info/author": b"someone", b"/info/size": b"count"}, file.attributes)
+
+    def test_an_append_that_was_caught(self):
+        self.assertEqual(3, groups.read(self.data).steps)
+        ends = [at + 64 for at in range(len(self.data)) if self.data.startswith(groups.TRAILER, at)][2:]  # but the copies
+        self.assertEqual(3, len(ends))
+        for steps, (end, next_end) in enumerate(zip(ends, ends[1:]), 1):
+            torn = bytearray(self.data[: next_end - 1])
+            copies = torn.find(groups.TRAILER)
+            torn[copies : copies + 128] = bytes(128)  # those of the writer that was not caught yet
+            trailer = bytes(torn[end - 64 : end])
+            torn[copies + 64 * (steps % 2) : copies + 64 * (steps % 2) + 64] = trailer
+            file = groups.read(bytes(torn))
+            self.assertEqual((steps, 2 * steps), (file.steps, len(file.groups)))
 
 
 class Manifests(PromiseTest):

@@ -100,7 +100,7 @@ class Container:
     """A part of a container: most have no other."""
 
     def __init__(self, data, head, index, index_hash, identifier, expected):
-        self.data, self.id = data, identifier
+        self.data, self.id, self.index = data, identifier, index
         self.read_index(head, index, index_hash)
         self.read_part(*expected)
         self.read_files()
@@ -124,7 +124,7 @@ class Container:
         d = self.catalogue
         self.step = d.scalar(35, "<Q") if d.place(35) else None
         self.time = d.scalar(36, "<d") if d.place(36) else None
-        require((d.scalar(33, "<Q"), d.scalar(34, "<Q")) == (number, container), "which part it is")
+        require(number in (None, d.scalar(33, "<Q")) and d.scalar(34, "<Q") == container, "which part it is")
         require(moment is None or moment == (self.step, self.time), "when the part was written")
 
     def read_files(self):
@@ -178,7 +178,11 @@ class Container:
 
     @property
     def frame_offsets(self):
-        return self.cached("offsets", lambda: self.contents.delta_column(1).tolist())
+        return self.cached("offsets", self.read_frame_offsets)
+
+    def read_frame_offsets(self):
+        offsets = self.contents.delta_column(1).tolist()
+        return [self.index - o if o else 0 for o in offsets] if self.contents.scalar(25, "<B") else offsets
 
     @property
     def frame_raw_bytes(self):
