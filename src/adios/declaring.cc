@@ -45,8 +45,7 @@ Outcome<int64_t> declare(const std::string& name, const std::string& time_index,
   definition.name = name;
   definition.time_index = time_index;
   definition.statistics = statistics_of(stats);
-  std::vector<io::Failure> no_problems;
-  return Program::instance().add(session->declare(std::move(definition), no_problems));
+  return Program::instance().add(session->declare(std::move(definition)).group);
 }
 
 Outcome<int64_t> define(int64_t handle, const char* name, const char* path, int type, const char* dimensions,
@@ -73,7 +72,8 @@ Outcome<void> select(int64_t handle, io::MethodChoice choice) {
   FOREBAY_TRY(io::Session* const session, Program::instance().session());
   heed(choice.parameters);
   FOREBAY_TRY(const auto warnings, session->add_method(*group->group, std::move(choice)));
-  for (const std::string& warning : warnings) warn(warning);
+  if (session->is_first())
+    for (const std::string& warning : warnings) warn(warning);
   return {};
 }
 

@@ -42,9 +42,10 @@ Outcome<void> configure(const std::string& path, MPI_Comm comm) {
   FOREBAY_TRY(io::Session* const session, Program::instance().session());
   for (io::GroupDefinition& group : config.groups) {
     for (const io::MethodChoice& choice : group.methods) heed(choice.parameters);
-    std::vector<io::Failure> problems;
-    session->declare(std::move(group), problems);
-    for (const io::Failure& problem : problems) report(problem);
+    const io::Session::Declared declared = session->declare(std::move(group));
+    for (const io::Failure& problem : declared.problems) report(problem);
+    if (session->is_first())
+      for (const std::string& warning : declared.warnings) warn(warning);
   }
   if (config.max_buffer_bytes) session->set_buffer_limit(config.max_buffer_bytes);
   return {};

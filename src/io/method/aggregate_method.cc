@@ -9,9 +9,7 @@ namespace forebay::io {
 MethodEntry aggregate_method() {
   return {.name = "MPI_AGGREGATE",
           .aliases = {"MPI_AMR"},
-          .parameters = {"num_aggregators", "num_ost", "have_metadata_file", "color", "aggregation_type", "threading",
-                         "striping", "stripe_count", "stripe_size", "block_size", "random_offset", "osts_to_skip",
-                         "local-fs", "merging_pgs", "openers", "sync"},
+          .parameters = container_parameters(),
           .make = [](const Parameters& parameters) -> Outcome<std::unique_ptr<Method>> {
             ContainerLayout layout{.overflow = Overflow::fails_at_close, .can_read = false};
             FOREBAY_TRY(const uint64_t targets, parameters.number("num_ost", 0));
@@ -19,6 +17,10 @@ MethodEntry aggregate_method() {
             layout.subfiles = [files](uint32_t ranks) {
               return files == 0 ? ranks : static_cast<uint32_t>(std::min<uint64_t>(files, ranks));
             };
+            if (parameters.has("color")) {
+              FOREBAY_TRY(const uint64_t colour, parameters.number("color", 0));
+              layout.colour = static_cast<uint32_t>(colour);
+            }
             FOREBAY_TRY(layout.fill, fill_settings(parameters));
             FOREBAY_TRY(layout.has_top_file, parameters.flag("have_metadata_file", true));
             return container_method(std::move(layout));

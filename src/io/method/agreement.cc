@@ -1,7 +1,6 @@
 #include "io/method/agreement.h"
 
 #include <array>
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -53,9 +52,9 @@ Outcome<void> tell_failure(Communicator& communicator, const Outcome<void>& of_r
 
 Outcome<void> agree(Communicator& communicator, const Outcome<void>& mine) {
   if (communicator.size() == 1) return mine;
-  constexpr uint64_t kNobody = std::numeric_limits<uint64_t>::max();
-  FOREBAY_TRY(const uint64_t first, communicator.all_reduce(mine ? kNobody : communicator.rank(), Reduction::min));
-  if (first == kNobody) return {};
+  const uint32_t nobody = communicator.size();
+  FOREBAY_TRY(const uint64_t first, communicator.all_reduce(mine ? nobody : communicator.rank(), Reduction::min));
+  if (first == nobody) return {};
   Outcome<void> told = mine;
   if (communicator.rank() == first) told.error().error.what += " [rank " + std::to_string(first) + "]";
   return tell_failure(communicator, told, static_cast<uint32_t>(first));

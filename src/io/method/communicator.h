@@ -41,7 +41,8 @@ class Communicator {
   // Collective: the sum of the values of all lower ranks.
   virtual Result<uint64_t> exclusive_scan(uint64_t mine);
 
-  // Collective: the value of all ranks together, at all ranks.
+  // Collective: the value of all ranks together, at all ranks. Values must be below 2^63: MPICH takes larger ones for
+  // negative.
   virtual Result<uint64_t> all_reduce(uint64_t mine, Reduction reduction);
 
   // Collective: returns when all have called it.

@@ -45,7 +45,7 @@ class ContainerFile final : public OpenFile {
       if (auto directory = make_directory(path_ + ".dir"); !directory)
         made = std::unexpected(Failure(directory.error()));
     FOREBAY_CHECK(tell_failure(*ranks_, made, 0));
-    number_ = static_cast<uint32_t>(uint64_t{ranks_->rank()} * files / ranks_->size());
+    number_ = layout_.colour.value_or(static_cast<uint32_t>(uint64_t{ranks_->rank()} * files / ranks_->size()));
     FOREBAY_TRY(std::unique_ptr<Communicator> sharing, ranks_->split(number_, ranks_->rank()));
     sharing_ = std::move(sharing);
     const bool leads = sharing_->rank() == 0;
@@ -174,6 +174,14 @@ class ContainerMethod final : public Method {
 
 std::unique_ptr<Method> container_method(ContainerLayout layout) {
   return std::make_unique<ContainerMethod>(std::move(layout));
+}
+
+std::vector<std::string> container_parameters() {
+  return {"num_aggregators",  "num_ost",     "have_metadata_file", "color",
+          "aggregation_type", "threading",   "striping",           "stripe_count",
+          "stripe_size",      "block_size",  "random_offset",      "osts_to_skip",
+          "local-fs",         "merging_pgs", "chunk_size",         "max_storage_targets",
+          "openers",          "sync"};
 }
 
 Outcome<FillSettings> fill_settings(const Parameters& parameters) {

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "io/method/method.h"
 #include "io/method/parameters.h"
@@ -17,6 +19,8 @@ struct ContainerLayout {
   // share one, which is the file that readers name. Otherwise they lie in NAME.dir, and NAME is a small file that lists
   // what is in them.
   std::function<uint32_t(uint32_t ranks)> subfiles = [](uint32_t) { return 0u; };
+  std::optional<uint32_t>
+      colour;  // of this rank, if all have one: ranks of one colour share a subfile, whatever their number
   bool has_top_file = true;  // with subfiles
   Overflow overflow = Overflow::fails;
   bool can_read = true;
@@ -24,6 +28,10 @@ struct ContainerLayout {
 };
 
 std::unique_ptr<Method> container_method(ContainerLayout layout);
+
+// The names of all parameters that any of these methods heeds, and of those that ADIOS's have beside them: a
+// configuration in which only the name of the method was changed is no reason for warnings.
+std::vector<std::string> container_parameters();
 
 // The settings that these methods know: stripe_size or block_size (alignment), openers, sync. invalid_argument.
 Outcome<FillSettings> fill_settings(const Parameters& parameters);

@@ -8,7 +8,7 @@ namespace forebay::io {
 MethodEntry mpi_method(std::string name) {
   return {.name = std::move(name),
           .aliases = {},
-          .parameters = {"stripe_size", "stripe_count", "block_size", "openers", "sync"},
+          .parameters = container_parameters(),
           .make = [](const Parameters& parameters) -> Outcome<std::unique_ptr<Method>> {
             ContainerLayout layout;
             FOREBAY_TRY(layout.fill, fill_settings(parameters));

@@ -7,7 +7,7 @@ namespace forebay::io {
 MethodEntry posix_method() {
   return {.name = "POSIX",
           .aliases = {"POSIX1", "FB"},
-          .parameters = {"have_metadata_file", "local-fs", "stripe_size", "block_size", "openers", "sync"},
+          .parameters = container_parameters(),
           .make = [](const Parameters& parameters) -> Outcome<std::unique_ptr<Method>> {
             ContainerLayout layout{.subfiles = [](uint32_t ranks) { return ranks; }, .overflow = Overflow::spills};
             FOREBAY_TRY(layout.fill, fill_settings(parameters));

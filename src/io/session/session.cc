@@ -8,15 +8,19 @@
 
 namespace forebay::io {
 
-std::shared_ptr<Group> Session::declare(GroupDefinition definition, std::vector<Failure>& problems) {
+Session::Declared Session::declare(GroupDefinition definition) {
   const std::vector<MethodChoice> choices = std::exchange(definition.methods, {});
-  auto group = std::make_shared<Group>(std::move(definition));
+  Declared declared{std::make_shared<Group>(std::move(definition)), {}, {}};
   for (const MethodChoice& choice : choices) {
-    if (auto warnings = add_method(*group, choice); !warnings) problems.push_back(std::move(warnings).error());
+    auto warnings = add_method(*declared.group, choice);
+    if (!warnings)
+      declared.problems.push_back(std::move(warnings).error());
+    else
+      declared.warnings.insert(declared.warnings.end(), warnings->begin(), warnings->end());
   }
   const std::lock_guard lock(mutex_);
-  groups_.push_back(group);
-  return group;
+  groups_.push_back(declared.group);
+  return declared;
 }
 
 Outcome<std::shared_ptr<Group>> Session::find(const std::string& name) const {

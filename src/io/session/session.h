@@ -22,15 +22,23 @@ class Session {
   // `everybody`: all ranks that take part.
   explicit Session(std::shared_ptr<Communicator> everybody) : everybody_(std::move(everybody)) {}
 
-  // Of groups with the same name the first is found. The methods of the definition are made; a choice that cannot be
-  // made is left out and its failure comes with the others in `problems`.
-  std::shared_ptr<Group> declare(GroupDefinition definition, std::vector<Failure>& problems);
+  struct Declared {
+    std::shared_ptr<Group> group;
+    std::vector<Failure> problems;      // of choices of methods that cannot be made, and are left out
+    std::vector<std::string> warnings;  // about parameters
+  };
+
+  // Of groups with the same name the first is found. The methods of the definition are made.
+  Declared declare(GroupDefinition definition);
 
   // invalid_group with the nearest name.
   Outcome<std::shared_ptr<Group>> find(const std::string& name) const;
 
   // unknown_method or invalid_argument; the group stays as it was. Otherwise warnings, about parameters.
   Outcome<std::vector<std::string>> add_method(Group& group, MethodChoice choice);
+
+  // Whether this rank speaks for all where one is enough.
+  bool is_first() const { return everybody_->rank() == 0; }
 
   // Collective if steps of it are kept: they are written.
   Outcome<void> remove(const std::shared_ptr<Group>& group);

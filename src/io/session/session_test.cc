@@ -94,9 +94,7 @@ class SessionTest : public testing::Test {
   }
 
   static void declare(Session& session, GroupDefinition definition) {
-    std::vector<Failure> problems;
-    session.declare(std::move(definition), problems);
-    ASSERT_TRUE(problems.empty());
+    ASSERT_TRUE(session.declare(std::move(definition)).problems.empty());
   }
 
   // Writes n and x = 0, 1, ... n - 1 in one step; the outcome of writing x.

@@ -1,0 +1,199 @@
+/* What adios.h promises when things go wrong: one scenario for each run, at all ranks. calls.py looks at the files.
+   usage: calls SCENARIO [METHOD] */
+#include <adios.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define FILE_NAME "out.fb"
+
+static int rank, size, faults;
+static MPI_Comm comm;
+
+static void expect(const char* what, long long got, long long wanted) {
+  if (got == wanted) return;
+  printf("rank %d: %s is %lld, not %lld (%s)\n", rank, what, got, wanted, adios_get_last_errmsg());
+  fflush(stdout);
+  faults++;
+}
+
+/* Group "g": n, and x of n doubles of a global array. */
+static int64_t declare(const char* method) {
+  int64_t group;
+  expect("adios_declare_group", adios_declare_group(&group, "g", "", adios_stat_default), 0);
+  if (method) expect("adios_select_method", adios_select_method(group, method, "", ""), 0);
+  adios_define_var(group, "n", "", adios_integer, "", "", "");
+  adios_define_var(group, "total", "", adios_integer, "", "", "");
+  adios_define_var(group, "at", "", adios_integer, "", "", "");
+  adios_define_var(group, "x", "", adios_double, "n", "total", "at");
+  return group;
+}
+
+static int write_x(int64_t file, int n) {
+  const int total = n * size, at = n * rank;
+  double* x = malloc(sizeof(double) * (size_t)(n > 0 ? n : 1));
+  for (int i = 0; i < n; i++) x[i] = 1000.0 * rank + i;
+  expect("write of n", adios_write(file, "n", &n), 0);
+  expect("write of total", adios_write(file, "total", &total), 0);
+  expect("write of at", adios_write(file, "at", &at), 0);
+  const int code = adios_write(file, "x", x);
+  free(x);
+  return code;
+}
+
+static void step(const char* mode, int n) {
+  int64_t file;
+  expect("adios_open", adios_open(&file, "g", FILE_NAME, mode, comm), 0);
+  expect("write of x", write_x(file, n), 0);
+  expect("adios_close", adios_close(file), 0);
+}
+
+static void names(const char* method) {
+  int64_t group = declare(method), file = 7, variable;
+  uint64_t total;
+  double x[4] = {0};
+  expect("open of no group", adios_open(&file, "h", FILE_NAME, "w", comm), err_invalid_group);
+  expect("its handle", file, 0);
+  expect("open in no mode", adios_open(&file, "g", FILE_NAME, "rw", comm), err_invalid_file_mode);
+  expect("update of no file", adios_open(&file, "g", FILE_NAME, "u", comm), err_file_not_found);
+  expect("write into no file", adios_write(0, "n", &rank), err_invalid_file_pointer);
+  expect("close of no file", adios_close(12345), err_invalid_file_pointer);
+  expect("no method", adios_select_method(group, "MPPI", "", ""), err_invalid_write_method);
+  if (!strstr(adios_get_last_errmsg(), "MPI")) expect("nearest name", 0, 1);
+  expect("no base path", adios_select_method(group, method, "", "dir"), err_invalid_method);
+  expect("no variable of the group", adios_define_var(group, "y", "", adios_double, "m", "", ""), 0);
+  expect("adios_errno", adios_errno, err_invalid_dimension);
+  variable = adios_define_var(group, "y", "p", adios_double, "4", "", "");
+  if (variable == 0) expect("adios_define_var", 0, 1);
+  expect("no transform", adios_set_transform(variable, "zlip:5"), err_invalid_transform_type);
+  expect("adios_set_transform", adios_set_transform(variable, "zlib:5"), 0);
+  expect("adios_expected_var_size", (long long)adios_expected_var_size(variable), 32);
+  expect("adios_open", adios_open(&file, "g", FILE_NAME, "w", comm), 0);
+  expect("adios_group_size", adios_group_size(file, 8, &total), 0); /* far less than is written */
+  if (total <= 8) expect("total size", (long long)total, 9);
+  expect("write before its dimension", adios_write(file, "x", x), err_invalid_var_as_dimension);
+  expect("write of no variable", adios_write(file, "/p/y", x), err_invalid_varname);
+  expect("write of nothing", adios_write(file, "p/y", NULL), err_invalid_argument);
+  expect("write of x", write_x(file, 1000), 0);
+  expect("adios_write_byid", adios_write_byid(file, variable, x), 0);
+  expect("write of n", adios_write(file, "n", &(int){-1}), 0);
+  if (adios_write(file, "x", x) == 0) expect("write of a negative size", 0, 1);
+  expect("read from a file to be written", adios_read(file, "p/y", x, 32), err_operation_not_supported);
+  expect("adios_close", adios_close(file), 0);
+  expect("adios_errno", adios_errno, 0);
+  expect("second close", adios_close(file), err_invalid_file_pointer);
+  expect("adios_delete_vardefs", adios_delete_vardefs(group), 0);
+  expect("size of a deleted variable", (long long)adios_expected_var_size(variable), 0);
+}
+
+/* 40,000 bytes each, of which one fits into what is left of 1 MB twice; see calls.py. */
+static void overflow(const char* method) {
+  int64_t file;
+  const int is_posix = strcmp(method, "POSIX") == 0, is_aggregate = strcmp(method, "MPI_AGGREGATE") == 0;
+  adios_set_max_buffer_size(1);
+  declare(method);
+  expect("adios_open", adios_open(&file, "g", FILE_NAME, "w", comm), 0);
+  for (int i = 0; i < 3; i++) expect("write of x", write_x(file, 50000), is_posix || i < 2 ? 0 : err_buffer_overflow);
+  expect("adios_close", adios_close(file), is_aggregate ? err_buffer_overflow : 0);
+  step("a", 10); /* the next step has all of the buffer again */
+}
+
+/* Two steps; in the third, rank 1 is gone before it closes. */
+static void killed(const char* method) {
+  int64_t file;
+  declare(method);
+  step("w", 100);
+  step("a", 200);
+  expect("adios_open", adios_open(&file, "g", FILE_NAME, "a", comm), 0);
+  expect("write of x", write_x(file, 300), 0);
+  MPI_Barrier(comm);
+  if (rank == 1) kill(getpid(), SIGKILL);
+  adios_close(file);
+}
+
+/* No file of rank 1 can be longer than 4 MB; the third step is. */
+static void full(const char* method) {
+  int64_t file;
+  declare(method);
+  step("w", 100);
+  step("a", 200);
+  signal(SIGXFSZ, SIG_IGN);
+  if (rank == 1) setrlimit(RLIMIT_FSIZE, &(struct rlimit){4 << 20, 4 << 20});
+  expect("adios_open", adios_open(&file, "g", FILE_NAME, "a", comm), 0);
+  expect("write of x", write_x(file, 1 << 20), 0);
+  if (adios_close(file) == 0) expect("close of what does not fit", 0, err_write_error);
+  if (!strstr(adios_get_last_errmsg(), "rank 1")) expect("the rank that is told", 0, 1);
+}
+
+/* The disk is full for all (calls.py makes a small one). */
+static void disk(const char* method) {
+  int64_t file;
+  declare(method);
+  step("w", 100);
+  step("a", 200);
+  expect("adios_open", adios_open(&file, "g", FILE_NAME, "a", comm), 0);
+  expect("write of x", write_x(file, 1 << 20), 0);
+  if (adios_close(file) == 0) expect("close of what does not fit", 0, err_write_error);
+}
+
+static void two_writers(const char* method) {
+  int64_t first, second;
+  declare(method);
+  step("w", 100);
+  for (int i = 0; i < 2; i++) {
+    const char* mode = i == 0 ? "a" : "w";
+    expect("first open", adios_open(&first, "g", FILE_NAME, mode, comm), 0);
+    if (adios_open(&second, "g", FILE_NAME, mode, comm) == 0) expect("second open", 0, err_file_open_error);
+    expect("write of x", write_x(first, 10), 0);
+    expect("adios_close", adios_close(first), 0);
+  }
+}
+
+static void read_back(const char* method) {
+  int64_t file;
+  int n = 0;
+  double x[200];
+  declare(method);
+  step("w", 100);
+  step("a", 200);
+  expect("adios_open", adios_open(&file, "g", FILE_NAME, "r", comm), 0);
+  expect("adios_read", adios_read(file, "n", &n, sizeof n), 0);
+  expect("adios_read", adios_read(file, "x", x, sizeof x), 0);
+  expect("adios_close", adios_close(file), 0);
+  expect("n", n, 200);
+  for (int i = 0; i < 200; i++) expect("x", (long long)x[i], 1000 * rank + i);
+}
+
+static void no_config(void) {
+  expect("adios_init without a file", adios_init("not_there.xml", comm), err_missing_config_file);
+  if (!strstr(adios_get_last_errmsg(), "not_there.xml")) expect("the name in the message", 0, 1);
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  comm = MPI_COMM_WORLD;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  const char* scenario = argc > 1 ? argv[1] : "";
+  const char* method = argc > 2 ? argv[2] : "MPI";
+  expect("adios_is_initialized", adios_is_initialized(), 0);
+  if (strcmp(scenario, "no_config") == 0) {
+    no_config();
+  } else {
+    expect("adios_init_noxml", adios_init_noxml(comm), 0);
+    expect("adios_is_initialized", adios_is_initialized(), 1);
+  }
+  if (strcmp(scenario, "names") == 0) names(method);
+  if (strcmp(scenario, "overflow") == 0) overflow(method);
+  if (strcmp(scenario, "killed") == 0) killed(method);
+  if (strcmp(scenario, "full") == 0) full(method);
+  if (strcmp(scenario, "disk") == 0) disk(method);
+  if (strcmp(scenario, "two_writers") == 0) two_writers(method);
+  if (strcmp(scenario, "read_back") == 0) read_back(method);
+  expect("adios_finalize", adios_finalize(rank), 0);
+  MPI_Finalize();
+  return faults > 0;
+}

@@ -1,0 +1,85 @@
+#!/usr/bin/python3
+"""Runs calls.c in all its scenarios and looks at the files that are left.
+
+usage: calls.py PROGRAM DUMP LAUNCHER [LAUNCHER_OPTION...]
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+PROGRAM, DUMP, *LAUNCHER = sys.argv[1:]
+RANKS = 3
+SECONDS = 60
+FILE = "out.fb"
+METHODS = ("MPI", "POSIX", "MPI_AGGREGATE")
+
+
+def run(directory, scenario, method, before=()):
+    command = [*before, *LAUNCHER, "-n", str(RANKS), PROGRAM, scenario, method]
+    done = subprocess.run(command, cwd=directory, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, errors="replace", timeout=SECONDS, check=False)
+    return done.returncode, done.stdout
+
+
+def steps(directory):
+    """Of the file: step by step, the ranks and lengths of the blocks of x."""
+    done = subprocess.run([DUMP, FILE, "--values"], cwd=directory, stdout=subprocess.PIPE, text=True, check=True)
+    found = {}
+    for part in json.loads(done.stdout)["parts"]:
+        for block in part["blocks"]:
+            if block["name"] == "x":
+                length = block["shape"][0]
+                assert block["values"] == [1000 * part["rank"] + i for i in range(length)], "other values"
+                found.setdefault(part["step"], []).append((part["rank"], length))
+    return [sorted(found[step]) for step in sorted(found)]
+
+
+def of_all(length):
+    return [(rank, length) for rank in range(RANKS)]
+
+
+def check(scenario, method, expected, passes=True, before=()):
+    with tempfile.TemporaryDirectory(prefix="forebay-calls-") as directory:
+        code, output = run(directory, scenario, method, before)
+        assert not passes or code == 0, f"{scenario} {method} returned {code}:\n{output}"
+        if expected is not None:
+            found = steps(directory)
+            assert found == expected, f"{scenario} {method}: the file has {found}, not {expected}\n{output}"
+        print(f"{scenario} {method}: as expected", flush=True)
+
+
+def small_disk():
+    """A command that runs another on a disk of 8 MB of its own and then reads the file, or None where that is not allowed."""
+    mount = ["mount", "-t", "tmpfs", "-o", "size=8m", "none"]
+    with tempfile.TemporaryDirectory() as directory:
+        probe = subprocess.run(["unshare", "-m", *mount, directory], stderr=subprocess.DEVNULL, check=False)
+    script = f'{" ".join(mount)} "$PWD" && cd "$PWD" && "$@" && {DUMP} {FILE} | grep -q \'"step": 1\''
+    return ["unshare", "-m", "sh", "-c", script, "sh"] if probe.returncode == 0 else None
+
+
+def main():
+    check("no_config", "MPI", None)
+    check("names", "MPI", [of_all(1000)])
+    check("read_back", "MPI", [of_all(100), of_all(200)])
+    check("read_back", "POSIX", [of_all(100), of_all(200)])
+    for method in METHODS:
+        all_of_first = sorted(of_all(50000) * (3 if method == "POSIX" else 2))
+        check("overflow", method, [all_of_first, of_all(10)])
+        check("killed", method, [of_all(100), of_all(200)], passes=False)
+        check("two_writers", method, [of_all(10)])
+    # Every rank has a file of its own but with MPI, where what lies behind its 4 MB is in everybody's way.
+    check("full", "POSIX", [of_all(100), of_all(200), [(0, 1 << 20), (2, 1 << 20)]])
+    check("full", "MPI", [of_all(100), of_all(200), [(0, 1 << 20), (2, 1 << 20)]])
+    disk = small_disk()
+    if disk:
+        check("disk", "MPI", None, before=disk)
+        check("disk", "POSIX", None, before=disk)
+    else:
+        print("no disk of its own can be made here: left out")
+
+
+if __name__ == "__main__":
+    main()
