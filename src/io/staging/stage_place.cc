@@ -60,7 +60,7 @@ Result<StagePlace> StagePlace::own(const std::string& root, const std::string& s
   const std::string mine = fmt::format("{}/forebay-io-{}", root, ::geteuid());
   FOREBAY_CHECK(make_private(mine));
   std::error_code ignored;
-  const std::string target = fs::weakly_canonical(store, ignored).string();
+  const std::string target = fs::weakly_canonical(fs::absolute(store, ignored), ignored).string();
   const uint64_t key = hash64(std::as_bytes(std::span(target)));
   for (unsigned i = 0; i < kMostOwners; ++i) {
     StagePlace place;
