@@ -50,8 +50,10 @@ class Advise final : public Verb {
 
   void declare(Syntax& syntax) override {
     syntax.operands(options_.sources);
-    syntax.option("--sample", "SIZE", "Bytes to try per combination, spread evenly over the files. Default: 64M.",
-                  set_bytes(options_.sample_bytes));
+    syntax.option(
+        "--sample", "SIZE",
+        "Bytes to try per combination, spread evenly over the files; frames are a quarter of it at most. Default: 64M.",
+        set_bytes(options_.sample_bytes));
     syntax.option("--min-speed", "MB/S", "Least encoding speed per thread of what is recommended. Default: 200.",
                   [this](const std::string& text) -> Result<void> {
                     FOREBAY_TRY(options_.min_mb_per_s, parse_positive(text));

@@ -46,6 +46,16 @@ TEST_F(AdviseTest, TriesASampleOfALargeSet) {
   EXPECT_TRUE(std::ranges::count(advice->trials, 64u, &Trial::group_size) > 0);
 }
 
+// Frames that are larger than the sample would make each scheme's bytes others.
+TEST_F(AdviseTest, ASmallSampleIsTakenFromSeveralPlacesUnderEveryScheme) {
+  constexpr uint64_t kSample = 1 << 20;
+  write_ranks(4, 400, 400);
+  const auto advice = advise_on(kSample);
+  ASSERT_TRUE(advice.has_value()) << advice.error().message();
+  ASSERT_GT(advice->total_bytes, 4 * kSample);
+  for (const Trial& trial : advice->trials) EXPECT_LT(trial.raw_bytes, kSample * 3 / 2) << trial.scheme;
+}
+
 TEST_F(AdviseTest, RecommendsTheFastestIfNothingIsFastEnough) {
   write_ranks(2, 40, 40);
   const auto advice = advise_on(1 << 20, 1e9);

@@ -31,8 +31,10 @@ struct TrialJob {
 // One group under one plan.
 class GroupTrial {
  public:
-  GroupTrial(SampleGroups::Group& group, const codec::Profile& profile, const Resources& resources)
-      : group_(group), profile_(profile), resources_(resources) {}
+  // No frame is larger than `most_frame_bytes`.
+  GroupTrial(SampleGroups::Group& group, const codec::Profile& profile, uint64_t most_frame_bytes,
+             const Resources& resources)
+      : group_(group), profile_(profile), most_frame_bytes_(most_frame_bytes), resources_(resources) {}
 
   // `step`: one in how many bytes is tried.
   Result<void> run(const SchemeChoice& choice, double step, Trial& trial,
@@ -83,7 +85,8 @@ class GroupTrial {
   Result<PlanSpec> plan_spec(const SchemeChoice& choice) {
     PlanSpec spec{
         .scheme = choice.scheme, .block_bytes = choice.block_bytes, .frame_bytes = choice.frame_bytes_for(profile_)};
-    while (spec.frame_bytes > merge::kMinFrameBytes && 2 * memory(spec.frame_bytes) > resources_.memory_bytes)
+    while (spec.frame_bytes > merge::kMinFrameBytes &&
+           (2 * memory(spec.frame_bytes) > resources_.memory_bytes || spec.frame_bytes > most_frame_bytes_))
       spec.frame_bytes /= 2;
     spec.block_bytes = std::min(spec.block_bytes, spec.frame_bytes);
     spec.share_bytes = std::min(spec.share_bytes, spec.frame_bytes);
@@ -136,6 +139,7 @@ class GroupTrial {
 
   SampleGroups::Group& group_;
   const codec::Profile& profile_;
+  const uint64_t most_frame_bytes_;
   const Resources& resources_;
   RelationPlan relations_;
 };
@@ -166,9 +170,12 @@ Result<void> run_trial(Trial& trial, SampleGroups& sample, uint64_t sample_bytes
   for (const auto& group : sample.groups())
     for (const FileRow& file : group.catalogue.files) bytes += static_cast<double>(file.size);
   const double step = std::max(1.0, bytes / static_cast<double>(std::max<uint64_t>(sample_bytes, 1)));
+  // All trials see several places of the data: of few large frames each scheme would have other bytes.
+  constexpr uint64_t kFewestFrames = 4;
+  const uint64_t most_frame_bytes = std::max<uint64_t>(sample_bytes / kFewestFrames, merge::kMinFrameBytes);
   trial.group_size = sample.group_size();
   for (auto& group : sample.groups())
-    FOREBAY_CHECK(GroupTrial(group, profile, resources).run(choice, step, trial, delivered));
+    FOREBAY_CHECK(GroupTrial(group, profile, most_frame_bytes, resources).run(choice, step, trial, delivered));
   return {};
 }
 
