@@ -51,7 +51,8 @@ Result<Operands> split_operands(std::vector<std::string> typed, const std::strin
     }
   }
   if (result.own.size() > count.most)
-    return fail(ErrorKind::invalid_argument, fmt::format("unexpected argument '{}'", result.own.back()));
+    return fail(ErrorKind::invalid_argument, fmt::format("unexpected argument '{}'", result.own.back()), {}, {},
+                "--help tells which are taken; what has blanks in it needs quotes");
   if (result.own.size() < count.least) return std::unexpected(missing(count.names[result.own.size()]));
   if (result.store.empty())
     return fail(ErrorKind::invalid_argument, "no store is given", {}, {}, "use --store STORE, or set FOREBAY_STORE");

@@ -173,7 +173,7 @@ class Config final : public Verb {
     for (const std::string& warning : config.warnings)
       if (!console.json) warn(printable(warning));
     if (directory_ != ".") {
-      FOREBAY_CHECK(make_directory(directory_));
+      FOREBAY_CHECK(store::make_directory(directory_));
     }
     const auto style = old_reads_ ? io::ReadStyle::calls : io::ReadStyle::selections;
     std::vector<std::string> paths;

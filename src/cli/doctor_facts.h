@@ -59,11 +59,12 @@ enum class Role : uint8_t { store, stage, rendezvous };
 struct PlaceFacts {
   Role role = Role::store;
   std::string path;
-  std::string probed;       // the nearest directory there is: `path` itself, or one above it
-  Failure look;             // why nothing could be found out: all that follows is empty then
-  bool is_store = false;    // role store: there is a store that this build reads
-  Failure store;            // why what is there is no such store
-  std::string file_system;  // its type, as the system's list of mounts has it: "ext4", "fuse.glusterfs"
+  std::string probed;        // the nearest directory there is: `path` itself, or one above it
+  Failure look;              // why nothing could be found out: all that follows is empty then
+  bool is_store = false;     // role store: there is a store that this build reads
+  Failure store;             // why what is there is no such store
+  std::string store_change;  // what to do about that; empty: choose another place
+  std::string file_system;   // its type, as the system's list of mounts has it: "ext4", "fuse.glusterfs"
   std::string mount_point;
   std::vector<std::string> options;  // of the mount
   uint64_t bytes = 0, free_bytes = 0;

@@ -89,7 +89,8 @@ class PlaceJudge {
     switch (place_.role) {
       case Role::store:
         if (!place_.store.empty())
-          add(Verdict::stop, place_.store, "sets cannot be kept there", other_place());
+          add(Verdict::stop, place_.store, "sets cannot be kept there",
+              place_.store_change.empty() ? other_place() : place_.store_change);
         else
           add(Verdict::ok, where,
               place_.is_store ? "sets are kept in this store" : "the first pack or run makes a store");

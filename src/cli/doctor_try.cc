@@ -14,6 +14,7 @@
 #include "cli/doctor_probe.h"
 #include "cli/mount_table.h"
 #include "cli/system_text.h"
+#include "store/posix_backend.h"
 #include "store/store.h"
 
 namespace forebay::cli {
@@ -86,14 +87,15 @@ void look_at_store(PlaceFacts& place) {
   const auto opened = store::Store::open(place.path);
   place.is_store = opened.has_value();
   if (opened || place.probed != place.path) return;
-  if (opened.error().kind != ErrorKind::not_found) {
-    place.store = opened.error().message();
-    return;
+  Error error = opened.error();
+  if (error.kind == ErrorKind::not_found) {
+    const auto may_become = store::check_may_become_store(place.path);
+    if (may_become) return;
+    error = may_become.error();
   }
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(place.path, ignored))
-    if (const auto name = entry.path().filename(); name != "sets" && name != "staging")
-      place.store = place.path + ": is no store, and has other files";
+  if (error.path == place.path) error.path.clear();  // the topic names it
+  place.store_change = std::exchange(error.hint, {});
+  place.store = error.message();
 }
 
 void look_at_mount(PlaceFacts& place) {

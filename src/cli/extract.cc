@@ -93,6 +93,7 @@ class Extract final : public Verb {
   Result<ExitCode> run(const Console& console) override {
     FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {2, 2, {"NAME", "VARIABLE"}}));
     if (to_ == "-" && console.json) return fail(ErrorKind::invalid_argument, "--json and '--to -' exclude each other");
+    FOREBAY_CHECK(check_target());
     FOREBAY_TRY(const auto store, store::Store::open(operands.store));
     FOREBAY_TRY(const auto info, find_set(store, operands.own[0], series_));
     engine::Resources resources = resources_.resolved();
@@ -110,6 +111,14 @@ class Extract final : public Verb {
   }
 
  private:
+  // A new directory whose name looks like that of a file is one by mistake.
+  Result<void> check_target() const {
+    const std::string name = to_.substr(to_.rfind('/') + 1);
+    if (to_one_file() || is_directory(to_) || name.find('.', 1) == name.npos) return {};
+    return fail(ErrorKind::invalid_argument, "is no directory that is there, and does not end in .npy", to_, {},
+                "files that are written end in .npy; put a '/' at the end to make a directory of that name");
+  }
+
   bool to_one_file() const { return to_ == "-" || (to_.ends_with(".npy") && !is_directory(to_)); }
 
   // `found` lies in the only container of `one`. Variables come rank by rank, and names of other ranks' begin
@@ -131,7 +140,7 @@ class Extract final : public Verb {
   // Opens each container once, unless variables of several ranks lie by turns in several of them.
   Result<ExitCode> write_all(const store::SetInfo& info, std::span<const engine::Found> found, uint64_t memory_bytes,
                              const Console& console) {
-    if (!to_one_file()) FOREBAY_CHECK(make_directory(to_.empty() ? "." : to_));
+    if (!to_one_file()) FOREBAY_CHECK(store::make_directory(to_.empty() ? "." : to_, "give another directory"));
     Json list = Json::array();
     const engine::ContainerOpener opener(info, memory_bytes);
     while (!found.empty()) {
@@ -162,7 +171,7 @@ class Extract final : public Verb {
         fmt::print("{}: {} of {}, {} {}, {}\n", printable(target.to), printable(target.path),
                    printable(target.file_name), written.type.name(),
                    written.shape.empty() ? "scalar" : fmt::format("{}", fmt::join(written.shape, "x")),
-                   plural(written.frames, "frame") + " read");
+                   written.frames > 0 ? plural(written.frames, "frame") + " read" : "of frames that were read before");
     }
     return {};
   }

@@ -289,6 +289,9 @@ class Info final : public Verb {
       FOREBAY_TRY(const auto groups_file, open_groups_file(operands_[0], resources.memory_bytes));
       if (groups_file) return show(*groups_file, console);
       FOREBAY_TRY(auto source, store::open_stored(operands_[0]));
+      if (!container::looks_like_container(*source))
+        return fail(ErrorKind::invalid_argument, "this file is no container of a set", operands_[0], {},
+                    "give a store and the name of a set, or a container: STORE/sets/NAME/*.fbc");
       FOREBAY_TRY(const auto container, engine::open_container(std::move(source), resources.memory_bytes));
       take(container);
       show(nullptr, console);

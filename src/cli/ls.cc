@@ -156,14 +156,13 @@ class Ls final : public Verb {
     if (variables_)
       return fail(ErrorKind::invalid_argument, "--variables needs the name of a set", {}, {}, "add NAME or 'latest'");
     FOREBAY_TRY(const auto all, store.list());
-    FOREBAY_TRY(const std::string series, series_or(series_, ""));
-    const auto sets = series.empty() ? all : store::of_series(all, series);
+    FOREBAY_TRY(const auto sets, all_or_series(store, all, series_));
     if (console.json) {
       Json list = Json::array();
       for (const store::SetInfo& set : sets) list.push_back(json_set(set));
       print_json({{"store", json_text(store.path())}, {"sets", std::move(list)}});
     } else if (sets.empty()) {
-      fmt::print("{}: no sets{}\n", printable(store.path()), series.empty() ? "" : " of the series " + series);
+      fmt::print("{}: no sets\n", printable(store.path()));
     } else {
       print_sets(sets);
       for (const store::SetInfo& set : sets)

@@ -22,8 +22,12 @@ static Result<void> give_name(const std::string& from, const std::string& path, 
 
 Result<NewFile> NewFile::create(std::string path) {
   std::string temporary = path + "." + store::random_token();
-  FOREBAY_TRY(Fd fd, store::open_at(AT_FDCWD, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, path, 0666));
-  return NewFile(std::move(path), std::move(temporary), std::move(fd));
+  auto fd = store::open_at(AT_FDCWD, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, path, 0666);
+  if (!fd && fd.error().kind == ErrorKind::not_found)
+    return fail(ErrorKind::not_found, "cannot be made: the directory that it should lie in is not there", path, {},
+                "make that one first, with 'mkdir -p'");
+  if (!fd) return std::unexpected(std::move(fd).error());
+  return NewFile(std::move(path), std::move(temporary), *std::move(fd));
 }
 
 NewFile::~NewFile() {
@@ -40,14 +44,6 @@ Result<void> NewFile::commit(bool overwrite) {
   FOREBAY_CHECK(give_name(temporary_, path_, overwrite));
   fd_ = Fd();
   return {};
-}
-
-Result<void> make_directory(const std::string& path) {
-  if (mkdir(path.c_str(), 0777) == 0) return {};
-  const int error = errno;
-  struct stat status{};
-  if (error == EEXIST && stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return {};
-  return fail_errno(error, "mkdir", path);
 }
 
 }  // namespace forebay::cli

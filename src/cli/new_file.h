@@ -34,7 +34,4 @@ class NewFile {
   uint64_t size_ = 0;
 };
 
-// Makes one directory, if it is not there.
-Result<void> make_directory(const std::string& path);
-
 }  // namespace forebay::cli

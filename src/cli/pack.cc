@@ -122,6 +122,7 @@ class Pack final : public Verb {
 
   void declare(Syntax& syntax) override {
     syntax.operands(options_.sources);
+    syntax.record({&option_words_});
     syntax.option("-s,--store,-o,--output", "STORE", "The store, a directory. Default: $FOREBAY_STORE.",
                   set_text(options_.store));
     syntax.option("--name", "NAME", "Name of the set. Default: the last component of the first DIR.",
@@ -153,7 +154,10 @@ class Pack final : public Verb {
     syntax.option("--full-every", "COUNT",
                   fmt::format("With --parent: of so many sets in a row, one is stored in full. Default: {}.",
                               options_.full_every),
-                  set_count(options_.full_every));
+                  [this](const std::string& text) {
+                    is_full_every_given_ = true;
+                    return set_count(options_.full_every)(text);
+                  });
     declare_description(syntax, description_);
     declare_memory(syntax, options_.resources);
     declare_threads(syntax, options_.resources);
@@ -185,9 +189,13 @@ class Pack final : public Verb {
     if (options_.store.empty()) options_.store = store_of_environment();
     if (options_.store.empty())
       return fail(ErrorKind::invalid_argument, "no store is given", {}, {}, "use --store STORE, or set FOREBAY_STORE");
+    if (is_full_every_given_ && options_.parent.empty())
+      return fail(ErrorKind::invalid_argument, "--full-every goes with --parent", {}, {},
+                  "without --parent every set is stored in full");
     FOREBAY_TRY(std::string series, series_or(series_, std::string(store::kDefaultSeries)));
     std::vector<std::string> words = {"forebay", "pack"};
     words.insert(words.end(), options_.sources.begin(), options_.sources.end());
+    words.insert(words.end(), option_words_.begin(), option_words_.end());
     options_.origin = origin_of(std::move(series), "", words);
     FOREBAY_CHECK(complete(compression_, options_));
     FOREBAY_CHECK(complete(description_));
@@ -198,6 +206,8 @@ class Pack final : public Verb {
 
   engine::PackOptions options_;
   std::string series_;
+  std::vector<std::string> option_words_;
+  bool is_full_every_given_ = false;
   Compression compression_;
   Description description_;
 };

@@ -29,10 +29,11 @@ constexpr VerbText kPruneText = {
         "series by itself, or of --series only. Never\n"
         "removes the newest intact set: before anything is removed, sets are verified from\n"
         "the newest back to the first that is intact, and that one is kept in any case. If\n"
-        "there is none, nothing is removed and the exit code is 5. Sets whose manifest\n"
-        "cannot be read are left alone. A set that holds frames of one that is kept, or\n"
-        "that is being packed, is kept, too. Sets that are found damaged, and what in the\n"
-        "store cannot be read, are named; the exit code is 5 then.\n",
+        "there is none, nothing is removed and the exit code is 5. Older sets are not\n"
+        "verified: one that is damaged counts among the N, and goes, like any other. Sets\n"
+        "whose manifest cannot be read are left alone. A set that holds frames of one that\n"
+        "is kept, or that is being packed, is kept, too. Sets that are found damaged, and\n"
+        "what in the store cannot be read, are named; the exit code is 5 then.\n",
     .examples =
         "  forebay prune /scratch/store --keep-last 3\n"
         "  forebay prune /scratch/store --keep-last 2 --keep-every 100 --dry-run\n",

@@ -108,8 +108,15 @@ class Restore final : public Verb {
     ProgressLine progress("restoring");
     options_.resources.progress = progress.callback();
     auto report = engine::restore(options_);
-    if (!report && report.error().kind == ErrorKind::exists && !options_.overwrite)
-      report.error().hint = "use --overwrite to replace what is in the way, or restore into another directory";
+    if (report) return report;
+    Error& error = report.error();
+    if (error.kind == ErrorKind::corrupt && error.hint.empty() && options_.name != "latest")
+      error.hint = fmt::format(
+          "`forebay verify {0} {1}` names all that is damaged, --only restores files that are not, and `forebay repair "
+          "{0} {1}` makes a new set of them",
+          options_.store, options_.name);
+    if (error.kind == ErrorKind::exists && !options_.overwrite && error.path != options_.target)
+      error.hint = "use --overwrite to replace what is in the way, or restore into another directory";
     return report;
   }
 

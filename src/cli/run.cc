@@ -39,8 +39,9 @@ constexpr VerbText kRunText = {
         "Starts an agent on each node and the aggregators, runs COMMAND, drains the\n"
         "checkpoint sets that it writes below the stage, lets the drain finish, and ends\n"
         "with the exit code of COMMAND, or 11 if that is 0 but something in a stage is not\n"
-        "stored. COMMAND finds the stage in $FOREBAY_STAGE. Daemons\n"
-        "that die are started again; no process is left behind, whatever happens.\n"
+        "stored; with 127 if there is no such program, and 126 if it cannot be executed.\n"
+        "COMMAND finds the stage in $FOREBAY_STAGE. Daemons that die are started again; no\n"
+        "process is left behind, whatever happens.\n"
         "\n"
         "With --relaunch a COMMAND that crashes is started again. Applications that call\n"
         "forebay_restart() get the newest set that is intact; for others --restart-args\n"
@@ -131,6 +132,8 @@ class RunVerb final : public Verb {
 
   Result<ExitCode> run(const Console& console) override {
     FOREBAY_CHECK(prepare());
+    if (!is_program_here(options_.command[0])) return cannot_start(console, options_.command[0]);
+    FOREBAY_CHECK(make_directories());
     std::optional<job::LeaseKeeper> keeper;
     if (rendezvous_.empty()) {
       FOREBAY_TRY(keeper, job::LeaseKeeper::start(job::lease_of(options_.rendezvous)));
@@ -171,7 +174,7 @@ class RunVerb final : public Verb {
     options_.aggregator_words.push_back("--command=" + command);
     options_.stage = std::filesystem::absolute(job_.stage).lexically_normal();
     options_.store = std::filesystem::absolute(job_.store).lexically_normal();
-    return make_directories();
+    return {};
   }
 
   Result<void> place_aggregators() {
@@ -266,6 +269,21 @@ class RunVerb final : public Verb {
     if (clean) std::filesystem::remove_all(options_.logs, ignored);
     if (const auto rendezvous = job::Rendezvous::open_existing(options_.rendezvous)) rendezvous->remove();
     if (clean) ::rmdir(options_.rendezvous.c_str());
+  }
+
+  // The exit codes that shells have.
+  static ExitCode cannot_start(const Console& console, const std::string& program) {
+    const bool is_there = program.find('/') != program.npos && ::access(program.c_str(), F_OK) == 0;
+    const Error error = {is_there ? ErrorKind::permission : ErrorKind::not_found,
+                         is_there ? "this is no program that can be executed" : "there is no such program",
+                         program,
+                         {},
+                         is_there ? "'chmod +x' makes a file one" : "give its path, or add its directory to $PATH"};
+    if (console.json)
+      print_json(json_error(error));
+    else
+      fmt::print(stderr, "forebay: {}\n", printable(error.message()));
+    return static_cast<ExitCode>(is_there ? 126 : 127);
   }
 
   static Result<ExitCode> failed(const Console& console, const Error& error) {

@@ -44,6 +44,8 @@ bool is_executable_file(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && ::access(path.c_str(), X_OK) == 0;
 }
 
+}  // namespace
+
 bool is_program_here(const std::string& word) {
   if (word.find('/') != word.npos) return is_executable_file(word);
   const std::string path = of_environment("PATH");
@@ -54,8 +56,6 @@ bool is_program_here(const std::string& word) {
   }
   return false;
 }
-
-}  // namespace
 
 void declare_series(Syntax& syntax, std::string& series) {
   syntax.option("--series", "NAME", "Only sets of this series. Default: $FOREBAY_SERIES.", set_text(series));

@@ -36,6 +36,9 @@ Json json_origin(const store::Origin& origin);
 // What this process writes into the sets that it makes. `words` are the command that wrote the files.
 store::Origin origin_of(std::string series, std::string run, const std::vector<std::string>& words);
 
+// Whether `word` names a program that this process can execute, as a path or along $PATH.
+bool is_program_here(const std::string& word);
+
 // What a series is called by default: the same for the same program, arguments, directory and user; for a program that
 // a launcher starts without the launcher and its options. Pure.
 struct SeriesBasis {

@@ -163,6 +163,8 @@ class Status final : public Verb {
       return fail(ErrorKind::not_found, fmt::format("there is no job '{}'", job_.job), directory);
     if (console.json)
       print_json(history_json(jobs));
+    else if (jobs.empty())
+      fmt::print("{}: no jobs\n", printable(store));
     else
       print_history(jobs, printable(directory));
     return ExitCode::ok;

@@ -112,6 +112,13 @@ void print_unchecked(const std::string& name, const Error& error, const std::vec
   print_dependants(dependants);
 }
 
+void print_next_step(const std::string& store, const std::vector<std::string>& damaged) {
+  if (damaged.empty()) return;
+  const std::string name = damaged.size() == 1 ? damaged.front() : "NAME";
+  fmt::print("'forebay repair {} {}' makes a new set of what is whole; 'restore latest' passes over damaged sets\n",
+             printable(store), printable(name));
+}
+
 class Verify final : public Verb {
  public:
   const VerbText& text() const override { return kVerifyText; }
@@ -131,11 +138,13 @@ class Verify final : public Verb {
     FOREBAY_TRY(const auto sets, chosen(operands, store, all));
     Json documents = Json::array();
     bool intact = true;
+    std::vector<std::string> damaged;
     FOREBAY_CHECK(engine::buffer_bytes(resources_.resolved().memory_bytes));
     for (const store::SetInfo& set : sets) {
       const auto report = verify(set);
       if (!report && !operands.own.empty()) return std::unexpected(report.error());
       intact = intact && report && report->intact();
+      if (report && !report->intact()) damaged.push_back(set.name);
       const auto dependants = dependants_of(set.name, all);
       if (console.json)
         documents.push_back(report ? json_report(*report, dependants)
@@ -143,6 +152,7 @@ class Verify final : public Verb {
       else
         report ? print_report(*report, dependants) : print_unchecked(set.name, report.error(), dependants);
     }
+    if (!console.json) print_next_step(operands.store, damaged);
     if (console.json) print_json({{"store", json_text(operands.store)}, {"intact", intact}, {"sets", documents}});
     return intact ? ExitCode::ok : ExitCode::damaged;
   }

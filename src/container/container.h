@@ -150,6 +150,10 @@ struct PartEntry {
 
 class Reader;
 
+// Whether the first or the last bytes are those of a container. What has neither is another kind of file, or one of
+// which both were damaged. False if they cannot be read.
+bool looks_like_container(const ByteSource& source);
+
 // What parts a container has. Opening it reads the list only. Thread-safe.
 class Parts {
  public:

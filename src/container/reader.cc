@@ -13,7 +13,7 @@ namespace forebay::container {
 
 namespace {
 
-constexpr const char* kRepairHint = "run `forebay repair`: it rebuilds what the records allow";
+constexpr const char* kRepairHint = "`forebay repair STORE NAME` rebuilds what the records allow";
 
 // Damage of what open() reads is what repair is for.
 std::unexpected<Error> repairable(Error error) {
@@ -140,6 +140,15 @@ Result<std::unique_ptr<Reader>> Parts::open_part(size_t number, uint64_t max_ind
                        entry.index_offset,
                        {}});
   return reader;
+}
+
+bool looks_like_container(const ByteSource& source) {
+  const auto has_at = [&](uint64_t offset, const Marker& marker) {
+    std::array<std::byte, sizeof(Marker)> bytes;
+    return source.read_at(offset, bytes) && std::ranges::equal(bytes, std::as_bytes(std::span(marker)));
+  };
+  if (source.size() >= sizeof(Marker) && has_at(0, kFileMagic)) return true;
+  return source.size() >= kTrailerBytes && has_at(source.size() - kTrailerBytes, kTrailerMagic);
 }
 
 Result<std::unique_ptr<Reader>> Reader::open_entry(std::shared_ptr<const ByteSource> source, const PartEntry& entry,

@@ -37,6 +37,18 @@ Result<void> write_all(int fd, uint64_t offset, std::span<const std::byte> bytes
   return {};
 }
 
+Result<void> make_directory(const std::string& path, const std::string& hint) {
+  if (::mkdir(path.c_str(), 0777) == 0) return {};
+  const int error = errno;
+  if (error == EEXIST && !is_no_directory(path)) return {};
+  if (error == EEXIST) return fail(ErrorKind::exists, "a file is where a directory should be", path, {}, hint);
+  if (error == ENOTDIR) return fail(ErrorKind::exists, "cannot be made: a file is in the way above it", path, {}, hint);
+  if (error == ENOENT)
+    return fail(ErrorKind::not_found, "cannot be made: the directory that it should lie in is not there", path, {},
+                "make that one first, with 'mkdir -p'");
+  return fail_errno(error, "mkdir", path);
+}
+
 Result<void> sync_file(int fd, const std::string& path) {
   // EINVAL: a file system without fsync, for directories usually.
   if (::fsync(fd) != 0 && errno != EINVAL) return fail_errno(errno, "fsync", path);

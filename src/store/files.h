@@ -25,6 +25,10 @@ Result<Fd> open_at(int directory, const std::string& name, int flags, const std:
 // Writes all of `bytes` at `offset`.
 Result<void> write_all(int fd, uint64_t offset, std::span<const std::byte> bytes, const std::string& path);
 
+// Makes a directory, unless there is one. exists, with `hint`, if a file is in the way, at `path` or above it;
+// not_found if the directory that it should lie in is not there.
+Result<void> make_directory(const std::string& path, const std::string& hint = {});
+
 // Makes what is in the file or directory durable. Directories of file systems that cannot are taken as durable.
 Result<void> sync_file(int fd, const std::string& path);
 Result<void> sync_directory(const std::string& path);

@@ -97,20 +97,29 @@ Result<std::vector<std::string>> names_of_sets(const Backend& backend) {
   return names;
 }
 
+// A repair needs no manifest. What is no set at all has a hint of its own.
+static Result<Manifest> manifest_of(const Result<StampedText>& stamped, const SetInfo& info, const Backend& backend) {
+  const std::string hint =
+      fmt::format("`forebay repair {} {}` saves what the containers have, as a new set", backend.path(), info.name);
+  if (!stamped) {
+    Error error = stamped.error();
+    if (error.kind == ErrorKind::corrupt && error.hint.empty()) error.hint = hint;
+    return std::unexpected(std::move(error));
+  }
+  const std::string path = info.files.path_of("manifest");
+  auto manifest = parse_manifest(stamped->text, path);
+  if (!manifest && manifest.error().kind == ErrorKind::corrupt) manifest.error().hint = hint;
+  if (manifest && manifest->name != info.name)
+    return fail(ErrorKind::corrupt, fmt::format("the manifest is that of set '{}'", manifest->name), path, {}, hint);
+  return manifest;
+}
+
 Result<SetInfo> read_set(const std::shared_ptr<const Backend>& backend, const std::string& name) {
   const auto stamped = backend->manifest(name);
   if (!stamped && stamped.error().kind == ErrorKind::not_found) return std::unexpected(stamped.error());
   SetInfo info{name, SetFiles(backend, name), {}};
-  if (!stamped) {
-    info.manifest = std::unexpected(stamped.error());
-    return info;
-  }
-  info.stamp = stamped->stamp;
-  const std::string path = info.files.path_of("manifest");
-  info.manifest = parse_manifest(stamped->text, path);
-  if (info.manifest && info.manifest->name != name)
-    info.manifest =
-        fail(ErrorKind::corrupt, fmt::format("the manifest is that of set '{}'", info.manifest->name), path);
+  info.manifest = manifest_of(stamped, info, *backend);
+  if (stamped) info.stamp = stamped->stamp;
   return info;
 }
 

@@ -33,11 +33,6 @@ bool is_there(const std::string& path) {
   return ::lstat(path.c_str(), &info) == 0;
 }
 
-Result<void> make_directory(const std::string& path) {
-  if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) return fail_errno(errno, "mkdir", path);
-  return {};
-}
-
 uint64_t nanoseconds(const timespec& time) {
   return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
 }
@@ -204,7 +199,7 @@ class DirectoryStore final : public Backend {
   }
 
   Result<std::unique_ptr<Staging>> stage(const std::string& set) const override {
-    FOREBAY_CHECK(make_directory(staging_of(path_)));
+    FOREBAY_CHECK(store::make_directory(staging_of(path_)));
     FOREBAY_TRY(StagingName name, StagingName::take(staging_of(path_), set));
     if (::mkdir(name.path().c_str(), 0777) != 0) return fail_errno(errno, "mkdir", name.path());
     return std::make_unique<StagedDirectory>(path_, set, std::move(name));
@@ -236,7 +231,7 @@ class DirectoryStore final : public Backend {
   }
 
   Result<std::unique_ptr<Withdrawn>> withdraw(const std::string& set) const override {
-    FOREBAY_CHECK(make_directory(staging_of(path_)));
+    FOREBAY_CHECK(store::make_directory(staging_of(path_)));
     FOREBAY_TRY(StagingName name, StagingName::take(staging_of(path_), set));
     const std::string place = path_of(set);
     if (::rename(place.c_str(), name.path().c_str()) != 0) return fail_errno(errno, "rename", place);
@@ -266,7 +261,7 @@ class DirectoryStore final : public Backend {
       return fail(ErrorKind::corrupt, "this is no set, but something else in the place of one", directory, {},
                   "move it out of the store");
     if (!source && source.error().kind == ErrorKind::not_found)
-      return fail(ErrorKind::corrupt, "the set has no manifest", path, {}, "put the file back from a copy");
+      return fail(ErrorKind::corrupt, "the set has no manifest", path);
     if (!source) return std::unexpected(source.error());
     struct stat info{};
     if (::fstat((*source)->fd(), &info) != 0) return fail_errno(errno, "stat", path);
@@ -277,29 +272,37 @@ class DirectoryStore final : public Backend {
   const std::string path_;
 };
 
-// Whether a directory without forebay-store may become a store: it has nothing, or what a killed maker left.
-Result<void> check_may_become_store(const std::string& path) {
-  FOREBAY_TRY(const auto names, names_in(path));
-  const bool only_ours = std::ranges::all_of(names, [](const auto& n) { return n == "sets" || n == "staging"; });
-  const bool has_sets = std::ranges::find(names, "sets") != names.end();
-  if (only_ours && (!has_sets || names_in(sets_of(path)).value_or(std::vector<std::string>(1)).empty())) return {};
-  return fail(ErrorKind::invalid_argument, "the directory is neither empty nor a store", path, {},
-              "name a new directory; if this is a store that lost its file forebay-store, copy that file from any "
-              "other store");
+std::unexpected<Error> lost_its_file(ErrorKind kind, const std::string& path) {
+  return fail(kind, "this store lacks its file forebay-store", path, {},
+              "copy that file from any other store: it is the same in all");
+}
+
+// Why nothing at `path` can be opened as a store.
+std::unexpected<Error> no_store(const std::string& path) {
+  const auto names = is_there(path) && !is_no_directory(path) ? names_in(path) : std::vector<std::string>();
+  if (is_there(path) && is_no_directory(path))
+    return fail(ErrorKind::not_found, "this is no store, but a file", path, {}, "a store is a directory");
+  if (!names) return std::unexpected(names.error());
+  const auto has = [&](const char* name) { return std::ranges::find(*names, name) != names->end(); };
+  if (has("sets") && has("staging")) return lost_its_file(ErrorKind::not_found, path);
+  if (!names->empty())
+    return fail(ErrorKind::not_found, "this directory is no store: it has no file forebay-store", path, {},
+                "is the path right? `forebay pack DIR --store PATH` makes a store at a new PATH");
+  return fail(ErrorKind::not_found, "there is no store here", path, {}, "`forebay pack DIR --store PATH` makes one");
 }
 
 Result<void> make_store(const std::string& path) {
   const std::string file = path + "/forebay-store";
-  FOREBAY_CHECK(make_directory(path));
+  FOREBAY_CHECK(store::make_directory(path, "name another directory with --store"));
   if (auto may = check_may_become_store(path); !may) {
     if (is_there(file)) return {};  // another process made the store after we had looked for it
     return may;
   }
-  FOREBAY_CHECK(make_directory(sets_of(path)));
-  FOREBAY_CHECK(make_directory(staging_of(path)));
+  FOREBAY_CHECK(store::make_directory(sets_of(path)));
+  FOREBAY_CHECK(store::make_directory(staging_of(path)));
   // The file is made in staging, where what a crash leaves is found, and moved: several may make the store at once.
   FOREBAY_TRY(const StagingName work, StagingName::take(staging_of(path), "store"));
-  FOREBAY_CHECK(make_directory(work.path()));
+  FOREBAY_CHECK(store::make_directory(work.path()));
   const std::string text = seal(
       kStoreTag, {{"version", kStoreVersion}, {"about", "checkpoint sets, written by Forebay; see docs/store.md"}});
   FOREBAY_CHECK(write_text(work.path(), "forebay-store", text));
@@ -310,11 +313,21 @@ Result<void> make_store(const std::string& path) {
 
 }  // namespace
 
+Result<void> check_may_become_store(const std::string& path) {
+  FOREBAY_TRY(const auto names, names_in(path));
+  const bool only_ours = std::ranges::all_of(names, [](const auto& n) { return n == "sets" || n == "staging"; });
+  const bool has_sets = std::ranges::find(names, "sets") != names.end();
+  if (only_ours && (!has_sets || names_in(sets_of(path)).value_or(std::vector<std::string>(1)).empty())) return {};
+  if (has_sets && std::ranges::find(names, "staging") != names.end())
+    return lost_its_file(ErrorKind::invalid_argument, path);
+  return fail(ErrorKind::invalid_argument, "this directory is no store, and has other files", path, {},
+              "name a new directory with --store");
+}
+
 Result<std::shared_ptr<const Backend>> open_directory(const std::string& path) {
   const std::string file = path + "/forebay-store";
   const auto text = read_text(file, kMaxStoreFileBytes);
-  if (!text && text.error().kind == ErrorKind::not_found)
-    return fail(ErrorKind::not_found, "there is no store here", path, {}, "`forebay pack DIR --store PATH` makes one");
+  if (!text && text.error().kind == ErrorKind::not_found) return no_store(path);
   FOREBAY_CHECK(text);
   FOREBAY_CHECK(unseal(kStoreTag, *text, kStoreVersion, file));
   return std::make_shared<DirectoryStore>(path);

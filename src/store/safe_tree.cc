@@ -254,8 +254,9 @@ struct TargetFile::State {
 };
 
 Result<TargetDir> TargetDir::open(const std::string& path, bool special_modes) {
-  const bool is_new = ::mkdir(path.c_str(), 0777) == 0;
-  if (!is_new && errno != EEXIST) return fail_errno(errno, "mkdir", path);
+  struct stat info{};
+  const bool is_new = ::stat(path.c_str(), &info) != 0;
+  FOREBAY_CHECK(store::make_directory(path, "restore into another directory"));
   FOREBAY_TRY(Fd root, open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, path));
   clean_staging(path, kRestoreLabel);
   FOREBAY_TRY(StagingName staging, StagingName::take(path, kRestoreLabel));

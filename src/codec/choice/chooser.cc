@@ -159,8 +159,7 @@ const std::vector<ProfileInfo>& profiles() {
       {"gzip", "DEFLATE level 6, as gzip does"},
       {"paper", "the pipeline of the mcrEngine paper: FPC, fpzip or an LZ by datatype, then DEFLATE level 6"},
       {"fast", "the least time that still makes data much smaller than gzip does"},
-      {"balanced",
-       "the default: predictions fitted to the data, and no ghost zones; about a third of the speed of fast"},
+      {"balanced", "the default: predictions fitted to the data, and no ghost zones; slower than fast"},
       {"max", "as small as it gets: variables are predicted from each other, too; somewhat slower than balanced"},
   };
   return all;

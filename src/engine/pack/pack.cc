@@ -139,6 +139,10 @@ class Packer {
       return fail(ErrorKind::invalid_argument, "there are no files to pack", options_.sources.front());
     group_size_ = group_size();
     FOREBAY_TRY(store_, store::Store::open_for_writing(options_.store));
+    if (options_.name.empty() && !store::is_set_name(name_))
+      return fail(ErrorKind::invalid_argument, "the name of the directory cannot be that of a set",
+                  options_.sources.front(), {},
+                  "give the set a name with --name: at most 200 letters, digits and ._-+=@, without a dot in front");
     FOREBAY_TRY(staged_, store_->stage(name_));
     FOREBAY_TRY(parent_, choose_parent(*store_, options_, resources_.memory_bytes, remarks_));
     if (parent_) FOREBAY_CHECK(staged_->announce(candidates(parent_->manifest)));
@@ -254,7 +258,6 @@ class Packer {
       payload_bytes += group.payload_bytes;
       report.remarks.insert(report.remarks.end(), group.remarks.begin(), group.remarks.end());
     }
-    report.stored_bytes += store::serialise(manifest_).size();
     report.index_bytes = report.stored_bytes - payload_bytes;
     return report;
   }

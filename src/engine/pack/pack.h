@@ -55,7 +55,7 @@ struct PackReport {
   std::optional<int64_t> step;
   uint64_t ranks = 0, files = 0, variables = 0, containers = 0, frames = 0;
   uint64_t raw_bytes = 0;                   // of the files
-  uint64_t stored_bytes = 0;                // of the containers and the manifest
+  uint64_t stored_bytes = 0;                // of the containers: Manifest::bytes()
   uint64_t index_bytes = 0;                 // of stored_bytes: everything that is not a payload
   std::string parent;                       // the set that frames were looked for in, or empty
   std::vector<store::ParentEntry> parents;  // where some were found

@@ -196,7 +196,11 @@ Result<SourceTree> scan_tree(std::span<const std::string> roots, const ScanOptio
   Scanner scanner(options, tree);
   for (const std::string& root : roots) {
     struct stat info{};
-    if (::stat(root.c_str(), &info) != 0) return fail_errno(errno, "stat", root);
+    if (::stat(root.c_str(), &info) != 0) {
+      if (errno == ENOENT)
+        return fail(ErrorKind::not_found, "there is no such directory or file", root, {}, "is the path right?");
+      return fail_errno(errno, "stat", root);
+    }
     std::string name;
     if (roots.size() > 1 || !S_ISDIR(info.st_mode)) {
       FOREBAY_TRY(name, last_component(root));
