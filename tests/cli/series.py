@@ -39,7 +39,7 @@ class Series(StoreTest):
 
     def test_ls_and_info_tell_who_wrote_a_set(self):
         self.assertEqual(["a1", "a2"], self.names("--series", "default"))
-        self.assertEqual([], self.names("--series", "none"))
+        self.run_error(NOT_FOUND, "ls", self.store, "--series", "none")
         self.assertRegex(self.run_ok("ls", self.store).out, r"(?m)^b1 +other ")
         info = self.run_ok("info", self.store, "b1", "--json").json
         self.assertEqual("other", info["series"])

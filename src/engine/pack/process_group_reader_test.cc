@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/checksum.h"
+#include "base/posix/file_sink.h"
 #include "container/container.h"
 #include "engine/test_memory_sources.h"
 #include "merge/plan.h"
@@ -74,7 +75,7 @@ class ProcessGroupReaderTest : public testing::Test {
 
   std::string write(const Group& group, int parts, uint32_t coded = UINT32_MAX) {
     const std::string path = directory_ + "/file";
-    auto writer = container::Writer::create(path, group.catalogue, group.plan);
+    auto writer = container::Writer::create(*FileSink::create(path), group.catalogue, group.plan);
     EXPECT_TRUE(writer);
     for (int i = 0; i < parts; ++i) {
       const auto begun = i == 0 ? Result<void>() : (*writer)->begin_part(group.catalogue, group.plan);
