@@ -25,6 +25,8 @@ file(RELATIVE_PATH forebay_pc_up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/forebay.pc.in forebay.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/forebay.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+include(cmake/adios.cmake)
+
 if(TARGET forebay)
   install(TARGETS forebay RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

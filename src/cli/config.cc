@@ -25,7 +25,7 @@ namespace {
 constexpr VerbText kConfigText = {
     .name = "config",
     .summary = "check an XML file of adaptable I/O, or generate source text from it",
-    .usage = "check FILE | generate FILE [-o DIR] [--old-reads]",
+    .usage = "check FILE | generate FILE [-o DIR] [--old-reads] | methods",
     .description =
         "'check' reads an XML file as programs with adios.h or forebay do, and tells what\n"
         "it understood: groups, variables, attributes and methods, or else what is wrong,\n"
@@ -33,7 +33,8 @@ constexpr VerbText kConfigText = {
         "and their parameters are those of this installation.\n"
         "'generate' writes two files for each group that programs include, in the group's\n"
         "language: gwrite_GROUP.ch or .fh writes all variables, gread_GROUP.ch or .fh\n"
-        "reads them. A file that would not change is left alone.\n",
+        "reads them. A file that would not change is left alone.\n"
+        "'methods' lists the methods that this installation has.\n",
     .examples =
         "  forebay config check run.xml\n"
         "  forebay config generate run.xml -o src/generated\n",
@@ -74,8 +75,9 @@ class Config final : public Verb {
   }
 
   Result<ExitCode> run(const Console& console) override {
+    if (operands_.size() == 1 && operands_[0] == "methods") return methods(console);
     if (operands_.size() != 2 || (operands_[0] != "check" && operands_[0] != "generate"))
-      return fail(ErrorKind::invalid_argument, "expected 'check FILE' or 'generate FILE'", {}, {},
+      return fail(ErrorKind::invalid_argument, "expected 'check FILE', 'generate FILE' or 'methods'", {}, {},
                   "see 'forebay help config'");
     auto config = io::read_config(operands_[1]);
     if (!config) return std::unexpected(as_error(std::move(config.error())));
@@ -83,6 +85,14 @@ class Config final : public Verb {
   }
 
  private:
+  static Result<ExitCode> methods(const Console& console) {
+    const std::vector<std::string> names = io::MethodRegistry::instance().names();
+    if (console.json) print_json({{"methods", json_texts(names)}});
+    if (!console.json)
+      for (const std::string& name : names) fmt::print("{}\n", name);
+    return ExitCode::ok;
+  }
+
   Result<ExitCode> check(const Console& console, const io::Config& config) {
     std::vector<std::string> warnings = config.warnings;
     for (const io::GroupDefinition& group : config.groups)

@@ -71,6 +71,11 @@ class Config(StoreTest):
         self.run_error(USAGE, "config", "check")
         self.run_error(USAGE, "config", "chekc", self.file())
 
+    def test_methods_are_listed(self):
+        names = self.run_ok("config", "methods").out.split()
+        self.assertLessEqual({"MPI", "POSIX", "NULL"}, set(names))
+        self.assertEqual(names, self.run_ok("config", "methods", "--json").json["methods"])
+
     def test_check_warns_of_what_is_ignored(self):
         path = self.file((XML % "C").replace("verbose=1", "vrebose=1").replace("stats=", "color='x' stats="))
         answer = self.run_warned("config", "check", path)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs a build into a temporary prefix, moves it, and builds and runs a C project against it: by its CMake package
 # and by pkg-config.
-# Usage: dummy.sh BUILD_DIR VERSION
+# Usage: dummy.sh BUILD_DIR VERSION [MPI...]
 set -euo pipefail
 
 build=$1
@@ -48,4 +48,5 @@ foreign=$(nm --dynamic --defined-only --format=posix "$library" | awk '$1 !~ /^f
 for file in man/man1/forebay.1 bash-completion/completions/forebay zsh/site-functions/_forebay; do
   [[ -s $prefix/share/$file ]] || { echo "not installed: share/$file" >&2; exit 1; }
 done
+"$here/adios.sh" "$prefix" "$work/adios" "${@:3}"
 echo "the installed package works"

@@ -74,7 +74,7 @@ class Forebay:
         library = "adiosf" if fortran else "adios_nompi" if sequential else "adios"
         directory = os.path.join(self._build, "lib", "" if sequential else f"adios/{self.mpi}")
         link = [f"-L{directory}", f"-Wl,-rpath,{directory}", f"-l{library}"] + (["-ladios"] if fortran else [])
-        return (["-D_NOMPI"] if sequential else []) + ([f"-I{directory}/fortran"] if fortran else []), link
+        return (["-D_NOMPI"] if sequential else []) + ([f"-I{self._build}/include/adios"] if fortran else []), link
 
     def command_line(self):
         """(flags to compile a C program, flags to link it)."""

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Programs written for ADIOS 1.x find what is installed: by adios_config, by pkg-config and by find_package(ADIOS), in C and
+# in Fortran, with each MPI and without.
+# Usage: adios.sh PREFIX WORK_DIR [MPI...]
+set -euo pipefail
+
+prefix=$1
+work=$2
+shift 2
+here=$(cd "$(dirname "$0")" && pwd)/adios
+config=$prefix/bin/adios_config
+mkdir -p "$work"
+cd "$work"
+cp "$here/fields.xml" .
+fail() { echo "adios.sh: $*" >&2; exit 1; }
+
+[[ $("$config" -v) == 1.13.1 ]] || fail "adios_config -v"
+[[ $("$config" -d) == "$(realpath "$prefix")" ]] || fail "adios_config -d"
+[[ $("$config" -cl | wc -l) == 2 && $("$config" | sed 's/=.*//' | tr '\n' ' ') == "DIR CFLAGS LDFLAGS " ]] || fail "adios_config"
+"$config" -m | grep -qx MPI || fail "adios_config -m"
+! "$config" -r -l 2>/dev/null || fail "adios_config -r promises what is not there"
+! ADIOS_MPI=nothing "$config" -l 2>/dev/null || fail "adios_config with an unknown MPI"
+
+# wrote NAME: the program wrote its file, which has the variable.
+wrote() {
+  "$prefix/bin/forebay" info "$1.bp" | grep -q temperature || fail "$1.bp"
+  rm -r "$1.bp"
+}
+
+# One process.
+read -ra flags <<<"$("$config" -s -c) $("$config" -s -l)"
+cc -Wall -Wextra -Werror "$here/write.c" -o seq "${flags[@]}"
+./seq seq.bp && wrote seq
+if [[ -e $(find "$prefix" -name adios_write_mod.mod) ]]; then
+  read -ra flags <<<"$("$config" -s -f -c) $("$config" -s -f -l)"
+  gfortran -cpp -Wall -Werror "$here/write.f90" -o fseq "${flags[@]}"
+  ./fseq fseq.bp && wrote fseq
+fi
+
+# Each MPI.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+for mpi in "$@"; do
+  export ADIOS_MPI=$mpi
+  read -ra flags <<<"$("$config" -c) $("$config" -l)"
+  "mpicc.$mpi" -Wall "$here/write.c" -o "c_$mpi" "${flags[@]}"
+  "./c_$mpi" "c_$mpi.bp" && wrote "c_$mpi"
+  read -ra flags <<<"$(PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name "adios-$mpi.pc")") pkg-config --cflags --libs "adios-$mpi")"
+  "mpicc.$mpi" -Wall "$here/write.c" -o "pc_$mpi" "${flags[@]}"
+  "./pc_$mpi" "pc_$mpi.bp" && wrote "pc_$mpi"
+  if [[ -e $(find "$prefix" -name adios_write_mod.mod) ]]; then
+    read -ra flags <<<"$("$config" -f -c) $("$config" -f -l)"
+    "mpifort.$mpi" -cpp -DWITH_MPI "$here/write.f90" -o "f_$mpi" "${flags[@]}"
+    "./f_$mpi" "f_$mpi.bp" && wrote "f_$mpi"
+  fi
+done
+
+# CMake.
+cmake -S "$here" -B cmake -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
+cmake --build cmake >/dev/null
+./cmake/write cmake.bp && wrote cmake
+./cmake/write_by_variables variables.bp && wrote variables
+echo "programs for ADIOS find what is installed"
