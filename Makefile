@@ -6,10 +6,10 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := build
-.PHONY: help setup build demo check bench install format clean
+.PHONY: help setup build demo demo-adaptable check bench install format clean
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
 
 setup:  ## install the packages that the build and the tests need
 	@$(SETUP)
@@ -22,6 +22,11 @@ demo: setup  ## the demonstration (examples/demo.sh), in less than three minutes
 	@cmake --preset demo
 	@cmake --build --preset demo -j $(JOBS)
 	@examples/demo.sh build/demo/bin
+
+demo-adaptable: setup  ## one program writes by six methods (examples/adaptable/demo.sh), in less than a minute
+	@cmake --preset demo -DFOREBAY_ADIOS_MPI=ON
+	@cmake --build --preset demo -j $(JOBS) --target forebay forebay-mini-adios forebay_method_phdf5 forebay_method_nc4
+	@examples/adaptable/demo.sh build/demo/bin
 
 check: setup  ## build everything and run all tests
 	@cmake --preset check
