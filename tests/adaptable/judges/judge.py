@@ -2,11 +2,11 @@
 """Lets ADIOS's own examples judge: each is built unchanged against the original library and against Forebay, both are
 run, and what they wrote is compared value by value.
 
-usage: judge.py --cache DIRECTORY --work DIRECTORY original|mpich|openmpi [--build DIRECTORY] [--only REGEX]
+usage: judge.py original|mpich|openmpi --cache DIRECTORY --work DIRECTORY --build DIRECTORY [--only REGEX]
        judge.py --list
 
-original runs the original alone, and keeps what it wrote for the others. mpich and openmpi build against Forebay, whose
-build tree is --build, and compare. Returns 77, which ctest takes for skipped, if the original can neither be found nor
+original runs the original alone, and keeps what it wrote for the others. mpich and openmpi build against Forebay and
+compare. --build is Forebay's build tree, --cache where the original's packages are kept. Returns 77, which ctest takes for skipped, if the original can neither be found nor
 be downloaded, unless CI is set.
 """
 
@@ -35,14 +35,14 @@ def outputs(directory):
     return sorted(path for path in glob.glob("*.bp", root_dir=directory) if os.path.isfile(os.path.join(directory, path)))
 
 
-def tools(work):
-    """Paths of the launchers, and of what lets many ranks of MPICH share few cores."""
+def tools(work, build):
+    """Paths of the launchers, of what lets many ranks of MPICH share few cores, and of the command."""
     polite = os.path.join(work, "polite.so")
     os.makedirs(work, exist_ok=True)
     if not os.path.exists(polite):
         subprocess.run(["cc", "-O2", "-shared", "-fPIC", os.path.join(SOURCE, "bench/locks/polite_mpi.c"), "-o", polite, "-ldl"],
                        check=True)
-    return {"polite": polite, **{f"mpiexec.{mpi}": shutil.which(f"mpiexec.{mpi}") for mpi in ("mpich", "openmpi")}}
+    return {"polite": polite, "forebay": os.path.join(build, "bin/forebay"), **{f"mpiexec.{mpi}": shutil.which(f"mpiexec.{mpi}") for mpi in ("mpich", "openmpi")}}
 
 
 def judge_original(runner, judge):
@@ -126,17 +126,17 @@ def main():
     except packages.Missing as error:
         print(f"skipped: {error}")
         return 1 if os.environ.get("CI") else SKIPPED
-    work = os.path.abspath(options.work)
+    work, build = os.path.abspath(options.work), os.path.abspath(options.build)
     judges = [judge for judge in JUDGES if re.search(options.only, judge.name)]
     if options.library == "original":
         library = Original(root)
     else:
-        library = Forebay(options.build, options.library)
+        library = Forebay(build, options.library)
         judges = [judge for judge in judges if os.path.isdir(os.path.join(work, "original", judge.name))]
-    runner = Runner(library, os.path.join(root, packages.EXAMPLES), os.path.join(work, options.library), tools(work))
+    runner = Runner(library, os.path.join(root, packages.EXAMPLES), os.path.join(work, options.library), tools(work, build))
     if options.library == "original":
         return 1 if run_all(judges, lambda judge: run_one(judge_original, judge, runner, judge)) else 0
-    dump = os.path.join(options.build, "bin/adaptable_dump")
+    dump = os.path.join(build, "bin/adaptable_dump")
     original = os.path.join(work, "original")
     return 1 if run_all(judges, lambda judge: run_one(judge_forebay, judge, runner, judge, original, dump)) else 0
 

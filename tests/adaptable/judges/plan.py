@@ -14,6 +14,7 @@ class Judge:
     inputs: tuple = ()  # copied beside the program, from the directory of the source
     method: str = ""  # put in the place of the method that its XML names
     sequential: bool = False  # built with -D_NOMPI
+    generates: bool = False  # its makefile makes includes of its XML with gpp.py: `forebay config generate` does
     after: str = ""  # the judge whose outputs it finds in its directory, and whose printed lines are compared
     skel: dict = field(default=None, hash=False)  # values of its dimensions, for an XML without a program
     full_names: bool = False  # its XML names dimensions without their paths, which 1.13 refuses: put in their place
@@ -84,7 +85,7 @@ JUDGES = [
     *(_f("schema", program, ranks=6, arguments=("3", "2"))
       for program in ("uniform2d_noxml", "rectilinear2d_noxml", "structured2d_noxml", "tri2d_noxml", "tri2d_noxml_seperate")),
     Judge("coupling.coupling_writer_2D", "coupling/coupling_writer_2D.F90", ranks=4, arguments=("2", "2", "4", "5", "5"),
-          inputs=("coupling_writer_2D.xml",), method="MPI"),
+          inputs=("coupling_writer_2D.xml",), method="MPI", generates=True),
     Judge("staging.genarray_stream", "staging/stage_write/genarray_stream.F90", ranks=4, inputs=("genarray_stream.xml",),
           arguments=("genarray.bp", "2", "2", "1", "4", "3", "2", "3", "0"), method="MPI"),
     Judge("staging.genarray_varying", "staging/stage_write_varyingsize/genarray_varying.F90", ranks=4,

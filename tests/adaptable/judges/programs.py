@@ -115,6 +115,9 @@ class Runner:
             xml = self._copy(source, directory, judge)
             source = os.path.join(directory, "writer.c")
             skel.generate(xml, judge.skel, source)
+        if judge.generates:
+            for name in judge.inputs:
+                _call([self._tools["forebay"], "config", "generate", name], directory)
         self._build(judge, source, directory)
         return self._launch(judge, directory)
 
@@ -139,7 +142,7 @@ class Runner:
         fortran = source.endswith(".F90")
         compiler = "cc" if judge.sequential else ("mpifort." if fortran else "mpicc.") + self._library.mpi
         compile_flags, link_flags = self._library.flags(fortran, judge.sequential)
-        includes = [f"-I{path}" for path in [*self._library.includes(), os.path.join(self._work, "include")]]
+        includes = [f"-I{path}" for path in [directory, *self._library.includes(), os.path.join(self._work, "include")]]
         object_file = os.path.join(directory, "program.o")
         _call([compiler, "-w", "-g", *includes, *compile_flags, "-c", source, "-o", object_file], directory)
         _call([compiler, "-o", os.path.join(directory, "program"), object_file, *link_flags], directory)
