@@ -16,6 +16,7 @@
 #include "cli/units.h"
 #include "cli/verb.h"
 #include "io/config/includes.h"
+#include "io/file/transform.h"
 #include "io/group/dimensions.h"
 #include "io/method/registry.h"
 
@@ -95,18 +96,19 @@ class Config final : public Verb {
 
   Result<ExitCode> check(const Console& console, const io::Config& config) {
     std::vector<std::string> warnings = config.warnings;
-    for (const io::GroupDefinition& group : config.groups)
+    for (const io::GroupDefinition& group : config.groups) {
+      for (const io::VariableDefinition& variable : group.variables) {
+        if (variable.transform.empty()) continue;
+        if (auto transform = io::Transform::parse(variable.transform); !transform)
+          return wrong(fmt::format("variable '{}'", variable.full_name()), std::move(transform.error()));
+      }
       for (const io::MethodChoice& choice : group.methods) {
         auto made = io::MethodRegistry::instance().make(choice);
-        if (!made) {
-          Error error = as_error(std::move(made.error()));
-          error.what = fmt::format("group '{}': {}", group.name, error.what);
-          if (error.path.empty()) error.path = operands_[1];
-          return std::unexpected(std::move(error));
-        }
+        if (!made) return wrong(fmt::format("group '{}'", group.name), std::move(made.error()));
         for (const std::string& warning : made->warnings)
           warnings.push_back(fmt::format("{}: group '{}': {}", operands_[1], group.name, warning));
       }
+    }
     if (console.json) {
       print_as_json(config, warnings);
       return ExitCode::ok;
@@ -114,6 +116,13 @@ class Config final : public Verb {
     for (const std::string& warning : warnings) warn(printable(warning));
     print(config);
     return ExitCode::ok;
+  }
+
+  std::unexpected<Error> wrong(const std::string& where, io::Failure failure) const {
+    Error error = as_error(std::move(failure));
+    error.what = fmt::format("{}: {}", where, error.what);
+    if (error.path.empty()) error.path = operands_[1];
+    return std::unexpected(std::move(error));
   }
 
   static void print(const io::Config& config) {

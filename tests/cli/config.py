@@ -62,6 +62,7 @@ class Config(StoreTest):
             ("double", "duoble", ":6:32: 'duoble' is no type (did you mean double?)"),
             ("8,NX", "8,NXX", ":5:20: global dimension 'NXX' is neither"),
             ('"null"', '"nul"', "group 'fields': there is no method \"nul\" (did you mean NULL"),
+            ("zlib:5", "zlip:5", "variable 'T': "),
             ("</adios-group>", "", "XML"),
             ("out/", "out", ":11:40: base-path 'out' does not end with a '/'"),
         ):
