@@ -21,12 +21,12 @@ Result<FrameSet> FrameSet::load(const engine::SourceTree& tree, uint64_t group_s
 Result<void> FrameSet::plan(Group& group, std::span<const engine::SourceFile> files, const codec::Profile& profile) {
   const engine::Resources resources = engine::Resources{.threads = 1}.resolved();
   FOREBAY_TRY(auto read, engine::read_group(files, group.sources, {}, {}, resources.memory_bytes, resources.threads));
-  group.directory = std::move(read.directory);
+  group.catalogue = std::move(read.catalogue);
   PlanSpec spec{.frame_bytes = profile.frame_bytes()};
   const engine::CpuClock clock;
-  FOREBAY_TRY(spec.key_block_bytes, engine::choose_interleaving(group.directory, spec, profile, group.sources));
+  FOREBAY_TRY(spec.key_block_bytes, engine::choose_interleaving(group.catalogue, spec, profile, group.sources));
   interleave_seconds_ += clock.seconds();
-  FOREBAY_TRY(group.plan, merge::Plan::make(group.directory, spec));
+  FOREBAY_TRY(group.plan, merge::Plan::make(group.catalogue, spec));
   if (!profile.uses_relations()) return {};
   const engine::CpuClock search;
   FOREBAY_TRY(group.relations, engine::find_relations(group.plan, group.sources, [](uint32_t) { return true; }, {}));

@@ -19,6 +19,7 @@
 #include "io/file/transform.h"
 #include "io/group/dimensions.h"
 #include "io/method/registry.h"
+#include "store/files.h"
 
 namespace forebay::cli {
 namespace {

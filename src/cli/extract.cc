@@ -20,6 +20,7 @@
 #include "engine/inspect/find_in_set.h"
 #include "engine/set/each_container.h"
 #include "engine/set/set_reader.h"
+#include "store/files.h"
 
 namespace forebay::cli {
 namespace {
