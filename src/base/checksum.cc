@@ -4,7 +4,8 @@
 #include <cstdio>
 
 #include <isa-l/crc64.h>
-#include <xxhash.h>
+
+#include "base/xxh3.h"
 
 namespace forebay {
 

@@ -5,8 +5,10 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <xxhash.h>
 
 #include "base/bytes.h"
+#include "base/hash_stream.h"
 
 namespace forebay {
 namespace {
@@ -32,6 +34,20 @@ TEST(Checksum, KnownValues) {
   EXPECT_EQ(crc64({}), 0u);
   EXPECT_EQ(hash64({}), 0x2D06800538D394C2);  // XXH3_64bits of nothing, seed 0 (xxHash's own test vectors)
   EXPECT_EQ(hash128_hex({}), "99aa06d3014798d86001c324468d497f");
+}
+
+// Whatever code for it the machine has, and however the bytes come.
+TEST(Checksum, HashIsThatOfTheLibrary) {
+  std::mt19937_64 random(3);
+  for (const size_t size : {1, 16, 17, 128, 129, 240, 241, 1024, 1025, 65536, 1 << 20, (1 << 20) + 13}) {
+    const Bytes bytes = random_bytes(random, size);
+    ASSERT_EQ(hash64(bytes), XXH3_64bits(bytes.data(), bytes.size())) << size;
+    HashStream stream;
+    for (size_t at = 0, piece = 1; at < size; at += piece, piece = 2 * piece + 1)
+      stream.add(std::span(bytes).subspan(at, std::min(piece, size - at)));
+    ASSERT_EQ(stream.value(), hash64(bytes)) << size;
+  }
+  EXPECT_EQ(HashStream().value(), hash64({}));
 }
 
 TEST(Checksum, CrcEqualsItsDefinition) {

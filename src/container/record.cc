@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <memory>
 
-#include <xxhash.h>
-
 #include "base/checksum.h"
+#include "base/hash_stream.h"
 
 namespace forebay::container {
 
@@ -25,17 +24,16 @@ Result<Bytes> read_range(const ByteSource& source, uint64_t offset, uint64_t len
 
 // hash64 of a range that need not fit in memory.
 Result<uint64_t> hash_range(const ByteSource& source, uint64_t offset, uint64_t length) {
-  const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(), XXH3_freeState);
-  XXH3_64bits_reset(state.get());
+  HashStream hash;
   Bytes piece(std::min(kPiece, length));
   while (length > 0) {
     const auto part = std::span(piece).first(std::min(kPiece, length));
     FOREBAY_CHECK(source.read_at(offset, part));
-    XXH3_64bits_update(state.get(), part.data(), part.size());
+    hash.add(part);
     offset += part.size();
     length -= part.size();
   }
-  return XXH3_64bits_digest(state.get());
+  return hash.value();
 }
 
 }  // namespace
