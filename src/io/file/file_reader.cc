@@ -100,13 +100,18 @@ Result<void> StoredPart::read(size_t block, uint64_t begin, std::span<std::byte>
 }
 
 Result<std::unique_ptr<FileReader>> FileReader::open(const std::string& path, uint64_t max_bytes) {
-  FOREBAY_TRY(auto source, FileSource::open(path));
   const auto open_other = [directory = std::filesystem::path(path).parent_path()](
                               const std::string& name) -> Result<std::shared_ptr<const ByteSource>> {
     FOREBAY_TRY(auto other, FileSource::open((directory / name).string()));
     return std::shared_ptr<const ByteSource>(std::move(other));
   };
-  return open(std::shared_ptr<const ByteSource>(std::move(source)), open_other, max_bytes);
+  // Whoever appends may just be cutting off what another had left unfinished.
+  constexpr int kAttempts = 3;
+  for (int attempt = 1;; ++attempt) {
+    FOREBAY_TRY(auto source, FileSource::open(path));
+    auto reader = open(std::shared_ptr<const ByteSource>(std::move(source)), open_other, max_bytes);
+    if (reader || reader.error().kind != ErrorKind::changed || attempt == kAttempts) return reader;
+  }
 }
 
 Result<std::unique_ptr<FileReader>> FileReader::open(std::shared_ptr<const ByteSource> source, OpenOther open_other,

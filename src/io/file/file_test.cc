@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -226,11 +227,44 @@ TEST(GrowingFile, AnUnfinishedAppendLosesNothing) {
     ASSERT_EQ(reader->is_torn(), size != before.size());
     ASSERT_TRUE(reader->open_part(3));
   }
-  const auto file = GrowingFile::append(path);
-  ASSERT_TRUE(file);
-  EXPECT_EQ((*file)->steps(), 2u);
-  write_step(**file, 2, 2);
-  expect_samples(*open_file(path), 2, 3);
+  {
+    const auto file = GrowingFile::append(path);
+    ASSERT_TRUE(file);
+    EXPECT_EQ((*file)->steps(), 2u);
+    write_step(**file, 2, 2);
+    expect_samples(*open_file(path), 2, 3);
+  }
+  // Caught between a trailer and its copy, an append is whole.
+  Bytes late = after;
+  std::copy_n(before.begin(), before.size(), late.begin());
+  write_file(path, late);
+  EXPECT_EQ(open_file(path)->steps(), 3u);
+  EXPECT_FALSE(open_file(path)->is_torn());
+}
+
+// Whoever reads while steps are appended sees whole steps only, and never fewer than before.
+TEST(GrowingFile, IsReadWhileItGrows) {
+  const TempDir directory;
+  const std::string path = directory.file("live.bp");
+  constexpr uint64_t kSteps = 40;
+  write_step(**GrowingFile::create(path), 2, 0);
+  std::thread writer([&] {
+    for (uint64_t step = 1; step < kSteps; ++step) {
+      const auto file = GrowingFile::append(path);
+      // What a rank has written that is still at work.
+      ASSERT_EQ(::ftruncate((*file)->fd(), static_cast<off_t>((*file)->end() + 70'000)), 0);
+      write_step(**file, 2, step);
+    }
+  });
+  for (uint64_t seen = 1; seen < kSteps;) {
+    const auto reader = open_file(path);
+    if (!reader) break;
+    EXPECT_GE(reader->steps(), seen);
+    seen = reader->steps();
+    EXPECT_EQ(reader->listing().parts.size(), 2 * seen);
+    EXPECT_TRUE(reader->open_part(2 * seen - 1));
+  }
+  writer.join();
 }
 
 TEST(GrowingFile, WholeProcessGroupsOfAnUnfinishedStepCanBeHad) {

@@ -15,7 +15,7 @@ namespace forebay::io {
 
 class Transform {
  public:
-  // `text` is NAME or NAME:PARAMETERS, in any case; docs/adaptable-io.md has the list. unknown_transform with the
+  // `text` is NAME or NAME:PARAMETERS, in any case; docs/codecs.md has the list. unknown_transform with the
   // nearest name, also for parameters that cannot be kept (a fixed rate).
   static Outcome<Transform> parse(std::string_view text);
 
