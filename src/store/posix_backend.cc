@@ -15,6 +15,7 @@
 #include "base/parallel_for.h"
 #include "base/posix/file_sink.h"
 #include "store/files.h"
+#include "store/rescue.h"
 #include "store/sealed_text.h"
 #include "store/staging.h"
 
@@ -251,7 +252,20 @@ class DirectoryStore final : public Backend {
     (void)::rename(name->path().c_str(), (path_ + "/listing").c_str());
   }
 
-  void clean() const override { clean_staging(staging_of(path_)); }
+  void clean() const override {
+    Rescue rescue(*this);
+    clean_staging(staging_of(path_), {}, [&](const std::string& path) {
+      const auto text = read_text(path + "/manifest", kMaxManifestBytes);
+      if (!text) return true;
+      const auto needed = rescue.needed(*text);
+      if (!needed) return false;  // not known: the next one may find out
+      if (!*needed) return true;
+      const std::string place = path_of(**needed);
+      const bool is_back = rename_new(AT_FDCWD, path, AT_FDCWD, place, place).has_value();
+      if (is_back) (void)sync_sets();
+      return is_back;  // where its name was taken meanwhile, it is left for people
+    });
+  }
 
  private:
   Result<StampedText> read_manifest(const std::string& set) const {

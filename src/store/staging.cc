@@ -66,7 +66,7 @@ int64_t age_of(const std::string& path) {
   return ::time(nullptr) - newest;
 }
 
-void clean_locked(const std::string& path, bool is_same_host) {
+void clean_locked(const std::string& path, bool is_same_host, const LookBeforeRemoval& look) {
   const std::string lock_path = path + std::string(kLockSuffix);
   const auto lock = open_at(AT_FDCWD, lock_path, O_RDWR | O_NOFOLLOW | O_NONBLOCK, lock_path);
   if (!lock) return;
@@ -76,6 +76,7 @@ void clean_locked(const std::string& path, bool is_same_host) {
   int64_t age = age_of(lock_path);
   if (::lstat(path.c_str(), &there) == 0) age = std::min(age, age_of(path));
   if (!may_clean(state, is_same_host, age)) return;
+  if (look && !look(path)) return;
   if (remove_tree(AT_FDCWD, path, path)) ::unlink(lock_path.c_str());
 }
 
@@ -134,7 +135,7 @@ StagingName::~StagingName() {
   if (remove_tree(AT_FDCWD, path_, path_)) ::unlink((path_ + std::string(kLockSuffix)).c_str());
 }
 
-void clean_staging(const std::string& staging, std::string_view label) {
+void clean_staging(const std::string& staging, std::string_view label, const LookBeforeRemoval& look) {
   const auto names = names_in(staging);
   if (!names) return;
   const std::string host = host_token(this_host());
@@ -143,7 +144,7 @@ void clean_staging(const std::string& staging, std::string_view label) {
     const auto name = std::string_view(file).substr(0, file.size() - kLockSuffix.size());
     const auto parts = parse_staging_name(name);
     if (parts && (label.empty() || parts->label == label))
-      clean_locked(fmt::format("{}/{}", staging, name), parts->host == host);
+      clean_locked(fmt::format("{}/{}", staging, name), parts->host == host, look);
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,8 +31,10 @@ class StagingName {
 };
 
 // Removes what dead owners left under `staging` in names that start with `label` and a dot; with any label if it is
-// empty. Leaves alone what it may not or cannot remove: the next one may.
-void clean_staging(const std::string& staging, std::string_view label = {});
+// empty. Leaves alone what it may not or cannot remove: the next one may. `look` is given the path of each name first,
+// while its lock is held: it may move away what is there, and says whether the rest is to be removed.
+using LookBeforeRemoval = std::function<bool(const std::string& path)>;
+void clean_staging(const std::string& staging, std::string_view label = {}, const LookBeforeRemoval& look = {});
 
 // Pure parts, for tests.
 enum class LockState : uint8_t { held, free, unknown };  // unknown: no lock file, or a file system without locks

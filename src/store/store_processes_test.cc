@@ -169,5 +169,39 @@ TEST_F(ProcessesTest, NoSetIsCommittedWithoutAParentThatIsRemovedMeanwhile) {
   EXPECT_GT(committed + removed, 30);
 }
 
+// A remover that dies between taking sets out of sight and looking again loses none that others need.
+TEST_F(ProcessesTest, WhatADeadRemoverTookComesBackIfASetNeedsIt) {
+  const Store store = value(Store::open_for_writing(root()));
+  const auto commit = [&](const std::string& name, int64_t created_ns, const std::string& parent) {
+    const auto staged = value(store.stage(name));
+    Manifest manifest = write_containers(staged->containers(), name, {{}, created_ns});
+    if (!parent.empty()) manifest.parents = {{.name = parent, .created_ns = created_ns - 1}};
+    manifest.since_full = parent.empty() ? 0 : 1;
+    check(staged->commit(manifest));
+  };
+  const std::vector<std::string> chain = {"a", "b", "c"};
+  commit("a", 1, "");
+  commit("b", 2, "a");
+  commit("c", 3, "b");
+  commit("other", 9, "");
+  commit("child", 10, "other");
+  const auto take = [&](std::vector<std::string> taken) {
+    const pid_t remover = spawn([&] {
+      for (const std::string& name : taken) (void)value(store.backend()->withdraw(name)).release();
+      return 0;
+    });
+    ASSERT_EQ(exit_code(remover), 0);
+  };
+  take({"b", "a", "child", "other"});  // nobody needs the last two
+  EXPECT_EQ(names(value(store.list())), std::vector<std::string>{"c"});
+  value(Store::open_for_writing(root()));
+  EXPECT_EQ(names(value(store.list())), chain);
+  EXPECT_TRUE(names_in(root() + "/staging")->empty());
+  for (const SetInfo& set : value(store.list())) EXPECT_EQ(value(set.files.names()).size(), 3u) << set.name;
+  take({"c", "b", "a"});
+  value(Store::open_for_writing(root()));
+  EXPECT_TRUE(value(store.list()).empty());
+}
+
 }  // namespace
 }  // namespace forebay::store
