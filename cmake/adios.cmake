@@ -4,8 +4,7 @@ if(NOT TARGET adios_nompi)
   return()
 endif()
 
-install(FILES include/adios/adios.h include/adios/adios_error.h include/adios/adios_mpi.h include/adios/adios_types.h
-              include/adios/adios_version.h include/adios/mpidummy.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/adios)
+install(DIRECTORY include/adios DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
 # The version that programs ask for is that of ADIOS's interface.
 set(ADIOS_INTERFACE_VERSION 1.13.1)

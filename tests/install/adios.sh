@@ -27,6 +27,10 @@ wrote() {
   rm -r "$1.bp"
 }
 
+for header in "$here"/../../../include/adios/*.h; do
+  [[ -s $prefix/include/adios/$(basename "$header") ]] || fail "not installed: $(basename "$header")"
+done
+
 # One process.
 read -ra flags <<<"$("$config" -s -c) $("$config" -s -l)"
 cc -Wall -Wextra -Werror "$here/write.c" -o seq "${flags[@]}"
