@@ -1,4 +1,5 @@
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -6,6 +7,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -240,6 +242,53 @@ TEST(GrowingFile, AnUnfinishedAppendLosesNothing) {
   write_file(path, late);
   EXPECT_EQ(open_file(path)->steps(), 3u);
   EXPECT_FALSE(open_file(path)->is_torn());
+}
+
+// Largest files that this process may write, for as long as this lives.
+class FileLimit {
+ public:
+  explicit FileLimit(uint64_t bytes) : handler_(::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    ::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  sighandler_t handler_;
+  rlimit before_{};
+};
+
+// Where the storage ends within a commit, at whatever byte, the file keeps what it had, and the commit can be made
+// good.
+TEST(GrowingFile, ACommitThatFailsChangesNothing) {
+  const TempDir directory;
+  const std::string path = directory.file("full.bp");
+  const auto file = GrowingFile::create(path);
+  write_step(**file, 1, 0);
+  const OwnedGroup sample = sample_group(0, 1, 1);
+  auto part = EncodedPart::make(sample.group, {.container_id = (*file)->container_id()});
+  ASSERT_TRUE(part);
+  testing::write_part((*file)->fd(), (*file)->end(), *part);
+  part->listing().shift((*file)->end());
+  const uint64_t end = (*file)->end() + part->bytes();
+  for (const uint64_t room : {0, 1, 500, 2000}) {
+    {
+      const FileLimit limit(end + room);
+      const auto done = (*file)->commit(part->listing(), end, false);
+      ASSERT_FALSE(done) << room;
+      EXPECT_EQ(done.error().kind, ErrorKind::no_space);
+    }
+    const auto reader = open_file(path);
+    ASSERT_TRUE(reader);
+    EXPECT_EQ(reader->steps(), 1u);
+    EXPECT_TRUE(reader->is_torn());
+  }
+  ASSERT_TRUE((*file)->commit(part->listing(), end, true));
+  expect_samples(*open_file(path), 1, 2);
 }
 
 // Whoever reads while steps are appended sees whole steps only, and never fewer than before.
