@@ -1,8 +1,11 @@
-// Lists of process groups, without ranks and without data.
-//   forebay-process-groups tree RANKS VARIABLES   the list of one step, merged on the way up a binary tree: time,
-//   bytes, memory forebay-process-groups steps STEPS VARIABLES RANKS FILE   a file that grows step by step: the time of
-//   appends, of opening it, and
-//                                        of finding one variable of one step
+// Lists of process groups, without ranks and without data; and what it costs to take values from a program.
+//
+//   forebay-process-groups tree RANKS VARIABLES
+//       the list of one step, merged on the way up a binary tree: time, bytes, memory
+//   forebay-process-groups steps STEPS VARIABLES RANKS FILE
+//       a file that grows step by step: the time of appends, of opening it, of finding one block
+//   forebay-process-groups copy MEGABYTES
+//       values copied, with checksums and characteristics or without, beside memcpy()
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -18,6 +21,7 @@
 #include "io/file/file_reader.h"
 #include "io/file/growing_file.h"
 #include "io/file/part.h"
+#include "io/session/copy.h"
 
 using namespace forebay;
 using namespace forebay::io;
@@ -204,6 +208,38 @@ int steps(uint64_t count, uint32_t variables, uint32_t ranks, const std::string&
   return 0;
 }
 
+// Gigabytes a second of `take`, the best of some rounds.
+template <class Take>
+double rate(uint64_t bytes, const Take& take) {
+  double best = 0;
+  for (int round = 0; round < 10; ++round) {
+    const double begin = seconds();
+    take();
+    best = std::max(best, 1e-9 * static_cast<double>(bytes) / (seconds() - begin));
+  }
+  return best;
+}
+
+int copy(uint64_t megabytes) {
+  std::vector<double> values(megabytes * 1'000'000 / 8);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = 0.37 * static_cast<double>(i);
+  const auto from = std::as_bytes(std::span(values));
+  Bytes to(from.size());
+  const auto take = [&](Statistics statistics) {
+    io::Block block;
+    block.type = ValueType::float64;
+    block.is_array = true;
+    block.shape = {values.size()};
+    take_values(block, from, to, statistics, nullptr);
+  };
+  const double plain = rate(from.size(), [&] { std::memcpy(to.data(), from.data(), from.size()); });
+  const double hashed = rate(from.size(), [&] { take(Statistics::none); });
+  const double full = rate(from.size(), [&] { take(Statistics::full); });
+  std::printf("memcpy %.1f GB/s; with checksums %.1f GB/s; with checksums and characteristics %.1f GB/s\n", plain,
+              hashed, full);
+  return 0;
+}
+
 uint64_t number(const char* text) { return std::strtoull(text, nullptr, 10); }
 
 }  // namespace
@@ -211,9 +247,11 @@ uint64_t number(const char* text) { return std::strtoull(text, nullptr, 10); }
 int main(int argc, char** argv) {
   if (argc == 4 && std::strcmp(argv[1], "tree") == 0)
     return tree(static_cast<uint32_t>(number(argv[2])), static_cast<uint32_t>(number(argv[3])));
+  if (argc == 3 && std::strcmp(argv[1], "copy") == 0) return copy(number(argv[2]));
   if (argc == 6 && std::strcmp(argv[1], "steps") == 0)
     return steps(number(argv[2]), static_cast<uint32_t>(number(argv[3])), static_cast<uint32_t>(number(argv[4])),
                  argv[5]);
-  std::fputs("usage: forebay-process-groups tree RANKS VARIABLES | steps STEPS VARIABLES RANKS FILE\n", stderr);
+  std::fputs("usage: forebay-process-groups tree RANKS VARIABLES | copy MEGABYTES | steps STEPS VARIABLES RANKS FILE\n",
+             stderr);
   return 2;
 }
