@@ -1,6 +1,7 @@
-// adaptable_dump FILE [--values | --bytes]: everything that a file of process groups says, as JSON, for tests that
-// compare it with what others read; --bytes: with the bytes of all values in hexadecimal. Exits with 1 and a message if
-// anything cannot be read.
+// adaptable_dump FILE [--values | --bytes OUT]: everything that a file of process groups says, as JSON, for tests that
+// compare it with what others read; --bytes: the bytes of all values go to OUT, one block after another in the order of
+// the JSON. Exits with 1 and a message if anything cannot be read.
+#include <cerrno>
 #include <cmath>
 #include <complex>
 #include <cstdio>
@@ -28,23 +29,24 @@ Json number(double value) {
   return value;
 }
 
-std::string hexadecimal(std::span<const std::byte> bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
+Json text(std::span<const std::byte> bytes) {
   std::string hex;
   for (const std::byte b : bytes) {
-    hex += kDigits[std::to_integer<unsigned>(b) >> 4];
-    hex += kDigits[std::to_integer<unsigned>(b) & 15];
+    if (std::to_integer<unsigned>(b) >= 128) hex = "hex:";
+  }
+  if (hex.empty()) return std::string(as_text(bytes));
+  for (const std::byte b : bytes) {
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", std::to_integer<unsigned>(b));
+    hex += digits;
   }
   return hex;
 }
 
-Json text(std::span<const std::byte> bytes) {
-  for (const std::byte b : bytes)
-    if (std::to_integer<unsigned>(b) >= 128) return "hex:" + hexadecimal(bytes);
-  return std::string(as_text(bytes));
-}
-
-enum class Shown { values_of_scalars, values, bytes };
+struct Shown {
+  bool values = false;       // of arrays, too
+  std::FILE* out = nullptr;  // gets the bytes of all blocks, if there is one
+};
 
 // A float prints with as many digits as tell it from all others, not as the double nearest to it.
 Json element(io::ValueType type, const std::byte* at) {
@@ -117,7 +119,7 @@ Json attribute(const io::AttributeValue& value) {
   return json;
 }
 
-Result<Json> block_of(const io::StoredPart& part, size_t i, Shown shown) {
+Result<Json> block_of(const io::StoredPart& part, size_t i, const Shown& shown) {
   const io::Block& block = part.group().blocks[i];
   Json json = {{"name", block.name},
                {"type", io::to_string(block.type)},
@@ -135,12 +137,13 @@ Result<Json> block_of(const io::StoredPart& part, size_t i, Shown shown) {
   }
   Bytes bytes(part.bytes(i));
   FOREBAY_CHECK(part.read(i, bytes));
-  if (shown == Shown::bytes) json["hex"] = hexadecimal(bytes);
-  if (shown == Shown::values || !block.is_array) json["values"] = values(block.type, bytes);
+  if (shown.out && std::fwrite(bytes.data(), 1, bytes.size(), shown.out) != bytes.size())
+    return fail_errno(errno, "fwrite", "the file for the bytes");
+  if (shown.values || !block.is_array) json["values"] = values(block.type, bytes);
   return json;
 }
 
-Result<Json> part_of(const io::FileReader& reader, size_t number, Shown shown) {
+Result<Json> part_of(const io::FileReader& reader, size_t number, const Shown& shown) {
   const io::ListedPart& listed = reader.listing().parts[number];
   FOREBAY_TRY(const io::StoredPart part, reader.open_part(number));
   const io::ProcessGroup& group = part.group();
@@ -160,7 +163,7 @@ Result<Json> part_of(const io::FileReader& reader, size_t number, Shown shown) {
   return json;
 }
 
-Result<Json> dump(const std::string& path, Shown shown) {
+Result<Json> dump(const std::string& path, const Shown& shown) {
   FOREBAY_TRY(const auto reader, io::FileReader::open(path, uint64_t{1} << 30));
   const io::Listing& listing = reader->listing();
   Json json = {{"steps", reader->steps()},   {"torn", reader->is_torn()},   {"groups", Json::array()},
@@ -195,14 +198,16 @@ Result<Json> dump(const std::string& path, Shown shown) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string option = argc == 3 ? argv[2] : "";
-  if (argc < 2 || argc > 3 || (argc == 3 && option != "--values" && option != "--bytes")) {
-    std::fputs("usage: adaptable_dump FILE [--values | --bytes]\n", stderr);
+  const std::string option = argc > 2 ? argv[2] : "";
+  const bool takes_out = option == "--bytes";
+  if (argc < 2 || argc > (takes_out ? 4 : 3) || (argc > 2 && option != "--values" && !(takes_out && argc == 4))) {
+    std::fputs("usage: adaptable_dump FILE [--values | --bytes OUT]\n", stderr);
     return 2;
   }
-  const auto json = dump(argv[1], option == "--values"  ? Shown::values
-                                  : option == "--bytes" ? Shown::bytes
-                                                        : Shown::values_of_scalars);
+  Shown shown{.values = option == "--values"};
+  if (takes_out && !(shown.out = std::fopen(argv[3], "wb"))) return std::perror(argv[3]), 1;
+  const auto json = dump(argv[1], shown);
+  if (shown.out && std::fclose(shown.out) != 0) return std::perror(argv[3]), 1;
   if (!json) {
     std::fprintf(stderr, "adaptable_dump: %s\n", json.error().message().c_str());
     return 1;
