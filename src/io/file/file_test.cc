@@ -1,4 +1,5 @@
 #include <array>
+#include <bit>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include "base/checksum.h"
 #include "container/format.h"
 #include "io/file/file_reader.h"
+#include "io/file/tail.h"
 #include "io/file/testing.h"
 
 namespace forebay::io {
@@ -106,6 +108,32 @@ TEST(GrowingFile, GrowsStepByStep) {
   EXPECT_EQ(field.values.min, 4);
   EXPECT_EQ(field.values.max, 0.5 * 23 + 200 + 4);
   EXPECT_EQ(field.values.count, 24u * kRanks);
+}
+
+// What is written anew and what is followed grows with the logarithm of the steps.
+TEST(GrowingFile, ListsTakeInThoseBeforeThem) {
+  const TempDir directory;
+  const std::string path = directory.file("lists.bp");
+  for (uint64_t step = 0; step < 20; ++step) {
+    write_step(**(step == 0 ? GrowingFile::create(path) : GrowingFile::append(path)), 1, step);
+    const auto source = FileSource::open(path);
+    const auto trailer = find_trailer(**source);
+    ASSERT_TRUE(trailer);
+    int lists = 0;
+    uint64_t expected = step + 1;
+    RecordPlace place{trailer->last_offset, trailer->last_bytes, trailer->last_hash};
+    while (place.is_there()) {
+      const auto list = find_list(**source, place, trailer->container_id);
+      ASSERT_TRUE(list);
+      EXPECT_EQ(list->meta.number, expected);
+      EXPECT_EQ(read_list(**source, *list, kMemory)->parts.size(), list->meta.covers);
+      expected -= list->meta.covers;
+      place = list->meta.previous;
+      ++lists;
+    }
+    EXPECT_EQ(expected, 0u);
+    EXPECT_EQ(lists, std::popcount(step + 1)) << step;
+  }
 }
 
 TEST(GrowingFile, LargeBlocksHaveSeveralFrames) {
