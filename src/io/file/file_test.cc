@@ -319,6 +319,21 @@ TEST(GrowingFile, ACommitThatFailsChangesNothing) {
   expect_samples(*open_file(path), 1, 2);
 }
 
+// However much an append has written before it was caught, readers need not look through it.
+TEST(GrowingFile, TheLastStepIsFoundWithoutASearch) {
+  const TempDir directory;
+  const std::string path = directory.file("far.bp");
+  for (uint64_t step = 0; step < 3; ++step) {
+    write_step(**(step == 0 ? GrowingFile::create(path) : GrowingFile::append(path)), 1, step);
+    const uint64_t size = std::filesystem::file_size(path);
+    std::filesystem::resize_file(path, size + 2 * kSearchedBytes);  // a hole
+    const auto reader = open_file(path);
+    ASSERT_TRUE(reader);
+    EXPECT_EQ(reader->steps(), step + 1);
+    EXPECT_TRUE(reader->is_torn());
+  }
+}
+
 // Whoever reads while steps are appended sees whole steps only, and never fewer than before.
 TEST(GrowingFile, IsReadWhileItGrows) {
   const TempDir directory;
