@@ -64,7 +64,9 @@ class ContainerFile final : public OpenFile {
   Outcome<void> spill(const ProcessGroup& group) override {
     if (has_joined(group_))
       return refuse(Code::buffer_overflow, "a group with joined arrays must fit into the buffer", "raise its limit");
-    return sub_->spill(as_this_rank_says_it(group));
+    Outcome<void> spilled = sub_->spill(as_this_rank_says_it(group));
+    if (spilled_ && !spilled) spilled_ = spilled;
+    return spilled;
   }
 
   Outcome<void> close(std::span<ProcessGroup> groups) override {
@@ -73,6 +75,7 @@ class ContainerFile final : public OpenFile {
       if (!is_first()) group.attributes.clear();
     Listing listing;
     Outcome<void> own = sub_->fill(groups, listing);
+    if (own) own = spilled_;
     const bool has_top = sharing_ && layout_.has_top_file;
     if (is_first()) {
       Listing for_top = has_top ? listing : Listing();
@@ -131,6 +134,7 @@ class ContainerFile final : public OpenFile {
   std::unique_ptr<SharedFile> top_;  // at rank 0, with subfiles
   std::unique_ptr<SharedFile> sub_;  // that this rank writes into
   Standing standing_;
+  Outcome<void> spilled_;  // the first failure, which the close tells to all
 };
 
 // A file that is read by the ranks that wrote it.

@@ -227,6 +227,21 @@ TEST_P(MethodContract, RanksReadBackWhatTheyWrote) {
   });
 }
 
+TEST_P(MethodContract, WhatCouldNotSpillIsToldToAllAtTheClose) {
+  on_ranks(2, [&](std::shared_ptr<Communicator> own, Method& method) {
+    if (method.traits().overflow != Overflow::spills) return;
+    auto opened = open(method, own, kWrite);
+    ASSERT_TRUE(opened);
+    Values values(own->rank(), 2, 0);
+    ProcessGroup wrong = values.group;
+    wrong.blocks[0].bytes = wrong.blocks[0].bytes.first(8);
+    if (own->rank() == 1) EXPECT_FALSE((*opened)->spill(wrong));
+    const auto closed = (*opened)->close({&values.group, 1});
+    ASSERT_FALSE(closed);
+    EXPECT_NE(closed.error().error.what.find("[rank 1]"), std::string::npos);
+  });
+}
+
 TEST_P(MethodContract, WhatSpillsIsFoundAfterTheClose) {
   on_ranks(2, [&](std::shared_ptr<Communicator> own, Method& method) {
     if (method.traits().overflow != Overflow::spills) return;
@@ -242,7 +257,7 @@ TEST_P(MethodContract, WhatSpillsIsFoundAfterTheClose) {
 
 INSTANTIATE_TEST_SUITE_P(Methods, MethodContract,
                          testing::Values("MPI", "MPI:stripe_size=64k;openers=1;sync=1", "POSIX", "MPI_LUSTRE",
-                                         "MPI_AGGREGATE:num_aggregators=2", "MPI_AMR"),
+                                         "MPI_AGGREGATE:num_aggregators=2", "MPI_AMR", "VAR_MERGE:io_method=POSIX"),
                          [](const auto& param) {
                            std::string name;
                            for (const char c : std::string(param.param)) name += std::isalnum(c) ? c : '_';

@@ -6,7 +6,7 @@
 
 #include "base/shape.h"
 #include "io/group/attribute_value.h"
-#include "io/method/agreement.h"
+#include "io/method/joined.h"
 #include "io/session/copy.h"
 
 namespace forebay::io {
@@ -14,6 +14,10 @@ namespace {
 
 constexpr uint64_t kBlockOverhead = 160;  // about what a block takes in the file beside its values and its name
 constexpr uint64_t kGroupOverhead = 640;
+
+// From here on a block is written from the program's memory, where the methods can: another process group costs less
+// than a copy.
+constexpr uint64_t kDirectBytes = uint64_t{4} << 20;
 
 bool every_method(const Group& group, bool (*is)(const Traits&)) {
   return std::ranges::all_of(group.methods, [&](const ChosenMethod& method) { return is(method.traits); });
@@ -190,11 +194,13 @@ Outcome<void> OpenGroup::add(Block block, std::span<const std::byte> values, con
   const uint64_t overhead = sizeof(Block) + block.name.size() + 8 * (block.shape.size() * 3);
   const bool buffers = !every_method(*group_, buffers_nothing);
   const uint64_t cost = overhead + (buffers ? Arena::cost(values.size()) : 0);
-  bool borrows = !buffers;
-  if (!fits(cost)) {
-    if (is_kept_ || !handed_out_.empty() || !every_method(*group_, spills)) return overflow(block.name, values.size());
+  const bool can_spill =
+      !is_kept_ && handed_out_.empty() && every_method(*group_, spills) && !has_joined(group_->definition);
+  bool borrows = !buffers || (can_spill && values.size() >= kDirectBytes);
+  if (!fits(cost) && !borrows) {
+    if (!can_spill) return overflow(block.name, values.size());
     if (!step_.group.blocks.empty()) FOREBAY_CHECK(spill());
-    borrows = borrows || !fits(cost);  // larger than all of the buffer: goes out from the program's memory
+    borrows = !fits(cost);  // larger than all of the buffer: goes out from the program's memory
   }
   std::span<std::byte> into;
   if (!borrows && !values.empty()) {
@@ -213,7 +219,10 @@ Outcome<void> OpenGroup::add(Block block, std::span<const std::byte> values, con
   if (!buffers) block.bytes = {};
   overhead_bytes_ += overhead;
   step_.group.blocks.push_back(std::move(block));
-  return buffers && borrows ? spill() : Outcome<void>{};
+  if (!buffers || !borrows) return {};
+  Outcome<void> spilled = spill();
+  if (!spilled) step_.group.blocks.pop_back();  // the bytes are the program's again
+  return spilled;
 }
 
 Outcome<std::span<std::byte>> OpenGroup::hand_out(size_t variable, uint64_t wanted) {

@@ -188,6 +188,23 @@ TEST_F(SessionTest, WhatDoesNotFitSpills) {
   EXPECT_EQ(bytes, 4 * 4 + 8 * 40001u);
 }
 
+TEST_F(SessionTest, LargeBlocksAreNotCopiedWhereTheyCanGoOutAtOnce) {
+  kept_overflow = Overflow::spills;
+  declare(session_, group());
+  auto file = session_.open("g", "file", OpenMode::write, single_process(), false);
+  ASSERT_TRUE(file);
+  const int32_t n = 1 << 20;
+  const std::vector<double> x(n, 1.5);
+  ASSERT_TRUE((*file)->write(0, &n));
+  ASSERT_TRUE((*file)->write(1, x.data()));
+  EXPECT_EQ(kept.spills, 1);
+  EXPECT_EQ((*file)->buffered_bytes(), 0u);
+  ASSERT_EQ(kept.groups.at(0).blocks.size(), 2u);  // with what was buffered before, in order
+  EXPECT_EQ(kept.groups[0].blocks[1].characteristics.max, 1.5);
+  EXPECT_EQ(kept.values[0][1].size(), 8u << 20);
+  ASSERT_TRUE(session_.close(std::move(*file)));
+}
+
 TEST_F(SessionTest, StepsAreKeptUntilTheyFillTheBuffer) {
   GroupDefinition diagnostics = group("diag");
   diagnostics.aggregate_bytes = 3000;

@@ -29,7 +29,7 @@ def steps(directory):
     done = subprocess.run([DUMP, FILE, "--values"], cwd=directory, stdout=subprocess.PIPE, text=True, check=True)
     found = {}
     for part in json.loads(done.stdout)["parts"]:
-        for block in part["blocks"]:
+        for block in part.get("blocks", []):
             if block["name"] == "x":
                 length = block["shape"][0]
                 assert block["values"] == [1000 * part["rank"] + i for i in range(length)], "other values"
