@@ -3,10 +3,10 @@ from dataclasses import dataclass
 
 RANKS = (8, 16, 32, 64)
 TITLES = {"gts": "GTS-like: 5 variables of 20 MB", "chimera": "Chimera-like: 1,000 variables of 80 KB",
-          "xgc": "XGC-like: 200 appended steps of 50 variables of 20 KB", "s3d": "S3D-like: 16 boxes of 1 MB in global arrays"}
+          "xgc": "XGC-like: 50 appended steps of 50 variables of 20 KB", "s3d": "S3D-like: 16 boxes of 1 MB in global arrays"}
 WORKLOADS = tuple(TITLES)
-SIZES = {"gts": (20_000_000, 1), "chimera": (80_000, 1), "xgc": (20_000, 200), "s3d": (1_000_000, 1)}  # bytes, steps
-MOST_BYTES = 4_000_000_000  # of all ranks together, in one file
+SIZES = {"gts": (20_000_000, 1), "chimera": (80_000, 1), "xgc": (20_000, 50), "s3d": (1_000_000, 1)}  # bytes, steps
+MOST_BYTES = 1_000_000_000  # of all ranks together, in one file: larger numbers of ranks write less each
 RUN_STEPS, RUN_SECONDS = 4, 1.0  # of the whole run: outputs, and seconds of computing before each
 
 

@@ -1,6 +1,7 @@
 """Builds and runs the programs of bench/adaptable-io."""
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -48,10 +49,10 @@ class Programs:
 
 
 class Runner:
-    """`places` maps each place to a directory; `stage` is one in memory, for the asynchronous method."""
+    """`places` maps each place to a directory."""
 
-    def __init__(self, programs, places, log, stage):
-        self._programs, self._places, self._log, self._stage = programs, places, log, stage
+    def __init__(self, programs, places, log):
+        self._programs, self._places, self._log = programs, places, log
 
     def run(self, case, arm):
         directory = Path(self._places[case.place]) / "files"
@@ -60,8 +61,8 @@ class Runner:
                    self._programs.of(arm), case.workload, arm.method, arm.parameters, directory, str(case.size),
                    str(case.steps), str(case.repeat), str(case.compute)]
         env = {name: value for name, value in os.environ.items() if not name.startswith("FOREBAY_")}
-        env["FOREBAY_STAGE"] = str(self._stage)
         said = subprocess.run(command, capture_output=True, text=True, timeout=900, env=env)
+        shutil.rmtree(directory)
         if said.returncode != 0:
             raise SystemExit(f"{case}, {arm.name}: exit code {said.returncode}\n{said.stdout[-500:]}{said.stderr[-2000:]}")
         lines = [json.loads(line) for line in said.stdout.splitlines() if line.startswith("{")]
