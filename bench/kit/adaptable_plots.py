@@ -14,7 +14,7 @@ def _panel(axis, figures, group):
         found = [(count, spread) for count, spread in found if spread]
         if found:
             axis.plot([count for count, _ in found], [spread.median for _, spread in found], label=arm.name,
-                      color=COLOURS[arm.method], marker=".", linewidth=1,
+                      color=COLOURS[arm.method], marker="." if arm.library == "forebay" else "x", linewidth=1,
                       linestyle="-" if arm.library == "forebay" else "--")
     axis.axhline(1, color="#7f7f7f", linewidth=0.8)
     axis.set_xscale("log", base=2)

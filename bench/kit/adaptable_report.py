@@ -30,12 +30,18 @@ class Figures:
         return self.values(group, ranks, arm, lambda line: line["seconds"] / line["plain"])
 
 
+def _text(spread):
+    if not spread:
+        return ""
+    return f"{spread.median:.2f}" + (f" ({spread.least:.2f} to {spread.most:.2f})" if spread.count > 1 else "")
+
+
 def _ratio_table(figures, group):
     rows = []
     for arm in plan.ARMS:
         spreads = [figures.ratio(group, ranks, arm) for ranks in figures.ranks(group)]
         if any(spreads):
-            rows.append([arm.name, *(f"{s.median:.2f} ({s.least:.2f} to {s.most:.2f})" if s else "" for s in spreads)])
+            rows.append([arm.name, *map(_text, spreads)])
     return report.table(["open to close, write() is 1", *(f"{ranks} ranks" for ranks in figures.ranks(group))], rows)
 
 
