@@ -123,14 +123,15 @@ uint32_t number_in(const Json& set, const char* name) {
   return set.contains(name) && set[name].is_number_unsigned() ? set[name].get<uint32_t>() : 0;
 }
 
-// The ranks of the newest set that can be read, from what `forebay ls --json` says; 0: there is no set.
-Result<uint32_t> ranks_of_newest(const std::string& text) {
+// The ranks of the newest set of a series that can be read, from what `forebay ls --json` says; 0: there is no set.
+Result<uint32_t> ranks_of_newest(const std::string& text, const std::string& series) {
   const Json document = Json::parse(text, nullptr, false);
   if (!document.is_object() || !document.contains("sets"))
     return fail(ErrorKind::internal, "'forebay ls' makes no sense");
   uint32_t ranks = 0;
   for (const Json& set : document["sets"])
-    if (const uint32_t number = number_in(set, "ranks")) ranks = number;
+    if (const uint32_t number = number_in(set, "ranks"); number != 0 && set.value("series", Json()) == Json(series))
+      ranks = number;
   return ranks;
 }
 
@@ -154,7 +155,7 @@ std::optional<uint32_t> ranks_of_coming(const std::string& text) {
 job::RunPlan::Restores restores(const RunOptions& options, const Commands& commands,
                                 const std::vector<std::string>& looks, bool is_last, const job::Nodes& nodes) {
   const auto coming = ranks_of_coming(looks[1]);
-  FOREBAY_TRY(uint32_t ranks, ranks_of_newest(looks[2]));
+  FOREBAY_TRY(uint32_t ranks, ranks_of_newest(looks[2], options.series));
   if (!coming && !is_last) return std::nullopt;
   if (coming && *coming != 0) ranks = *coming;
   std::vector<job::HelperCommand> errands;
@@ -215,7 +216,7 @@ Result<job::RunPlan> make_plan(const RunOptions& options) {
   if (!options.restart_args.empty())
     plan.looks = {{"'forebay settle'", of_job({"settle", "--json"}), true, static_cast<int>(ExitCode::left)},
                   {"'forebay status'", of_job({"status", "--json"}), true},
-                  {"'forebay ls'", commands.here({"ls", options.store, "--json", "--series", options.series})}};
+                  {"'forebay ls'", commands.here({"ls", options.store, "--json"})}};
   plan.restores = [options, commands](const std::vector<std::string>& looks, bool is_last, const job::Nodes& nodes) {
     return restores(options, commands, looks, is_last, nodes);
   };

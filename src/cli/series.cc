@@ -72,7 +72,8 @@ Result<std::vector<store::SetInfo>> all_or_series(const store::Store& store, con
                                                   const std::string& given) {
   FOREBAY_TRY(const std::string wanted, series_or(given, ""));
   if (wanted.empty()) return sets;
-  FOREBAY_CHECK(store::choose_series(sets, wanted, store.path()));
+  // That of the environment is a job's, which may have no set yet.
+  if (!given.empty()) FOREBAY_CHECK(store::choose_series(sets, wanted, store.path()));
   return store::of_series(sets, wanted);
 }
 

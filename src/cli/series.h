@@ -22,7 +22,7 @@ void declare_series(Syntax& syntax, std::string& series);
 Result<std::string> series_or(const std::string& given, const std::string& otherwise);
 
 // Those of `sets` that verbs without the name of a set work on: of the series that is given, or of $FOREBAY_SERIES,
-// else all. not_found if there are sets, but none of that series.
+// else all. not_found if there are sets, but none of the series that is given.
 Result<std::vector<store::SetInfo>> all_or_series(const store::Store& store, const std::vector<store::SetInfo>& sets,
                                                   const std::string& given);
 
