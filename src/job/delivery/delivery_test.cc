@@ -341,7 +341,8 @@ TEST_F(DeliveryTest, WhoWasGivenUpGetsNothingIntoAPublishedSet) {
   ASSERT_TRUE(publish_delivered(stage_, "set", "set"));
   EXPECT_FALSE((*file)->commit());
   EXPECT_FALSE((*file_here)->commit());
-  EXPECT_FALSE((*late_here)->create_file(row("d")));
+  const auto begun_later = (*late_here)->create_file(row("d"));
+  EXPECT_FALSE(begun_later && (*begun_later)->commit());
   EXPECT_THAT(names_in(stage_ + "/set"), testing::ElementsAre("c"));
 }
 
