@@ -235,7 +235,9 @@ TEST_P(MethodContract, WhatCouldNotSpillIsToldToAllAtTheClose) {
     Values values(own->rank(), 2, 0);
     ProcessGroup wrong = values.group;
     wrong.blocks[0].bytes = wrong.blocks[0].bytes.first(8);
-    if (own->rank() == 1) EXPECT_FALSE((*opened)->spill(wrong));
+    if (own->rank() == 1) {
+      EXPECT_FALSE((*opened)->spill(wrong));
+    }
     const auto closed = (*opened)->close({&values.group, 1});
     ASSERT_FALSE(closed);
     EXPECT_NE(closed.error().error.what.find("[rank 1]"), std::string::npos);
