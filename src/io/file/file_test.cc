@@ -424,6 +424,18 @@ TEST(GrowingFile, EveryCutLeavesTheStepsBeforeIt) {
   }
 }
 
+TEST(GrowingFile, ACutOfItsBeginningIsToldWhenItIsMended) {
+  const TempDir directory;
+  const std::string path = directory.file("cut.bp");
+  write_step(**GrowingFile::create(path), 1, 0);
+  const Bytes whole = read_file(path);
+  for (size_t size = 0; size < 1000; size += 13) {
+    write_file(path, std::span(whole).first(size));
+    const auto mended = GrowingFile::mend(path, kMemory);
+    ASSERT_TRUE(!mended || mended->steps == 0) << size;
+  }
+}
+
 // Every flipped bit is found, or is one that means nothing.
 TEST(GrowingFile, EveryFlipIsFoundOrMeansNothing) {
   const TempDir directory;

@@ -42,7 +42,10 @@ struct Found {
 class Salvager {
  public:
   Salvager(const ByteSource& source, uint64_t container_id, uint64_t begin, uint64_t max_bytes)
-      : rest_(source, begin), container_id_(container_id), begin_(begin), memory_left_(max_bytes) {}
+      : rest_(source, std::min(begin, source.size())),
+        container_id_(container_id),
+        begin_(begin),
+        memory_left_(max_bytes) {}
 
   Result<Salvage> run() {
     container::Remarks remarks, of_scan;  // the latter are about gaps, too, which are nothing strange here

@@ -76,19 +76,9 @@ class ContainerFile final : public OpenFile {
     Listing listing;
     Outcome<void> own = sub_->fill(groups, listing);
     if (own) own = spilled_;
-    const bool has_top = sharing_ && layout_.has_top_file;
-    if (is_first()) {
-      Listing for_top = has_top ? listing : Listing();
-      if (auto committed = sub_->commit(std::move(listing)); !committed) {
-        for_top = {};
-        if (own) own = std::move(committed);
-      }
-      if (has_top) {
-        Outcome<void> listed = commit_top(std::move(for_top));
-        if (own) own = std::move(listed);
-      }
-    }
-    return agree(*ranks_, own);
+    const Outcome<void> filled = agree(*ranks_, own);
+    const Outcome<void> committed = agree(*ranks_, is_first() ? commit(std::move(listing), filled.has_value()) : own);
+    return filled ? committed : filled;
   }
 
  private:
@@ -109,11 +99,22 @@ class ContainerFile final : public OpenFile {
     return {};
   }
 
-  Outcome<void> commit_top(Listing listing) {
+  // Of those that lead the ranks of a file. `is_whole`: all ranks have written what they had.
+  Outcome<void> commit(Listing listing, bool is_whole) {
+    const bool has_top = sharing_ && layout_.has_top_file;
+    Listing for_top = has_top ? listing : Listing();
+    Outcome<void> committed = sub_->commit(std::move(listing), is_whole);
+    if (!has_top) return committed;
+    if (!committed) for_top = {};
+    const Outcome<void> listed = commit_top(std::move(for_top), is_whole && committed);
+    return committed ? listed : committed;
+  }
+
+  Outcome<void> commit_top(Listing listing, bool is_whole) {
     listing.rename(subfile_name(path_, number_));
     Outcome<void> own = collect(*leaders_, listing);
     if (leaders_->rank() != 0) return own;
-    Outcome<void> committed = top_->commit(std::move(listing));
+    Outcome<void> committed = top_->commit(std::move(listing), is_whole && own);
     return own ? committed : own;
   }
 

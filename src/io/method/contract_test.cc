@@ -227,6 +227,20 @@ TEST_P(MethodContract, RanksReadBackWhatTheyWrote) {
   });
 }
 
+TEST_P(MethodContract, AFileIsReplacedByAWholeOneOnly) {
+  write_steps(3, {kWrite, kAppend});
+  on_ranks(2, [&](std::shared_ptr<Communicator> own, Method& method) {
+    auto opened = open(method, own, kWrite);
+    ASSERT_TRUE(opened);
+    Values values(own->rank(), 2, 0);
+    if (own->rank() == 1) values.group.blocks[0].bytes = values.group.blocks[0].bytes.first(8);
+    EXPECT_FALSE((*opened)->close({&values.group, 1}));
+  });
+  expect({{0, 0}, {0, 1}, {0, 2}, {1, 0}, {1, 1}, {1, 2}}, 3);
+  write_steps(2, {kWrite});
+  expect({{0, 0}, {0, 1}}, 2);
+}
+
 TEST_P(MethodContract, WhatCouldNotSpillIsToldToAllAtTheClose) {
   on_ranks(2, [&](std::shared_ptr<Communicator> own, Method& method) {
     if (method.traits().overflow != Overflow::spills) return;

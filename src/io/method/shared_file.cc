@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "io/method/agreement.h"
 #include "io/method/write_pieces.h"
+#include "store/files.h"
 
 namespace forebay::io {
 namespace {
@@ -24,6 +27,12 @@ Result<void> remove_unfinished(const std::string& path) {
   const Fd left(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (!left) return errno == ENOENT ? Result<void>{} : fail_errno(errno, "open", path);
   if (flock(left.get(), LOCK_EX | LOCK_NB) != 0)
+    return fail(ErrorKind::exists, "another program is writing this file", path, {},
+                "let it end, or write to another name");
+  // Another program may have put a new one there since it was opened.
+  struct stat locked{}, named{};
+  if (fstat(left.get(), &locked) != 0 || stat(path.c_str(), &named) != 0 || locked.st_ino != named.st_ino ||
+      locked.st_dev != named.st_dev)
     return fail(ErrorKind::exists, "another program is writing this file", path, {},
                 "let it end, or write to another name");
   if (unlink(path.c_str()) != 0 && errno != ENOENT) return fail_errno(errno, "unlink", path);
@@ -161,15 +170,21 @@ Outcome<void> SharedFile::fill(std::span<const ProcessGroup> groups, Listing& li
   return own ? collected : own;
 }
 
-Outcome<void> SharedFile::commit(Listing listing) {
+Outcome<void> SharedFile::commit(Listing listing, bool is_whole) {
   uint64_t end = std::max(end_, growing_->end());
   for (const ListedPart& part : listing.parts)
     if (listing.files[part.file].name.empty()) end = std::max(end, part.offset + part.bytes);
   FOREBAY_CHECK(growing_->commit(std::move(listing), end, settings_.is_durable));
   if (working_path_ == path_) return {};
+  if (!is_whole && access(path_.c_str(), F_OK) == 0) return {};
   if (rename(working_path_.c_str(), path_.c_str()) != 0)
     return std::unexpected(Failure(fail_errno(errno, "rename", path_).error()));
   working_path_ = path_;
+  if (!settings_.is_durable) return {};
+  // The directory of a file that lies beside others in NAME.dir may be new as well.
+  const std::filesystem::path directory = std::filesystem::absolute(path_).parent_path();
+  FOREBAY_CHECK(store::sync_directory(directory.string()));
+  FOREBAY_CHECK(store::sync_directory(directory.parent_path().string()));
   return {};
 }
 

@@ -43,8 +43,10 @@ class SharedFile {
   // process groups that were written, in the order of ranks. The outcome is this rank's own: others may have succeeded.
   Outcome<void> fill(std::span<const ProcessGroup> groups, Listing& listing);
 
-  // At rank 0: makes them visible, and, if the file is new, gives it its name.
-  Outcome<void> commit(Listing listing);
+  // At rank 0: makes them visible, and, if the file is new, gives it its name. If it is not whole, since a rank could
+  // not write what it had, it does not take the place of a file that is there: then it stays where it was written,
+  // complete with what the others wrote.
+  Outcome<void> commit(Listing listing, bool is_whole = true);
 
  private:
   SharedFile() = default;
