@@ -133,7 +133,7 @@ bool from_text(const char* bytes, uint64_t length, Places& places) {
   if (count > (length - sizeof head) / sizeof(uint64_t)) return false;
   places.code = static_cast<int>(head[0]);
   places.of_blocks.resize(count);
-  std::memcpy(places.of_blocks.data(), bytes + sizeof head, count * sizeof(uint64_t));
+  if (count > 0) std::memcpy(places.of_blocks.data(), bytes + sizeof head, count * sizeof(uint64_t));
   const uint64_t used = sizeof head + count * sizeof(uint64_t);
   places.why.assign(bytes + used, length - used);
   return true;
