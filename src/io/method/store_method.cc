@@ -94,12 +94,14 @@ class AgentTaker final : public Taker {
     return taker;
   }
 
+  // Unless sets may be skipped, the one before is durable when a file is opened: nothing that was written is left out.
   Outcome<void> make_room(Communicator& communicator) override {
-    if (communicator.size() == ranks_) return {};
-    return refuse(
-        Code::invalid_argument,
-        fmt::format("{} ranks open the file, and the first one was opened by {}", communicator.size(), ranks_),
-        "with the method FOREBAY in a job of Forebay all ranks open each file together");
+    if (communicator.size() != ranks_)
+      return refuse(
+          Code::invalid_argument,
+          fmt::format("{} ranks open the file, and the first one was opened by {}", communicator.size(), ranks_),
+          "with the method FOREBAY in a job of Forebay all ranks open each file together");
+    return agree(communicator, may_skip_ ? Outcome<void>() : wait_for_last());
   }
 
   Outcome<void> take(Communicator& communicator, const std::string& path, const ProcessGroup& group) override {
