@@ -6,22 +6,6 @@ namespace forebay::container {
 
 namespace {
 
-template <class Rows, class Field>
-Values column_of(const Rows& rows, Field field) {
-  Values values;
-  values.reserve(rows.size());
-  for (const auto& row : rows) values.push_back(static_cast<uint64_t>(field(row)));
-  return values;
-}
-
-template <class Rows, class Field>
-std::vector<std::string> texts_of(const Rows& rows, Field field) {
-  std::vector<std::string> texts;
-  texts.reserve(rows.size());
-  for (const auto& row : rows) texts.push_back(field(row));
-  return texts;
-}
-
 uint64_t pack(const DataType& type) {
   return static_cast<uint64_t>(type.kind) + 16 * static_cast<uint64_t>(type.order);
 }

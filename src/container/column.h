@@ -30,6 +30,23 @@ inline uint64_t unzigzag(uint64_t value) { return (value >> 1) ^ (0 - (value & 1
 void delta_encode(std::span<uint64_t> values);
 void delta_decode(std::span<uint64_t> values);
 
+// A number, or a text, of each row.
+template <class Rows, class Field>
+Values column_of(const Rows& rows, Field field) {
+  Values values;
+  values.reserve(rows.size());
+  for (const auto& row : rows) values.push_back(static_cast<uint64_t>(field(row)));
+  return values;
+}
+
+template <class Rows, class Field>
+std::vector<std::string> texts_of(const Rows& rows, Field field) {
+  std::vector<std::string> texts;
+  texts.reserve(rows.size());
+  for (const auto& row : rows) texts.push_back(field(row));
+  return texts;
+}
+
 // Builds one FlatBuffer of columns. An empty list is a column that is not there.
 class ColumnWriter {
  public:

@@ -15,13 +15,6 @@ constexpr uint64_t kHasStep = 1, kHasTime = 2;
 
 std::unexpected<Error> bad(const char* what) { return fail(ErrorKind::corrupt, std::string("list of parts: ") + what); }
 
-template <class Field>
-Values column_of(std::span<const PartEntry> parts, Field field) {
-  Values values;
-  for (const PartEntry& part : parts) values.push_back(field(part));
-  return values;
-}
-
 // What a reader takes for so many parts at most.
 uint64_t unfolded_bytes(uint64_t parts) { return parts * (sizeof(PartEntry) + 7 * (sizeof(uint64_t) + 1)); }
 

@@ -14,9 +14,9 @@ AttributeColumns put_attributes(ColumnWriter& out, const std::vector<const Attri
   AttributeColumns columns;
   columns.names = out.put(texts_of(attributes, [](const AttributeValue* a) { return a->name; }));
   columns.variables = out.put(texts_of(attributes, [](const AttributeValue* a) { return a->variable; }));
-  columns.types = out.put(values_of(attributes, [](const AttributeValue* a) { return a->type; }));
-  columns.counts = out.put(values_of(attributes, [](const AttributeValue* a) { return a->count; }));
-  columns.bytes = out.put(values_of(attributes, [](const AttributeValue* a) { return a->value.size(); }));
+  columns.types = out.put(column_of(attributes, [](const AttributeValue* a) { return a->type; }));
+  columns.counts = out.put(column_of(attributes, [](const AttributeValue* a) { return a->count; }));
+  columns.bytes = out.put(column_of(attributes, [](const AttributeValue* a) { return a->value.size(); }));
   columns.values = out.put_bytes(all);
   return columns;
 }

@@ -11,25 +11,11 @@
 
 namespace forebay::io {
 
+using container::column_of;
 using container::ColumnReader;
 using container::ColumnWriter;
+using container::texts_of;
 using container::Values;
-
-template <class Rows, class Field>
-Values values_of(const Rows& rows, Field field) {
-  Values values;
-  values.reserve(rows.size());
-  for (const auto& row : rows) values.push_back(static_cast<uint64_t>(field(row)));
-  return values;
-}
-
-template <class Rows, class Field>
-std::vector<std::string> texts_of(const Rows& rows, Field field) {
-  std::vector<std::string> texts;
-  texts.reserve(rows.size());
-  for (const auto& row : rows) texts.push_back(field(row));
-  return texts;
-}
 
 // Attributes as columns, which two tables have.
 struct AttributeColumns {

@@ -132,10 +132,10 @@ Result<Bytes> encode_description(const ProcessGroup& group) {
   const auto name = out.builder().CreateString(group.group);
   const auto time_index_name = out.builder().CreateString(group.time_index_name);
   const auto names = out.put(texts_of(blocks, [](const Block& b) { return b.name; }));
-  const auto types = out.put(values_of(blocks, [](const Block& b) { return b.type; }));
-  const auto flags = out.put(values_of(
+  const auto types = out.put(column_of(blocks, [](const Block& b) { return b.type; }));
+  const auto flags = out.put(column_of(
       blocks, [](const Block& b) { return (b.is_array ? kIsArray : 0) + (b.global_shape.empty() ? 0 : kIsGlobal); }));
-  const auto ranks = out.put(values_of(blocks, [](const Block& b) { return b.shape.size(); }));
+  const auto ranks = out.put(column_of(blocks, [](const Block& b) { return b.shape.size(); }));
   const auto numbers = out.put(columns.numbers), bytes = out.put(columns.bytes);
   const auto class_counts = out.put(columns.class_counts), classes = out.put(columns.classes);
   const auto breaks = out.put(columns.breaks), transforms = out.put(columns.transforms);

@@ -18,6 +18,7 @@
 #include "container/format.h"
 #include "io/file/salvage.h"
 #include "io/file/tail.h"
+#include "store/files.h"
 
 namespace forebay::io {
 namespace {
@@ -25,17 +26,6 @@ namespace {
 // A list that takes in earlier ones is not made larger than this, so that the memory for an append stays bounded.
 constexpr uint64_t kMostMergedBytes = 32 << 20;
 constexpr uint64_t kMostListMemory = uint64_t{2} << 30;
-
-Result<void> write_all(int fd, uint64_t offset, std::span<const std::byte> bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return fail_errno(errno, "write", path);
-    bytes = bytes.subspan(static_cast<size_t>(written));
-    offset += static_cast<uint64_t>(written);
-  }
-  return {};
-}
 
 Result<void> lock(int fd, const std::string& path) {
   if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return {};
@@ -121,14 +111,14 @@ struct GrowingFile::State {
                                              .last_hash = place.hash,
                                              .file_bytes = place.offset + place.bytes + container::kTrailerBytes,
                                              .features = container::kGrows});
-    FOREBAY_CHECK(write_all(fd, place.offset, record, path));
+    FOREBAY_CHECK(store::write_all(fd, place.offset, record, path));
     if (durable && ::fdatasync(fd) != 0) return fail_errno(errno, "fdatasync", path);
-    FOREBAY_CHECK(write_all(fd, place.offset + place.bytes, trailer, path));
+    FOREBAY_CHECK(store::write_all(fd, place.offset + place.bytes, trailer, path));
     if (durable && ::fdatasync(fd) != 0) return fail_errno(errno, "fdatasync", path);
     last = FoundList{place, next.meta};
     end = place.offset + place.bytes + container::kTrailerBytes;
     // A copy saves readers a search if the next step is never finished; nothing depends on it.
-    (void)write_all(fd, copies + container::kTrailerBytes * (next.meta.number % 2), trailer, path);
+    (void)store::write_all(fd, copies + container::kTrailerBytes * (next.meta.number % 2), trailer, path);
     return {};
   }
 
@@ -164,7 +154,7 @@ Result<std::unique_ptr<GrowingFile>> GrowingFile::create(const std::string& path
   state->fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (state->fd < 0) return fail_errno(errno, "create", path);
   FOREBAY_CHECK(lock(state->fd, path));
-  FOREBAY_CHECK(write_all(state->fd, 0, beginning.bytes, path));
+  FOREBAY_CHECK(store::write_all(state->fd, 0, beginning.bytes, path));
   state->container_id = beginning.part.container_id;
   state->copies = beginning.part.end;
   state->end = beginning.bytes.size();

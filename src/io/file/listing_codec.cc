@@ -68,27 +68,27 @@ class ListingWriter {
     const auto& groups = listing_.groups;
     const auto& variables = listing_.variables;
     put(&Table::add_file_names, texts_of(files, [](const ListedFile& f) { return f.name; }));
-    put(&Table::add_file_containers, values_of(files, [](const ListedFile& f) { return f.container_id; }));
+    put(&Table::add_file_containers, column_of(files, [](const ListedFile& f) { return f.container_id; }));
     put(&Table::add_group_names, texts_of(groups, [](const ListedGroup& g) { return g.name; }));
     put(&Table::add_group_time_indices, texts_of(groups, [](const ListedGroup& g) { return g.time_index_name; }));
     put(&Table::add_group_flags,
-        values_of(groups, [](const ListedGroup& g) { return g.fortran_order ? kFortran : 0; }));
+        column_of(groups, [](const ListedGroup& g) { return g.fortran_order ? kFortran : 0; }));
     put(&Table::add_variable_names, texts_of(variables, [](const ListedVariable& v) { return v.name; }));
-    put(&Table::add_variable_groups, values_of(variables, [](const ListedVariable& v) { return v.group; }));
-    put(&Table::add_variable_types, values_of(variables, [](const ListedVariable& v) { return v.type; }));
+    put(&Table::add_variable_groups, column_of(variables, [](const ListedVariable& v) { return v.group; }));
+    put(&Table::add_variable_types, column_of(variables, [](const ListedVariable& v) { return v.type; }));
     put(&Table::add_variable_flags,
-        values_of(variables, [](const ListedVariable& v) { return v.is_array ? kArray : 0; }));
+        column_of(variables, [](const ListedVariable& v) { return v.is_array ? kArray : 0; }));
     SharedTexts transforms;
     put(&Table::add_variable_transforms,
-        values_of(variables, [&](const ListedVariable& v) { return transforms.add(v.transform); }));
+        column_of(variables, [&](const ListedVariable& v) { return transforms.add(v.transform); }));
     put(&Table::add_transform_texts, transforms.texts);
   }
 
   void put_patterns() {
     const auto& patterns = listing_.patterns;
-    put(&Table::add_pattern_groups, values_of(patterns, [](const Pattern& p) { return p.group; }));
-    put(&Table::add_pattern_slots, values_of(patterns, [](const Pattern& p) { return p.slots.size(); }));
-    put(&Table::add_pattern_writes, values_of(patterns, [](const Pattern& p) { return p.writes.size(); }));
+    put(&Table::add_pattern_groups, column_of(patterns, [](const Pattern& p) { return p.group; }));
+    put(&Table::add_pattern_slots, column_of(patterns, [](const Pattern& p) { return p.slots.size(); }));
+    put(&Table::add_pattern_writes, column_of(patterns, [](const Pattern& p) { return p.writes.size(); }));
     Values slots, variables, write_slots;
     for (const Pattern& pattern : patterns) {
       for (const Pattern::Slot& slot : pattern.slots) slots.push_back(2 * uint64_t{slot.rank} + slot.is_global);
@@ -104,42 +104,42 @@ class ListingWriter {
 
   void put_parts() {
     const auto& parts = listing_.parts;
-    put(&Table::add_part_patterns, values_of(parts, [](const ListedPart& p) { return p.pattern; }));
-    put_deltas(&Table::add_part_ranks, values_of(parts, [](const ListedPart& p) { return p.rank; }));
-    put_deltas(&Table::add_part_steps, values_of(parts, [](const ListedPart& p) { return p.step; }));
-    put_deltas(&Table::add_part_time_indices, values_of(parts, [](const ListedPart& p) { return p.time_index; }));
-    put_deltas(&Table::add_part_files, values_of(parts, [](const ListedPart& p) { return p.file; }));
+    put(&Table::add_part_patterns, column_of(parts, [](const ListedPart& p) { return p.pattern; }));
+    put_deltas(&Table::add_part_ranks, column_of(parts, [](const ListedPart& p) { return p.rank; }));
+    put_deltas(&Table::add_part_steps, column_of(parts, [](const ListedPart& p) { return p.step; }));
+    put_deltas(&Table::add_part_time_indices, column_of(parts, [](const ListedPart& p) { return p.time_index; }));
+    put_deltas(&Table::add_part_files, column_of(parts, [](const ListedPart& p) { return p.file; }));
     uint64_t end = 0;
-    put(&Table::add_part_gaps, values_of(parts, [&](const ListedPart& p) {
+    put(&Table::add_part_gaps, column_of(parts, [&](const ListedPart& p) {
       const uint64_t gap = zigzag(p.offset - end);
       end = p.offset + p.bytes;
       return gap;
     }));
-    put_deltas(&Table::add_part_bytes, values_of(parts, [](const ListedPart& p) { return p.bytes; }));
-    put_deltas(&Table::add_part_index_bytes, values_of(parts, [](const ListedPart& p) { return p.index_bytes; }));
-    put(&Table::add_part_index_hashes, values_of(parts, [](const ListedPart& p) { return p.index_hash; }));
+    put_deltas(&Table::add_part_bytes, column_of(parts, [](const ListedPart& p) { return p.bytes; }));
+    put_deltas(&Table::add_part_index_bytes, column_of(parts, [](const ListedPart& p) { return p.index_bytes; }));
+    put(&Table::add_part_index_hashes, column_of(parts, [](const ListedPart& p) { return p.index_hash; }));
     put_deltas(&Table::add_places, place_column(listing_));
   }
 
   void put_characteristics() {
     const auto& rows = listing_.characteristics;
     using Row = StepCharacteristics;
-    put_deltas(&Table::add_summary_steps, values_of(rows, [](const Row& r) { return r.step; }));
-    put_deltas(&Table::add_summary_variables, values_of(rows, [](const Row& r) { return r.variable; }));
-    put(&Table::add_summary_blocks, values_of(rows, [](const Row& r) { return r.blocks; }));
-    put(&Table::add_counts, values_of(rows, [](const Row& r) { return r.values.count; }));
-    put(&Table::add_nans, values_of(rows, [](const Row& r) { return r.values.nans; }));
-    put(&Table::add_infinities, values_of(rows, [](const Row& r) { return r.values.infinities; }));
-    put(&Table::add_minima, values_of(rows, [](const Row& r) { return bits_of(r.values.min); }));
-    put(&Table::add_maxima, values_of(rows, [](const Row& r) { return bits_of(r.values.max); }));
-    put(&Table::add_sums, values_of(rows, [](const Row& r) { return bits_of(r.values.sum); }));
-    put(&Table::add_sums_of_squares, values_of(rows, [](const Row& r) { return bits_of(r.values.sum_of_squares); }));
+    put_deltas(&Table::add_summary_steps, column_of(rows, [](const Row& r) { return r.step; }));
+    put_deltas(&Table::add_summary_variables, column_of(rows, [](const Row& r) { return r.variable; }));
+    put(&Table::add_summary_blocks, column_of(rows, [](const Row& r) { return r.blocks; }));
+    put(&Table::add_counts, column_of(rows, [](const Row& r) { return r.values.count; }));
+    put(&Table::add_nans, column_of(rows, [](const Row& r) { return r.values.nans; }));
+    put(&Table::add_infinities, column_of(rows, [](const Row& r) { return r.values.infinities; }));
+    put(&Table::add_minima, column_of(rows, [](const Row& r) { return bits_of(r.values.min); }));
+    put(&Table::add_maxima, column_of(rows, [](const Row& r) { return bits_of(r.values.max); }));
+    put(&Table::add_sums, column_of(rows, [](const Row& r) { return bits_of(r.values.sum); }));
+    put(&Table::add_sums_of_squares, column_of(rows, [](const Row& r) { return bits_of(r.values.sum_of_squares); }));
   }
 
   AttributeColumns put_listed_attributes() {
     const auto& attributes = listing_.attributes;
-    put(&Table::add_attribute_groups, values_of(attributes, [](const ListedAttribute& a) { return a.group; }));
-    put(&Table::add_attribute_steps, values_of(attributes, [](const ListedAttribute& a) { return a.step; }));
+    put(&Table::add_attribute_groups, column_of(attributes, [](const ListedAttribute& a) { return a.group; }));
+    put(&Table::add_attribute_steps, column_of(attributes, [](const ListedAttribute& a) { return a.step; }));
     std::vector<const AttributeValue*> values;
     for (const ListedAttribute& attribute : attributes) values.push_back(&attribute.value);
     return put_attributes(out_, values);

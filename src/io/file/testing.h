@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "io/file/file_reader.h"
 #include "io/file/growing_file.h"
 #include "io/file/part.h"
 #include "io/group/process_group.h"
@@ -55,5 +56,16 @@ void write_part(int fd, uint64_t offset, const EncodedPart& part);
 void write_step(GrowingFile& file, uint32_t ranks, uint64_t step, bool large = false);
 
 Bytes bytes_of(const EncodedPart& part);
+
+inline constexpr uint64_t kMemory = 64 << 20;  // for what readers list
+
+// The reader of a file, which can be read; null, and a failure of the test, if it cannot.
+std::unique_ptr<FileReader> open_file(const std::string& path);
+
+// That the process group is what sample_group() makes.
+void expect_sample(const FileReader& reader, size_t number, uint32_t ranks, bool large = false);
+
+// That the file has the steps that write_step() writes, and nothing else.
+void expect_samples(const FileReader& reader, uint32_t ranks, uint64_t steps);
 
 }  // namespace forebay::io::testing

@@ -93,4 +93,52 @@ Bytes bytes_of(const EncodedPart& part) {
   return bytes;
 }
 
+std::unique_ptr<FileReader> open_file(const std::string& path) {
+  auto reader = FileReader::open(path, kMemory);
+  EXPECT_TRUE(reader) << (reader ? "" : reader.error().message());
+  return reader ? *std::move(reader) : nullptr;
+}
+
+void expect_sample(const FileReader& reader, size_t number, uint32_t ranks, bool large) {
+  const ListedPart& listed = reader.listing().parts[number];
+  const OwnedGroup sample = sample_group(listed.rank, ranks, listed.step, large);
+  const auto part = reader.open_part(number);
+  ASSERT_TRUE(part) << part.error().message();
+  const ProcessGroup& group = part->group();
+  EXPECT_EQ(group.group, "atoms");
+  EXPECT_EQ(group.time_index_name, "iter");
+  EXPECT_EQ(group.time_index, listed.step + 1);
+  ASSERT_EQ(group.blocks.size(), sample.group.blocks.size());
+  for (size_t i = 0; i < group.blocks.size(); ++i) {
+    const Block &read = group.blocks[i], &written = sample.group.blocks[i];
+    EXPECT_EQ(read.name, written.name);
+    EXPECT_EQ(read.type, written.type);
+    EXPECT_EQ(read.is_array, written.is_array);
+    EXPECT_EQ(read.shape, written.shape);
+    EXPECT_EQ(read.global_shape, written.global_shape);
+    EXPECT_EQ(read.offsets, written.offsets);
+    EXPECT_EQ(read.transform, written.transform);
+    EXPECT_EQ(read.histogram, written.histogram);
+    EXPECT_EQ(read.breaks, written.breaks);
+    EXPECT_EQ(read.characteristics, written.characteristics);
+    Bytes values(part->bytes(i));
+    const auto done = part->read(i, values);
+    ASSERT_TRUE(done) << done.error().message();
+    EXPECT_TRUE(std::ranges::equal(values, written.bytes)) << read.name;
+  }
+  ASSERT_EQ(group.attributes.size(), 2u);
+  EXPECT_EQ(as_text(group.attributes[0].value), "someone");
+  EXPECT_EQ(group.attributes[1].variable, "count");
+}
+
+void expect_samples(const FileReader& reader, uint32_t ranks, uint64_t steps) {
+  EXPECT_EQ(reader.steps(), steps);
+  ASSERT_EQ(reader.listing().parts.size(), ranks * steps);
+  for (size_t i = 0; i < reader.listing().parts.size(); ++i) {
+    EXPECT_EQ(reader.listing().parts[i].step, i / ranks);
+    EXPECT_EQ(reader.listing().parts[i].rank, i % ranks);
+    expect_sample(reader, i, ranks);
+  }
+}
+
 }  // namespace forebay::io::testing
