@@ -1,6 +1,7 @@
 #include "cli/groups_file.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -12,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "base/byte_source.h"
+#include "cli/common.h"
 #include "cli/json.h"
 #include "cli/table.h"
 #include "cli/text.h"
@@ -247,6 +249,15 @@ Result<std::unique_ptr<io::FileReader>> open_groups_file(const std::string& path
 bool is_file(const std::string& path) {
   struct stat status{};
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+Result<bool> names_file(const std::string& store_option, const std::vector<std::string>& operands) {
+  if (!store_option.empty() || operands.size() != 1) return false;
+  if (is_file(operands[0])) return true;
+  struct stat status{};
+  if (::stat(operands[0].c_str(), &status) == 0 || errno != ENOENT || !store_of_environment().empty()) return false;
+  return fail(ErrorKind::invalid_argument, "there is no such file, and no store is given in which it could be a set",
+              operands[0], {}, "use --store STORE, or set FOREBAY_STORE, if it is the name of a set");
 }
 
 Result<ExitCode> repair_groups_file(const std::string& path, uint64_t memory_bytes, const Console& console) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "cli/verb.h"
@@ -16,6 +17,10 @@ Result<std::unique_ptr<io::FileReader>> open_groups_file(const std::string& path
 
 // Whether `path` is a regular file.
 bool is_file(const std::string& path);
+
+// Whether a verb that takes `STORE NAME | FILE` was given a FILE. invalid_argument if its one operand is nothing that
+// is there, and no store is known in which it could be a set.
+Result<bool> names_file(const std::string& store_option, const std::vector<std::string>& operands);
 
 // Makes the whole process groups of an unfinished step visible, and tells how many there are: damaged if some are not
 // whole. Errors as of io::GrowingFile::mend().

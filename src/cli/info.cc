@@ -285,7 +285,8 @@ class Info final : public Verb {
   Result<ExitCode> run(const Console& console) override {
     engine::Resources resources = resources_.resolved();
     FOREBAY_TRY(resources.memory_bytes, engine::buffer_bytes(resources.memory_bytes));
-    if (store_.empty() && operands_.size() == 1 && is_file(operands_[0])) {
+    FOREBAY_TRY(const bool has_file, names_file(store_, operands_));
+    if (has_file) {
       FOREBAY_TRY(const auto groups_file, open_groups_file(operands_[0], resources.memory_bytes));
       if (groups_file) return show(*groups_file, console);
       FOREBAY_TRY(auto source, store::open_stored(operands_[0]));

@@ -45,7 +45,8 @@ class Repair final : public Verb {
   }
 
   Result<ExitCode> run(const Console& console) override {
-    if (store_.empty() && new_name_.empty() && operands_.size() == 1 && is_file(operands_[0]))
+    FOREBAY_TRY(const bool has_file, names_file(store_, operands_));
+    if (has_file && new_name_.empty())
       return repair_groups_file(operands_[0], resources_.resolved().memory_bytes, console);
     FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {1, 1, {"NAME"}}));
     FOREBAY_TRY(const auto store, store::Store::open_for_writing(operands.store));

@@ -25,7 +25,8 @@ class Hints(StoreTest):
                 self.assertIn("the name of a set is missing ('forebay ls STORE' lists the sets)", answer.err)
             elsewhere = self.run_error(USAGE, verb, self.store, *more, env={"FOREBAY_STORE": str(self.work / "other")})
             self.assertIn("the name of a set is missing", elsewhere.err)
-        self.assertIn("no store is given", self.run_error(USAGE, "info", "DD0008").err)
+        for verb in ("info", "repair"):
+            self.assertIn("there is no such file, and no store is given", self.run_error(USAGE, verb, "DD0008").err)
         self.assertIn("VARIABLE is missing", self.run_error(USAGE, "extract", "DD0008", "--store", self.store).err)
 
     def test_suggests_what_may_have_been_meant(self):
