@@ -1,77 +1,13 @@
 #include "job/wire/check.h"
 
-#include <string>
 #include <string_view>
 
 #include "base/catalogue.h"
-#include "base/layout.h"
+#include "job/wire/check_parts.h"
 #include "job/wire/messages.h"
 
 namespace forebay::job::wire {
 namespace {
-
-constexpr size_t kMaxComponent = 255;
-constexpr uint32_t kMaxMode = 07777;
-constexpr uint32_t kNobody = 0xffffffff;
-// What an entry of a list takes in a body at least: its offset, its table, and the lengths of its texts. Who lets many
-// entries share one text could make a small body large otherwise.
-constexpr size_t kEntryBytes = 16;
-
-using Text = flatbuffers::String;
-
-std::unexpected<Error> broken(std::string what) { return fail(ErrorKind::corrupt, std::move(what)); }
-
-std::string_view view(const Text* text) { return text == nullptr ? std::string_view() : text->string_view(); }
-
-bool is_component(std::string_view name) {
-  return name.size() <= kMaxComponent && is_safe_name(name) && name.find('/') == std::string_view::npos;
-}
-
-Result<void> check_set(const Text* name) {
-  if (!is_component(view(name))) return broken("a message with a set's name that is no name");
-  return {};
-}
-
-// Where a message may have none.
-Result<void> check_optional(const Text* name) { return view(name).empty() ? Result<void>() : check_set(name); }
-
-Result<void> check_name(const Text* name) {
-  if (!is_safe_name(view(name))) return broken("a message with a file's name that leads elsewhere");
-  return {};
-}
-
-Result<void> check_target(const Text* target) {
-  if (view(target).empty() || view(target).size() > kMaxPathBytes || view(target).find('\0') != std::string_view::npos)
-    return broken("a message with a link to nothing");
-  return {};
-}
-
-Result<void> check_attributes(uint32_t mode, uint32_t mtime_ns) {
-  if (mode > kMaxMode || mtime_ns >= 1'000'000'000) return broken("a message with impossible attributes of a file");
-  return {};
-}
-
-template <class Enum>
-Result<void> check_enum(Enum value, Enum most) {
-  if (value > most) return broken("a message with a value that nobody knows");
-  return {};
-}
-
-Result<void> check_error_kind(uint8_t kind) { return check_enum(static_cast<ErrorKind>(kind), ErrorKind::internal); }
-
-// Takes what lists hold from what the body can hold.
-class Budget {
- public:
-  explicit Budget(size_t size) : left_(size) {}
-  Result<void> take(size_t bytes) {
-    if (bytes > left_) return broken("a message in which entries of a list share their texts");
-    left_ -= bytes;
-    return {};
-  }
-
- private:
-  size_t left_;
-};
 
 Result<void> check_one(const File& file, Budget& budget) {
   FOREBAY_CHECK(budget.take(kEntryBytes + view(file.name()).size() + view(file.link_target()).size()));
@@ -92,6 +28,10 @@ Result<void> check_one(const Offer& offer, size_t size) {
     FOREBAY_CHECK(check_one(*file, budget));
     if (file->rank() < -1) return broken("a message with a rank below zero");
   }
+  FOREBAY_CHECK(check_policy(offer.policy()));
+  FOREBAY_CHECK(check_enum(offer.state(), SetState::cached));
+  FOREBAY_CHECK(check_optional(offer.stored_as()));
+  FOREBAY_CHECK(check_encodings(offer.encodings(), budget));
   return {};
 }
 
@@ -133,12 +73,7 @@ Result<void> check_one(const SetNews& news) {
   FOREBAY_CHECK(check_set(news.set()));
   FOREBAY_CHECK(check_optional(news.stored_as()));
   FOREBAY_CHECK(check_tally(news.tally()));
-  return check_enum(news.state(), SetState::failed);
-}
-
-Result<void> check_round(uint64_t round) {
-  if (round == 0) return broken("a message about a restart, or a rest, that is of no round");
-  return {};
+  return check_enum(news.state(), SetState::cached);
 }
 
 Result<void> check_one(const RestartReady& ready) {
@@ -214,7 +149,12 @@ Result<void> check(const Message& message, size_t size) {
     case Body::TargetSymlink:
       return check_one(*message.body_as_TargetSymlink());
     case Body::Begin:
+      FOREBAY_CHECK(check_policy(message.body_as_Begin()->policy()));
       return check_set(message.body_as_Begin()->set());
+    case Body::Restart:
+      return check_optional(message.body_as_Restart()->newest());
+    case Body::RestartRequest:
+      return check_optional(message.body_as_RestartRequest()->newest());
     case Body::Completed:
       return check_set(message.body_as_Completed()->set());
     case Body::Wait:
@@ -226,6 +166,7 @@ Result<void> check(const Message& message, size_t size) {
     case Body::NONE:
       return broken("a message without a body");
     default:
+      FOREBAY_CHECK(check_cache_message(message, size));
       return check_enum(message.body_type(), Body::MAX);
   }
 }
