@@ -105,7 +105,7 @@ TEST(Messages, ValuesAreKnown) {
   SetNewsT news;
   news.set = "s";
   EXPECT_TRUE(sent(news));
-  EXPECT_TRUE(refuses(news, [](SetNewsT& n) { n.state = static_cast<SetState>(6); }));
+  EXPECT_TRUE(refuses(news, [](SetNewsT& n) { n.state = static_cast<SetState>(7); }));
 }
 
 TEST(Messages, ATallyNamesAFewSets) {
