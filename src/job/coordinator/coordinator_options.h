@@ -3,10 +3,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "job/coordinator/backlog.h"
+#include "redundancy/scheme.h"
 #include "store/store.h"
 
 namespace forebay::job {
@@ -27,7 +29,14 @@ struct CoordinatorOptions {
   std::vector<std::string> lossy;                     // texts of the rules for loss, that all workers have
   std::string host;                                   // of this process
   uint64_t pid = 0;
-  store::Origin origin;  // of the sets that are drained; a restart is from sets of its series
+  // Caches that survive nodes (decision 0037). What the policy of a set says goes before all of these.
+  redundancy::Protection protection;   // none: sets are not protected between nodes
+  std::string failure_group = "node";  // the kind of failure group that no two members of a protection group may share,
+                                       // beside the node
+  uint32_t flush_every =
+      1;  // every so many sets one is drained to the store; 0: none but those whose policy asks for it
+  std::function<uint64_t()> numbers;  // of encodings: random ones of 64 bits; empty: the coordinator's own
+  store::Origin origin;               // of the sets that are drained; a restart is from sets of its series
 };
 
 }  // namespace forebay::job

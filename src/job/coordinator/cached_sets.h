@@ -1,0 +1,120 @@
+// What all caches hold together (decision 0037): the parts of sets that agents offer as cached, or as durable and still
+// in the stage, and what protects them; which of these sets a restart can be from, and which were refused. Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "job/coordinator/session.h"
+#include "job/wire/messages.h"
+
+namespace forebay::job {
+
+// Of one position of an encoding, at the agent that has it.
+struct HeldPosition {
+  uint64_t id = 0;  // of the encoding
+  uint32_t group = 0, position = 0;
+  bool is_encoded = false, is_sealed = false;
+  uint64_t data = 0, parity = 0;  // exposures
+};
+
+// What one agent has of a set.
+struct CachedPart {
+  SessionId session = 0;
+  std::string host, node, addresses, stage;
+  uint64_t exposure = 0;
+  uint64_t write = 0;                    // of this writing of the set; 0: not told
+  uint32_t total = 0;                    // ranks of the whole job
+  std::vector<uint32_t> ranks;           // that have completed the set here, in order
+  std::pair<int64_t, uint32_t> written;  // the newest of the files: seconds and nanoseconds
+  std::optional<int64_t> step;
+  uint64_t bytes = 0;
+  wire::SetState state = wire::SetState::incomplete;
+  std::string stored_as;
+  std::vector<HeldPosition> held;
+};
+
+// A protection group of an encoding: what its members have said when it was made, and who has their positions now.
+struct CachedGroup {
+  uint32_t losses = 0;
+  uint64_t chunk = 0;
+  struct Member {
+    std::string host;
+    uint64_t bytes = 0;
+    std::vector<uint32_t> ranks;
+    std::string holder;  // key of the agent that has this position, encoded; empty: it is lost
+    bool is_sealed = false;
+    uint64_t data = 0, parity = 0;  // exposures of the holder
+  };
+  std::vector<Member> members;
+};
+
+// A set of the caches: one writing of it, and one encoding, if it has any.
+struct CachedSet {
+  std::string name;
+  uint64_t write = 0;
+  uint64_t encoding = 0;  // 0: none, all ranks have it
+  std::optional<int64_t> step;
+  std::pair<int64_t, uint32_t> written;
+  uint32_t ranks = 0;  // that wrote it
+  uint64_t bytes = 0;
+  std::string stored_as;   // not empty: the store has it, too, under this name
+  bool is_sealed = false;  // somebody says so, or it needs no seal
+  size_t lost = 0;         // positions that nobody has
+  std::string wrong;       // why it cannot be brought whole; empty: it can
+};
+
+class CachedSets {
+ public:
+  // An agent's part: it takes the place of the one before of the same agent (`key`) and set. What encodings say is as
+  // wire/check.h wants it; those that contradict what others say of the same number are passed over.
+  void offered(const std::string& key, const std::string& set, CachedPart part,
+               const std::vector<std::unique_ptr<wire::EncodingT>>& encodings);
+  void withdrawn(const std::string& key, const std::string& set, uint64_t exposure);
+  void left(const std::string& key);
+  // It is in the store now.
+  void stored(const std::string& set, uint64_t write, const std::string& stored_as);
+
+  // Never offered again. `encoding` 0: all that is there under the name.
+  void quarantine(const std::string& set, uint64_t encoding, const std::string& reason);
+  // The reason; null if it is not.
+  const std::string* quarantined(const std::string& set, const CachedPart& part) const;
+
+  // All sets, oldest first (by step, then time). Of several encodings of one writing the one with the fewest losses.
+  // Those of which nothing can be said but that parts are there come with `wrong`.
+  std::vector<CachedSet> sets() const;
+  // As things are now; nothing if there is nothing of it left.
+  std::optional<CachedSet> find(const std::string& set, uint64_t write, uint64_t encoding) const;
+  // The groups of an encoding; empty if it is not known.
+  std::vector<CachedGroup> groups(const std::string& set, uint64_t encoding) const;
+  // By key, of that writing.
+  std::map<std::string, const CachedPart*> parts(const std::string& set, uint64_t write) const;
+
+  struct Quarantined {
+    std::string set, reason;
+    uint64_t encoding = 0;
+  };
+  const std::vector<Quarantined>& all_quarantined() const { return quarantined_; }
+
+ private:
+  struct Encoding {
+    uint32_t groups = 0;
+    std::map<uint32_t, CachedGroup> known;  // by group, without holders
+  };
+  struct Entry {
+    std::map<std::string, CachedPart> parts;  // by key
+    std::map<uint64_t, Encoding> encodings;
+  };
+  CachedSet describe(const std::string& name, const Entry& entry, uint64_t write, uint64_t encoding) const;
+  std::map<std::string, Entry> sets_;  // by name
+  std::vector<Quarantined> quarantined_;
+};
+
+}  // namespace forebay::job

@@ -1,0 +1,144 @@
+// One set on its way from complete to sealed (decision 0037):
+//   1. the nodes that have parts of it are placed into protection groups; where that leaves one without protection, the
+//      set is not protected at all, and says why;
+//   2. the encoding gets a number, and all agents are told to protect their parts (encoding);
+//   3. when all have done so, they are told to seal it (sealing); when all have, it is sealed.
+// Who fails, or is lost, while it is encoded ends that encoding: what there is of it is removed, and a new one, with
+// another number, is tried after a pause that grows, as soon as all parts are there again. From the first Seal on
+// nothing is taken back, since some agents may have sealed it: a member that is lost then is one of those that the
+// group survives. After the timeout, counted from the first attempt, the set is not protected. Pure.
+//
+// What there is to send is taken a slice at a time: of a set of many nodes it is much.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "job/coordinator/retry.h"
+#include "job/coordinator/session.h"
+#include "job/wire/messages.h"
+#include "redundancy/scheme.h"
+
+namespace forebay::job {
+
+// What an agent has of the set that is protected.
+struct ProtectedPart {
+  SessionId session = 0;
+  std::string host, node, addresses, stage;
+  std::vector<std::string> labels;  // of failure groups, KIND=LABEL: no two members of a group share any
+  uint64_t exposure = 0, bytes = 0;
+  std::vector<uint32_t> ranks;
+};
+
+class SetProtection {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  enum class Phase : uint8_t { pausing, encoding, sealing, over };
+
+  struct Tell {
+    SessionId to = 0;
+    std::variant<wire::ProtectT, wire::ProtectCancelT, wire::SealT> what;
+  };
+  struct Ended {
+    bool is_sealed = false;
+    std::string why;  // not sealed: the reason
+  };
+  // What is to be done after a call; what is to be sent, take() has.
+  struct Actions {
+    bool wants_parts = false;    // begin() is to be called, if all parts are there, or when they are
+    std::optional<Ended> ended;  // nothing else is to be called then but take() and what is const
+    LogLines log;
+  };
+  // For the status.
+  struct Row {
+    uint64_t id = 0;
+    uint32_t groups = 0;
+    size_t members = 0, encoded = 0, sealed = 0, lost = 0;
+    uint32_t attempts = 0;
+    uint64_t bytes = 0, sent_bytes = 0, cpu_us = 0;  // of the parts; what the members have told of this encoding
+    double seconds = 0;                              // of this encoding
+  };
+
+  SetProtection(std::string set, redundancy::Protection protection, std::chrono::milliseconds timeout)
+      : set_(std::move(set)), protection_(protection), timeout_(timeout) {}
+
+  // All parts of the set are there; they are no others until interrupt(). Phase pausing; nothing happens before the
+  // pause is over: then tick() wants them again. `number`: of the encoding, never used before, not 0.
+  Actions begin(std::vector<ProtectedPart> parts, uint64_t number, Time now);
+  // The encoding was made already, by another coordinator's order: all members have it, as their offers say, and it is
+  // but to be sealed by those that have not done so.
+  struct Encoded {
+    ProtectedPart part;
+    uint32_t group = 0, position = 0;
+    bool is_sealed = false;
+  };
+  Actions adopt(std::vector<Encoded> members, uint32_t groups, uint64_t number, Time now);
+
+  // Answers; those of an earlier encoding, and of who is no member, are passed over.
+  Actions encoded(SessionId agent, const wire::ProtectedT& answer, Time now);
+  Actions sealed(SessionId agent, const wire::SealedT& answer, Time now);
+  Actions left(SessionId agent, Time now);
+  // A part of the set was changed, or is gone. Not in phase sealing if only the agent is lost: left() is for that.
+  Actions interrupt(const std::string& why, Time now);
+  Actions tick(Time now);
+  // Nobody wants the set protected any more.
+  void cancel();
+
+  // What is to be sent next, at most so many messages.
+  std::vector<Tell> take(size_t most);
+  bool has_messages() const;
+
+  const std::string& set() const { return set_; }
+  const redundancy::Protection& protection() const { return protection_; }
+  Phase phase() const { return phase_; }
+  uint64_t id() const { return id_; }  // of the encoding under way, or the last one
+  Row row(Time now) const;
+  std::string who_is_waited_for() const;  // hosts, some of them
+
+ private:
+  struct Member {
+    ProtectedPart part;
+    uint32_t group = 0, position = 0;
+    bool is_encoded = false, is_sealed = false, is_lost = false;
+  };
+  struct Group {
+    std::vector<uint32_t> members;  // indices, by position
+    uint64_t chunk = 0;
+    uint32_t lost = 0;
+  };
+
+  void fail(const std::string& why, Time now, Actions& actions);
+  void end(Ended ended, Actions& actions);
+  void place(Actions& actions);
+  void send_to_all();
+  void go_on(Time now, Actions& actions);
+  wire::ProtectT order(const Member& member) const;
+  Member* member_of(SessionId agent);
+
+  std::string set_;
+  redundancy::Protection protection_;
+  std::chrono::milliseconds timeout_;
+  Phase phase_ = Phase::pausing;
+  std::optional<Time> since_;  // the first attempt
+  Time encoding_since_{}, encoded_at_{};
+  uint32_t attempts_ = 0;
+  Retry retry_;
+  uint64_t id_ = 0;
+  std::vector<Member> members_;
+  std::vector<Group> groups_;
+  std::map<SessionId, uint32_t> by_session_;
+  size_t encoded_ = 0, sealed_ = 0, lost_ = 0;
+  uint64_t sent_bytes_ = 0, cpu_us_ = 0;
+  std::deque<std::pair<SessionId, uint64_t>> cancels_;  // to be sent first
+  size_t told_ = 0;                                     // members that were sent the order of this phase
+};
+
+}  // namespace forebay::job
