@@ -116,6 +116,8 @@ Result<void> check_cache_message(const Message& message, size_t size) {
       return check_one(*message.body_as_Repair(), budget);
     case Body::Repaired:
       return check_round(message.body_as_Repaired()->number());
+    case Body::RecordRequest:
+      return check_enum(message.body_as_RecordRequest()->part(), RecordPart::whole);
     case Body::RestartInPlace:
       return check_one(*message.body_as_RestartInPlace());
     case Body::Reject:
