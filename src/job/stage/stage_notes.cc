@@ -64,13 +64,6 @@ Result<void> write_note(const std::string& stage, const std::string& set, const 
   return store::write_text(directory, file, text);
 }
 
-// Nothing if it is not there.
-Result<void> bin(const std::string& stage, const std::string& path) {
-  const std::string to = bin_path(stage) + "/" + store::random_token();
-  if (::rename(path.c_str(), to.c_str()) == 0 || errno == ENOENT) return {};
-  return fail_errno(errno, "rename", path);
-}
-
 Result<std::vector<std::string>> names_if_there(const std::string& path) {
   auto names = store::names_in(path);
   if (!names && names.error().kind == ErrorKind::not_found) return std::vector<std::string>();
@@ -154,16 +147,22 @@ std::optional<Outcome> read_outcome(const std::string& stage, const std::string&
   return outcome ? std::optional(std::move(*outcome)) : std::nullopt;
 }
 
+Result<void> put_into_bin(const std::string& stage, const std::string& path) {
+  const std::string to = bin_path(stage) + "/" + store::random_token();
+  if (::rename(path.c_str(), to.c_str()) == 0 || errno == ENOENT) return {};
+  return fail_errno(errno, "rename", path);
+}
+
 Result<void> discard_files(const std::string& stage, const std::string& set, const std::string& own_marker) {
-  if (!own_marker.empty()) FOREBAY_CHECK(bin(stage, stage + "/" + own_marker));
-  FOREBAY_CHECK(bin(stage, stage + "/" + set));
+  if (!own_marker.empty()) FOREBAY_CHECK(put_into_bin(stage, stage + "/" + own_marker));
+  FOREBAY_CHECK(put_into_bin(stage, stage + "/" + set));
   FOREBAY_TRY(const auto ranks, marked_ranks(stage, set));
   for (const uint32_t rank : ranks) remove_marker(stage, set, rank);
-  return bin(stage, notes_path(stage, set) + "/" + kBeginFile);
+  return put_into_bin(stage, notes_path(stage, set) + "/" + kBeginFile);
 }
 
 Result<void> discard_notes(const std::string& stage, const std::string& set) {
-  return bin(stage, notes_path(stage, set));
+  return put_into_bin(stage, notes_path(stage, set));
 }
 
 Result<void> empty_bin(const std::string& stage) {

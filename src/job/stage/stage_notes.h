@@ -51,6 +51,8 @@ std::optional<Outcome> read_outcome(const std::string& stage, const std::string&
 Result<void> discard_files(const std::string& stage, const std::string& set, const std::string& own_marker);
 Result<void> discard_notes(const std::string& stage, const std::string& set);
 Result<void> empty_bin(const std::string& stage);
+// Takes a file or directory of the stage's file system out of sight. Fine if it is not there.
+Result<void> put_into_bin(const std::string& stage, const std::string& path);
 
 // The ranks whose markers are there.
 Result<std::vector<uint32_t>> marked_ranks(const std::string& stage, const std::string& set);
