@@ -74,14 +74,14 @@ Result<std::vector<uint64_t>> sums_of(const Geometry& geometry, unsigned member,
   std::vector<uint64_t> sums;
   sums.reserve(piece_count(geometry, member, parity));
   Buffer buffer(kPieceBytes);
-  FOREBAY_CHECK(for_each_piece(geometry, member, parity,
-                               [&](unsigned, uint64_t, const Geometry::Range& range) -> Result<void> {
-                                 if (stop.stop_requested()) return fail(ErrorKind::cancelled, "it is not wanted any more");
-                                 const auto bytes = buffer.span().first(range.length);
-                                 FOREBAY_CHECK(part.read(range, bytes));
-                                 sums.push_back(crc64(bytes));
-                                 return {};
-                               }));
+  const auto add = [&](unsigned, uint64_t, const Geometry::Range& range) -> Result<void> {
+    if (stop.stop_requested()) return fail(ErrorKind::cancelled, "it is not wanted any more");
+    const auto bytes = buffer.span().first(range.length);
+    FOREBAY_CHECK(part.read(range, bytes));
+    sums.push_back(crc64(bytes));
+    return {};
+  };
+  FOREBAY_CHECK(for_each_piece(geometry, member, parity, add));
   return sums;
 }
 
