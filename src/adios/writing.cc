@@ -95,6 +95,7 @@ struct Times {
 
 Outcome<void> write_times(const FileHandle& file, const std::string& path) {
   const Times mine{file.open_seconds, file.write_seconds, file.writes};
+  file.group->announce(0);  // at ranks that have announced nothing: then all have, before they talk to each other
   io::Communicator& ranks = file.group->communicator();
   FOREBAY_TRY(const std::vector<Bytes> all, ranks.gather(std::as_bytes(std::span(&mine, 1)), 0));
   if (ranks.rank() != 0) return {};
@@ -128,6 +129,7 @@ int adios_open(int64_t* fd, const char* group_name, const char* name, const char
 int adios_group_size(int64_t fd_p, uint64_t data_size, uint64_t* total_size) {
   return guarded([&]() -> Nothing {
     FOREBAY_TRY(FileHandle* const file, Program::instance().file(fd_p));
+    file->group->announce(data_size);
     if (total_size) *total_size = file->group->total_size(data_size);
     return {};
   });

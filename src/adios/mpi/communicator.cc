@@ -2,8 +2,13 @@
 
 #ifndef _NOMPI
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <string>
+#include <thread>
 #include <utility>
+
+#include <sched.h>
 #endif
 
 namespace forebay::adios {
@@ -20,6 +25,7 @@ namespace {
 
 constexpr int kTag = 1;
 constexpr uint64_t kPiece = uint64_t{1} << 30;  // MPI counts with int
+constexpr uint64_t kFew = uint64_t{4} << 10;    // MPI sends so much before somebody asks for it
 
 Result<void> checked(int code, const char* call) {
   if (code == MPI_SUCCESS) return {};
@@ -27,6 +33,33 @@ Result<void> checked(int code, const char* call) {
   int length = 0;
   MPI_Error_string(code, words, &length);
   return fail(ErrorKind::disconnected, std::string(call) + ": " + words);
+}
+
+// A rank that waits long leaves its processor to those that it waits for, or to the program's other threads: MPI itself
+// polls without a pause. It wakes up late by a part of the time that it has waited, and by a millisecond at most.
+class Patience {
+ public:
+  void pause() {
+    using namespace std::chrono;
+    const auto waited = steady_clock::now() - start_;
+    if (waited < milliseconds(10))
+      sched_yield();
+    else
+      std::this_thread::sleep_for(std::min<steady_clock::duration>(waited / 32, milliseconds(1)));
+  }
+
+ private:
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+// Waits for `request`, which a call began that returned `code`.
+Result<void> finish(int code, MPI_Request& request, const char* call) {
+  FOREBAY_CHECK(checked(code, call));
+  Patience patience;
+  for (int is_done = 0;; patience.pause()) {
+    FOREBAY_CHECK(checked(MPI_Test(&request, &is_done, MPI_STATUS_IGNORE), call));
+    if (is_done) return {};
+  }
 }
 
 // Calls `transfer(bytes, count)` for the pieces of `bytes`.
@@ -38,6 +71,57 @@ Result<void> in_pieces(std::span<Byte> bytes, const Transfer& transfer) {
   }
   return {};
 }
+
+// MPI may write into what a scan is made of for as long as it is not done.
+class MpiScan final : public io::PendingScan {
+ public:
+  static Result<std::unique_ptr<io::PendingScan>> begin(MPI_Comm comm, uint64_t mine, bool is_first) {
+    std::unique_ptr<MpiScan> scan(new MpiScan);
+    scan->numbers_->mine = mine;
+    const int code =
+        MPI_Iexscan(&scan->numbers_->mine, &scan->numbers_->before, 1, MPI_UINT64_T, MPI_SUM, comm, &scan->request_);
+    FOREBAY_CHECK(checked(code, "MPI_Iexscan"));
+    scan->is_first_ = is_first;
+    return scan;
+  }
+  ~MpiScan() override {
+    if (!is_done_) (void)numbers_.release();
+  }
+
+  Result<std::optional<uint64_t>> wait_for(std::chrono::microseconds patience) override {
+    FOREBAY_CHECK(wait_until(std::chrono::steady_clock::now() + patience));
+    if (!is_done_) return std::nullopt;
+    return before();
+  }
+
+  Result<uint64_t> wait() override {
+    FOREBAY_CHECK(wait_until(std::chrono::steady_clock::time_point::max()));
+    return before();
+  }
+
+ private:
+  struct Numbers {
+    uint64_t mine = 0, before = 0;
+  };
+  MpiScan() = default;
+  uint64_t before() const { return is_first_ ? 0 : numbers_->before; }  // what the first gets is undefined
+
+  Result<void> wait_until(std::chrono::steady_clock::time_point end) {
+    Patience patience;
+    while (!is_done_) {
+      int is_done = 0;
+      FOREBAY_CHECK(checked(MPI_Test(&request_, &is_done, MPI_STATUS_IGNORE), "MPI_Iexscan"));
+      is_done_ = is_done != 0;
+      if (is_done_ || std::chrono::steady_clock::now() >= end) break;
+      patience.pause();
+    }
+    return {};
+  }
+
+  std::unique_ptr<Numbers> numbers_ = std::make_unique<Numbers>();
+  MPI_Request request_ = MPI_REQUEST_NULL;
+  bool is_done_ = false, is_first_ = false;
+};
 
 class MpiRanks final : public io::Communicator {
  public:
@@ -55,10 +139,14 @@ class MpiRanks final : public io::Communicator {
   uint32_t rank() const override { return static_cast<uint32_t>(rank_); }
   uint32_t size() const override { return static_cast<uint32_t>(size_); }
 
+  // The length is waited for with patience. Whoever got it is there: the bytes pass without a pause. Few bytes are sent
+  // whether or not he is there.
   Result<void> send(std::span<const std::byte> message, uint32_t to) override {
     uint64_t length = message.size();
     const int other = static_cast<int>(to);
-    FOREBAY_CHECK(checked(MPI_Send(&length, 1, MPI_UINT64_T, other, kTag, comm_), "MPI_Send"));
+    MPI_Request request;
+    const auto begin = length > kFew ? MPI_Issend : MPI_Isend;
+    FOREBAY_CHECK(finish(begin(&length, 1, MPI_UINT64_T, other, kTag, comm_, &request), request, "MPI_Isend"));
     return in_pieces(message, [&](const std::byte* data, int count) {
       return checked(MPI_Send(const_cast<std::byte*>(data), count, MPI_BYTE, other, kTag, comm_), "MPI_Send");
     });
@@ -67,7 +155,9 @@ class MpiRanks final : public io::Communicator {
   Result<Bytes> receive(uint32_t from) override {
     uint64_t length = 0;
     const int other = static_cast<int>(from);
-    FOREBAY_CHECK(checked(MPI_Recv(&length, 1, MPI_UINT64_T, other, kTag, comm_, MPI_STATUS_IGNORE), "MPI_Recv"));
+    MPI_Request request;
+    const int code = MPI_Irecv(&length, 1, MPI_UINT64_T, other, kTag, comm_, &request);
+    FOREBAY_CHECK(finish(code, request, "MPI_Irecv"));
     Bytes message(length);
     FOREBAY_CHECK(in_pieces(std::span(message), [&](std::byte* data, int count) {
       return checked(MPI_Recv(data, count, MPI_BYTE, other, kTag, comm_, MPI_STATUS_IGNORE), "MPI_Recv");
@@ -76,11 +166,22 @@ class MpiRanks final : public io::Communicator {
   }
 
   Result<void> broadcast(Bytes& bytes, uint32_t root) override {
-    uint64_t length = bytes.size();
+    // A short message goes with its length.
+    struct {
+      uint64_t length = 0;
+      std::array<std::byte, 504> bytes{};
+    } start;
     const int from = static_cast<int>(root);
-    FOREBAY_CHECK(checked(MPI_Bcast(&length, 1, MPI_UINT64_T, from, comm_), "MPI_Bcast"));
-    bytes.resize(length);
-    return in_pieces(std::span(bytes), [&](std::byte* data, int count) {
+    if (rank() == root) {
+      start.length = bytes.size();
+      std::copy_n(bytes.begin(), std::min(bytes.size(), start.bytes.size()), start.bytes.begin());
+    }
+    MPI_Request request;
+    FOREBAY_CHECK(finish(MPI_Ibcast(&start, sizeof start, MPI_BYTE, from, comm_, &request), request, "MPI_Ibcast"));
+    bytes.resize(start.length);
+    const uint64_t short_bytes = std::min(bytes.size(), start.bytes.size());
+    std::copy_n(start.bytes.begin(), short_bytes, bytes.begin());
+    return in_pieces(std::span(bytes).subspan(short_bytes), [&](std::byte* data, int count) {
       return checked(MPI_Bcast(data, count, MPI_BYTE, from, comm_), "MPI_Bcast");
     });
   }
@@ -91,8 +192,9 @@ class MpiRanks final : public io::Communicator {
     const bool is_root = rank() == root;
     std::vector<uint64_t> lengths(is_root ? size() : 1);
     const int to = static_cast<int>(root);
-    FOREBAY_CHECK(
-        checked(MPI_Gather(&length, 1, MPI_UINT64_T, lengths.data(), 1, MPI_UINT64_T, to, comm_), "MPI_Gather"));
+    MPI_Request request;
+    const int code = MPI_Igather(&length, 1, MPI_UINT64_T, lengths.data(), 1, MPI_UINT64_T, to, comm_, &request);
+    FOREBAY_CHECK(finish(code, request, "MPI_Igather"));
     std::vector<Bytes> all(is_root ? size() : 0);
     if (!is_root) {
       FOREBAY_CHECK(in_pieces(mine, [&](const std::byte* data, int count) {
@@ -115,19 +217,27 @@ class MpiRanks final : public io::Communicator {
   }
 
   Result<uint64_t> exclusive_scan(uint64_t mine) override {
-    uint64_t before = 0;
-    FOREBAY_CHECK(checked(MPI_Exscan(&mine, &before, 1, MPI_UINT64_T, MPI_SUM, comm_), "MPI_Exscan"));
-    return rank_ == 0 ? 0 : before;  // what rank 0 gets is undefined
+    FOREBAY_TRY(const auto scan, begin_exclusive_scan(mine));
+    return scan->wait();
+  }
+
+  Result<std::unique_ptr<io::PendingScan>> begin_exclusive_scan(uint64_t mine) override {
+    return MpiScan::begin(comm_, mine, rank_ == 0);
   }
 
   Result<uint64_t> all_reduce(uint64_t mine, io::Reduction reduction) override {
     const MPI_Op op = reduction == io::Reduction::min ? MPI_MIN : reduction == io::Reduction::max ? MPI_MAX : MPI_SUM;
     uint64_t value = 0;
-    FOREBAY_CHECK(checked(MPI_Allreduce(&mine, &value, 1, MPI_UINT64_T, op, comm_), "MPI_Allreduce"));
+    MPI_Request request;
+    const int code = MPI_Iallreduce(&mine, &value, 1, MPI_UINT64_T, op, comm_, &request);
+    FOREBAY_CHECK(finish(code, request, "MPI_Iallreduce"));
     return value;
   }
 
-  Result<void> barrier() override { return checked(MPI_Barrier(comm_), "MPI_Barrier"); }
+  Result<void> barrier() override {
+    MPI_Request request;
+    return finish(MPI_Ibarrier(comm_, &request), request, "MPI_Ibarrier");
+  }
 
   Result<std::unique_ptr<io::Communicator>> split(uint32_t colour, uint32_t key) override {
     MPI_Comm part = MPI_COMM_NULL;

@@ -57,8 +57,12 @@ class EncodedPart {
 };
 
 // The most bytes that a process group takes in which a program has announced so many blocks, with so many bytes of
-// values, names, transforms and attributes together. Between parts there may be gaps of any length, so that a slot
-// need not be filled.
-uint64_t part_bound(uint64_t payload_bytes, uint64_t blocks, uint64_t other_bytes);
+// values, `dimensions` of all blocks together, and so many of names, transforms, histograms and attributes. Between
+// parts there may be gaps of any length, so that a slot need not be filled.
+uint64_t part_bound(uint64_t payload_bytes, uint64_t blocks, uint64_t dimensions, uint64_t other_bytes);
+
+// About the bytes of a process group with so many of values and names, on the large side. To be written in several,
+// each but the last one with `piece_bytes` of values or more.
+uint64_t slot_estimate(uint64_t payload_bytes, uint64_t blocks, uint64_t other_bytes, uint64_t piece_bytes);
 
 }  // namespace forebay::io

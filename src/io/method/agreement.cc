@@ -42,6 +42,21 @@ Failure decode_failure(std::span<const std::byte> bytes) {
 
 }  // namespace
 
+// A byte that says which it is, then the bytes or the failure.
+Outcome<Bytes> tell(Communicator& communicator, const Outcome<Bytes>& of_root, uint32_t root) {
+  Bytes message;
+  if (communicator.rank() == root) {
+    const Bytes& content = of_root ? *of_root : encode_failure(of_root.error());
+    message.push_back(std::byte{of_root.has_value()});
+    message.insert(message.end(), content.begin(), content.end());
+  }
+  FOREBAY_CHECK(communicator.broadcast(message, root));
+  const bool is_failure = message.empty() || message[0] == std::byte{0};
+  if (!message.empty()) message.erase(message.begin());
+  if (is_failure) return std::unexpected(decode_failure(message));
+  return message;
+}
+
 Outcome<void> tell_failure(Communicator& communicator, const Outcome<void>& of_root, uint32_t root) {
   Bytes message;
   if (communicator.rank() == root && !of_root) message = encode_failure(of_root.error());

@@ -30,6 +30,18 @@ uint64_t reduced(uint64_t a, uint64_t b, Reduction reduction) {
   return a + b;
 }
 
+// All of the work is done when it is waited for.
+class LateScan final : public PendingScan {
+ public:
+  LateScan(Communicator& ranks, uint64_t mine) : ranks_(ranks), mine_(mine) {}
+  Result<std::optional<uint64_t>> wait_for(std::chrono::microseconds) override { return std::nullopt; }
+  Result<uint64_t> wait() override { return ranks_.exclusive_scan(mine_); }
+
+ private:
+  Communicator& ranks_;
+  const uint64_t mine_;
+};
+
 class SingleProcess final : public Communicator {
  public:
   uint32_t rank() const override { return 0; }
@@ -83,6 +95,10 @@ Result<uint64_t> Communicator::exclusive_scan(uint64_t mine) {
   }
   if (rank() + 1 < size()) FOREBAY_CHECK(send(packed(before + mine), rank() + 1));
   return before;
+}
+
+Result<std::unique_ptr<PendingScan>> Communicator::begin_exclusive_scan(uint64_t mine) {
+  return std::make_unique<LateScan>(*this, mine);
 }
 
 Result<uint64_t> Communicator::all_reduce(uint64_t mine, Reduction reduction) {

@@ -1,8 +1,10 @@
 // The ranks that write together, without MPI.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,6 +14,18 @@
 namespace forebay::io {
 
 enum class Reduction : uint8_t { min, max, sum };
+
+// A sum over all lower ranks that comes together while the ranks do other things. May be destroyed before it is there.
+class PendingScan {
+ public:
+  virtual ~PendingScan() = default;
+
+  // The sum, or nothing if it is not there within `patience`; it may take until wait().
+  virtual Result<std::optional<uint64_t>> wait_for(std::chrono::microseconds patience) = 0;
+
+  // Collective: the sum.
+  virtual Result<uint64_t> wait() = 0;
+};
 
 // A group of processes (or of threads in a test), numbered from 0. What is marked collective must be called by all of
 // them, in the same order; whoever calls waits as long as the operation needs him to. One thread of a process uses it
@@ -40,6 +54,10 @@ class Communicator {
 
   // Collective: the sum of the values of all lower ranks.
   virtual Result<uint64_t> exclusive_scan(uint64_t mine);
+
+  // The same, of which the first half is not collective: a rank may begin it whenever it likes, with other operations
+  // between this and wait(). One at a time. The communicator must outlive what is returned.
+  virtual Result<std::unique_ptr<PendingScan>> begin_exclusive_scan(uint64_t mine);
 
   // Collective: the value of all ranks together, at all ranks. Values must be below 2^63: MPICH takes larger ones for
   // negative.

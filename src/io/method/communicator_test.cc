@@ -54,6 +54,29 @@ TEST(Communicator, ScanAndReductions) {
   });
 }
 
+TEST(Communicator, AScanMayBeBegunByOneRankAfterTheOther) {
+  on_ranks(3, [](Communicator& comm) {
+    for (uint64_t round = 1; round < 3; ++round) {
+      std::unique_ptr<PendingScan> scan;
+      for (uint32_t turn = 0; turn < comm.size(); ++turn) {  // the last rank begins
+        const bool is_mine = comm.rank() == comm.size() - 1 - turn;
+        if (is_mine) {
+          auto begun = comm.begin_exclusive_scan(round * (comm.rank() + 1));
+          ASSERT_TRUE(begun);
+          scan = std::move(*begun);
+          const auto sum = scan->wait_for(std::chrono::microseconds(0));
+          ASSERT_TRUE(sum);
+          EXPECT_EQ(sum->has_value(), comm.rank() == 0);  // nobody before it has begun
+        }
+        ASSERT_TRUE(comm.barrier());
+      }
+      const uint64_t expected = round * comm.rank() * (comm.rank() + 1) / 2;
+      EXPECT_EQ(*scan->wait_for(std::chrono::microseconds(0)), expected);
+      EXPECT_EQ(*scan->wait(), expected);
+    }
+  });
+}
+
 TEST(Communicator, SplitOrdersByKey) {
   on_ranks(6, [](Communicator& comm) {
     auto part = comm.split(comm.rank() % 2, 10 - comm.rank());
@@ -70,6 +93,23 @@ TEST(Communicator, ARankThatIsGoneIsNoHang) {
     const auto message = comm.receive(1);
     ASSERT_FALSE(message);
     EXPECT_EQ(message.error().kind, ErrorKind::disconnected);
+  });
+}
+
+TEST(Agreement, TheRootTellsWhatItHasOrWhyNot) {
+  on_ranks(3, [](Communicator& comm) {
+    for (const bool works : {true, false}) {
+      Outcome<Bytes> mine = Bytes();
+      if (comm.rank() == 1 && works) mine = Bytes(700, std::byte{7});
+      if (comm.rank() == 1 && !works) mine = refuse(Code::write, "no room");
+      const Outcome<Bytes> told = tell(comm, mine, 1);
+      ASSERT_EQ(told.has_value(), works);
+      if (works) {
+        EXPECT_EQ(*told, Bytes(700, std::byte{7}));
+      } else {
+        EXPECT_EQ(told.error().error.what, "no room");
+      }
+    }
   });
 }
 

@@ -61,10 +61,14 @@ class ContainerFile final : public OpenFile {
     return agree(*ranks_, opened ? Outcome<void>{} : std::unexpected(opened.error()));
   }
 
+  void announce(uint64_t bytes) override { sub_->announce(bytes); }
+  uint64_t room() override { return has_joined(group_) ? 0 : sub_->room(); }
+
   Outcome<void> spill(const ProcessGroup& group) override {
     if (has_joined(group_))
       return refuse(Code::buffer_overflow, "a group with joined arrays must fit into the buffer", "raise its limit");
     Outcome<void> spilled = sub_->spill(as_this_rank_says_it(group));
+    if (spilled) has_said_attributes_ = true;
     if (spilled_ && !spilled) spilled_ = spilled;
     return spilled;
   }
@@ -72,11 +76,11 @@ class ContainerFile final : public OpenFile {
   Outcome<void> close(std::span<ProcessGroup> groups) override {
     FOREBAY_CHECK(join_blocks(*ranks_, group_, groups));
     for (ProcessGroup& group : groups)
-      if (!is_first()) group.attributes.clear();
+      if (!says_attributes()) group.attributes.clear();
     Listing listing;
     Outcome<void> own = sub_->fill(groups, listing);
     if (own) own = spilled_;
-    const Outcome<void> filled = agree(*ranks_, own);
+    const Outcome<void> filled = agree_on_rest(own, listing);
     const Outcome<void> committed = agree(*ranks_, is_first() ? commit(std::move(listing), filled.has_value()) : own);
     return filled ? committed : filled;
   }
@@ -97,6 +101,18 @@ class ContainerFile final : public OpenFile {
     FOREBAY_CHECK(ranks_->broadcast(message, 0));
     std::memcpy(&standing_, message.data(), std::min(message.size(), sizeof standing_));
     return {};
+  }
+
+  // One reduction as long as all is well, and nothing is left.
+  Outcome<void> agree_on_rest(Outcome<void>& own, Listing& listing) {
+    constexpr uint64_t kFailure = uint64_t{1} << 32;
+    FOREBAY_TRY(const uint64_t sum, ranks_->all_reduce((own ? 0 : kFailure) + sub_->has_left(), Reduction::sum));
+    if (sum == 0) return {};
+    if (sum % kFailure > 0) {
+      Outcome<void> behind = sub_->fill_behind_slots(listing);
+      if (own) own = std::move(behind);
+    }
+    return agree(*ranks_, own);
   }
 
   // Of those that lead the ranks of a file. `is_whole`: all ranks have written what they had.
@@ -121,8 +137,10 @@ class ContainerFile final : public OpenFile {
   // Of those that share the file: it makes steps visible, and says what the attributes are, which are the same at all.
   bool is_first() const { return sharing_ ? sharing_->rank() == 0 : ranks_->rank() == 0; }
 
+  bool says_attributes() const { return is_first() && !has_said_attributes_; }
+
   ProcessGroup as_this_rank_says_it(ProcessGroup group) const {
-    if (!is_first()) group.attributes.clear();
+    if (!says_attributes()) group.attributes.clear();
     return group;
   }
 
@@ -135,7 +153,8 @@ class ContainerFile final : public OpenFile {
   std::unique_ptr<SharedFile> top_;  // at rank 0, with subfiles
   std::unique_ptr<SharedFile> sub_;  // that this rank writes into
   Standing standing_;
-  Outcome<void> spilled_;  // the first failure, which the close tells to all
+  bool has_said_attributes_ = false;  // of this step, in a process group that is written
+  Outcome<void> spilled_;             // the first failure, which the close tells to all
 };
 
 // A file that is read by the ranks that wrote it.

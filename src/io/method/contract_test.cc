@@ -2,11 +2,13 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <thread>
 
 #include <gtest/gtest.h>
 
 #include "io/file/file_reader.h"
+#include "io/file/growing_file.h"
 #include "io/method/registry.h"
 
 namespace forebay::io {
@@ -269,6 +271,64 @@ TEST_P(MethodContract, WhatSpillsIsFoundAfterTheClose) {
     ASSERT_TRUE(own->barrier());
     if (own->rank() == 0) expect({{0, 0}, {0, 0}, {0, 1}, {0, 1}}, 2);
   });
+}
+
+// Rank 1 announces less than it has, rank 2 much more, rank 3 nothing.
+TEST_P(MethodContract, WhatIsAnnouncedMayBeWrong) {
+  for (const OpenMode mode : {kWrite, kAppend})
+    on_ranks(4, [&](std::shared_ptr<Communicator> own, Method& method) {
+      auto opened = open(method, own, mode);
+      ASSERT_TRUE(opened);
+      const uint32_t rank = own->rank();
+      if (rank < 3) (*opened)->announce(rank == 0 ? 40000 : rank == 1 ? 100 : 1 << 20);
+      if (rank < 3) (*opened)->announce(5);  // the first one counts
+      ASSERT_TRUE(own->barrier());
+      Values values(rank, 4, (*opened)->standing().steps);
+      const uint64_t room = (*opened)->room();
+      if (rank == 0 && room > 0) {
+        EXPECT_GE(room, 40000u);
+        ASSERT_TRUE((*opened)->spill(values.group));
+      }
+      const auto closed = (*opened)->close({&values.group, 1});
+      ASSERT_TRUE(closed) << closed.error().error.message();
+    });
+  auto reader = FileReader::open(file(), kMemory);
+  ASSERT_TRUE(reader) << reader.error().message();
+  std::map<std::pair<uint64_t, uint32_t>, int> found;
+  for (size_t at = 0; at < (*reader)->listing().parts.size(); ++at) {
+    const auto part = (*reader)->open_part(at);
+    ASSERT_TRUE(part) << part.error().message();
+    const ListedPart& listed = (*reader)->listing().parts[at];
+    ++found[{listed.step, listed.rank}];
+    std::vector<double> read(1000);
+    ASSERT_TRUE(part->read(0, std::as_writable_bytes(std::span(read))));
+    EXPECT_EQ(read, Values(listed.rank, 4, listed.step).numbers);
+  }
+  EXPECT_EQ(found.size(), 8u);
+}
+
+// Two ranks have written into their slots and are gone before they close.
+TEST_P(MethodContract, WhatWasWrittenBeforeACrashIsMended) {
+  write_steps(2, {kWrite});
+  bool is_shared = true;
+  on_ranks(2, [&](std::shared_ptr<Communicator> own, Method& method) {
+    auto opened = open(method, own, kAppend);
+    ASSERT_TRUE(opened);
+    (*opened)->announce(100000);
+    ASSERT_TRUE(own->barrier());
+    Values values(own->rank(), 2, 1);
+    if (own->rank() == 0) is_shared = !fs::exists(file() + ".dir");
+    ASSERT_GT((*opened)->room(), 0u);
+    ASSERT_TRUE((*opened)->spill(values.group));
+    ASSERT_TRUE(own->barrier());
+  });
+  expect({{0, 0}, {0, 1}}, 2);
+  if (!is_shared) return;
+  const auto mended = GrowingFile::mend(file(), kMemory);
+  ASSERT_TRUE(mended) << mended.error().message();
+  EXPECT_EQ(mended->found, 2u);
+  EXPECT_EQ(mended->incomplete, 0u);
+  expect({{0, 0}, {0, 1}, {1, 0}, {1, 1}}, 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, MethodContract,

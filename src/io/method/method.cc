@@ -6,6 +6,10 @@ Outcome<void> OpenFile::write(const ProcessGroup&, const Block&) {
   return refuse(Code::unspecified, "this method does not take blocks early", {}, {}, ErrorKind::internal);
 }
 
+void OpenFile::announce(uint64_t) {}
+
+uint64_t OpenFile::room() { return 0; }
+
 Outcome<void> OpenFile::spill(const ProcessGroup&) {
   return refuse(Code::buffer_overflow, "this method writes nothing before the close");
 }

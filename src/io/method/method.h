@@ -67,7 +67,15 @@ class OpenFile {
   // bytes are the program's and may change as soon as this returns.
   virtual Outcome<void> write(const ProcessGroup& head, const Block& block);
 
-  // Of methods that spill: a process group that is one of several of this rank in this step. Not collective. It is
+  // Not collective. What this rank is about to write before the close, in bytes of the file, roughly: room for it may
+  // be set aside. Of several announcements the first counts.
+  virtual void announce(uint64_t bytes);
+
+  // How many bytes of the file spill() may take now. Not collective, but may wait a moment for what other ranks
+  // announce.
+  virtual uint64_t room();
+
+  // Of methods that have room: a process group that is one of several of this rank in this step. Not collective. It is
   // found again after a close only.
   virtual Outcome<void> spill(const ProcessGroup& group);
 

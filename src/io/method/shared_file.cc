@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <utility>
@@ -19,6 +20,9 @@ namespace forebay::io {
 namespace {
 
 constexpr std::string_view kUnfinished = ".part";
+
+// Ranks announce what they write at about the same time, or else they had better not wait for each other.
+constexpr std::chrono::milliseconds kPatience{50};
 
 uint64_t aligned(uint64_t bytes, uint64_t alignment) { return (bytes + alignment - 1) / alignment * alignment; }
 
@@ -56,24 +60,17 @@ Outcome<std::unique_ptr<SharedFile>> SharedFile::open(const std::string& path, O
   file->settings_ = settings;
   file->path_ = path;
   Communicator& ranks = *file->communicator_;
-  Outcome<void> begun;
-  if (ranks.rank() == 0)
+  Outcome<Bytes> begun;
+  if (ranks.rank() == 0) {
     if (const Result<void> result = file->begin(mode); !result) {
       begun = std::unexpected(Failure(result.error()));
       if (result.error().kind == ErrorKind::not_found && mode == OpenMode::update)
         begun.error().code = Code::file_not_found;
+    } else {
+      begun = file->beginning();
     }
-  FOREBAY_CHECK(tell_failure(ranks, begun, 0));
-  Bytes message;
-  if (ranks.rank() == 0) {
-    const Beginning beginning{file->growing_->container_id(), file->growing_->end(), file->growing_->steps(),
-                              file->growing_->last_time_index()};
-    const auto bytes = std::as_bytes(std::span(&beginning, 1));
-    message.assign(bytes.begin(), bytes.end());
-    const auto name = as_bytes(file->working_path_);
-    message.insert(message.end(), name.begin(), name.end());
   }
-  FOREBAY_CHECK(ranks.broadcast(message, 0));
+  FOREBAY_TRY(const Bytes message, tell(ranks, begun, 0));
   Beginning beginning;
   if (message.size() < sizeof beginning) return refuse(Code::unspecified, "rank 0 did not say how the file begins");
   std::memcpy(&beginning, message.data(), sizeof beginning);
@@ -82,8 +79,21 @@ Outcome<std::unique_ptr<SharedFile>> SharedFile::open(const std::string& path, O
   file->salt_ = beginning.end;
   file->standing_ = {beginning.steps, static_cast<uint32_t>(beginning.last_time_index)};
   file->working_path_ = as_text(std::span(message).subspan(sizeof beginning));
+  if (ranks.size() == 1) {  // all of the file is its slot
+    file->slot_bytes_ = UINT64_MAX;
+    file->take_slot(0);
+  }
   file->opened_ = file->open_here();
   return file;
+}
+
+Bytes SharedFile::beginning() const {
+  const Beginning beginning{growing_->container_id(), growing_->end(), growing_->steps(), growing_->last_time_index()};
+  const auto bytes = std::as_bytes(std::span(&beginning, 1));
+  Bytes message(bytes.begin(), bytes.end());
+  const auto name = as_bytes(working_path_);
+  message.insert(message.end(), name.begin(), name.end());
+  return message;
 }
 
 Result<void> SharedFile::begin(OpenMode mode) {
@@ -130,27 +140,62 @@ Outcome<std::vector<EncodedPart>> SharedFile::encode(std::span<const ProcessGrou
   return parts;
 }
 
-Outcome<void> SharedFile::write(std::span<EncodedPart> parts, uint64_t offset) {
+void SharedFile::announce(uint64_t bytes) {
+  if (communicator_->size() == 1 || slots_ || !announced_) return;
+  slot_bytes_ = aligned(bytes, settings_.alignment);
+  auto begun = communicator_->begin_exclusive_scan(slot_bytes_);
+  if (begun)
+    slots_ = std::move(*begun);
+  else
+    announced_ = std::unexpected(begun.error());
+}
+
+void SharedFile::take_slot(uint64_t before) {
+  next_ = aligned(end_, settings_.alignment) + before;
+  slot_end_ = slot_bytes_ > UINT64_MAX - next_ ? UINT64_MAX : next_ + slot_bytes_;
+}
+
+uint64_t SharedFile::room() {
+  if (slot_end_ == 0 && slots_) {
+    const auto before = slots_->wait_for(std::exchange(has_waited_, true) ? std::chrono::milliseconds(0) : kPatience);
+    if (before && *before) take_slot(**before);
+  }
+  return slot_end_ - next_;
+}
+
+Outcome<void> SharedFile::write(std::span<EncodedPart> parts) {
+  if (parts.empty()) return {};
   FOREBAY_CHECK(opened_);
   std::vector<std::span<const std::byte>> pieces;
   for (EncodedPart& part : parts) pieces.insert(pieces.end(), part.pieces().begin(), part.pieces().end());
-  FOREBAY_CHECK(write_pieces(fd_, pieces, offset, working_path_));
-  if (settings_.is_durable && fdatasync(fd_) != 0)
-    return std::unexpected(Failure(fail_errno(errno, "fsync", working_path_).error()));
+  FOREBAY_CHECK(write_pieces(fd_, pieces, next_, working_path_));
   for (EncodedPart& part : parts) {
-    part.listing().shift(offset);
-    offset += part.bytes();
+    part.listing().shift(next_);
+    next_ += part.bytes();
   }
   return {};
+}
+
+Outcome<void> SharedFile::sync() const {
+  if (!settings_.is_durable || !opened_ || fdatasync(fd_) == 0) return {};
+  return std::unexpected(Failure(fail_errno(errno, "fsync", working_path_).error()));
 }
 
 Outcome<void> SharedFile::spill(const ProcessGroup& group) {
   uint64_t bytes = 0;
   FOREBAY_TRY(std::vector<EncodedPart> parts, encode({&group, 1}, bytes));
-  const uint64_t offset = aligned(end_, settings_.alignment);
-  FOREBAY_CHECK(write(parts, offset));
-  end_ = offset + bytes;
+  if (bytes > room())
+    return refuse(Code::buffer_overflow, "a process group does not fit into what is left of its slot", {},
+                  working_path_, ErrorKind::internal);
+  FOREBAY_CHECK(write(parts));
   spilled_.merge(std::move(parts.front().listing()));
+  return {};
+}
+
+Outcome<void> SharedFile::write_and_list(std::span<EncodedPart> parts, Listing& listing) {
+  FOREBAY_CHECK(write(parts));
+  FOREBAY_CHECK(sync());
+  for (EncodedPart& part : parts) listing.merge(std::move(part.listing()));
   return {};
 }
 
@@ -160,18 +205,38 @@ Outcome<void> SharedFile::fill(std::span<const ProcessGroup> groups, Listing& li
   Outcome<void> own;
   Outcome<std::vector<EncodedPart>> parts = encode(groups, bytes);
   if (!parts) own = std::unexpected(parts.error());
-  const uint64_t begin = aligned(end_, settings_.alignment);
-  FOREBAY_TRY(const uint64_t before, communicator_->exclusive_scan(own ? aligned(bytes, settings_.alignment) : 0));
-  if (own && bytes > 0) own = write(*parts, begin + before);
+  if (communicator_->size() > 1) {
+    announce(own ? bytes : 0);
+    FOREBAY_CHECK(announced_);
+    FOREBAY_TRY(const uint64_t before, slots_->wait());
+    if (slot_end_ == 0) take_slot(before);
+  }
   listing = std::exchange(spilled_, {});
-  if (own)
-    for (EncodedPart& part : *parts) listing.merge(std::move(part.listing()));
+  if (own && bytes > slot_end_ - next_)
+    left_ = std::move(*parts);
+  else if (own)
+    own = write_and_list(*parts, listing);
   Outcome<void> collected = collect(*communicator_, listing);
   return own ? collected : own;
 }
 
+// Where ranks did not fill their slots, nothing is kept free behind the last byte that was written.
+Outcome<void> SharedFile::fill_behind_slots(Listing& listing) {
+  uint64_t bytes = 0;
+  for (const EncodedPart& part : left_) bytes += part.bytes();
+  FOREBAY_TRY(const uint64_t end, communicator_->all_reduce(next_, Reduction::max));
+  FOREBAY_TRY(const uint64_t before, communicator_->exclusive_scan(aligned(bytes, settings_.alignment)));
+  next_ = aligned(end, settings_.alignment) + before;
+  Listing more;
+  std::vector<EncodedPart> parts = std::exchange(left_, {});
+  const Outcome<void> own = write_and_list(parts, more);
+  const Outcome<void> collected = collect(*communicator_, more);
+  listing.merge(std::move(more));
+  return own ? collected : own;
+}
+
 Outcome<void> SharedFile::commit(Listing listing, bool is_whole) {
-  uint64_t end = std::max(end_, growing_->end());
+  uint64_t end = growing_->end();
   for (const ListedPart& part : listing.parts)
     if (listing.files[part.file].name.empty()) end = std::max(end, part.offset + part.bytes);
   FOREBAY_CHECK(growing_->commit(std::move(listing), end, settings_.is_durable));

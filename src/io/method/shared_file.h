@@ -36,12 +36,28 @@ class SharedFile {
   const Standing& standing() const { return standing_; }
   const std::string& path() const { return path_; }
 
-  // Not collective; of a file with one rank. Writes a process group at once, which the next commit() makes visible.
+  // Not collective. Sets so many bytes aside for this rank, behind those of the ranks before it: its slot. Only the
+  // first call counts; without any the slot is what fill() needs.
+  void announce(uint64_t bytes);
+
+  // Not collective. How much spill() may still write: of a file with one rank all there is, else what is left of the
+  // slot. The first call waits a moment for ranks that have not announced theirs; until they have, there is none.
+  uint64_t room();
+
+  // Not collective. Writes a process group at once, which the next commit() makes visible. The part must fit into the
+  // room.
   Outcome<void> spill(const ProcessGroup& group);
 
-  // Collective. Writes the process groups of this rank where no other writes. At rank 0 `listing` becomes that of all
-  // process groups that were written, in the order of ranks. The outcome is this rank's own: others may have succeeded.
+  // Collective. Writes the process groups of this rank into its slot, and all of them or none: they are left if they do
+  // not fit. At rank 0 `listing` becomes that of all process groups that were written, in the order of ranks. The
+  // outcome is this rank's own: others may have succeeded.
   Outcome<void> fill(std::span<const ProcessGroup> groups, Listing& listing);
+
+  // Whether process groups are left. Their bytes are needed still.
+  bool has_left() const { return !left_.empty(); }
+
+  // Collective, to be called if any rank has. Writes them behind all slots, and adds them to `listing` of rank 0.
+  Outcome<void> fill_behind_slots(Listing& listing);
 
   // At rank 0: makes them visible, and, if the file is new, gives it its name. If it is not whole, since a rank could
   // not write what it had, it does not take the place of a file that is there: then it stays where it was written,
@@ -51,9 +67,13 @@ class SharedFile {
  private:
   SharedFile() = default;
   Result<void> begin(OpenMode mode);
+  Bytes beginning() const;
   Result<void> open_here();
   Outcome<std::vector<EncodedPart>> encode(std::span<const ProcessGroup> groups, uint64_t& bytes);
-  Outcome<void> write(std::span<EncodedPart> parts, uint64_t offset);
+  void take_slot(uint64_t before);
+  Outcome<void> write(std::span<EncodedPart> parts);
+  Outcome<void> write_and_list(std::span<EncodedPart> parts, Listing& listing);
+  Outcome<void> sync() const;
 
   std::shared_ptr<Communicator> communicator_;
   FillSettings settings_;
@@ -62,9 +82,16 @@ class SharedFile {
   Fd own_;                                // elsewhere
   int fd_ = -1;
   Result<void> opened_;
-  uint64_t container_id_ = 0, end_ = 0, salt_ = 0;
+  uint64_t container_id_ = 0, salt_ = 0;
+  uint64_t end_ = 0;                    // of the file when it was opened: here the slots begin
+  Result<void> announced_;              // why slots cannot be found, if they cannot
+  std::unique_ptr<PendingScan> slots_;  // of what the ranks before this one announced
+  uint64_t slot_bytes_ = 0;
+  uint64_t next_ = 0, slot_end_ = 0;  // where this rank writes next, and up to where: nowhere before it has its slot
+  bool has_waited_ = false;
   Standing standing_;
   Listing spilled_;
+  std::vector<EncodedPart> left_;
 };
 
 // Collective: at rank 0 `listing` becomes that of all ranks together, in their order, merged on the way up a tree;

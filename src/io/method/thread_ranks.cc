@@ -15,12 +15,54 @@ namespace {
 
 // What the threads of one communicator share.
 struct Exchange {
-  explicit Exchange(uint32_t ranks) : gone(ranks, false) {}
+  explicit Exchange(uint32_t ranks) : gone(ranks, false), scanned(ranks) {}
 
   std::mutex mutex;
   std::condition_variable changed;
   std::map<std::pair<uint32_t, uint32_t>, std::deque<Bytes>> messages;  // by sender and receiver
   std::vector<bool> gone;
+  std::vector<std::vector<uint64_t>> scanned;  // by rank: what it gave to the first scan that it began, the second, ...
+};
+
+class ThreadScan final : public PendingScan {
+ public:
+  ThreadScan(std::shared_ptr<Exchange> exchange, uint32_t rank, size_t number)
+      : exchange_(std::move(exchange)), rank_(rank), number_(number) {}
+
+  Result<std::optional<uint64_t>> wait_for(std::chrono::microseconds patience) override {
+    std::unique_lock lock(exchange_->mutex);
+    if (!exchange_->changed.wait_for(lock, patience, [&] { return is_there(); })) return std::nullopt;
+    return sum();
+  }
+
+  Result<uint64_t> wait() override {
+    std::unique_lock lock(exchange_->mutex);
+    exchange_->changed.wait(lock, [&] { return is_there() || is_somebody_gone(); });
+    if (!is_there()) return fail(ErrorKind::disconnected, "a rank is gone");
+    return sum();
+  }
+
+ private:
+  bool has(uint32_t rank) const { return exchange_->scanned[rank].size() > number_; }
+  bool is_there() const {
+    for (uint32_t rank = 0; rank < rank_; ++rank)
+      if (!has(rank)) return false;
+    return true;
+  }
+  bool is_somebody_gone() const {
+    for (uint32_t rank = 0; rank < rank_; ++rank)
+      if (!has(rank) && exchange_->gone[rank]) return true;
+    return false;
+  }
+  uint64_t sum() const {
+    uint64_t sum = 0;
+    for (uint32_t rank = 0; rank < rank_; ++rank) sum += exchange_->scanned[rank][number_];
+    return sum;
+  }
+
+  const std::shared_ptr<Exchange> exchange_;
+  const uint32_t rank_;
+  const size_t number_;
 };
 
 class ThreadRank final : public Communicator {
@@ -51,6 +93,13 @@ class ThreadRank final : public Communicator {
     Bytes message = std::move(queue.front());
     queue.pop_front();
     return message;
+  }
+
+  Result<std::unique_ptr<PendingScan>> begin_exclusive_scan(uint64_t mine) override {
+    const std::lock_guard lock(exchange_->mutex);
+    exchange_->scanned[rank_].push_back(mine);
+    exchange_->changed.notify_all();
+    return std::make_unique<ThreadScan>(exchange_, rank_, exchange_->scanned[rank_].size() - 1);
   }
 
   // Rank 0 makes what the ranks of each colour share, and tells each where it is.

@@ -4,7 +4,11 @@
 #include <cstring>
 #include <utility>
 
+#include <unistd.h>
+
+#include "base/layout.h"
 #include "base/shape.h"
+#include "io/file/part.h"
 #include "io/group/attribute_value.h"
 #include "io/method/joined.h"
 #include "io/session/copy.h"
@@ -19,6 +23,11 @@ constexpr uint64_t kGroupOverhead = 640;
 // than a copy.
 constexpr uint64_t kDirectBytes = uint64_t{4} << 20;
 
+// What is buffered goes out when it is so much, or this part of what went out before, whatever is more: while it is in
+// the cache, and in few process groups.
+constexpr uint64_t kStagedBytes = uint64_t{4} << 20;
+constexpr uint64_t kStagedPart = 8;
+
 bool every_method(const Group& group, bool (*is)(const Traits&)) {
   return std::ranges::all_of(group.methods, [&](const ChosenMethod& method) { return is(method.traits); });
 }
@@ -26,6 +35,25 @@ bool every_method(const Group& group, bool (*is)(const Traits&)) {
 bool discards(const Traits& traits) { return traits.discards; }
 bool buffers_nothing(const Traits& traits) { return traits.discards || traits.wants_early; }
 bool spills(const Traits& traits) { return buffers_nothing(traits) || traits.overflow == Overflow::spills; }
+
+// No rank can write much more than it has.
+uint64_t total_memory() {
+  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+bool has_transforms(const GroupDefinition& group) {
+  return std::ranges::any_of(group.variables, [](const VariableDefinition& variable) {
+    return !variable.transform.empty() && variable.transform != "none" && variable.transform != "identity";
+  });
+}
+
+uint64_t bytes_of_texts(const GroupDefinition& group) {
+  uint64_t bytes = 0;
+  for (const VariableDefinition& variable : group.variables) bytes += variable.name.size() + variable.path.size();
+  for (const AttributeDefinition& attribute : group.attributes)
+    bytes += attribute.name.size() + attribute.path.size() + attribute.value.size();
+  return bytes;
+}
 
 AttributeValue value_of(const AttributeDefinition& attribute) {
   return {attribute.full_name(), attribute.type, attribute.count, attribute.value, attribute.variable};
@@ -88,12 +116,17 @@ void OpenGroup::begin_step(bool continues) {
 }
 
 uint64_t OpenGroup::total_size(uint64_t bytes) const {
-  uint64_t total = bytes + kGroupOverhead;
-  for (const VariableDefinition& variable : group_->definition.variables)
-    total += kBlockOverhead + variable.name.size() + variable.path.size();
-  for (const AttributeDefinition& attribute : group_->definition.attributes)
-    total += attribute.name.size() + attribute.path.size() + attribute.value.size();
-  return total;
+  return bytes + kGroupOverhead + kBlockOverhead * group_->definition.variables.size() +
+         bytes_of_texts(group_->definition);
+}
+
+// Where all ranks may do so: what they talk about next, when the file is closed, must be the same at those that
+// announce nothing. What a transform leaves is not known before.
+void OpenGroup::announce(uint64_t bytes) {
+  const GroupDefinition& group = group_->definition;
+  if (files_.size() != 1 || wish_.mode == OpenMode::read || has_joined(group) || has_transforms(group)) return;
+  files_[0]->announce(slot_estimate(std::min(bytes, total_memory()), group.variables.size(), bytes_of_texts(group),
+                                    std::min(kDirectBytes, kStagedBytes)));
 }
 
 std::string OpenGroup::stored_name(size_t variable) const {
@@ -144,7 +177,8 @@ uint64_t OpenGroup::buffered_bytes() const {
 
 bool OpenGroup::fits(uint64_t cost) const {
   if (!wish_.buffer_limit) return true;
-  const uint64_t held = buffered_bytes();
+  // Whether a write is refused must not depend on when other ranks announce what they write.
+  const uint64_t held = buffered_bytes() + (every_method(*group_, spills) ? 0 : gone_out_bytes_);
   return held <= *wish_.buffer_limit && cost <= *wish_.buffer_limit - held;
 }
 
@@ -159,6 +193,24 @@ std::unexpected<Failure> OpenGroup::overflow(const std::string& name, uint64_t b
       {}, ErrorKind::limit);
 }
 
+// Whether blocks may be written before the close at all.
+bool OpenGroup::can_go_out() const {
+  return !is_kept_ && handed_out_.empty() && !has_joined(group_->definition) && !every_method(*group_, buffers_nothing);
+}
+
+// Whether every file can take what is buffered, and a block of `bytes` with it.
+bool OpenGroup::has_room(uint64_t bytes) const {
+  uint64_t dimensions = kMaxDims, texts = bytes_of_texts(group_->definition);
+  for (const Block& block : step_.group.blocks) {
+    dimensions += block.shape.size();
+    texts += block.name.size() + block.transform.size() + 16 * block.histogram.size();
+  }
+  const uint64_t bound = part_bound(step_.arena.used() + bytes, step_.group.blocks.size() + 1, dimensions, texts);
+  for (size_t method = 0; method < files_.size(); ++method)
+    if (!buffers_nothing(group_->methods[method].traits) && files_[method]->room() < bound) return false;
+  return true;
+}
+
 // What is buffered goes out as a process group of its own. What was handed out may still be written to.
 Outcome<void> OpenGroup::spill() {
   size_t method = 0;
@@ -168,6 +220,8 @@ Outcome<void> OpenGroup::spill() {
     fill_head(step_.group, file->standing());
     FOREBAY_CHECK(file->spill(step_.group));
   }
+  for (const Block& block : step_.group.blocks) gone_out_bytes_ += Arena::cost(block.bytes.size());
+  gone_out_bytes_ += overhead_bytes_;
   step_.group.blocks.clear();
   step_.group.attributes.clear();
   step_.arena.clear();
@@ -194,11 +248,10 @@ Outcome<void> OpenGroup::add(Block block, std::span<const std::byte> values, con
   const uint64_t overhead = sizeof(Block) + block.name.size() + 8 * (block.shape.size() * 3);
   const bool buffers = !every_method(*group_, buffers_nothing);
   const uint64_t cost = overhead + (buffers ? Arena::cost(values.size()) : 0);
-  const bool can_spill =
-      !is_kept_ && handed_out_.empty() && every_method(*group_, spills) && !has_joined(group_->definition);
-  bool borrows = !buffers || (can_spill && values.size() >= kDirectBytes);
+  const bool can_spill = can_go_out() && every_method(*group_, spills);
+  if (buffers && !can_spill && !fits(cost)) return overflow(block.name, values.size());
+  bool borrows = !buffers || (can_go_out() && values.size() >= kDirectBytes && has_room(values.size()));
   if (!fits(cost) && !borrows) {
-    if (!can_spill) return overflow(block.name, values.size());
     if (!step_.group.blocks.empty()) FOREBAY_CHECK(spill());
     borrows = !fits(cost);  // larger than all of the buffer: goes out from the program's memory
   }
@@ -219,7 +272,11 @@ Outcome<void> OpenGroup::add(Block block, std::span<const std::byte> values, con
   if (!buffers) block.bytes = {};
   overhead_bytes_ += overhead;
   step_.group.blocks.push_back(std::move(block));
-  if (!buffers || !borrows) return {};
+  if (!buffers) return {};
+  if (!borrows) {
+    const bool is_much = step_.arena.used() >= std::max(kStagedBytes, gone_out_bytes_ / kStagedPart);
+    return is_much && can_go_out() && has_room(0) ? spill() : Outcome<void>{};
+  }
   Outcome<void> spilled = spill();
   if (!spilled) step_.group.blocks.pop_back();  // the bytes are the program's again
   return spilled;

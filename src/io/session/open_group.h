@@ -37,6 +37,10 @@ class OpenGroup {
   // An estimate of what `bytes` of values will take in the file, at this rank.
   uint64_t total_size(uint64_t bytes) const;
 
+  // What this rank is about to write until the close, in bytes of values, as far as the program knows. Not collective,
+  // and no more than a hint: the methods may set room aside in the file.
+  void announce(uint64_t bytes);
+
   // invalid_name with the nearest one.
   Outcome<size_t> variable(std::string_view name) { return group_->names().variable(name); }
 
@@ -79,6 +83,8 @@ class OpenGroup {
   void remember(const VariableDefinition& definition, const void* value);
   Outcome<void> add(Block block, std::span<const std::byte> values, const VariableDefinition& definition);
   bool fits(uint64_t cost) const;
+  bool can_go_out() const;
+  bool has_room(uint64_t bytes) const;
   std::unexpected<Failure> overflow(const std::string& name, uint64_t bytes);
   Outcome<void> spill();
   void fill_head(ProcessGroup& head, const Standing& standing) const;
@@ -91,6 +97,7 @@ class OpenGroup {
   std::vector<std::unique_ptr<OpenFile>> files_;  // by method; those of an aggregation are the group's
   WrittenStep step_;
   uint64_t overhead_bytes_ = 0;  // of blocks beside their values
+  uint64_t gone_out_bytes_ = 0;  // of what was buffered or borrowed and is in the file
   std::optional<std::string> path_;
   std::map<size_t, std::string> paths_;
   std::vector<HandedOut> handed_out_;

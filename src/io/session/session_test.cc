@@ -24,6 +24,7 @@ struct Kept {
 };
 thread_local Kept kept;  // a rank of a test is a thread
 std::optional<Overflow> kept_overflow;
+uint64_t kept_room = 0;  // of methods that do not spill
 
 void keep_groups(std::span<const ProcessGroup> groups) {
   for (const ProcessGroup& group : groups) {
@@ -44,6 +45,8 @@ class KeepingFile final : public OpenFile {
     standing_ = kept.standing;
   }
   const Standing& standing() const override { return standing_; }
+  void announce(uint64_t bytes) override { kept_room = bytes; }
+  uint64_t room() override { return kept_overflow == Overflow::spills ? UINT64_MAX : kept_room; }
   Outcome<void> spill(const ProcessGroup& group) override {
     ++kept.spills;
     keep_groups({&group, 1});
@@ -79,6 +82,7 @@ class SessionTest : public testing::Test {
   void SetUp() override {
     kept = {};
     kept_overflow.reset();
+    kept_room = 0;
     MethodRegistry::instance().add({.name = "KEEP", .make = [](const Parameters&) {
                                       return Outcome<std::unique_ptr<Method>>(std::make_unique<KeepingMethod>());
                                     }});
@@ -203,6 +207,58 @@ TEST_F(SessionTest, LargeBlocksAreNotCopiedWhereTheyCanGoOutAtOnce) {
   EXPECT_EQ(kept.groups[0].blocks[1].characteristics.max, 1.5);
   EXPECT_EQ(kept.values[0][1].size(), 8u << 20);
   ASSERT_TRUE(session_.close(std::move(*file)));
+}
+
+TEST_F(SessionTest, WhatIsAnnouncedGoesOutAtOnce) {
+  declare(session_, group());
+  const int32_t n = 1 << 20;
+  const std::vector<double> x(n, 1.5);
+  for (const uint64_t announced : {2 * sizeof(double) * n, sizeof(double) * n / 2}) {
+    kept.spills = 0;
+    auto file = session_.open("g", "file", OpenMode::write, single_process(), false);
+    ASSERT_TRUE(file);
+    (*file)->announce(announced);
+    ASSERT_TRUE((*file)->write(0, &n));
+    ASSERT_TRUE((*file)->write(1, x.data()));
+    const bool has_room = announced > sizeof(double) * n;
+    EXPECT_EQ(kept.spills, has_room ? 1 : 0);
+    EXPECT_EQ((*file)->buffered_bytes() < sizeof(double) * n, has_room);
+    ASSERT_TRUE(session_.close(std::move(*file)));
+  }
+}
+
+TEST_F(SessionTest, SmallBlocksGoOutManyAtATime) {
+  kept_overflow = Overflow::spills;
+  declare(session_, group());
+  auto file = session_.open("g", "file", OpenMode::write, single_process(), false);
+  ASSERT_TRUE(file);
+  const int32_t n = 1 << 14;
+  const std::vector<double> x(n, 1.5);
+  ASSERT_TRUE((*file)->write(0, &n));
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE((*file)->write(1, x.data()));
+  EXPECT_EQ(kept.spills, 3);  // of 12.5 MiB
+  EXPECT_LT((*file)->buffered_bytes(), 4u << 20);
+  ASSERT_TRUE(session_.close(std::move(*file)));
+}
+
+// A limit refuses what it refuses, whether or not there is room in the file already.
+TEST_F(SessionTest, TheLimitCountsWhatHasGoneOut) {
+  declare(session_, group());
+  session_.set_buffer_limit(12 << 20);
+  const int32_t n = 1 << 20;
+  const std::vector<double> x(n, 1.5);
+  for (const uint64_t announced : {0u, 100u << 20}) {
+    auto file = session_.open("g", "file", OpenMode::write, single_process(), false);
+    ASSERT_TRUE(file);
+    kept_room = 0;
+    if (announced > 0) (*file)->announce(announced);
+    ASSERT_TRUE((*file)->write(0, &n));
+    ASSERT_TRUE((*file)->write(1, x.data()));
+    const auto second = (*file)->write(1, x.data());
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code, Code::buffer_overflow);
+    ASSERT_TRUE(session_.close(std::move(*file)));
+  }
 }
 
 TEST_F(SessionTest, StepsAreKeptUntilTheyFillTheBuffer) {

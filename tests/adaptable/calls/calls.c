@@ -139,6 +139,23 @@ static void disk(const char* method) {
   if (adios_close(file) == 0) expect("close of what does not fit", 0, err_write_error);
 }
 
+/* Rank 0 announces what it has, rank 1 too little, rank 2 too much; then one of them alone announces something. */
+static void announced(const char* method) {
+  const int n = 700000; /* goes out at once where it may */
+  declare(method);
+  for (int i = 0; i < 4; i++) {
+    int64_t file;
+    uint64_t total, bytes = sizeof(double) * (uint64_t)n;
+    if (rank == 1) bytes = 8;
+    if (rank == 2) bytes *= 3;
+    expect("adios_open", adios_open(&file, "g", FILE_NAME, i == 0 ? "w" : "a", comm), 0);
+    if (i == 0 || rank == i - 1) expect("adios_group_size", adios_group_size(file, bytes, &total), 0);
+    expect("write of x", write_x(file, n), 0);
+    if (i == 2) adios_timing_write_xml(file, "times.xml");
+    expect("adios_close", adios_close(file), 0);
+  }
+}
+
 static void two_writers(const char* method) {
   int64_t first, second;
   declare(method);
@@ -189,6 +206,7 @@ int main(int argc, char** argv) {
   if (strcmp(scenario, "names") == 0) names(method);
   if (strcmp(scenario, "overflow") == 0) overflow(method);
   if (strcmp(scenario, "killed") == 0) killed(method);
+  if (strcmp(scenario, "announced") == 0) announced(method);
   if (strcmp(scenario, "full") == 0) full(method);
   if (strcmp(scenario, "disk") == 0) disk(method);
   if (strcmp(scenario, "two_writers") == 0) two_writers(method);

@@ -68,6 +68,7 @@ def main():
     for method in METHODS:
         all_of_first = sorted(of_all(50000) * (3 if method == "POSIX" else 2))
         check("overflow", method, [all_of_first, of_all(10)])
+        check("announced", method, [of_all(700000)] * 4)
         check("killed", method, [of_all(100), of_all(200)], passes=False)
         check("two_writers", method, [of_all(10)])
     # Every rank has a file of its own but with MPI, where what lies behind its 4 MB is in everybody's way.
