@@ -26,6 +26,7 @@ module forebay
   integer, parameter, public :: FOREBAY_FAILED = 7
   integer, parameter, public :: FOREBAY_OTHER_RANKS = 8
   integer, parameter, public :: FOREBAY_NO_JOB = 9
+  integer, parameter, public :: FOREBAY_CACHED = 10
 
   type, public :: forebay_client
     private

@@ -99,7 +99,8 @@ enum {
   FOREBAY_LOST = 6,        /* forebay_wait: the set was given up; forebay_message() says why */
   FOREBAY_FAILED = 7,      /* anything else, for instance an error of the system */
   FOREBAY_OTHER_RANKS = 8, /* forebay_restart: the newest set is of another number of ranks */
-  FOREBAY_NO_JOB = 9       /* forebay_connect: the program does not run under Forebay */
+  FOREBAY_NO_JOB = 9,      /* forebay_connect: the program does not run under Forebay */
+  FOREBAY_CACHED = 10      /* forebay_wait: complete and protected in the nodes' caches, and not to be stored */
 };
 
 /* One rank's connection to the agent of its node. Used by one thread at a time, and only by the process that made it:
@@ -149,8 +150,10 @@ FOREBAY_API int forebay_complete(forebay_client* client);
 
 /* Waits until the set is durable: all ranks' files are in the store, and will survive a power cut. A timeout of 0 asks.
  * To be called after forebay_complete(). OK stays true whatever fails afterwards. Codes: TIMEOUT, SKIPPED, LOST (also
- * if its files were changed or removed before), NO_AGENT, ARGUMENT (this rank has begun and not completed it, or no set
- * of this name is known; the last 256 sets are, and all that are in the stage), FAILED. */
+ * if its files were changed or removed before), CACHED (the job keeps this set in the nodes' caches only: it outlives
+ * the crashes and losses of nodes that it is protected against, until newer ones have taken its place), NO_AGENT,
+ * ARGUMENT (this rank has begun and not completed it, or no set of this name is known; the last 256 sets are, and all
+ * that are in the stage), FAILED. */
 FOREBAY_API int forebay_wait(forebay_client* client, const char* set, int64_t timeout_ms);
 
 /* All ranks of the job call this, and all get the same answer: the newest set that is intact, whose files lie in the

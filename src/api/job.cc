@@ -58,6 +58,8 @@ int code_of(const Client::News& news) {
   switch (news.state) {
     case job::wire::SetState::durable:
       return FOREBAY_OK;
+    case job::wire::SetState::cached:
+      return failed(FOREBAY_CACHED, news.message.empty() ? "the set stays in the caches" : news.message.c_str());
     case job::wire::SetState::skipped:
       return failed(FOREBAY_SKIPPED, news.message.empty() ? "a newer set is drained instead" : news.message.c_str());
     case job::wire::SetState::failed:

@@ -221,13 +221,14 @@ Result<std::string> Client::below_stage(const std::string& name) const {
   return stage_ + "/" + name;
 }
 
-Result<void> Client::begin(std::string_view set, int64_t step, Timeout timeout) {
+Result<void> Client::begin(std::string_view set, int64_t step, Timeout timeout, const wire::SetPolicyT* policy) {
   FOREBAY_CHECK(check_process());
   FOREBAY_CHECK(store::check_job_name(set));
   begun_.reset();
   wire::BeginT request;
   request.set = set;
   request.step = step;
+  if (policy != nullptr) request.policy = std::make_unique<wire::SetPolicyT>(*policy);
   FOREBAY_TRY(auto message, ask(std::move(request), timeout));
   FOREBAY_TRY(const auto answer, expect(message, message.body.AsBegun()));
   Begun begun{.set = std::string(set), .step = step};
@@ -287,11 +288,11 @@ Result<Client::News> Client::wait(std::string_view set, Timeout timeout) {
   return News{news.state, news.message};
 }
 
-Result<Client::Restart> Client::restart(Timeout timeout, bool any_ranks) {
+Result<Client::Restart> Client::restart(Timeout timeout, bool any_ranks, std::string_view newest) {
   FOREBAY_CHECK(check_process());
   restarted_.clear();
   begun_.reset();
-  FOREBAY_TRY(auto message, ask(wire::RestartT{.any_ranks = any_ranks}, timeout));
+  FOREBAY_TRY(auto message, ask(wire::RestartT{.any_ranks = any_ranks, .newest = std::string(newest)}, timeout));
   FOREBAY_TRY(const auto answer, expect(message, message.body.AsRestarted()));
   if (!answer.found) return Restart{std::nullopt, answer.message, answer.other_ranks};
   FOREBAY_TRY(restarted_, below_stage(answer.directory));
@@ -308,6 +309,19 @@ Result<std::string> Client::restart_path(std::string_view file) {
   if (::stat(path.c_str(), &info) != 0)
     return fail(ErrorKind::invalid_argument, "the set has no such file on this node", path);
   return path;
+}
+
+Result<void> Client::reject(std::string_view set, std::string_view stored_as, std::string_view reason) {
+  FOREBAY_CHECK(check_process());
+  FOREBAY_CHECK(store::check_job_name(set));
+  restarted_.clear();
+  Bytes frames;
+  wire::encode(
+      frames,
+      wire::RejectT{.set = std::string(set), .stored_as = std::string(stored_as), .reason = std::string(reason)});
+  if (link_ && send(frames)) return {};
+  FOREBAY_CHECK(reach());
+  return send(frames);
 }
 
 }  // namespace forebay::job

@@ -33,10 +33,13 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  // As in forebay.h.
-  Result<void> begin(std::string_view set, int64_t step, Timeout timeout);
+  // As in forebay.h. `policy` is how the set is to be kept, the same on all ranks; null: as the job's options say.
+  Result<void> begin(std::string_view set, int64_t step, Timeout timeout, const wire::SetPolicyT* policy = nullptr);
   Result<std::string> path(std::string_view file);
   Result<void> complete();
+
+  // Gives up what was begun and not completed: nothing of it is removed before the next begin() of its name.
+  void abandon() { begun_.reset(); }
 
   // The set's state, final or when the time was over, with what there is to say about it.
   struct News {
@@ -56,9 +59,14 @@ class Client {
     std::string message;
     uint32_t other_ranks = 0;  // of the newest set, which is not given since they are not the job's; 0: that is not why
   };
-  // `any_ranks`: the application reads sets of any number of ranks.
-  Result<Restart> restart(Timeout timeout, bool any_ranks = false);
+  // `any_ranks`: the application reads sets of any number of ranks. `newest`: sets that are newer than this one are
+  // left out, which need not be there; empty: none. The same on all ranks.
+  Result<Restart> restart(Timeout timeout, bool any_ranks = false, std::string_view newest = {});
   Result<std::string> restart_path(std::string_view file);
+  // The application cannot use the set `set`, whose name in the store is `stored_as` if it is known: it is never
+  // offered again, and nothing of it is removed. To be called by one rank before all ask for the next restart. Returns
+  // when it is sent.
+  Result<void> reject(std::string_view set, std::string_view stored_as, std::string_view reason);
 
  private:
   Client(std::string stage, uint32_t rank, uint32_t ranks);
