@@ -77,7 +77,7 @@ _forebay() {
       --min-speed | --as | --keep-last | --keep-every | --full-every | \
       --aggregators | --aggregator-nodes | --launcher | --relaunch | --restart-args | --grace | --restart-timeout | \
       --drain-timeout | --keep | --pfs-limit | --backlog-sets | --set-timeout | --stall-timeout | --peer-timeout | \
-      --agents | --job | --timeout | --ranks | --of | --spares | --hang-timeout | --set-interval | --node-timeout | --node | \
+      --agents | --job | --timeout | --ranks | --of | --spares | --hang-timeout | --set-interval | --node-timeout | --node | --linger | \
       -l | --listen | --lease | --grace | --max-terms | --client-memory | \
       --nodes | --bytes | --interval | --network | --node-network | --pfs | --pfs-stream | --codec | --ratio | \
       --groups | --buffer | --margin)
@@ -125,8 +125,8 @@ _forebay() {
     status) options+=' --rendezvous --store --job --munge --watch --metrics --history' ;;
     settle) options+=' --rendezvous --store --job --munge --timeout' ;;
     stop) options+=' --rendezvous --store --job --munge --drain --settle --node --timeout' ;;
-    agent) options+=" --series --stage --rendezvous --listen --node --watch-ranks$agent$both$daemon" ;;
-    aggregator) options+=" --store --series --rendezvous --agents --command --listen$aggregator$both$daemon" ;;
+    agent) options+=" --series --stage --rendezvous --listen --linger --node --watch-ranks$agent$both$daemon" ;;
+    aggregator) options+=" --store --series --rendezvous --agents --command --listen --linger$aggregator$both$daemon" ;;
     fetch) options+=' --stage --ranks --of --any-ranks --timeout' ;;
     help)
       mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$cur")

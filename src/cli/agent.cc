@@ -40,6 +40,7 @@ class Agent final : public Verb {
     job_.declare_place(syntax);
     job_.declare_shared(syntax);
     job_.declare_listen(syntax);
+    job_.declare_linger(syntax);
     declare_daemon(syntax, daemon_);
     declare_daemon_of_job(syntax, daemon_);
   }

@@ -39,6 +39,7 @@ class Aggregator final : public Verb {
     job_.declare_shared(syntax);
     job_.declare_agents(syntax);
     job_.declare_listen(syntax);
+    job_.declare_linger(syntax);
     job_.declare_series(syntax, "'default'");
     syntax.option("--command", "TEXT", "What the application is, for people who look at its sets.", set_text(command_));
     declare_daemon(syntax, daemon_);

@@ -75,6 +75,17 @@ void JobOptions::declare_agent(Syntax& syntax) {
   syntax.record({});
 }
 
+void JobOptions::declare_linger(Syntax& syntax) {
+  syntax.option("--linger", "SECONDS",
+                "End when for so long no rank of the job was there and nothing was left to do. Default: wait until the "
+                "job is stopped.",
+                [this](const std::string& text) -> Result<void> {
+                  FOREBAY_CHECK(set_seconds(agent.linger)(text));
+                  aggregator.linger = agent.linger;
+                  return {};
+                });
+}
+
 void JobOptions::declare_place(Syntax& syntax) {
   syntax.option("--node", "NAME",
                 "What the node is called, in messages and by 'forebay stop --node'. Default: its name.",

@@ -27,7 +27,8 @@ class JobOptions {
   void declare_agents(Syntax& syntax);                                // --agents
   void declare_series(Syntax& syntax, const std::string& otherwise);  // --series; what it is by default
   void declare_agent(Syntax& syntax);
-  void declare_place(Syntax& syntax);  // --node, --watch-ranks: of one agent
+  void declare_linger(Syntax& syntax);  // --linger
+  void declare_place(Syntax& syntax);   // --node, --watch-ranks: of one agent
   void declare_aggregator(Syntax& syntax);
   void declare_shared(Syntax& syntax);  // by both
 

@@ -13,6 +13,7 @@
 #include "fabric/remote.h"
 #include "job/coordinator/coordinator_host.h"
 #include "job/rendezvous/election.h"
+#include "job/rendezvous/linger.h"
 #include "job/rendezvous/rendezvous.h"
 #include "job/worker/worker_session.h"
 #include "store/files.h"
@@ -65,6 +66,7 @@ class Aggregator final : public fabric::HubHandler {
         options_(coordinator_options(options)),
         store_(options.store),
         log_(std::move(log)),
+        linger_(options.linger, std::chrono::steady_clock::now()),
         session_(hub, std::move(worker), options_.host, log_) {}
 
   void set_election(Election& election) { election_ = &election; }
@@ -120,13 +122,17 @@ class Aggregator final : public fabric::HubHandler {
     session_.tick(now);
     if (host_) host_->tick(now);
     if (host_ && host_->wants_to_step_down()) resign(*host_->wants_to_step_down());
+    if (linger_.is_over(is_needed(), now)) {
+      log_(fabric::Severity::info, "nobody has needed this aggregator for a while: it ends");
+      hub_.stop();
+    }
     if (!job_is_over()) return;
     if (!farewell_) farewell_ = now + kFarewell;
     if (now >= *farewell_) hub_.stop();
   }
 
   Time next_tick() const override {
-    Time next = session_.next_tick();
+    Time next = std::min(session_.next_tick(), linger_.next());
     if (host_) next = std::min(next, host_->next_tick());
     if (farewell_) return std::min(next, *farewell_);
     return job_is_over() ? Time{} : next;
@@ -141,6 +147,8 @@ class Aggregator final : public fabric::HubHandler {
   }
 
  private:
+  bool is_needed() const { return host_ ? host_->is_needed() : session_.is_connected(); }
+
   // Where the store hangs for all, coordinators follow each other more and more slowly.
   void resign(const std::string& why) {
     log_(fabric::Severity::warning,
@@ -161,6 +169,7 @@ class Aggregator final : public fabric::HubHandler {
   std::optional<Time> farewell_;
   std::vector<std::jthread> retired_;
   std::unique_ptr<CoordinatorHost> host_;
+  Linger linger_;
   WorkerSession session_;
 };
 

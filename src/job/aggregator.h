@@ -24,6 +24,8 @@ struct AggregatorOptions {
   std::vector<fabric::Address> listen;
   // group_size, backlog and timeouts; profile, scheme, remembers, lossy and host are set from `worker`.
   CoordinatorOptions coordinator;
+  // It ends by itself when for so long there was no agent, and no other coordinator that it works for; 0: never.
+  std::chrono::milliseconds linger{0};
   // pack, resources, limit and fabric; the rest is set here.
   WorkerOptions worker;
   std::function<void(fabric::Severity, const std::string&)> log;       // from several threads, one at a time

@@ -205,6 +205,22 @@ def stopped_with_a_drain(new_job):
 
 
 @scenario
+def daemons_end_by_themselves_when_all_ranks_have_gone(new_job):
+    """Not those of a node whose ranks have gone before the others: what they hold may be needed."""
+    with new_job(nodes=2, aggregator_words=("--linger", 3), agent_words=("--linger", 3)).start() as job:
+        job.write_set("dump_1", 1)
+        job.expect_durable("dump_1")
+        for rank in range(1, job.ranks):
+            job.rank(rank).close()
+        time.sleep(5)
+        daemons = (*job.agents, *job.aggregators)
+        assert all(one.alive() for one in daemons)
+        job.forget_ranks()
+        wait_until("the daemons end", lambda: not any(one.alive() for one in daemons), 20)
+        assert [one.code() for one in daemons] == [0, 0, 0]
+
+
+@scenario
 def a_stranger_is_refused(new_job):
     with new_job().start() as job:
         other = job.directory / "other"

@@ -62,6 +62,17 @@ class Daemons(JobTest):
             self.assertIn("ends after signal 15", (self.work / f"{name}.log").read_text())
             self.assertFalse((self.work / f"{name}.pid").exists())
 
+    def test_daemons_that_linger_end_when_nobody_needs_them(self):
+        agent, aggregator = self.start_agent("--linger", 2), self.start_aggregator("--linger", 2)
+        wait_until(lambda: self.status().get("agent_count") == 1)
+        self.run_application("--sets", 8)  # takes longer than they linger
+        self.assertEqual((0, 0), (agent.wait(30), aggregator.wait(30)))
+        self.assertIn("nobody has needed this agent for a while: it ends", agent.stderr.read())
+        self.assertEqual("s7", self.sets()[-1])
+        self.start_agent("--linger", 60)
+        self.start_aggregator("--linger", 60)
+        wait_until(lambda: self.status().get("agent_count") == 1)
+
     def test_a_second_agent_of_a_stage_is_refused(self):
         self.start_agent()
         answer = self.run_error(4, "agent", "--stage", self.stage, "--rendezvous", self.rendezvous, "--detach")

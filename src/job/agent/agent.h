@@ -41,6 +41,8 @@ struct AgentOptions {
   bool watches_ranks = false;  // tells the coordinator of the application's processes (job/agent/rank_processes.h)
   bool ucx = false;            // whether workers may ask for bytes by UCX
   Priority priority = Priority::nice;
+  // It ends by itself when for so long no rank of the job was connected and nothing could be done; 0: never.
+  std::chrono::milliseconds linger{0};
   format::FormatOptions format;                                   // for the layouts
   uint64_t header_memory_bytes = 256u << 20;                      // for reading them
   std::chrono::milliseconds connect_patience{5'000};              // for one attempt to reach the coordinator

@@ -22,6 +22,7 @@ using fabric::Severity;
 Result<void> AgentCore::greet(ConnectionId id, const wire::ClientHelloT& hello) {
   const ConnectedRank client{hello.rank, hello.ranks, hello.pid, hello.attempt};
   FOREBAY_CHECK(clients_.joined(id, client));
+  ping_at_ = Time::min();  // the coordinator tells the other agents that there are ranks
   if (rank_processes_ && client.pid != 0) rank_processes_->add(static_cast<pid_t>(client.pid));
   const bool is_new_run = ranks_.joined(id, client.rank, client.pid);
   if (is_new_run)

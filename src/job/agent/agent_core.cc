@@ -31,6 +31,7 @@ AgentCore::AgentCore(const AgentOptions& options, std::string node, fabric::Hub&
       transports_(exposures_, hub, options.ucx),
       deliveries_(options.stage, hub),
       rank_processes_(options.watches_ranks ? std::make_unique<RankProcesses>(options.rendezvous) : nullptr),
+      linger_(options.linger, std::chrono::steady_clock::now()),
       worker_([&hub](std::function<void()> what) { hub.post(std::move(what)); }) {}
 
 Result<void> AgentCore::begin() {
@@ -76,6 +77,7 @@ void AgentCore::watch_stage() {
 }
 
 void AgentCore::see_changes() {
+  linger_.need(std::chrono::steady_clock::now());
   auto changes = watcher_.read();
   if (!changes) warn_once(stage_, changes.error().message());
   if (!changes || changes->all)
@@ -112,6 +114,12 @@ Result<void> AgentCore::received(ConnectionId id, const fabric::Frame& frame) {
   return hear_other(id, std::move(message));
 }
 
+// Without a coordinator what is not drained has to wait for the next agent.
+bool AgentCore::is_needed() const {
+  return clients_.count() > 0 || !delivering_.empty() ||
+         (coordinator_ && (coordinator_->ranks > 0 || sets_.has_work()));
+}
+
 void AgentCore::tick(Time now) {
   if (now >= watch_again_) watch_stage();
   if (now >= look_at_all_) {
@@ -125,16 +133,19 @@ void AgentCore::tick(Time now) {
     keep_in_touch(now);
     ping_at_ = now + kPing;
   }
-  const bool is_needed = coordinator_ || !reading_.empty() || !delivering_.empty() || !clients_.questions().empty();
-  ping_at_ = is_needed ? std::min(ping_at_, now + kPing) : Time::max();
+  const bool pings = coordinator_ || !reading_.empty() || !delivering_.empty() || !clients_.questions().empty();
+  ping_at_ = pings ? std::min(ping_at_, now + kPing) : Time::max();
+  if (!linger_.is_over(is_needed(), now)) return;
+  log(fabric::Severity::info, "nobody has needed this agent for a while: it ends");
+  hub_.stop();
 }
 
 AgentCore::Time AgentCore::next_tick() const {
-  const bool is_needed = coordinator_ || !reading_.empty() || !delivering_.empty() || !clients_.questions().empty();
+  const bool pings = coordinator_ || !reading_.empty() || !delivering_.empty() || !clients_.questions().empty();
   // Time::min(): tick() arms it.
-  const Time ping_at = is_needed && ping_at_ == Time::max() ? Time::min() : ping_at_;
-  return std::min(
-      {watch_again_, look_at_all_, restart_.request_at(), ping_at, looks_.next(), clients_.next_deadline()});
+  const Time ping_at = pings && ping_at_ == Time::max() ? Time::min() : ping_at_;
+  return std::min({watch_again_, look_at_all_, restart_.request_at(), ping_at, looks_.next(), clients_.next_deadline(),
+                   linger_.next()});
 }
 
 }  // namespace forebay::job

@@ -27,6 +27,7 @@
 #include "job/agent/rank_restart.h"
 #include "job/agent/set_looks.h"
 #include "job/delivery/delivery.h"
+#include "job/rendezvous/linger.h"
 #include "job/rendezvous/rendezvous.h"
 #include "job/stage/stage_scan.h"
 #include "job/stage/watcher.h"
@@ -66,6 +67,7 @@ class AgentCore final : public fabric::HubHandler {
     Time heard{}, said{};
     std::chrono::milliseconds ping{2'000}, lost{10'000};
     bool is_welcome = false;
+    uint32_t ranks = 0;  // of the job, that are connected with agents
   };
   // agent_core.cc
   template <class Table>
@@ -75,6 +77,7 @@ class AgentCore final : public fabric::HubHandler {
   void warn_once(const std::string& set, const std::string& text);
   void watch_stage();
   void see_changes();
+  bool is_needed() const;
 
   // agent_stage.cc
   std::set<uint32_t> ranks_of(const std::string& set) const;
@@ -153,8 +156,9 @@ class AgentCore final : public fabric::HubHandler {
   WallTime at_rest_ = WallTime::min();  // nobody wrote to the stage then
   Time watch_again_ = Time::max(), look_at_all_ = Time::max(), ping_at_ = Time::max();
   std::unique_ptr<RankProcesses> rank_processes_;  // null: nobody wants to know
-  std::atomic<uint64_t> moves_ = 0;                // of readings of layouts
-  SerialWorker worker_;                            // the last one: it ends first
+  Linger linger_;
+  std::atomic<uint64_t> moves_ = 0;  // of readings of layouts
+  SerialWorker worker_;              // the last one: it ends first
 };
 
 template <class Table>

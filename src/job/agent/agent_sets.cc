@@ -144,6 +144,12 @@ size_t AgentSets::undrained() const {
       std::ranges::count_if(entries_, [](const auto& item) { return item.second.is_offered(); }));
 }
 
+bool AgentSets::has_work() const {
+  return std::ranges::any_of(entries_, [](const auto& item) {
+    return item.second.is_offered() && item.second.state != wire::SetState::cached && !item.second.is_final();
+  });
+}
+
 std::vector<std::string> AgentSets::unfinished() const {
   std::vector<std::string> sets;
   for (const auto& [set, entry] : entries_)

@@ -77,6 +77,8 @@ class AgentSets {
 
   // The sets that are complete and not final.
   size_t undrained() const;
+  // Whether one of these is still to be drained or protected.
+  bool has_work() const;
   // Sets that were begun and never offered since.
   std::vector<std::string> unfinished() const;
 

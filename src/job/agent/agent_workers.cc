@@ -119,7 +119,9 @@ Result<void> AgentCore::hear_coordinator(wire::MessageT message) {
   } else if (const auto* stop = message.body.AsStop()) {
     log(Severity::info, stop->message.empty() ? "the job is over" : stop->message);
     hub_.stop();
-  } else if (message.body.type != wire::Body::Ping) {
+  } else if (const auto* ping = message.body.AsPing()) {
+    coordinator_->ranks = ping->ranks;
+  } else {
     return fail(ErrorKind::corrupt, "a message that coordinators do not send to agents");
   }
   return {};
@@ -178,6 +180,7 @@ void AgentCore::keep_in_touch(Time now) {
     return;
   }
   wire::PingT ping;
+  ping.ranks = static_cast<uint32_t>(clients_.count());
   if (rank_processes_) {
     const RankProcesses::Usage usage = rank_processes_->usage();
     ping.processes = usage.processes;

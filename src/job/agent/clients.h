@@ -40,6 +40,7 @@ class Clients {
   // Its question is gone, too. Nothing if it is no client.
   std::optional<ConnectedRank> left(Id id);
   const ConnectedRank* find(Id id) const;  // null if it is none
+  size_t count() const { return clients_.size(); }
 
   // corrupt if the client has one that is not answered.
   Result<void> may_ask(Id id) const;

@@ -130,6 +130,7 @@ Result<void> Coordinator::Impl::dispatch(SessionId id, Session& session, wire::M
   const auto take_out = [&]<class Table>(Table* table) { return std::make_unique<Table>(std::move(*table)); };
   switch (message.body.type) {
     case Body::Ping:
+      session.ranks = message.body.AsPing()->ranks;
       session.processes = message.body.AsPing()->processes;
       session.processor_ms = message.body.AsPing()->processor_ms;
       return {};
@@ -234,7 +235,7 @@ void Coordinator::Impl::ping_all() {
   if (now < next_ping) return;
   next_ping = now + ping_interval();
   const auto silent = roster.silent(now, options.peer_timeout);
-  for (const auto& [id, session] : roster.sessions()) send(id, wire::PingT{});
+  for (const auto& [id, session] : roster.sessions()) send(id, wire::PingT{.ranks = roster.connected_ranks()});
   for (const SessionId id : silent) {
     out.closed.push_back(id);
     leave(id, fmt::format("silent for {} s", static_cast<double>(options.peer_timeout.count()) / 1000));
@@ -341,5 +342,9 @@ void Coordinator::count_received(wire::Body kind, size_t bytes) { impl_->receive
 void Coordinator::count_sent(wire::Body kind, size_t bytes) { impl_->sent[kind].add(bytes); }
 
 bool Coordinator::stopped() const { return impl_->over; }
+
+bool Coordinator::is_needed() const {
+  return !impl_->roster.agents().empty() || !impl_->sets.empty() || impl_->draining_to_end;
+}
 
 }  // namespace forebay::job

@@ -67,6 +67,8 @@ class Coordinator {
 
   // Whether the job is over: Stop was sent to everybody.
   bool stopped() const;
+  // Whether an agent is there, or something is under way.
+  bool is_needed() const;
 
   struct Impl;  // coordinator_impl.h
 

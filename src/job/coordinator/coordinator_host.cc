@@ -62,6 +62,8 @@ std::chrono::steady_clock::time_point CoordinatorHost::next_tick() const { retur
 
 bool CoordinatorHost::stopped() const { return coordinator_.stopped(); }
 
+bool CoordinatorHost::is_needed() const { return coordinator_.is_needed(); }
+
 void CoordinatorHost::flush() {
   CoordinatorOutput out = coordinator_.take_output();
   Bytes bytes;

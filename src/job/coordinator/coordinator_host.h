@@ -33,7 +33,8 @@ class CoordinatorHost {
   void tick(std::chrono::steady_clock::time_point now);
   std::chrono::steady_clock::time_point next_tick() const;
 
-  bool stopped() const;  // the job is over
+  bool stopped() const;    // the job is over
+  bool is_needed() const;  // as Coordinator has it
   // Why another aggregator had better be the coordinator; it is there.
   const std::optional<std::string>& wants_to_step_down() const { return step_down_; }
 

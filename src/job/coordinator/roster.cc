@@ -71,6 +71,12 @@ void Roster::forgive(std::chrono::nanoseconds gap) {
   for (auto& [id, session] : sessions_) session.last_heard += gap;
 }
 
+uint32_t Roster::connected_ranks() const {
+  uint32_t ranks = 0;
+  for (const auto& [id, session] : sessions_) ranks += session.ranks;
+  return ranks;
+}
+
 std::optional<std::vector<SessionId>> Roster::exclude(const std::string& host) {
   if (!excluded_.insert(host).second) return std::nullopt;
   std::vector<SessionId> theirs;

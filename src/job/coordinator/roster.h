@@ -30,6 +30,7 @@ struct Session {
   std::set<uint64_t> sets;                     // of which an agent has a part
   uint32_t processes = 0;                      // of the application, as an agent tells
   uint64_t processor_ms = 0;                   // that they have used
+  uint32_t ranks = 0;                          // connected with an agent, as it tells
 };
 
 class Roster {
@@ -75,6 +76,8 @@ class Roster {
   const std::unordered_map<std::string, SessionId>& agents() const { return agents_; }  // by key
   // The agents' hosts, by key.
   const std::unordered_map<std::string, std::string>& hosts() const { return hosts_; }
+  // Ranks that are connected with agents.
+  uint32_t connected_ranks() const;
   const std::set<std::string>& excluded() const { return excluded_; }
 
  private:

@@ -28,6 +28,7 @@ class WorkerSession {
   // `id` is the connection with the coordinator of `generation` now.
   void began(fabric::ConnectionId id, uint64_t generation);
   bool is_connection(fabric::ConnectionId id) const { return connection_ == id && id != 0; }
+  bool is_connected() const { return connection_ != 0; }
   void ended();  // what is under way is of no use any more
 
   // An error closes the connection.
