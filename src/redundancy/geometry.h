@@ -29,7 +29,7 @@ struct ChunkPlace {
 class Geometry {
  public:
   // `sizes`: of the members' parts, in bytes. invalid_argument unless 0 < losses < sizes.size() <= kMostMembers;
-  // limit if a chunk would not fit into 63 bits.
+  // limit if a part or a parity file would not fit into 63 bits.
   static Result<Geometry> make(std::vector<uint64_t> sizes, unsigned losses);
   // As a record says it; corrupt if `chunk` is not what make() finds.
   static Result<Geometry> check(std::vector<uint64_t> sizes, unsigned losses, uint64_t chunk);
@@ -54,7 +54,11 @@ class Geometry {
     uint64_t offset = 0, length = 0;
   };
   Range range(unsigned row, unsigned member, uint64_t piece) const;
-  uint64_t piece_bytes(uint64_t piece) const;  // with its zeros
+  // Pieces of the row that the member has, the first ones of its chunk: what follows is zeros.
+  uint64_t pieces_of(unsigned row, unsigned member) const;
+  uint64_t data_pieces(unsigned member) const;                   // of its part
+  uint64_t parity_pieces() const { return losses_ * pieces(); }  // of a member's parity file
+  uint64_t piece_bytes(uint64_t piece) const;                    // with its zeros
 
  private:
   Geometry(std::vector<uint64_t> sizes, unsigned losses, uint64_t chunk);

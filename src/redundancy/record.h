@@ -15,8 +15,8 @@
 namespace forebay::redundancy {
 
 struct RecordedFile {
-  std::string name;  // relative to the set's directory
-  uint8_t kind = 0;  // FileKind; regular ones are the part, in the order of the record
+  std::string name;  // relative to the set's directory, as is_safe_name() of base/catalogue.h
+  uint8_t kind = 0;  // FileKind of base/catalogue.h; regular ones are the part, in the order of the record
   uint64_t size = 0;
   uint32_t mode = 0, mtime_ns = 0;
   int64_t mtime_s = 0, rank = -1;
@@ -27,9 +27,10 @@ struct RecordedFile {
 // One member's own part of the record.
 struct MemberRecord {
   std::string host, node;       // that held it
-  std::vector<uint32_t> ranks;  // that had completed the set there
+  std::vector<uint32_t> ranks;  // that had completed the set there, ascending
   std::vector<RecordedFile> files;
-  std::vector<std::pair<uint32_t, std::string>> markers;  // of ranks: the bytes of their marker files, if there are any
+  // Of ranks, ascending: the bytes of their marker files, if there are any.
+  std::vector<std::pair<uint32_t, std::string>> markers;
   // CRC-64/XZ of the pieces that there are: of the part, data chunk by data chunk, then of the parity file.
   std::vector<uint64_t> data_sums, parity_sums;
   bool operator==(const MemberRecord&) const = default;
@@ -52,11 +53,26 @@ inline constexpr uint64_t kMaxRecordBytes = 256u << 20;
 
 // Compact, with a checksum over all of it. A member's own part alone (what members tell each other) and the whole.
 std::string encode_record(const Record& record);
-// corrupt, unsupported (another version), or corrupt if it contradicts itself: names that lead elsewhere, sums that do
-// not fit the sizes, a chunk that is not Geometry's. `path` is for messages. Bounded by the size of `text`.
+// corrupt, also if it contradicts itself (see check_record()), or unsupported (another version). `path` is for
+// messages. What it holds is bounded by the size of `text`, which is at most kMaxRecordBytes.
 Result<Record> decode_record(std::string_view text, const std::string& path);
 std::string encode_member(const MemberRecord& member);
+// Names, modes and times are checked, and that markers and ranks are in order; sums are not: see check_member().
+// corrupt or unsupported, naming who it is from.
 Result<MemberRecord> decode_member(std::string_view text, const std::string& from);
+
+// Bytes of the part: of its regular files together. Nothing if that is more than a part can have.
+std::optional<uint64_t> part_bytes(const MemberRecord& member);
+
+// What decode_record() and decode_member() check, for records that were put together from those of all members: corrupt
+// if names lead elsewhere or twice to the same place, ranks are not ascending or are nobody's, sums do not fit the
+// sizes, or the chunk is not Geometry's. `parity`: whether its parity sums are there already.
+Result<void> check_record(const Record& record, const std::string& path);
+Result<void> check_names(const MemberRecord& member, const std::string& path);
+Result<void> check_member(const Geometry& geometry, unsigned position, const MemberRecord& member, bool parity,
+                          const std::string& path);
+// Of a record that was checked.
+Result<Geometry> geometry_of(const Record& record);
 
 // Index into data_sums or parity_sums of a piece; nothing where the range is empty.
 std::optional<size_t> sum_index(const Geometry& geometry, unsigned row, unsigned member, uint64_t piece);

@@ -30,5 +30,7 @@ std::string to_text(const Protection& protection);
 
 // Losses that each group survives: 0, 1 or Protection::losses.
 unsigned losses_of(const Protection& protection);
+// The same for a group of so many members, which may be fewer than were asked for: at most members - 1.
+unsigned losses_of(const Protection& protection, unsigned members);
 
 }  // namespace forebay::redundancy

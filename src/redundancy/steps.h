@@ -47,13 +47,14 @@ class EncodeSteps {
 };
 
 // The steps that repair what is bad, of all rows: each has one of `leaders` that does it, in turn, so that all have as
-// much to do. The same for all who ask with the same arguments, in whatever order `bad` is.
+// much to do. The same for all who ask with the same arguments, in whatever order `bad` and `leaders` are. Pieces that
+// a member does not have, since its part is shorter, are neither read nor repaired. Thread-safe.
 class RepairSteps {
  public:
-  // unavailable-like error (kind corrupt) naming row and piece if more pieces of one row are bad than the group
-  // survives. `leaders`: members, not empty.
+  // corrupt, naming row and piece, if more pieces of one row are bad than the group survives. invalid_argument if `bad`
+  // or `leaders` name members or rows that the group does not have, or there is no leader.
   static Result<RepairSteps> make(const Geometry& geometry, std::vector<Bad> bad, std::vector<unsigned> leaders);
-  // Of one leader, in order; made one at a time.
+  // Of one leader, in order; made one at a time. 0 for who is no leader.
   uint64_t count(unsigned leader) const;
   Step at(unsigned leader, uint64_t index) const;
 
@@ -62,8 +63,8 @@ class RepairSteps {
   std::shared_ptr<const Impl> impl_;
 };
 
-// Whether make() would succeed, and which members would have nothing left to lose. For decisions without the bytes:
-// `lost` members are all bad.
+// Whether RepairSteps::make() would succeed where `lost` members have nothing left, and the others all they had. `lost`
+// may name a member twice.
 bool is_repairable(unsigned members, unsigned losses, std::span<const unsigned> lost);
 
 }  // namespace forebay::redundancy
