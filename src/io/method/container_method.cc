@@ -40,17 +40,8 @@ class ContainerFile final : public OpenFile {
       standing_ = sub_->standing();
       return {};
     }
-    Outcome<void> made;
-    if (ranks_->rank() == 0)
-      if (auto directory = make_directory(path_ + ".dir"); !directory)
-        made = std::unexpected(Failure(directory.error()));
-    FOREBAY_CHECK(tell_failure(*ranks_, made, 0));
-    number_ = layout_.colour.value_or(static_cast<uint32_t>(uint64_t{ranks_->rank()} * files / ranks_->size()));
-    FOREBAY_TRY(std::unique_ptr<Communicator> sharing, ranks_->split(number_, ranks_->rank()));
-    sharing_ = std::move(sharing);
-    const bool leads = sharing_->rank() == 0;
-    FOREBAY_TRY(leaders_, ranks_->split(leads ? 0 : 1, ranks_->rank()));
-    if (layout_.has_top_file) FOREBAY_CHECK(open_top(mode));
+    FOREBAY_CHECK(open_top(mode));
+    FOREBAY_CHECK(share_out(files));
     // A file that is not there yet has no last step that could get more.
     const OpenMode sub_mode = mode == OpenMode::update ? OpenMode::append : mode;
     const std::string directory = path_.substr(0, path_.size() - last_component(path_).size());
@@ -86,21 +77,34 @@ class ContainerFile final : public OpenFile {
   }
 
  private:
-  // Rank 0 alone has it; all know where it stands.
-  Outcome<void> open_top(OpenMode mode) {
-    Outcome<void> outcome;
-    if (ranks_->rank() == 0) {
-      Outcome<std::unique_ptr<SharedFile>> opened = SharedFile::open(path_, mode, single_process(), layout_.fill);
-      if (opened) top_ = std::move(*opened);
-      if (!opened) outcome = std::unexpected(opened.error());
+  // Who has which subfile. Where each rank has its own, there is nothing to talk about.
+  Outcome<void> share_out(uint32_t files) {
+    number_ = layout_.colour.value_or(static_cast<uint32_t>(uint64_t{ranks_->rank()} * files / ranks_->size()));
+    if (files == ranks_->size() && !layout_.colour) {
+      sharing_ = single_process();
+      leaders_ = ranks_;
+      return {};
     }
-    FOREBAY_CHECK(tell_failure(*ranks_, outcome, 0));
-    if (top_) standing_ = top_->standing();
-    Bytes message(sizeof standing_);
-    std::memcpy(message.data(), &standing_, sizeof standing_);
-    FOREBAY_CHECK(ranks_->broadcast(message, 0));
+    FOREBAY_TRY(sharing_, ranks_->split(number_, ranks_->rank()));
+    FOREBAY_TRY(leaders_, ranks_->split(sharing_->rank() == 0 ? 0 : 1, ranks_->rank()));
+    return {};
+  }
+
+  // Rank 0 alone makes the directory and has the file that lists what is in it; all know where that stands.
+  Outcome<void> open_top(OpenMode mode) {
+    Outcome<Bytes> standing;
+    if (ranks_->rank() == 0) standing = begin_top(mode);
+    FOREBAY_TRY(const Bytes message, tell(*ranks_, standing, 0));
     std::memcpy(&standing_, message.data(), std::min(message.size(), sizeof standing_));
     return {};
+  }
+
+  Outcome<Bytes> begin_top(OpenMode mode) {
+    FOREBAY_CHECK(make_directory(path_ + ".dir"));
+    if (!layout_.has_top_file) return {};
+    FOREBAY_TRY(top_, SharedFile::open(path_, mode, single_process(), layout_.fill));
+    const auto standing = std::as_bytes(std::span(&top_->standing(), 1));
+    return Bytes(standing.begin(), standing.end());
   }
 
   // One reduction as long as all is well, and nothing is left.
@@ -144,8 +148,7 @@ class ContainerFile final : public OpenFile {
     return group;
   }
 
-  std::shared_ptr<Communicator> ranks_, sharing_;
-  std::unique_ptr<Communicator> leaders_;
+  std::shared_ptr<Communicator> ranks_, sharing_, leaders_;
   const GroupDefinition& group_;
   const ContainerLayout& layout_;
   std::string path_;
