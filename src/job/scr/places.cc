@@ -1,0 +1,90 @@
+#include "job/scr/places.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <memory>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/catalogue.h"
+#include "base/checksum.h"
+#include "store/files.h"
+
+namespace forebay::scr {
+namespace {
+
+Result<std::string> resolved(const std::string& path) {
+  std::array<char, PATH_MAX> real;
+  if (::realpath(path.c_str(), real.data()) == nullptr) return fail_errno(errno, "realpath", path);
+  return std::string(real.data());
+}
+
+std::string first_of(const Config& config, const Environment& environment, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    if (const char* value = environment(name); value != nullptr && *value != '\0') return value;
+    if (auto value = config.get(name); value && !value->empty()) return *value;
+  }
+  return {};
+}
+
+// One that belongs to this user alone.
+Result<void> make_private_directory(const std::string& path) {
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return fail_errno(errno, "mkdir", path);
+  struct stat info{};
+  if (::lstat(path.c_str(), &info) != 0) return fail_errno(errno, "lstat", path);
+  if (!S_ISDIR(info.st_mode) || info.st_uid != ::geteuid())
+    return fail(ErrorKind::permission, "is not a directory of this user", path, {},
+                "remove it, or name another SCR_CACHE_BASE");
+  if ((info.st_mode & 0077) != 0)
+    return fail(ErrorKind::permission, "can be used by others", path, {}, "chmod 700, or name another SCR_CACHE_BASE");
+  return {};
+}
+
+}  // namespace
+
+Result<Places> places_of(const Config& config, const Environment& environment) {
+  Places places;
+  FOREBAY_TRY(places.prefix, resolved(config.get("SCR_PREFIX").value_or(".")));
+  const std::string hash = hash128_hex(as_bytes(places.prefix)).substr(0, 16);
+  places.job = first_of(config, environment, {"SCR_JOB_ID", "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"});
+  if (places.job.empty()) places.job = hash;
+  if (!is_safe_name(places.job) || places.job.find('/') != std::string::npos)
+    return fail(ErrorKind::invalid_argument, fmt::format("'{}' is no name of a job", places.job), {}, {},
+                "SCR_JOB_ID says another one");
+  places.own = places.prefix + "/.scr";
+  places.index = places.own + "/index.json";
+  places.halt = places.own + "/halt.json";
+  places.sets = places.own + "/sets";
+  places.logs = places.own + "/logs";
+  const auto chosen = [&](const char* name, std::string otherwise) {
+    const std::string value = first_of(config, environment, {name});
+    return value.empty() ? otherwise : value;
+  };
+  places.store = chosen("FOREBAY_STORE", places.own + "/store");
+  places.rendezvous = chosen("FOREBAY_RENDEZVOUS", places.own + "/jobs/" + places.job);
+  places.series = chosen("FOREBAY_SERIES", "scr-" + hash);
+  places.stage = chosen("FOREBAY_STAGE",
+                        fmt::format("{}/forebay-{}/scr.{}", config.text("SCR_CACHE_BASE"), ::geteuid(), places.job));
+  return places;
+}
+
+Result<void> make_own_directories(const Places& places) {
+  FOREBAY_CHECK(store::make_directory(places.own));
+  FOREBAY_CHECK(store::make_directory(places.own + "/jobs"));
+  FOREBAY_CHECK(store::make_directory(places.sets));
+  return store::make_directory(places.logs);
+}
+
+Result<void> make_stage_directory(const std::string& stage) {
+  const std::string above = stage.substr(0, stage.rfind('/'));
+  FOREBAY_CHECK(make_private_directory(above));
+  return make_private_directory(stage);
+}
+
+}  // namespace forebay::scr

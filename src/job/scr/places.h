@@ -1,0 +1,38 @@
+// Where a job that uses SCR's interface has its things: one function, so that the library in a plain mpiexec and
+// `forebay scr` find the same daemons.
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+#include "job/scr/config.h"
+
+namespace forebay::scr {
+
+struct Places {
+  std::string prefix;      // SCR_PREFIX, else the working directory: absolute, links resolved
+  std::string own;         // PREFIX/.scr: all of the following but the stage are in it
+  std::string index;       // index.json
+  std::string halt;        // halt.json
+  std::string sets;        // sets/SET.json: the files of a set in the prefix
+  std::string store;       // store, unless FOREBAY_STORE names another one
+  std::string rendezvous;  // of the job's agents and aggregators
+  std::string logs;        // of the daemons that the library starts
+  std::string stage;       // SCR_CACHE_BASE/forebay-UID/scr.JOB: of each node
+  std::string series;      // of the sets in the store: "scr-" and the hash of the prefix
+  std::string job;         // the batch system's number of the job, else the hash of the prefix
+};
+
+// What $FOREBAY_STORE, $FOREBAY_RENDEZVOUS, $FOREBAY_STAGE and $FOREBAY_SERIES say goes first: they are of a `forebay
+// run` around it. not_found if the prefix is not there; invalid_argument if the job's number is no name for a
+// directory.
+Result<Places> places_of(const Config& config, const Environment& environment);
+
+// The prefix's own directory, and those in it, with mode 0700 where it holds secrets.
+Result<void> make_own_directories(const Places& places);
+
+// The stage's directory, mode 0700, and that of the user above it. permission if it is another user's, or others can do
+// anything in it.
+Result<void> make_stage_directory(const std::string& stage);
+
+}  // namespace forebay::scr

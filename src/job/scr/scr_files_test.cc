@@ -1,0 +1,121 @@
+// The small files below PREFIX/.scr, names and places.
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include "job/scr/halt.h"
+#include "job/scr/index.h"
+#include "job/scr/places.h"
+#include "job/scr/set_names.h"
+#include "job/test_job.h"
+#include "store/names.h"
+
+namespace forebay::scr {
+namespace {
+
+using testing::HasSubstr;
+
+class ScrFiles : public job::TempTest {};
+
+TEST_F(ScrFiles, HaltConditionsAreReadAndDecide) {
+  const std::string file = path("halt.json");
+  EXPECT_EQ(read_halt(file).value(), Halt{});
+  const Halt halt{.checkpoints = 2, .before = 1000, .after = 2000, .seconds = 30, .reason = "enough \"of\" it"};
+  ASSERT_TRUE(write_halt(file, halt));
+  EXPECT_EQ(read_halt(file).value(), halt);
+  EXPECT_FALSE(parse_halt("{\"checkpoint\": 1}", "x")) << "a slip must not be ignored";
+  EXPECT_FALSE(parse_halt("{\"checkpoints\": \"1\"}", "x"));
+  EXPECT_FALSE(parse_halt("[]", "x"));
+  EXPECT_FALSE(parse_halt("{", "x"));
+
+  EXPECT_EQ(why_halt({}, 500, {}, 0), std::nullopt);
+  EXPECT_EQ(why_halt({.reason = "now"}, 500, {}, 0), "now");
+  EXPECT_EQ(why_halt({.checkpoints = 1}, 500, {}, 0), std::nullopt);
+  EXPECT_TRUE(why_halt({.checkpoints = 0}, 500, {}, 0));
+  EXPECT_FALSE(why_halt({.before = 1000}, 500, {}, 499));
+  EXPECT_TRUE(why_halt({.before = 1000}, 500, {}, 500)) << "not to be under way then";
+  EXPECT_FALSE(why_halt({.after = 501}, 500, {}, 0));
+  EXPECT_TRUE(why_halt({.after = 500}, 500, {}, 0));
+  EXPECT_FALSE(why_halt({}, 500, 600, 0)) << "nobody wants to be told";
+  EXPECT_FALSE(why_halt({}, 500, 600, 99));
+  EXPECT_TRUE(why_halt({}, 500, 600, 100));
+  EXPECT_TRUE(why_halt({.seconds = 100}, 500, 600, 1)) << "the file's goes before the configuration's";
+}
+
+TEST_F(ScrFiles, TheIndexKeepsTheOrderOfWriting) {
+  const std::string file = path("index.json");
+  EXPECT_EQ(read_index(file).value(), Index{});
+  Index index;
+  index.add({.name = "ckpt.2", .id = 2, .step = 2, .ranks = 4});
+  index.add({.name = "out/a",
+             .id = 1,
+             .step = 1,
+             .is_checkpoint = false,
+             .is_output = true,
+             .place = SetPlace::prefix,
+             .flushed = 77,
+             .ranks = 4});
+  index.current = "ckpt.2";
+  ASSERT_TRUE(write_index(file, index));
+  EXPECT_EQ(read_index(file).value(), index);
+  EXPECT_EQ(index.entries[0].name, "out/a");
+  index.add({.name = "ckpt.2", .id = 2, .step = 9});
+  EXPECT_EQ(index.entries.size(), 2u) << "written anew";
+  EXPECT_EQ(index.newest_step(), 9);
+  for (int step = 10; step < 200; ++step) index.add({.name = std::to_string(step), .id = step, .step = step});
+  EXPECT_EQ(index.entries.size(), kKeptCached + 1);
+  EXPECT_TRUE(index.find("out/a")) << "what was flushed stays";
+  EXPECT_FALSE(index.find("ckpt.2"));
+
+  std::string text = print_index(index);
+  text[text.size() / 2] ^= 1;
+  EXPECT_FALSE(parse_index(text, "x")) << "a flipped bit";
+}
+
+TEST_F(ScrFiles, FilesOfASetInThePrefix) {
+  const std::vector<PrefixFile> files{{"d/a", 3, ~uint64_t{0}, 0}, {"b", 0, 1, 7}};
+  EXPECT_EQ(parse_files(print_files(files), "x").value(), files);
+  EXPECT_FALSE(parse_files(print_files({{"../a", 3, 4, 0}}), "x")) << "outside of the prefix";
+}
+
+TEST(ScrSetNames, AreLegalAndReversible) {
+  for (const char* name :
+       {"ckpt.1", "timestep/3", "a b", "@", "latest", ".hidden", "x.tmp", "x~", "ü", "a@2Fb", "~", "a.part"}) {
+    const auto set = set_of_name(name);
+    ASSERT_TRUE(set) << name;
+    EXPECT_TRUE(store::is_job_name(*set)) << *set;
+    EXPECT_EQ(name_of_set(*set), name);
+  }
+  EXPECT_EQ(set_of_name("ckpt.12").value(), "ckpt.12");
+  EXPECT_FALSE(set_of_name(""));
+  EXPECT_FALSE(set_of_name(std::string(200, 'x')));
+}
+
+TEST_F(ScrFiles, PlacesFollowFromThePrefixAndTheJob) {
+  std::map<std::string, std::string> variables{{"SCR_PREFIX", path("")}, {"SCR_CACHE_BASE", "/ssd"}};
+  const Environment environment = [&](const char* name) -> const char* {
+    const auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  };
+  const Config config(environment);
+  const auto plain = places_of(config, environment).value();
+  EXPECT_TRUE(plain.series.starts_with("scr-")) << plain.series;
+  EXPECT_EQ(plain.stage, "/ssd/forebay-" + std::to_string(::geteuid()) + "/scr." + plain.series.substr(4));
+  EXPECT_EQ(plain.store, plain.prefix + "/.scr/store");
+  variables["SLURM_JOB_ID"] = "77";
+  EXPECT_TRUE(places_of(config, environment)->stage.ends_with("/scr.77"));
+  EXPECT_TRUE(places_of(config, environment)->rendezvous.ends_with("/.scr/jobs/77"));
+  variables["FOREBAY_STAGE"] = "/mine";
+  EXPECT_EQ(places_of(config, environment)->stage, "/mine");
+  variables["SLURM_JOB_ID"] = "../x";
+  EXPECT_FALSE(places_of(config, environment));
+
+  ASSERT_TRUE(make_stage_directory(path("user/stage")));
+  ASSERT_TRUE(make_stage_directory(path("user/stage"))) << "again";
+  ::chmod(path("user").c_str(), 0755);
+  EXPECT_FALSE(make_stage_directory(path("user/stage"))) << "others could look into it";
+}
+
+}  // namespace
+}  // namespace forebay::scr
