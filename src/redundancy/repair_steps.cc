@@ -180,7 +180,7 @@ Result<RepairSteps> RepairSteps::make(const Geometry& geometry, std::vector<Bad>
   for (const Bad& pieces : bad)
     if (pieces.member >= geometry.members() || pieces.row >= geometry.members())
       return fail(ErrorKind::invalid_argument, "a repair of pieces that the protection group does not have");
-  std::ranges::stable_sort(bad, {}, &Bad::row);
+  std::ranges::sort(bad, {}, &Bad::row);
   Impl impl{.geometry = geometry, .leaders = std::move(leaders), .runs = {}, .pieces = 0};
   for (auto begin = bad.begin(); begin != bad.end();) {
     const auto end = std::find_if(begin, bad.end(), [&](const Bad& pieces) { return pieces.row != begin->row; });
