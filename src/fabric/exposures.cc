@@ -44,6 +44,14 @@ void Exposures::remove(uint64_t exposure) {
   impl_->open.forget(exposure);
 }
 
+void Exposures::replace(uint64_t exposure, std::vector<ExposedFile> files) {
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->exposures.insert_or_assign(exposure, std::make_shared<const std::vector<ExposedFile>>(std::move(files)));
+  }
+  impl_->open.forget(exposure);
+}
+
 Result<std::shared_ptr<FileSource>> Exposures::open(uint64_t exposure, uint32_t file) {
   FOREBAY_TRY(const Impl::Files files, impl_->find(exposure));
   if (file >= files->size())

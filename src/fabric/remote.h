@@ -33,6 +33,8 @@ class Exposures {
  public:
   uint64_t add(std::vector<ExposedFile> files);  // a number that was never used before, not even by other processes
   void remove(uint64_t exposure);
+  // The number stands for these files from now on.
+  void replace(uint64_t exposure, std::vector<ExposedFile> files);
 
   // The file, open. not_found if there is no such exposure or file number; changed if it is not what was exposed. Keeps
   // a bounded number of files open.

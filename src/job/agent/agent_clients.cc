@@ -63,7 +63,9 @@ Result<void> AgentCore::answer(ConnectionId id, const ConnectedRank& client, wir
     }
     std::optional<int64_t> step;
     if (begin->step) step = *begin->step;
-    return ask(id, {Question::Kind::begin, begin->set, step, deadline_after(begin->timeout_ms, Clock::now())});
+    Question question{Question::Kind::begin, begin->set, step, deadline_after(begin->timeout_ms, Clock::now())};
+    if (begin->policy) question.policy = *begin->policy;
+    return ask(id, std::move(question));
   }
   if (const auto* completed = message.body.AsCompleted()) {
     if (watcher_.is_blind() && store::is_job_name(completed->set)) look(completed->set);
@@ -73,11 +75,17 @@ Result<void> AgentCore::answer(ConnectionId id, const ConnectedRank& client, wir
   if (const auto* wait = message.body.AsWait())
     return ask(id, {Question::Kind::wait, wait->set, std::nullopt, deadline_after(wait->timeout_ms, Clock::now())});
   if (const auto* restart = message.body.AsRestart()) {
-    if (const auto asked = restart_.ask(client, restart->any_ranks, Clock::now()); !asked) {
+    if (const auto asked = restart_.ask(client, restart->any_ranks, Clock::now(), restart->newest); !asked) {
       refuse(id, asked.error());
       return {};
     }
     return ask(id, {Question::Kind::restart, {}, std::nullopt, deadline_after(restart->timeout_ms, Clock::now())});
+  }
+  if (const auto* reject = message.body.AsReject()) {
+    log(Severity::warning, fmt::format("{}: rank {} cannot use it: {}", reject->set, client.rank, reject->reason));
+    rejects_.push_back(*reject);
+    send_rejects();
+    return {};
   }
   if (message.body.AsPing()) return {};
   return fail(ErrorKind::corrupt, "a message that ranks do not send");
@@ -103,9 +111,11 @@ bool AgentCore::settle(ConnectionId id, const Question& question) {
 bool AgentCore::settle_begin(ConnectionId id, const Question& question) {
   const std::string& set = question.set;
   const uint32_t rank = clients_.find(id)->rank;
-  const bool is_open = sets_.is_open_for(set, rank);  // then this rank has to begin it, too: all or none
+  const uint64_t write = question.policy ? question.policy->write : 0;
+  const bool is_open = sets_.is_open_for(set, rank, write);  // then this rank has to begin it, too: all or none
   if (!is_open && block_at_ > 0 && sets_.undrained() >= block_at_) return false;
-  const auto begun = sets_.begin(set, rank);
+  if (!is_open && question.policy && sets_.must_wait(options_.keep)) return false;
+  const auto begun = sets_.begin(set, rank, write);
   follow(set, begun.decision);
   if (begun.is_new) {
     watcher_.forget(set);
@@ -115,7 +125,9 @@ bool AgentCore::settle_begin(ConnectionId id, const Question& question) {
   } else {
     remove_marker(stage_, set, rank);
   }
-  if (auto noted = is_open ? Result<void>() : note_begin(stage_, set, question.step); !noted) {
+  if (auto noted = is_open ? Result<void>()
+                           : note_begin(stage_, set, question.step, question.policy ? &*question.policy : nullptr);
+      !noted) {
     sets_.forget(set);
     refuse(id, noted.error());
     return true;

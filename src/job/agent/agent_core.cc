@@ -30,21 +30,32 @@ AgentCore::AgentCore(const AgentOptions& options, std::string node, fabric::Hub&
       find_coordinator_(std::move(find_coordinator)),
       transports_(exposures_, hub, options.ucx),
       deliveries_(options.stage, hub),
+      cache_(
+          {.stage = options.stage,
+           .access = {.credentials = options.credentials, .patience = options.connect_patience * 2, .ucx = options.ucx},
+           .log = options.log},
+          hub, exposures_),
       rank_processes_(options.watches_ranks ? std::make_unique<RankProcesses>(options.rendezvous) : nullptr),
       linger_(options.linger, std::chrono::steady_clock::now()),
       worker_([&hub](std::function<void()> what) { hub.post(std::move(what)); }) {}
 
 Result<void> AgentCore::begin() {
   FOREBAY_CHECK(discard_delivered(stage_));
+  FOREBAY_CHECK(cache_.begin());
   FOREBAY_TRY(const auto noted, noted_sets(stage_));
   for (const std::string& set : noted) {
     if (const auto outcome = read_outcome(stage_, set)) {
       FOREBAY_TRY(const bool has_files, has_set(stage_, set));
       sets_.ended(set, *outcome, has_files);
+      sets_.encoded(set, cache_.protects(set));
     } else if (const auto begun = read_begin(stage_, set); begun && *begun) {
-      sets_.resume(set);
+      sets_.resume(set, (*begun)->policy ? (*begun)->policy->write : 0);
     }
   }
+  FOREBAY_TRY(const auto aside, quarantined_sets(stage_));
+  for (const Quarantined& set : aside)
+    log(fabric::Severity::warning,
+        fmt::format("{}: was set aside, and is never restarted from: {}", set.set, set.reason));
   tidy();
   look_at_all();
   watch_stage();
@@ -96,6 +107,7 @@ void AgentCore::disconnected(ConnectionId id, Ending) {
   if (coordinator_ && coordinator_->id == id) return lose_coordinator();
   transports_.disconnected(id);
   deliveries_.disconnected(id);
+  cache_.disconnected(id);
   reading_.erase(id);
   delivering_.erase(id);
   ranks_.left(id);
@@ -108,6 +120,7 @@ void AgentCore::disconnected(ConnectionId id, Ending) {
 Result<void> AgentCore::received(ConnectionId id, const fabric::Frame& frame) {
   if (fabric::TransportServer::handles(frame.type)) return transports_.received(id, frame);
   if (DeliveryServer::handles(frame.type)) return deliveries_.received(id, frame);
+  if (Cache::handles(frame.type)) return cache_.received(id, frame);
   FOREBAY_TRY(auto message, wire::decode(frame));
   if (coordinator_ && coordinator_->id == id) return hear_coordinator(std::move(message));
   if (const ConnectedRank* const client = clients_.find(id)) return answer(id, *client, std::move(message));
@@ -133,7 +146,8 @@ void AgentCore::tick(Time now) {
     keep_in_touch(now);
     ping_at_ = now + kPing;
   }
-  const bool pings = coordinator_ || !reading_.empty() || !delivering_.empty() || !clients_.questions().empty();
+  const bool pings =
+      coordinator_ || !reading_.empty() || !delivering_.empty() || !clients_.questions().empty() || cache_.is_busy();
   ping_at_ = pings ? std::min(ping_at_, now + kPing) : Time::max();
   if (!linger_.is_over(is_needed(), now)) return;
   log(fabric::Severity::info, "nobody has needed this agent for a while: it ends");
@@ -141,7 +155,8 @@ void AgentCore::tick(Time now) {
 }
 
 AgentCore::Time AgentCore::next_tick() const {
-  const bool pings = coordinator_ || !reading_.empty() || !delivering_.empty() || !clients_.questions().empty();
+  const bool pings =
+      coordinator_ || !reading_.empty() || !delivering_.empty() || !clients_.questions().empty() || cache_.is_busy();
   // Time::min(): tick() arms it.
   const Time ping_at = pings && ping_at_ == Time::max() ? Time::min() : ping_at_;
   return std::min({watch_again_, look_at_all_, restart_.request_at(), ping_at, looks_.next(), clients_.next_deadline(),

@@ -4,7 +4,7 @@
 // ranks), set_looks.h (when to look at which), clients.h (questions of ranks) and rank_restart.h (what they restart
 // from). Here is what is done with that: agent_core.cc hands on what happens; agent_stage.cc looks at sets and offers
 // them; agent_clients.cc serves the application, agent_restart.cc its restarts, agent_settle.cc its end, and
-// agent_workers.cc workers and the coordinator.
+// agent_workers.cc workers and the coordinator; agent_cache.cc what the caches of the job's nodes are asked for.
 #pragma once
 
 #include <atomic>
@@ -26,6 +26,7 @@
 #include "job/agent/rank_processes.h"
 #include "job/agent/rank_restart.h"
 #include "job/agent/set_looks.h"
+#include "job/cache/cache.h"
 #include "job/delivery/delivery.h"
 #include "job/rendezvous/linger.h"
 #include "job/rendezvous/rendezvous.h"
@@ -114,10 +115,29 @@ class AgentCore final : public fabric::HubHandler {
   bool settle_restart(ConnectionId id);
   void send_restart_request();
   Result<void> restart_ready(const wire::RestartReadyT& ready);
+  void forget_unfinished();
   void publish(const wire::RestartReadyT& ready);
   void published(ConnectionId coordinator, const wire::RestartReadyT& ready, const Result<bool>& result);
   void restart_done(const wire::RestartDoneT& done);
   void restart_refused(const wire::RefusedT& refused);
+
+  // agent_cache.cc
+  // Whether it was one of the messages about caches.
+  bool hear_about_caches(const wire::MessageT& message);
+  Result<Cache::Part> part_of(const wire::ProtectT& order) const;
+  void protect(const wire::ProtectT& order);
+  void repaired(const std::string& set, const wire::RepairedT& answer, const std::vector<uint32_t>& ranks);
+  Result<void> restart_in_place(const wire::RestartInPlaceT& order);
+  void quarantine(const std::string& set, const std::string& reason);
+  void release_quarantined(int64_t written_ns);
+  // The offer again, with what is known now.
+  void offer_again(uint64_t exposure);
+  void send_rejects();
+  // An answer, if the coordinator that has asked is still there.
+  template <class Table>
+  void answer_coordinator(ConnectionId asked_by, Table answer) {
+    if (coordinator_ && coordinator_->id == asked_by) send(asked_by, std::move(answer));
+  }
 
   // agent_settle.cc
   void settle(uint64_t number);
@@ -142,6 +162,8 @@ class AgentCore final : public fabric::HubHandler {
   fabric::Exposures exposures_;
   fabric::TransportServer transports_;
   DeliveryServer deliveries_;
+  Cache cache_;
+  std::vector<wire::RejectT> rejects_;  // that no coordinator was told
   AgentSets sets_;
   KnownRanks ranks_;
   std::optional<Coordinator> coordinator_;

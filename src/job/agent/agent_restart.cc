@@ -56,13 +56,7 @@ Result<void> AgentCore::restart_ready(const wire::RestartReadyT& ready) {
       published(coordinator_->id, ready, fail(ErrorKind::cancelled, "the application was started again meanwhile"));
     return {};
   }
-  for (const std::string& set : sets_.unfinished()) {
-    log(Severity::info, fmt::format("{}: its ranks start again, what there is of it is void", set));
-    discard(set);
-    (void)discard_notes(stage_, set);
-    sets_.forget(set);
-  }
-  tidy();
+  forget_unfinished();
   if (ready.found) {
     publish(ready);
     return {};
@@ -73,6 +67,16 @@ Result<void> AgentCore::restart_ready(const wire::RestartReadyT& ready) {
   return {};
 }
 
+void AgentCore::forget_unfinished() {
+  for (const std::string& set : sets_.unfinished()) {
+    log(Severity::info, fmt::format("{}: its ranks start again, what there is of it is void", set));
+    discard(set);
+    (void)discard_notes(stage_, set);
+    sets_.forget(set);
+  }
+  tidy();
+}
+
 void AgentCore::publish(const wire::RestartReadyT& ready) {
   if (!store::is_job_name(ready.set))
     return published(coordinator_->id, ready,
@@ -81,6 +85,7 @@ void AgentCore::publish(const wire::RestartReadyT& ready) {
   if (const auto* entry = sets_.find(ready.set); entry != nullptr && entry->is_offered())
     withdraw(ready.set, entry->exposure, "the ranks restart from another set of this name");
   watcher_.forget(ready.set);
+  cache_.discard(ready.set);
   (void)discard_notes(stage_, ready.set);
   sets_.forget(ready.set);
   looks_.begin_work(ready.set);

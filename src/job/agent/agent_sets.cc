@@ -18,6 +18,7 @@ AgentSets::Decision AgentSets::observed(const std::string& set, const std::optio
     Entry& entry = found->second;
     decision = {.withdraw = entry.exposure, .reason = reason, .is_lost = true};
     entry.exposure = 0;
+    if (entry.state == SetState::durable) return decision;  // the store has it
     entry.fingerprint.clear();
     entry.state = SetState::failed;
     entry.message = reason;
@@ -25,7 +26,8 @@ AgentSets::Decision AgentSets::observed(const std::string& set, const std::optio
   }
   Entry& entry = found == entries_.end() ? entries_[set] : found->second;
   entry.has_files = true;
-  if (entry.fingerprint == content->fingerprint && (entry.is_offered() || entry.is_final())) return decision;
+  if (entry.fingerprint == content->fingerprint && (entry.is_offered() || (entry.is_final() && !entry.is_in_cache())))
+    return decision;
   if (entry.is_offered()) decision.withdraw = std::exchange(entry.exposure, 0);
   decision.offer = true;
   return decision;
@@ -33,11 +35,22 @@ AgentSets::Decision AgentSets::observed(const std::string& set, const std::optio
 
 void AgentSets::offered(const std::string& set, const Content& content, uint64_t exposure) {
   Entry& entry = entries_[set];
-  entry = {.exposure = exposure,
-           .fingerprint = content.fingerprint,
-           .step = content.step,
-           .has_files = true,
-           .written_ns = content.written_ns};
+  const bool stays = entry.is_in_cache() && (entry.is_rebuilt || entry.fingerprint == content.fingerprint);
+  Entry now = {.exposure = exposure,
+               .fingerprint = content.fingerprint,
+               .step = content.step,
+               .has_files = true,
+               .written_ns = content.written_ns,
+               .write = entry.write,
+               .is_encoded = entry.is_encoded};
+  if (stays) {
+    now.state = entry.state;
+    now.stored_as = entry.stored_as;
+    now.message = entry.message;
+    now.ended_ns = entry.ended_ns;
+    now.restored_ns = entry.restored_ns;
+  }
+  entry = std::move(now);
   entry.complete.insert(content.complete.begin(), content.complete.end());
 }
 
@@ -45,35 +58,65 @@ bool AgentSets::heard(const wire::SetNewsT& news, int64_t now_ns) {
   const auto found = entries_.find(news.set);
   if (found == entries_.end() || !found->second.is_offered() || found->second.exposure != news.exposure) return false;
   Entry& entry = found->second;
+  const bool is_known = entry.is_final() && entry.state == news.state && entry.stored_as == news.stored_as;
   entry.state = news.state;
   entry.message = news.message;
-  if (!entry.is_final()) return false;
+  if (is_known || !entry.is_final()) return false;
   entry.stored_as = news.stored_as;
-  entry.exposure = 0;
+  if (!entry.is_in_cache()) entry.exposure = 0;
   entry.ended_ns = now_ns;
   return true;
 }
 
 // What is offered was begun, too: by ranks that were done before this one had come.
-bool AgentSets::is_open_for(std::string_view set, uint32_t rank) const {
+bool AgentSets::is_open_for(std::string_view set, uint32_t rank, uint64_t write) const {
   const Entry* entry = find(set);
   if (entry == nullptr || entry->is_final()) return false;
+  if (write != 0 && entry->write != 0 && write != entry->write) return false;
   return entry->is_offered() ? !entry->complete.contains(rank) : entry->is_begun;
 }
 
-AgentSets::Begun AgentSets::begin(const std::string& set, uint32_t rank) {
-  if (is_open_for(set, rank)) return {};
+AgentSets::Begun AgentSets::begin(const std::string& set, uint32_t rank, uint64_t write) {
+  if (is_open_for(set, rank, write)) return {};
   Entry& entry = entries_[set];
-  Begun begun{.is_new = entry.is_offered() || entry.is_final()};
+  Begun begun{.is_new = entry.is_offered() || entry.is_final() || (entry.is_begun && entry.write != write)};
   if (entry.is_offered()) {
     begun.decision.withdraw = entry.exposure;
     begun.decision.reason = "it is written anew";
   }
-  entry = {.is_begun = true, .has_files = true};
+  entry = {.is_begun = true, .has_files = true, .write = write};
   return begun;
 }
 
-void AgentSets::resume(const std::string& set) { entries_[set] = {.is_begun = true, .has_files = true}; }
+void AgentSets::resume(const std::string& set, uint64_t write) {
+  entries_[set] = {.is_begun = true, .has_files = true, .write = write};
+}
+
+bool AgentSets::must_wait(unsigned keep) const {
+  size_t held = 0, unsealed = 0;
+  for (const auto& [set, entry] : entries_) {
+    if (!entry.has_files || entry.state == SetState::failed || entry.state == SetState::skipped) continue;
+    ++held;
+    if (entry.is_offered() && !entry.is_final()) ++unsealed;
+  }
+  return unsealed > 0 && held > keep;
+}
+
+void AgentSets::encoded(const std::string& set, bool is_encoded) {
+  if (const auto found = entries_.find(set); found != entries_.end()) found->second.is_encoded = is_encoded;
+}
+
+void AgentSets::rebuilt(const std::string& set, const std::vector<uint32_t>& ranks) {
+  Entry& entry = entries_[set];
+  entry.has_files = entry.is_rebuilt = true;
+  entry.is_begun = false;
+  entry.fingerprint.clear();
+  entry.complete.insert(ranks.begin(), ranks.end());
+}
+
+void AgentSets::unexposed(const std::string& set) {
+  if (const auto found = entries_.find(set); found != entries_.end()) found->second.exposure = 0;
+}
 
 void AgentSets::ended(const std::string& set, const Outcome& outcome, bool has_files) {
   entries_[set] = {.state = outcome.state,
@@ -105,12 +148,12 @@ static auto age(const AgentSets::Entry& entry) {
 
 std::vector<std::string> AgentSets::removable(unsigned keep) const {
   std::vector<std::string> removable;
-  std::vector<const std::pair<const std::string, Entry>*> durable;
+  std::vector<const std::pair<const std::string, Entry>*> durable;  // or cached
   for (const auto& item : entries_) {
     const Entry& entry = item.second;
-    if (!entry.has_files || entry.is_offered() || entry.is_begun) continue;
+    if (!entry.has_files || (entry.is_offered() && !entry.is_final()) || entry.is_begun) continue;
     if (entry.state == SetState::skipped) removable.push_back(item.first);
-    if (entry.state == SetState::durable) durable.push_back(&item);
+    if (entry.state == SetState::durable || entry.state == SetState::cached) durable.push_back(&item);
   }
   std::ranges::sort(durable, std::greater(), [](const auto* item) { return age(item->second); });
   int64_t restored_ns = 0, written_ns = 0;
@@ -119,7 +162,9 @@ std::vector<std::string> AgentSets::removable(unsigned keep) const {
     written_ns = std::max(written_ns, item->second.written_ns);
   }
   const bool is_pinned = restored_ns != 0 && written_ns <= restored_ns;
-  for (size_t i = keep; i < durable.size(); ++i)
+  const size_t staying =
+      std::max<size_t>(keep, !durable.empty() && durable.front()->second.state == SetState::cached ? 1 : 0);
+  for (size_t i = staying; i < durable.size(); ++i)
     if (!is_pinned || durable[i]->second.restored_ns != restored_ns) removable.push_back(durable[i]->first);
   return removable;
 }
@@ -140,8 +185,8 @@ std::vector<std::string> AgentSets::forgettable(size_t most) const {
 }
 
 size_t AgentSets::undrained() const {
-  return static_cast<size_t>(
-      std::ranges::count_if(entries_, [](const auto& item) { return item.second.is_offered(); }));
+  return static_cast<size_t>(std::ranges::count_if(
+      entries_, [](const auto& item) { return item.second.is_offered() && !item.second.is_final(); }));
 }
 
 bool AgentSets::has_work() const {

@@ -29,9 +29,16 @@ class AgentSets {
     int64_t ended_ns = 0;     // final: when
     int64_t restored_ns = 0;  // when a restart had brought it from the store; 0: it did not
     int64_t written_ns = 0;   // Content::written_ns of what is offered, or has ended
+    uint64_t write = 0;       // of which writing of the set it is (SetPolicy); 0: not told
+    bool is_encoded = false;  // other nodes protect it
+    bool is_rebuilt = false;  // files of it were made again here; it is to be offered anew, and its state stays
 
     bool is_offered() const { return exposure != 0; }
     bool is_final() const { return job::is_final(state); }
+    // A part of the caches: it is offered as long as it is in the stage.
+    bool is_in_cache() const {
+      return state == wire::SetState::cached || (state == wire::SetState::durable && is_encoded);
+    }
   };
 
   // What is to be done after a change.
@@ -46,26 +53,37 @@ class AgentSets {
   Decision observed(const std::string& set, const std::optional<Content>& content, const std::string& reason);
   void offered(const std::string& set, const Content& content, uint64_t exposure);
 
-  // The coordinator says so: true if this is how the set has ended. News of another exposure are old.
+  // The coordinator says so: true if this is how the set has ended, and that is new. News of another exposure are old.
   bool heard(const wire::SetNewsT& news, int64_t now_ns);
 
   // Whether `rank` would begin its part of what others of the node have begun, too.
-  bool is_open_for(std::string_view set, uint32_t rank) const;
+  // `write`: of the part that it would begin; parts of two writings are never mixed.
+  bool is_open_for(std::string_view set, uint32_t rank, uint64_t write = 0) const;
 
   // forebay_begin(). is_new: what is there of the set is of another time, and is to be removed.
   struct Begun {
     bool is_new = false;
     Decision decision;
   };
-  Begun begin(const std::string& set, uint32_t rank);
+  Begun begin(const std::string& set, uint32_t rank, uint64_t write = 0);
   // It was begun, as the notes say.
-  void resume(const std::string& set);
+  void resume(const std::string& set, uint64_t write = 0);
+  // Whether a set that is begun now would have to wait: the stage holds more than `keep` sets, and one of them is not
+  // sealed, so that no older one may go.
+  bool must_wait(unsigned keep) const;
+
+  void encoded(const std::string& set, bool is_encoded);
+  // Files of these ranks, or pieces of files, were made again here.
+  void rebuilt(const std::string& set, const std::vector<uint32_t>& ranks);
+  // It is not offered any more; its state stays.
+  void unexposed(const std::string& set);
 
   // From the notes of an agent before this one, or from a restart.
   void ended(const std::string& set, const Outcome& outcome, bool has_files);
   static Outcome outcome_of(const Entry& entry);
 
-  // Final sets whose files are to leave the stage: skipped ones, and durable ones that are not among the `keep` newest.
+  // Final sets whose files are to leave the stage: skipped ones, and of the durable and cached ones those that are not
+  // among the `keep` newest; the newest one stays if it is cached, whatever `keep` says.
   // What the last restart has brought stays until a set is durable that was written after it: the application may not
   // have read it, whatever an earlier run's sets become meanwhile.
   std::vector<std::string> removable(unsigned keep) const;

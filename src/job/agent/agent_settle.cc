@@ -103,6 +103,9 @@ Result<std::vector<wire::LeftT>> AgentCore::what_is_left() const {
   for (const std::string& set : sets)
     if (auto why = is_of_marker(set, options_.completion) ? std::nullopt : why_left(set))
       rows.push_back(left(set, *std::move(why)));
+  FOREBAY_TRY(const auto aside, quarantined_sets(stage_));
+  for (const Quarantined& set : aside)
+    rows.push_back(left(set.set, "it is set aside, and is not restarted from: " + set.reason));
   FOREBAY_TRY(const Strays strays, strays_in(stage_, options_.completion));
   for (const std::string& name : strays.directories)
     rows.push_back(left(name, store::check_job_name(name).error().what));

@@ -33,6 +33,8 @@ const char* name_of(SetState state) {
       return "durable";
     case SetState::skipped:
       return "skipped";
+    case SetState::cached:
+      return "cached";
     default:
       return "given up";
   }
@@ -43,7 +45,8 @@ const char* name_of(SetState state) {
 // Whose markers make the set complete. Of what is offered a rank that joins later takes nothing back.
 std::set<uint32_t> AgentCore::ranks_of(const std::string& set) const {
   const auto* entry = sets_.find(set);
-  return entry != nullptr && (entry->is_offered() || entry->is_final()) ? entry->complete : ranks_.ranks();
+  return entry != nullptr && (entry->is_offered() || entry->is_final() || entry->is_rebuilt) ? entry->complete
+                                                                                             : ranks_.ranks();
 }
 
 void AgentCore::look_at_all() {
@@ -122,6 +125,7 @@ void AgentCore::offer(const std::string& set, const Listing& listing, const Cont
   offer.ranks = content.ranks;
   offer.complete = content.complete;
   if (content.step) offer.step = *content.step;
+  if (listing.policy) offer.policy = std::make_unique<wire::SetPolicyT>(*listing.policy);
   uint64_t bytes = 0;
   for (const Content::File& file : content.files) {
     const StagedFile& staged = listing.files[file.listed];
@@ -139,8 +143,9 @@ void AgentCore::offer(const std::string& set, const Listing& listing, const Cont
   looks_.forget_news(set);
   log(Severity::info,
       fmt::format("{}: complete on this node, {} files of {} bytes", set, exposed->files.size(), bytes));
-  if (coordinator_ && coordinator_->is_welcome) send(coordinator_->id, offer);
-  exposed_[offer.exposure] = std::move(exposed);
+  const uint64_t exposure = offer.exposure;
+  exposed_[exposure] = std::move(exposed);
+  offer_again(exposure);
 }
 
 void AgentCore::unexpose(uint64_t exposure) {
@@ -163,7 +168,8 @@ void AgentCore::finish(const std::string& set) {
   const auto& entry = *sets_.find(set);
   log(entry.state == SetState::failed ? Severity::warning : Severity::info,
       fmt::format("{}: {}{}{}", set, name_of(entry.state), entry.message.empty() ? "" : ": ", entry.message));
-  watcher_.forget(set);
+  if (!entry.is_offered()) watcher_.forget(set);
+  if (entry.state == SetState::cached || entry.state == SetState::durable) release_quarantined(entry.written_ns);
   if (auto noted = note_outcome(stage_, set, AgentSets::outcome_of(entry)); !noted)
     warn_once(set, "its outcome cannot be written down: " + noted.error().message());
   tidy();
@@ -172,6 +178,12 @@ void AgentCore::finish(const std::string& set) {
 
 // Takes the files out of the stage.
 void AgentCore::discard(const std::string& set) {
+  if (const auto* entry = sets_.find(set); entry != nullptr && entry->is_offered()) {
+    withdraw(set, entry->exposure, "it is removed to make room");
+    sets_.unexposed(set);
+    watcher_.forget(set);
+  }
+  cache_.discard(set);
   const bool has_marker = options_.completion.kind == Completion::Kind::marker;
   auto discarded = discard_files(stage_, set, has_marker ? marker_of(set, options_.completion) : "");
   if (!discarded) warn_once(set, discarded.error().message());

@@ -99,15 +99,19 @@ Result<void> AgentCore::hear_coordinator(wire::MessageT message) {
     block_at_ = welcome->block_at;
     log(Severity::info, fmt::format("follows the coordinator of generation {}", welcome->generation));
     offer_everything();
+    send_rejects();
     send_restart_request();
     settle_all();
   } else if (const auto* news = message.body.AsSetNews()) {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     const uint64_t exposure = news->exposure;
     if (news->tally) tally_ = std::make_unique<wire::TallyT>(*news->tally);
+    const std::string set = news->set;
     if (!sets_.heard(*news, std::chrono::nanoseconds(now).count())) return {};
-    unexpose(exposure);
-    finish(news->set);
+    const bool stays = sets_.find(set)->is_offered();
+    if (!stays) unexpose(exposure);
+    finish(set);
+    if (stays) offer_again(exposure);
   } else if (auto* ready = message.body.AsRestartReady()) {
     return restart_ready(*ready);
   } else if (const auto* done = message.body.AsRestartDone()) {
@@ -119,16 +123,20 @@ Result<void> AgentCore::hear_coordinator(wire::MessageT message) {
   } else if (const auto* stop = message.body.AsStop()) {
     log(Severity::info, stop->message.empty() ? "the job is over" : stop->message);
     hub_.stop();
+  } else if (const auto* in_place = message.body.AsRestartInPlace()) {
+    return restart_in_place(*in_place);
   } else if (const auto* ping = message.body.AsPing()) {
     coordinator_->ranks = ping->ranks;
-  } else {
+  } else if (!hear_about_caches(message)) {
     return fail(ErrorKind::corrupt, "a message that coordinators do not send to agents");
   }
   return {};
 }
 
 void AgentCore::offer_everything() {
-  for (const auto& [exposure, exposed] : exposed_) send(coordinator_->id, exposed->offer);
+  std::vector<uint64_t> exposures;
+  for (const auto& [exposure, exposed] : exposed_) exposures.push_back(exposure);
+  for (const uint64_t exposure : exposures) offer_again(exposure);
 }
 
 // From a worker, or somebody who has not said yet who it is.
@@ -137,6 +145,7 @@ Result<void> AgentCore::hear_other(ConnectionId id, wire::MessageT message) {
     delivering_.insert(id);
     return deliveries_.received(id, std::move(message));
   }
+  if (Cache::handles(message.body.type)) return cache_.received(id, message);
   if (const auto* hello = message.body.AsClientHello()) return greet(id, *hello);
   if (const auto* request = message.body.AsLayoutRequest()) {
     if (!reading_.insert(id).second)
@@ -173,6 +182,7 @@ void AgentCore::keep_in_touch(Time now) {
   for (const ConnectionId id : reading_) send(id, wire::PingT{.moves = moves_});
   for (const auto& [id, question] : clients_.questions()) send(id, wire::PingT());
   if (!delivering_.empty()) deliveries_.ping();
+  cache_.ping();
   if (!coordinator_) return;
   if (now - coordinator_->heard > coordinator_->lost) {
     log(Severity::warning, "the coordinator says nothing");

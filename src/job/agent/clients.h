@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "fabric/hub.h"
+#include "job/wire/messages.h"
 
 namespace forebay::job {
 
@@ -28,6 +29,7 @@ struct Question {
   std::string set;
   std::optional<int64_t> step;
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  std::optional<wire::SetPolicyT> policy = {};  // begin
 };
 
 class Clients {

@@ -16,7 +16,7 @@ bool has(const std::map<uint32_t, uint64_t>& askers, uint32_t rank, uint64_t pro
 
 }  // namespace
 
-Result<void> RankRestart::ask(const ConnectedRank& client, bool any_ranks, Time now) {
+Result<void> RankRestart::ask(const ConnectedRank& client, bool any_ranks, Time now, const std::string& newest) {
   const auto kept = kept_.find(client.rank);
   if (kept != kept_.end() && kept->second.first == client.pid) return {};  // take_answer() has it
   if (ending_ && has(ending_->asked, client.rank, client.pid)) return {};  // and will have this
@@ -29,6 +29,7 @@ Result<void> RankRestart::ask(const ConnectedRank& client, bool any_ranks, Time 
   }
   asked_[client.rank] = client.pid;
   total_ = client.ranks;
+  newest_ = newest;
   if (any_ranks)
     strict_.erase(client.rank);
   else
@@ -62,6 +63,7 @@ std::optional<wire::RestartRequestT> RankRestart::request() {
   request.total = total_;
   request.any_ranks = std::ranges::none_of(request.ranks, [&](uint32_t rank) { return strict_.contains(rank); });
   request.attempt = attempt_;
+  request.newest = newest_;
   has_requested_ = !asked_.empty();
   return request;
 }

@@ -23,8 +23,9 @@ class RankRestart {
   using Time = std::chrono::steady_clock::time_point;
   using IsConnected = std::function<bool(uint32_t rank, uint64_t pid)>;
 
-  // The rank wants to restart. cancelled if a later start of the application has asked.
-  Result<void> ask(const ConnectedRank& client, bool any_ranks, Time now);
+  // The rank wants to restart, from no set that is newer than `newest`, if that is one. cancelled if a later start of
+  // the application has asked.
+  Result<void> ask(const ConnectedRank& client, bool any_ranks, Time now, const std::string& newest = {});
   // It has ended, or lost the connection and will ask again.
   void stop_asking(const ConnectedRank& client, Time now);
   // A later start of the application is here: who is not connected asks no more, and is told no more.
@@ -76,6 +77,7 @@ class RankRestart {
 
   Askers asked_;  // of the next round
   uint32_t total_ = 0;
+  std::string newest_;
   std::set<uint32_t> strict_;   // ranks that can only read a set of `total` ranks
   uint64_t attempt_ = 0;        // whose ranks these are: the latest start of the application that has asked
   bool has_requested_ = false;  // the coordinator knows of some

@@ -46,7 +46,8 @@ void PieceSink::want_all(const redundancy::MemberRecord& recorded) {
   std::ranges::fill(parity_.states, this_sum);
 }
 
-Result<void> PieceSink::take(unsigned row, uint64_t piece, uint64_t sum, std::span<const std::byte> bytes) {
+Result<void> PieceSink::take(unsigned row, uint64_t piece, std::optional<uint64_t> told,
+                             std::span<const std::byte> bytes) {
   if (row >= geometry_.members() || piece >= geometry_.pieces()) return bad_piece(row, piece, "does not exist");
   const auto index = redundancy::sum_index(geometry_, row, member_, piece);
   if (!index) return bad_piece(row, piece, "is not of this member");
@@ -59,7 +60,8 @@ Result<void> PieceSink::take(unsigned row, uint64_t piece, uint64_t sum, std::sp
       return bad_piece(row, piece, before == unwanted ? "was not asked for" : "came twice");
   } while (!state.compare_exchange_weak(before, taking));
   if (bytes.size() != range.length) return bad_piece(row, piece, "has another length");
-  if (crc64(bytes) != sum) return bad_piece(row, piece, "was changed on its way");
+  const uint64_t sum = crc64(bytes);
+  if (told && sum != *told) return bad_piece(row, piece, "was changed on its way");
   if (before == this_sum && sum != pieces.sums[*index])
     return bad_piece(row, piece, "was computed wrong: its checksum is not the recorded one");
   FOREBAY_CHECK(write_(range, bytes));

@@ -31,8 +31,8 @@ class PieceSink {
   // All of the member, as the record says it.
   void want_all(const redundancy::MemberRecord& recorded);
 
-  // corrupt if it is not what was wanted.
-  Result<void> take(unsigned row, uint64_t piece, uint64_t sum, std::span<const std::byte> bytes);
+  // `sum`: that the sender has told; nothing: the bytes were made here. corrupt if it is not what was wanted.
+  Result<void> take(unsigned row, uint64_t piece, std::optional<uint64_t> sum, std::span<const std::byte> bytes);
 
   // When nobody takes any more: whether all that was wanted is there. corrupt, naming the first piece that is not.
   Result<void> check_complete() const;

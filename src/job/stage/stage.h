@@ -15,6 +15,7 @@
 #include "base/catalogue.h"
 #include "base/error.h"
 #include "job/client/marker.h"
+#include "job/wire/messages.h"
 
 namespace forebay::job {
 
@@ -56,12 +57,13 @@ struct StagedFile {
   uint64_t marker = 0;            // of the application's own marker: hash64 of its bytes; 0: it is none
 };
 struct Listing {
-  std::vector<StagedFile> files;       // by name
-  std::string foreign;                 // a socket, device or FIFO among them, or empty
-  std::vector<Marker> markers;         // of forebay.h, by rank
-  bool is_begun = false;               // by forebay_begin()
-  std::optional<int64_t> step;         // as it was told there
-  std::optional<WallTime> own_marker;  // Kind::marker: when it was written, if it is there
+  std::vector<StagedFile> files;           // by name
+  std::string foreign;                     // a socket, device or FIFO among them, or empty
+  std::vector<Marker> markers;             // of forebay.h, by rank
+  bool is_begun = false;                   // by forebay_begin()
+  std::optional<int64_t> step;             // as it was told there
+  std::optional<wire::SetPolicyT> policy;  // likewise
+  std::optional<WallTime> own_marker;      // Kind::marker: when it was written, if it is there
 };
 
 // Of a complete set: what is offered.

@@ -1,6 +1,7 @@
 #include "job/stage/stage_notes.h"
 
 #include <cerrno>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -27,8 +28,11 @@ constexpr uint64_t kMaxNote = 1 << 20;
 constexpr mode_t kOwnersAlone = 0700;
 constexpr const char* kBeginFile = "begun";
 constexpr const char* kOutcomeFile = "outcome";
-constexpr std::pair<SetState, const char*> kFinal[] = {
-    {SetState::durable, "durable"}, {SetState::skipped, "skipped"}, {SetState::failed, "failed"}};
+constexpr const char* kReasonFile = "reason";
+constexpr std::pair<SetState, const char*> kFinal[] = {{SetState::durable, "durable"},
+                                                       {SetState::skipped, "skipped"},
+                                                       {SetState::failed, "failed"},
+                                                       {SetState::cached, "cached"}};
 
 std::string own_path(const std::string& stage, std::string_view name) {
   return fmt::format("{}/{}/{}", stage, kOwnDirectory, name);
@@ -49,6 +53,35 @@ std::optional<int64_t> number_in(const json& body, const char* name) {
 std::string text_in(const json& body, const char* name) {
   const auto found = body.find(name);
   return found != body.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+// Numbers of 64 bits without a sign are texts: JSON's are not exact everywhere.
+json json_of(const wire::SetPolicyT& policy) {
+  return {{"write", fmt::format("{:016x}", policy.write)},
+          {"scheme", static_cast<int64_t>(policy.scheme)},
+          {"group_size", policy.group_size},
+          {"losses", policy.losses},
+          {"failure_group", policy.failure_group},
+          {"level", policy.level},
+          {"flush", static_cast<int64_t>(policy.flush)}};
+}
+
+std::optional<wire::SetPolicyT> policy_in(const json& body) {
+  const auto found = body.find("policy");
+  if (found == body.end() || !found->is_object()) return std::nullopt;
+  const auto bounded = [&](const char* name, int64_t most) {
+    const int64_t value = number_in(*found, name).value_or(0);
+    return value >= 0 && value <= most ? value : 0;
+  };
+  wire::SetPolicyT policy;
+  policy.write = std::strtoull(text_in(*found, "write").c_str(), nullptr, 16);
+  policy.scheme = static_cast<wire::Scheme>(bounded("scheme", static_cast<int64_t>(wire::Scheme::MAX)));
+  policy.group_size = static_cast<uint32_t>(bounded("group_size", 256));
+  policy.losses = static_cast<uint32_t>(bounded("losses", 256));
+  policy.failure_group = text_in(*found, "failure_group");
+  policy.level = text_in(*found, "level");
+  policy.flush = static_cast<wire::FlushWish>(bounded("flush", static_cast<int64_t>(wire::FlushWish::MAX)));
+  return policy;
 }
 
 std::optional<SetState> state_in(const json& body) {
@@ -73,7 +106,8 @@ Result<std::vector<std::string>> names_if_there(const std::string& path) {
 }  // namespace
 
 bool is_final(SetState state) {
-  return state == SetState::durable || state == SetState::skipped || state == SetState::failed;
+  return state == SetState::durable || state == SetState::skipped || state == SetState::failed ||
+         state == SetState::cached;
 }
 
 std::string encode_outcome(const Outcome& outcome) {
@@ -119,10 +153,12 @@ Result<void> prepare_stage(const std::string& stage) {
   return {};
 }
 
-Result<void> note_begin(const std::string& stage, const std::string& set, std::optional<int64_t> step) {
+Result<void> note_begin(const std::string& stage, const std::string& set, std::optional<int64_t> step,
+                        const wire::SetPolicyT* policy) {
   FOREBAY_CHECK(make_directory(stage + "/" + set, 0777));
   json body{{"version", kVersion}};
   if (step) body["step"] = *step;
+  if (policy != nullptr) body["policy"] = json_of(*policy);
   return write_note(stage, set, kBeginFile, store::seal(kBeginTag, body));
 }
 
@@ -132,7 +168,7 @@ Result<std::optional<Begin>> read_begin(const std::string& stage, const std::str
   if (!text && text.error().kind == ErrorKind::not_found) return std::nullopt;
   if (!text) return std::unexpected(text.error());
   FOREBAY_TRY(const json body, store::unseal(kBeginTag, *text, kVersion, path));
-  return Begin{number_in(body, "step")};
+  return Begin{number_in(body, "step"), policy_in(body)};
 }
 
 Result<void> note_outcome(const std::string& stage, const std::string& set, const Outcome& outcome) {
@@ -171,6 +207,40 @@ Result<void> empty_bin(const std::string& stage) {
   FOREBAY_TRY(const auto names, store::names_in(bin));
   for (const std::string& name : names) FOREBAY_CHECK(store::remove_tree(directory.get(), name, bin + "/" + name));
   return {};
+}
+
+Result<void> put_into_quarantine(const std::string& stage, const std::string& set, const std::string& reason) {
+  FOREBAY_TRY(const bool is_there, has_set(stage, set));
+  if (!is_there) return discard_notes(stage, set);
+  FOREBAY_CHECK(make_directory(own_path(stage, "quarantine"), kOwnersAlone));
+  FOREBAY_CHECK(discard_quarantined(stage, set));
+  const std::string to = own_path(stage, "quarantine/" + set);
+  FOREBAY_CHECK(make_directory(to, kOwnersAlone));
+  FOREBAY_CHECK(store::write_text(to, kReasonFile, reason));
+  const std::pair<std::string, std::string> moves[] = {{stage + "/" + set, to + "/files"},
+                                                       {notes_path(stage, set), to + "/notes"}};
+  for (const auto& [from, there] : moves)
+    if (::rename(from.c_str(), there.c_str()) != 0 && errno != ENOENT) return fail_errno(errno, "rename", from);
+  return {};
+}
+
+Result<std::vector<Quarantined>> quarantined_sets(const std::string& stage) {
+  FOREBAY_TRY(auto names, names_if_there(own_path(stage, "quarantine")));
+  std::ranges::sort(names);
+  std::vector<Quarantined> sets;
+  for (std::string& name : names) {
+    const std::string path = own_path(stage, "quarantine/" + name + "/" + kReasonFile);
+    struct stat info{};
+    const bool has_time = ::stat(path.c_str(), &info) == 0;
+    sets.push_back({.set = std::move(name),
+                    .reason = store::read_text(path, kMaxNote).value_or(std::string()),
+                    .since_ns = has_time ? FileSource::identity_of(info).ctime_ns : 0});
+  }
+  return sets;
+}
+
+Result<void> discard_quarantined(const std::string& stage, const std::string& set) {
+  return put_into_bin(stage, own_path(stage, "quarantine/" + set));
 }
 
 Result<std::vector<uint32_t>> marked_ranks(const std::string& stage, const std::string& set) {

@@ -34,10 +34,13 @@ Result<Outcome> decode_outcome(std::string_view text, const std::string& path);
 Result<void> prepare_stage(const std::string& stage);
 
 // STAGE/SET and the directory of its notes, with the note that forebay_begin() was called for it.
-Result<void> note_begin(const std::string& stage, const std::string& set, std::optional<int64_t> step);
+// `policy`: null if it was begun without one.
+Result<void> note_begin(const std::string& stage, const std::string& set, std::optional<int64_t> step,
+                        const wire::SetPolicyT* policy = nullptr);
 
 struct Begin {
   std::optional<int64_t> step;
+  std::optional<wire::SetPolicyT> policy;
 };
 Result<std::optional<Begin>> read_begin(const std::string& stage, const std::string& set);
 
@@ -53,6 +56,16 @@ Result<void> discard_notes(const std::string& stage, const std::string& set);
 Result<void> empty_bin(const std::string& stage);
 // Takes a file or directory of the stage's file system out of sight. Fine if it is not there.
 Result<void> put_into_bin(const std::string& stage, const std::string& path);
+
+// Sets a set aside, with its notes, in STAGE/.forebay/quarantine/SET: whatever lies there of that name goes. Fine if
+// there is nothing of it.
+Result<void> put_into_quarantine(const std::string& stage, const std::string& set, const std::string& reason);
+struct Quarantined {
+  std::string set, reason;
+  int64_t since_ns = 0;  // wall clock: when it was set aside
+};
+Result<std::vector<Quarantined>> quarantined_sets(const std::string& stage);
+Result<void> discard_quarantined(const std::string& stage, const std::string& set);
 
 // The ranks whose markers are there.
 Result<std::vector<uint32_t>> marked_ranks(const std::string& stage, const std::string& set);

@@ -95,6 +95,7 @@ Result<bool> scan_notes(const std::string& stage, const std::string& set, const 
   listing.is_begun = begun.has_value();
   if (!begun) return true;
   listing.step = begun->step;
+  listing.policy = begun->policy;
   FOREBAY_TRY(const auto ranks, marked_ranks(stage, set));
   if (ranks.empty() || !std::ranges::includes(ranks, wanted)) {
     for (const uint32_t rank : ranks)
