@@ -211,7 +211,24 @@ void Cache::Impl::request(fabric::ConnectionId who, const wire::RecordRequestT& 
     return;
   }
   if (held.contains(key)) return serve(key, {who, wanted.part});
+  if (is_over(key.id)) return refuse(who);
   unknown.insert_or_assign(who, wanted);
+}
+
+void Cache::Impl::refuse(fabric::ConnectionId who) {
+  send(who,
+       wire::refusal_of({ErrorKind::not_found, "the encoding has failed here, or is not wanted any more", {}, {}, {}}));
+}
+
+void Cache::Impl::forget(uint64_t id) {
+  constexpr size_t kKept = 64;
+  if (is_over(id)) return;
+  over.push_back(id);
+  if (over.size() > kKept) over.pop_front();
+  for (auto at = unknown.begin(); at != unknown.end();) {
+    if (at->second.id == id) refuse(at->first);
+    at = at->second.id == id ? unknown.erase(at) : std::next(at);
+  }
 }
 
 // From the disk.

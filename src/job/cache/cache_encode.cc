@@ -94,6 +94,8 @@ void Cache::protect(const wire::ProtectT& order, Part part, std::function<void(w
   cancel(order.id);
   auto made = impl->make(order, std::move(part));
   if (!made) {
+    impl->drop({order.id, order.group, order.position});
+    impl->forget(order.id);
     wire::ProtectedT answer;
     answer.id = order.id;
     set_fault(answer, {made.error(), {}});
@@ -183,6 +185,7 @@ void Cache::Impl::fail_encode(const std::shared_ptr<Encode>& encode, const Group
   encodes.erase(key);
   pieces.forget(key);
   drop(key);
+  forget(key.id);
   wire::ProtectedT answer;
   answer.id = key.id;
   set_fault(answer, fault);
@@ -203,6 +206,7 @@ void Cache::cancel(uint64_t id) {
   for (const auto& [key, held] : impl_->held)
     if (key.id == id && !held.is_sealed) gone.push_back(key);
   for (const EncodingKey& key : gone) impl_->drop(key);
+  if (!gone.empty()) impl_->forget(id);
 }
 
 }  // namespace forebay::job

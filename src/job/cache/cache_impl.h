@@ -1,6 +1,8 @@
 // Used by cache.cc, cache_encode.cc, cache_check.cc and cache_repair.cc alone.
 #pragma once
 
+#include <algorithm>
+#include <deque>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -70,6 +72,9 @@ struct Cache::Impl {
   }
 
   // cache.cc
+  void forget(uint64_t id);  // it is over: who asks for it is told so
+  void refuse(fabric::ConnectionId who);
+  bool is_over(uint64_t id) const { return std::ranges::find(over, id) != over.end(); }
   void hold(const EncodingKey& key, redundancy::Record record, bool is_sealed);
   void unexpose(Held& held);
   void drop(const EncodingKey& key);
@@ -107,7 +112,8 @@ struct Cache::Impl {
   std::map<EncodingKey, std::shared_ptr<Encode>> encodes;
   std::map<std::pair<uint64_t, uint32_t>, std::shared_ptr<Repair>> repairs;  // by id and group
   std::map<fabric::ConnectionId, wire::RecordRequestT> unknown;              // of encodings that are not known yet
-  std::set<fabric::ConnectionId> waiting;                                    // for an answer that is being made
+  std::deque<uint64_t> over;               // encodings that failed or were cancelled, the last ones
+  std::set<fabric::ConnectionId> waiting;  // for an answer that is being made
   PieceServer pieces;
   std::stop_source stop;                      // of checks
   SerialWorker leads_, exchanges_, answers_;  // the last: they use the rest

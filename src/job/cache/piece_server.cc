@@ -139,7 +139,7 @@ void PieceServer::forget(const EncodingKey& key) {
     if (sender.to != key || sender.is_over) continue;
     sender.is_over = true;
     sender.held.clear();
-    impl_->refuse(id, {ErrorKind::cancelled, "the pieces are not wanted any more", {}, {}, {}});
+    impl_->refuse(id, {ErrorKind::not_found, "the pieces are not wanted any more", {}, {}, {}});
   }
 }
 

@@ -45,12 +45,6 @@ Result<void> set_time(int fd, const RecordedFile& file, const std::string& path)
 
 }  // namespace
 
-Result<Geometry> geometry_of(const Record& record) {
-  std::vector<uint64_t> sizes;
-  for (const MemberRecord& member : record.members) sizes.push_back(PartMap(member.files).size());
-  return Geometry::check(std::move(sizes), record.losses, record.chunk);
-}
-
 struct PositionRepair::Impl {
   Impl(std::string its_stage, Record its_record, Geometry its_geometry)
       : stage(std::move(its_stage)),

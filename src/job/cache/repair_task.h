@@ -53,6 +53,4 @@ struct RepairLead {
 };
 GroupResult<uint64_t> lead_repair(const RepairLead& lead, const std::stop_token& stop);  // bytes moved
 
-Result<redundancy::Geometry> geometry_of(const redundancy::Record& record);
-
 }  // namespace forebay::job
