@@ -1,13 +1,14 @@
 /* One run of bench/adaptable-io: ranks write through adios.h, or with parallel HDF5 (-DWITH_HDF5), and in turns with it
- * the same bytes by plain write(), each rank into a file of its own, and all ranks into one file, each at a place of its
- * own. It is built once for each library that is measured.
+ * the same bytes by plain write(), each rank into a file of its own, and all ranks into one file, each at a place of
+ * its own. It is built once for each library that is measured.
  *
  * usage: workload WORKLOAD METHOD PARAMETERS DIRECTORY BYTES STEPS REPEAT COMPUTE
  *   WORKLOAD    gts: 5 variables; chimera: 1,000; xgc: 50, one append a step; s3d: 16 boxes of one global array each
  *   METHOD      as in adios_select_method; "none" writes nothing at all
  *   BYTES       of one variable of one rank; STEPS outputs a repetition; COMPUTE seconds between outputs
  * Prints a line of JSON for each repetition: seconds from open to close summed over the steps, those of write() into
- * files of their own ("plain") and into one ("shared"), those of the whole loop, and the memory that a rank has taken at most, in bytes. */
+ * files of their own ("plain") and into one ("shared"), those of the whole loop, and the memory that a rank has taken
+ * at most, in bytes. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <math.h>
@@ -266,8 +267,9 @@ int main(int argc, char** argv) {
     remove_old(plain);
     const double memory = peak_memory();
     if (rank_ == 0)
-      printf("{\"seconds\": %.6f, \"plain\": %.6f, \"shared\": %.6f, \"whole\": %.6f, \"memory\": %.0f, \"data\": %.0f}\n", seconds, raw,
-             shared, loop, memory, (double)count * sizeof *values_),
+      printf(
+          "{\"seconds\": %.6f, \"plain\": %.6f, \"shared\": %.6f, \"whole\": %.6f, \"memory\": %.0f, \"data\": %.0f}\n",
+          seconds, raw, shared, loop, memory, (double)count * sizeof *values_),
           fflush(stdout);
   }
   if (!is_none) library_end();

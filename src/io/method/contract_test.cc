@@ -122,6 +122,14 @@ TEST_P(MethodContract, StepsOfAllRanksAreFoundInOrder) {
   }
 }
 
+TEST_P(MethodContract, RanksBeginWhereStripesDo) {
+  const uint64_t stripe = std::string_view(GetParam()).find("stripe_size=64k") != std::string_view::npos ? 64 << 10 : 1;
+  write_steps(3, {kWrite, kAppend});
+  const auto reader = FileReader::open(file(), kMemory);
+  ASSERT_TRUE(reader);
+  for (const ListedPart& part : (*reader)->listing().parts) EXPECT_EQ(part.offset % stripe, 0u);
+}
+
 TEST_P(MethodContract, AppendBeginsAFileAndUpdateAddsToItsLastStep) {
   write_steps(2, {kAppend, kAppend, kUpdate});
   expect({{0, 0}, {0, 1}, {1, 0}, {1, 1}, {1, 0}, {1, 1}}, 2);
