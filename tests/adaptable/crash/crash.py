@@ -22,6 +22,7 @@ ONLY = sys.argv[5:]
 RANKS = 3
 SECONDS = 60
 BLOCK = 20000  # values
+LARGE = 530000  # of a block that is written before the close, where it was announced
 WRONG_EXIT = (126, 127)
 
 
@@ -364,6 +365,7 @@ def cases():
         yield Case("POSIX.spilling", "POSIX", mode, **spilling)
         yield Case("MPI", "MPI", mode)
         yield Refusing("MPI.refusing", "MPI", mode, writes=2, limit=200_000)
+        yield Case("MPI.slots", "MPI", mode, count=LARGE, announce=8 * LARGE)
         yield Case("MPI.durable", "MPI:sync=1", mode)
         yield Case("MPI_AGGREGATE", "MPI_AGGREGATE:num_aggregators=2", mode)
         yield Sets("FOREBAY", mode)

@@ -4,6 +4,7 @@
 //          method=NAME[:PARAMETERS]  file=PATH  mode=w|a   of the first step; the others are appended
 //          first=N steps=N           the steps' numbers, which are in all values
 //          count=N writes=N          values of a block, and blocks of a rank in a step
+//          announce=BYTES            of what each rank is about to write in a step
 //          limit=BYTES               of the buffer; aggregate=BYTES: of time aggregation
 //          threads=N                 that many ranks, which are threads; or
 //          rank=N sockets=FD,FD,...  one rank, with sockets to the others
@@ -83,6 +84,7 @@ void write_step(Session& session, const Settings& settings, const std::shared_pt
   if (!opened) return tell(rank, "open", std::unexpected(opened.error()));
   OpenGroup& file = **opened;
   const uint64_t count = number(settings, "count", 100);
+  if (const uint64_t bytes = number(settings, "announce", 0)) file.announce(bytes);
   const int64_t place[] = {static_cast<int64_t>(count), static_cast<int64_t>(count * ranks->size()),
                            static_cast<int64_t>(count * rank)};
   for (size_t i = 0; i < 3; ++i) tell(rank, "write", file.write(i, &place[i]));
