@@ -63,6 +63,8 @@ class Client {
   // left out, which need not be there; empty: none. The same on all ranks.
   Result<Restart> restart(Timeout timeout, bool any_ranks = false, std::string_view newest = {});
   Result<std::string> restart_path(std::string_view file);
+  // Where the files of that set are; empty: none was found.
+  const std::string& restart_directory() const { return restarted_; }
   // The application cannot use the set `set`, whose name in the store is `stored_as` if it is known: it is never
   // offered again, and nothing of it is removed. To be called by one rank before all ask for the next restart. Returns
   // when it is sent.

@@ -1,0 +1,98 @@
+// What the library decides: phases, descriptors, whether a checkpoint is due.
+#include <map>
+
+#include <gmock/gmock.h>
+
+#include "scr/descriptors.h"
+#include "scr/need.h"
+#include "scr/phases.h"
+
+namespace forebay::scr {
+namespace {
+
+using job::wire::Scheme;
+using testing::HasSubstr;
+
+TEST(ScrPhases, CallsHaveAnOrder) {
+  Phases phases;
+  EXPECT_THAT(phases.fault(Call::start_output).value(), HasSubstr("call SCR_Init before"));
+  EXPECT_FALSE(phases.fault(Call::config_set));
+  EXPECT_FALSE(phases.fault(Call::init));
+  phases.done(Call::init);
+  EXPECT_TRUE(phases.fault(Call::init));
+  EXPECT_TRUE(phases.fault(Call::config_set));
+  EXPECT_TRUE(phases.fault(Call::complete_output));
+  EXPECT_TRUE(phases.fault(Call::complete_restart));
+  EXPECT_FALSE(phases.fault(Call::have_restart));
+  phases.done(Call::start_output);
+  for (const Call call : {Call::start_output, Call::have_restart, Call::start_restart, Call::current, Call::drop,
+                          Call::remove, Call::finalize})
+    EXPECT_THAT(phases.fault(call).value_or(""), HasSubstr("SCR_Complete_output before"));
+  EXPECT_TRUE(phases.fault(Call::complete_restart));
+  EXPECT_FALSE(phases.fault(Call::route_file));
+  EXPECT_FALSE(phases.fault(Call::need_checkpoint));
+  EXPECT_FALSE(phases.fault(Call::complete_output));
+  phases.done(Call::complete_output);
+  phases.done(Call::start_restart);
+  EXPECT_THAT(phases.fault(Call::start_output).value_or(""), HasSubstr("SCR_Complete_restart before"));
+  phases.done(Call::complete_restart);
+  EXPECT_FALSE(phases.fault(Call::finalize));
+  phases.done(Call::finalize);
+  EXPECT_TRUE(phases.fault(Call::finalize));
+  EXPECT_TRUE(phases.fault(Call::should_exit));
+}
+
+Config config_with(std::initializer_list<const char*> calls) {
+  Config config([](const char*) -> const char* { return nullptr; });
+  for (const char* call : calls) EXPECT_TRUE(config.call(call));
+  return config;
+}
+
+TEST(ScrDescriptors, WithoutLinesTheKeysSay) {
+  const auto plain = descriptors_of(config_with({})).value();
+  ASSERT_EQ(plain.size(), 1u);
+  EXPECT_TRUE(plain[0].is_bypass);
+  EXPECT_EQ(plain[0].scheme, Scheme::xor_);
+  EXPECT_EQ(plain[0].level, "");
+  const auto set =
+      descriptors_of(config_with({"SCR_COPY_TYPE=rs", "SCR_SET_FAILURES=3", "SCR_CACHE_BYPASS=0"})).value();
+  EXPECT_FALSE(set[0].is_bypass);
+  EXPECT_EQ(set[0].scheme, Scheme::rs);
+  EXPECT_EQ(set[0].losses, 3u);
+}
+
+TEST(ScrDescriptors, TheLargestIntervalThatFitsServes) {
+  const auto all =
+      descriptors_of(
+          config_with({"CKPT=0 INTERVAL=1 TYPE=SINGLE BYPASS=0", "CKPT=1 INTERVAL=4 TYPE=XOR STORE=/ssd GROUP=SWITCH",
+                       "CKPT=2 INTERVAL=8 TYPE=RS SET_FAILURES=3", "CKPT=3 INTERVAL=1000 OUTPUT=1 TYPE=PARTNER"}))
+          .value();
+  EXPECT_EQ(choose(all, 3, false)->id, "0");
+  EXPECT_EQ(choose(all, 4, false)->id, "1");
+  EXPECT_EQ(choose(all, 4, false)->level, "/ssd");
+  EXPECT_EQ(choose(all, 4, false)->failure_group, "SWITCH");
+  EXPECT_EQ(choose(all, 16, false)->id, "2");
+  EXPECT_EQ(choose(all, 16, true)->id, "3");
+  EXPECT_FALSE(choose(descriptors_of(config_with({"CKPT=0 INTERVAL=2"})).value(), 3, false));
+}
+
+TEST(ScrDescriptors, FaultsNameLineAndItem) {
+  const auto what = [](const char* call) { return descriptors_of(config_with({call})).error().message(); };
+  EXPECT_THAT(what("CKPT=5 TYPE=XORR"), HasSubstr("CKPT=5 TYPE=XORR"));
+  EXPECT_THAT(what("CKPT=5 INTERVAL=0"), HasSubstr("INTERVAL=0"));
+  EXPECT_THAT(what("CKPT=5 SETSIZE=8"), HasSubstr("SETSIZE"));
+}
+
+TEST(ScrNeed, ByCallsSecondsOrOverhead) {
+  EXPECT_TRUE(need_checkpoint({}, {.calls = 1})) << "no rule: always";
+  EXPECT_FALSE(need_checkpoint({.interval = 3}, {.calls = 2}));
+  EXPECT_TRUE(need_checkpoint({.interval = 3}, {.calls = 6}));
+  EXPECT_FALSE(need_checkpoint({.seconds = 10}, {.since_last = 9}));
+  EXPECT_TRUE(need_checkpoint({.seconds = 10}, {.since_last = 10}));
+  EXPECT_TRUE(need_checkpoint({.overhead = 10}, {}));
+  EXPECT_FALSE(need_checkpoint({.overhead = 10}, {.running = 100, .checkpoints = 10, .count = 2}));
+  EXPECT_TRUE(need_checkpoint({.overhead = 10}, {.running = 145, .checkpoints = 10, .count = 2}));
+}
+
+}  // namespace
+}  // namespace forebay::scr

@@ -1,0 +1,218 @@
+#include "scr/session.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <ctime>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/checksum.h"
+#include "job/scr/set_names.h"
+#include "scr/daemons.h"
+#include "scr/prefix_files.h"
+
+namespace forebay::scr {
+namespace {
+
+// Tells nodes apart: ranks that see one stage directory are on one node.
+uint64_t node_of_stage(const std::string& stage) {
+  char host[256] = "";
+  ::gethostname(host, sizeof host - 1);
+  struct stat info{};
+  if (::stat(stage.c_str(), &info) != 0) return 0;
+  return hash64(as_bytes(fmt::format("{} {} {}", host, info.st_dev, info.st_ino))) | 1;
+}
+
+std::optional<int64_t> end_of_allocation(const Config& config) {
+  std::string text = config.text("SCR_END_TIME");
+  if (text.empty())
+    if (const char* value = std::getenv("SLURM_JOB_END_TIME")) text = value;
+  int64_t end = 0;
+  const auto [at, fault] = std::from_chars(text.data(), text.data() + text.size(), end);
+  return fault == std::errc{} && at == text.data() + text.size() && !text.empty() ? std::optional(end) : std::nullopt;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point then) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Session>> Session::open(Config& config) {
+  FOREBAY_TRY(auto ranks, Ranks::world());
+  std::unique_ptr<Session> session(new Session(std::move(ranks)));
+  FOREBAY_CHECK(session->set_up(config));
+  return session;
+}
+
+Session::~Session() {
+  if (copying_ && copying_->thread.joinable()) copying_->thread.join();
+}
+
+Result<void> Session::agreed(Result<void> mine, const char* what) {
+  FOREBAY_TRY(const bool all, ranks_->all(mine.has_value()));
+  if (!mine || all) return mine;
+  return fail(ErrorKind::cancelled, fmt::format("another rank has failed to {}", what));
+}
+
+Result<std::string> Session::decided(const std::function<std::string()>& at_first) {
+  return ranks_->of_first(is_first() ? at_first() : std::string());
+}
+
+Result<void> Session::change_index(const std::function<void(Index&)>& change) {
+  if (!is_first()) return {};
+  change(index_);
+  return write_index(places_.index, index_);
+}
+
+Result<void> Session::take_rules(const Config& config) {
+  FOREBAY_TRY(descriptors_, descriptors_of(config));
+  FOREBAY_TRY(need_rules_.interval, config.number("SCR_CHECKPOINT_INTERVAL"));
+  FOREBAY_TRY(need_rules_.seconds, config.real("SCR_CHECKPOINT_SECONDS"));
+  FOREBAY_TRY(need_rules_.overhead, config.real("SCR_CHECKPOINT_OVERHEAD"));
+  FOREBAY_TRY(halt_seconds_, config.number("SCR_HALT_SECONDS"));
+  FOREBAY_TRY(flush_, config.number("SCR_FLUSH"));
+  FOREBAY_TRY(prefix_size_, config.number("SCR_PREFIX_SIZE"));
+  FOREBAY_TRY(fetches_, config.flag("SCR_FETCH"));
+  FOREBAY_TRY(any_ranks_, config.flag("SCR_GLOBAL_RESTART"));
+  FOREBAY_TRY(flushes_restarts_, config.flag("SCR_FLUSH_ON_RESTART"));
+  FOREBAY_TRY(waits_, config.flag("FOREBAY_SCR_WAIT"));
+  FOREBAY_TRY(is_async_, config.flag("SCR_FLUSH_ASYNC"));
+  FOREBAY_TRY(const int64_t seconds, config.number("FOREBAY_SCR_TIMEOUT"));
+  timeout_ = std::chrono::seconds(std::clamp<int64_t>(seconds, 1, 1'000'000));
+  const std::string kind = config.text("FOREBAY_SCR_FLUSH_KIND");
+  if (kind != "store" && kind != "files")
+    return fail(ErrorKind::invalid_argument, fmt::format("FOREBAY_SCR_FLUSH_KIND={}: it is store or files", kind));
+  flushes_to_files_ = kind == "files";
+  current_ = config.text("SCR_CURRENT");
+  end_ = end_of_allocation(config);
+  return {};
+}
+
+Result<void> Session::set_up(Config& config) {
+  Result<void> read;
+  if (is_first()) read = config.read_files(system_file());
+  FOREBAY_CHECK(agreed(std::move(read), "read the configuration"));
+  if (is_first())
+    for (const std::string& warning : config.warnings()) fmt::print(stderr, "SCR: {}\n", warning);
+  FOREBAY_TRY(const std::string flat, ranks_->of_first(is_first() ? config.flattened() : std::string()));
+  config.take_flattened(flat);
+  config_ = config;
+  FOREBAY_CHECK(take_rules(config));
+  auto places = places_of(config, process_environment());
+  FOREBAY_CHECK(agreed(places ? Result<void>{} : std::unexpected(places.error()), "find its directories"));
+  places_ = std::move(*places);
+  Result<void> own;
+  if (is_first()) {
+    own = make_own_directories(places_);
+    if (own) own = purge();
+    auto index = own ? read_index(places_.index) : Result<Index>(std::unexpected(own.error()));
+    if (!index) own = std::unexpected(index.error());
+    if (index) index_ = std::move(*index);
+    auto halt = own ? read_halt(places_.halt) : Result<Halt>(std::unexpected(own.error()));
+    if (halt && halt->reason == kFinalized) {
+      halt->reason.clear();
+      own = write_halt(places_.halt, *halt);
+    } else if (!halt) {
+      own = std::unexpected(halt.error());
+    }
+  }
+  FOREBAY_CHECK(agreed(std::move(own), "prepare the prefix"));
+  FOREBAY_TRY(const std::string last, decided([&] {
+                const IndexEntry* newest = index_.entries.empty() ? nullptr : &index_.entries.back();
+                return newest == nullptr ? std::string("0 0") : fmt::format("{} {}", newest->id, newest->step);
+              }));
+  last_id_ = 0;
+  last_step_ = std::atoll(last.c_str() + last.find(' '));
+  const bool uses_caches = std::ranges::any_of(descriptors_, [](const Descriptor& one) { return !one.is_bypass; });
+  return uses_caches ? connect(config) : Result<void>{};
+}
+
+// Agents and aggregators where `forebay run` or a script has not seen to them, then a client of each rank.
+Result<void> Session::connect(const Config& config) {
+  const char* given = std::getenv("FOREBAY_STAGE");
+  has_own_daemons_ = given == nullptr || *given == '\0';
+  if (has_own_daemons_) FOREBAY_CHECK(agreed(make_stage_directory(places_.stage), "make its cache"));
+  FOREBAY_TRY(const auto nodes, ranks_->of_all(node_of_stage(places_.stage)));
+  const uint64_t mine = nodes[ranks_->rank()];
+  leads_node_ = static_cast<uint32_t>(std::ranges::find(nodes, mine) - nodes.begin()) == ranks_->rank();
+  if (has_own_daemons_) {
+    const auto second = std::ranges::find_if(nodes, [&](uint64_t node) { return node != nodes.front(); });
+    const bool is_second = leads_node_ && second != nodes.end() && *second == mine;
+    // The rendezvous must be there, with its secret, before several come to it at once.
+    FOREBAY_CHECK(agreed(is_first() ? ensure_aggregator(config, places_) : Result<void>{}, "start an aggregator"));
+    Result<void> ready = leads_node_ ? ensure_agent(config, places_) : Result<void>{};
+    if (ready && is_second) ready = add_aggregator(config, places_);
+    FOREBAY_CHECK(agreed(std::move(ready), "start an agent"));
+  }
+  auto client = job::Client::connect(places_.stage, ranks_->rank(), ranks_->size());
+  FOREBAY_CHECK(agreed(client ? Result<void>{} : std::unexpected(client.error()), "reach the agent"));
+  client_ = std::move(*client);
+  return {};
+}
+
+// SCR_PREFIX_PURGE: at rank 0.
+Result<void> Session::purge() {
+  FOREBAY_TRY(const bool purges, config_.flag("SCR_PREFIX_PURGE"));
+  if (!purges) return {};
+  FOREBAY_TRY(Index index, read_index(places_.index));
+  std::erase_if(index.entries, [](const IndexEntry& entry) { return entry.place == SetPlace::cache; });
+  for (const IndexEntry& entry : index.entries) FOREBAY_CHECK(remove_files_of(entry.name));
+  return write_index(places_.index, Index{});
+}
+
+Result<bool> Session::need_checkpoint() {
+  ++need_.calls;
+  FOREBAY_TRY(const std::string halts, why_exit());
+  FOREBAY_TRY(const std::string answer, decided([&] {
+                need_.since_last = seconds_since(last_checkpoint_);
+                need_.running = seconds_since(started_);
+                return std::string(scr::need_checkpoint(need_rules_, need_) ? "1" : "0");
+              }));
+  return answer == "1" || !halts.empty();
+}
+
+Result<std::string> Session::why_exit() {
+  FOREBAY_TRY(std::string why, decided([&] {
+                const auto halt = read_halt(places_.halt);
+                if (!halt) fmt::print(stderr, "SCR: {}\n", halt.error().message());
+                return halt ? why_halt(*halt, std::time(nullptr), end_, halt_seconds_).value_or("") : std::string();
+              }));
+  return why;
+}
+
+Result<void> Session::finish() {
+  FOREBAY_CHECK(end_copying());
+  Result<void> done;
+  const bool flushes_last = flush_ > 0 && last_output_ && last_output_->is_checkpoint && !last_output_->is_bypass &&
+                            !last_output_->reaches_prefix && !last_output_->reaches_store;
+  if (flushes_last && flushes_to_files_) {
+    std::vector<std::pair<std::string, std::string>> files;
+    for (const std::string& file : last_output_->files)
+      files.emplace_back(places_.stage + "/" + last_output_->set + "/" + file, file);
+    FOREBAY_CHECK(begin_copying(entry_of(*last_output_), std::move(files)));
+    FOREBAY_CHECK(end_copying());
+  }
+  client_.reset();
+  FOREBAY_TRY(const bool all, ranks_->all(true));  // all clients are gone
+  if (is_first()) {
+    if (flush_ > 0 && has_own_daemons_ && last_output_ && all) done = flush_and_stop(config_, places_);
+    if (done && flushes_last && !flushes_to_files_)
+      done = change_index([&](Index& index) {
+        if (IndexEntry* entry = index.find(last_output_->name)) entry->flushed = std::time(nullptr);
+      });
+    auto halt = read_halt(places_.halt);
+    if (halt && halt->reason.empty()) {
+      halt->reason = kFinalized;
+      auto noted = write_halt(places_.halt, *halt);
+      if (done) done = std::move(noted);
+    }
+  }
+  return agreed(std::move(done), "flush");
+}
+
+}  // namespace forebay::scr

@@ -1,0 +1,248 @@
+// Sets that are written.
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "job/scr/set_names.h"
+#include "scr/prefix_files.h"
+#include "scr/session.h"
+#include "store/files.h"
+
+namespace forebay::scr {
+
+IndexEntry Session::entry_of(const Output& output) const {
+  return {.name = output.name,
+          .id = output.id,
+          .step = output.step,
+          .is_checkpoint = output.is_checkpoint,
+          .is_output = output.is_output,
+          .place = output.is_bypass ? SetPlace::prefix : SetPlace::cache,
+          .flushed = output.is_bypass || output.reaches_store ? std::time(nullptr) : 0,
+          .ranks = ranks_->size()};
+}
+
+Result<void> Session::start_output(std::string name, bool is_checkpoint, bool is_output) {
+  FOREBAY_CHECK(end_copying());
+  Output output{.is_checkpoint = is_checkpoint, .is_output = is_output, .begun = Clock::now()};
+  output.id = last_id_ + 1;
+  output.step = std::max(last_step_ + 1, output.id);
+  if (name.empty()) name = fmt::format("scr.dataset.{}", output.id);
+  FOREBAY_TRY(const std::string begun, decided([&] { return store::random_token() + name; }));
+  const std::string write = begun.substr(0, 16);
+  output.name = begun.substr(16);
+  FOREBAY_TRY(output.set, set_of_name(output.name));
+  const Descriptor* descriptor = choose(descriptors_, output.id, is_output);
+  // What is no checkpoint must not be found at a restart, and is of no use in a cache.
+  output.is_bypass = !is_checkpoint || descriptor == nullptr || descriptor->is_bypass || !client_;
+  const bool is_due = is_checkpoint && flush_ > 0 && output.id % flush_ == 0;
+  output.reaches_prefix = !output.is_bypass && (is_output || (is_due && flushes_to_files_));
+  output.reaches_store = !output.is_bypass && is_due && !flushes_to_files_;
+  output_ = std::move(output);
+  Result<void> ready;
+  // What is written over is no set any more.
+  if (is_first() && index_.find(output_->name) != nullptr)
+    ready = change_index([&](Index& index) { index.drop(output_->name); });
+  if (ready && !output_->is_bypass) ready = begin_in_cache(write);
+  ready = agreed(std::move(ready), "begin the set");
+  if (!ready) {
+    if (client_) client_->abandon();
+    output_.reset();
+  }
+  return ready;
+}
+
+Result<void> Session::begin_in_cache(const std::string& write) {
+  const Descriptor& descriptor = *choose(descriptors_, output_->id, output_->is_output);
+  job::wire::SetPolicyT policy;
+  policy.write = std::strtoull(write.c_str(), nullptr, 16) | 1;
+  policy.scheme = descriptor.scheme;
+  policy.group_size = descriptor.group_size;
+  policy.losses = descriptor.losses;
+  policy.failure_group = descriptor.failure_group;
+  policy.flush = output_->reaches_store ? job::wire::FlushWish::always : job::wire::FlushWish::never;
+  if (!descriptor.level.empty()) {
+    const std::string own = fmt::format("{}/forebay-{}", descriptor.level, ::geteuid());
+    policy.level = own + places_.stage.substr(places_.stage.rfind('/'));
+    FOREBAY_CHECK(make_stage_directory(policy.level));
+  }
+  return client_->begin(output_->set, output_->step, timeout_, &policy);
+}
+
+Result<std::string> Session::route_output(const std::string& name) {
+  FOREBAY_TRY(const std::string file, name_below(places_.prefix, name));
+  std::string path = places_.prefix + "/" + file;
+  if (output_->is_bypass) {
+    FOREBAY_CHECK(make_directories_of(places_.prefix, file));
+  } else {
+    FOREBAY_TRY(path, client_->path(file));
+  }
+  output_->files.insert(file);
+  return path;
+}
+
+Result<void> Session::complete_output(bool valid) {
+  Result<void> done;
+  if (!valid) done = fail(ErrorKind::invalid_argument, "this rank says that its part of the set is not valid");
+  done = agreed(std::move(done), "write its part of the set, as it says");
+  if (done) done = output_->is_bypass ? complete_bypass() : complete_in_cache();
+  if (!done) {
+    if (client_) client_->abandon();
+    output_.reset();
+    return done;
+  }
+  last_id_ = output_->id;
+  last_step_ = output_->step;
+  if (output_->is_checkpoint) {
+    last_checkpoint_ = Clock::now();
+    need_.checkpoints += std::chrono::duration<double>(last_checkpoint_ - output_->begun).count();
+    ++need_.count;
+    last_output_ = output_;
+    current_.clear();
+    restart_.reset();
+    has_restarted_ = true;
+    if (is_first()) {
+      auto halt = read_halt(places_.halt);
+      if (halt && halt->checkpoints && *halt->checkpoints > 0) {
+        --*halt->checkpoints;
+        done = write_halt(places_.halt, *halt);
+      }
+    }
+  }
+  output_.reset();
+  FOREBAY_CHECK(agreed(std::move(done), "count down its halt condition"));
+  return prune_prefix();
+}
+
+Result<void> Session::complete_bypass() {
+  Result<std::vector<PrefixFile>> mine;
+  for (const std::string& name : output_->files) {
+    auto file = seal_file(places_.prefix, name, ranks_->rank());
+    if (!file) {
+      mine = std::unexpected(std::move(file).error());
+      break;
+    }
+    mine->push_back(std::move(*file));
+  }
+  return list_in_prefix(entry_of(*output_), std::move(mine));
+}
+
+// The set is in the prefix when all ranks' files are: what it is made of first, then its entry.
+Result<void> Session::list_in_prefix(IndexEntry entry, Result<std::vector<PrefixFile>> mine) {
+  FOREBAY_CHECK(agreed(mine ? Result<void>{} : std::unexpected(mine.error()), "bring its files into the prefix"));
+  FOREBAY_TRY(const auto texts, ranks_->to_first(print_files(*mine)));
+  const auto list = [&]() -> Result<void> {
+    std::vector<PrefixFile> all;
+    for (const std::string& text : texts) {
+      FOREBAY_TRY(auto files, parse_files(text, places_.sets));
+      all.insert(all.end(), files.begin(), files.end());
+    }
+    FOREBAY_TRY(const std::string set, set_of_name(entry.name));
+    FOREBAY_CHECK(store::write_text(places_.sets, set + ".json", print_files(all)));
+    FOREBAY_CHECK(store::sync_directory(places_.sets));
+    entry.place = SetPlace::prefix;
+    entry.flushed = std::time(nullptr);
+    return change_index([&](Index& index) {
+      index.add(entry);
+      if (entry.is_checkpoint) index.current = entry.name;
+    });
+  };
+  return agreed(is_first() ? list() : Result<void>{}, "list the set");
+}
+
+Result<void> Session::complete_in_cache() {
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const std::string& file : output_->files) {
+    FOREBAY_TRY(std::string path, client_->path(file));
+    files.emplace_back(std::move(path), file);
+  }
+  FOREBAY_CHECK(agreed(client_->complete(), "complete the set in its cache"));
+  if (waits_) {
+    const auto news = client_->wait(output_->set, timeout_);
+    Result<void> kept;
+    if (!news) {
+      kept = std::unexpected(news.error());
+    } else if (news->state != job::wire::SetState::cached && news->state != job::wire::SetState::durable) {
+      kept = fail(ErrorKind::disconnected, fmt::format("set {} is not protected: {}", output_->name, news->message));
+    }
+    FOREBAY_CHECK(agreed(std::move(kept), "see the set protected"));
+  }
+  const IndexEntry entry = entry_of(*output_);
+  FOREBAY_CHECK(agreed(change_index([&](Index& index) {
+                         index.add(entry);
+                         index.current = entry.name;
+                       }),
+                       "list the set"));
+  if (!output_->reaches_prefix) return {};
+  FOREBAY_CHECK(begin_copying(entry, std::move(files)));
+  return is_async_ ? Result<void>{} : end_copying();
+}
+
+// `files`: from where, and the name below the prefix.
+Result<void> Session::begin_copying(IndexEntry entry, std::vector<std::pair<std::string, std::string>> files) {
+  copying_.emplace();
+  copying_->entry = std::move(entry);
+  copying_->thread = std::thread([this, files = std::move(files), prefix = places_.prefix, rank = ranks_->rank()] {
+    for (const auto& [from, name] : files) {
+      auto copied = copy_file(from, prefix, name, rank);
+      if (!copied) {
+        copying_->copied = std::unexpected(std::move(copied).error());
+        return;
+      }
+      copying_->copied->push_back(std::move(*copied));
+    }
+  });
+  return {};
+}
+
+Result<void> Session::end_copying() {
+  if (!copying_) return {};
+  copying_->thread.join();
+  const IndexEntry entry = copying_->entry;
+  auto copied = std::move(copying_->copied);
+  copying_.reset();
+  return list_in_prefix(entry, std::move(copied));
+}
+
+// SCR_PREFIX_SIZE: of the sets that are checkpoints only, the oldest go.
+Result<void> Session::prune_prefix() {
+  if (prefix_size_ <= 0) return {};
+  const auto prune = [&]() -> Result<void> {
+    std::vector<std::string> names;
+    for (const IndexEntry& entry : index_.entries)
+      if (entry.place == SetPlace::prefix && entry.is_checkpoint && !entry.is_output && entry.is_valid)
+        names.push_back(entry.name);
+    for (size_t i = 0; i + static_cast<size_t>(prefix_size_) < names.size(); ++i) {
+      FOREBAY_CHECK(change_index([&](Index& index) { index.drop(names[i]); }));
+      FOREBAY_CHECK(remove_files_of(names[i]));
+    }
+    return {};
+  };
+  return agreed(is_first() ? prune() : Result<void>{}, "remove old checkpoints");
+}
+
+// At rank 0: the files of a set in the prefix, and their list. Files that a set of the index has too stay.
+Result<void> Session::remove_files_of(const std::string& name) {
+  FOREBAY_TRY(const std::string set, set_of_name(name));
+  const std::string path = files_path(places_.sets, set);
+  const auto text = store::read_text(path, 1u << 30);
+  if (!text) return {};
+  FOREBAY_TRY(const auto files, parse_files(*text, path));
+  std::set<std::string> kept;
+  for (const IndexEntry& entry : index_.entries) {
+    if (entry.place != SetPlace::prefix || entry.name == name) continue;
+    const auto other_set = set_of_name(entry.name);
+    const auto other =
+        other_set ? store::read_text(files_path(places_.sets, *other_set), 1u << 30) : Result<std::string>("");
+    if (const auto others = parse_files(other.value_or(""), path))
+      for (const PrefixFile& file : *others) kept.insert(file.name);
+  }
+  for (const PrefixFile& file : files)
+    if (!kept.contains(file.name)) FOREBAY_CHECK(remove_file(places_.prefix, file.name));
+  if (::unlink(path.c_str()) != 0) return fail_errno(errno, "unlink", path);
+  return {};
+}
+
+}  // namespace forebay::scr
