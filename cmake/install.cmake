@@ -26,6 +26,7 @@ configure_file(cmake/forebay.pc.in forebay.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/forebay.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 include(cmake/adios.cmake)
+include(cmake/scr.cmake)
 
 if(TARGET forebay)
   install(TARGETS forebay RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
