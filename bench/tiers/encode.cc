@@ -81,7 +81,7 @@ class Node final : public fabric::HubHandler {
     thread_.join();
   }
 
-  void write(uint64_t bytes) {
+  void write(uint32_t rank, uint64_t bytes) {
     fs::create_directories(stage_ + "/" + kSet);
     std::ofstream file(path(), std::ios::binary);
     std::mt19937_64 random(bytes);
@@ -97,7 +97,7 @@ class Node final : public fabric::HubHandler {
     exposure_ = exposures_.add({{path(), FileSource::identity_of(info)}});
     own_ = {};
     own_.host = own_.node = stage_;
-    own_.ranks = {0};
+    own_.ranks = {rank};
     redundancy::RecordedFile recorded;
     recorded.name = "data";
     recorded.size = bytes;
@@ -123,7 +123,7 @@ class Node final : public fabric::HubHandler {
     Cache::Part part;
     part.exposure = exposure_;
     part.record.set = kSet;
-    part.record.ranks = 1;
+    part.record.ranks = 1000;
     part.record.members = {own_};
     return ask<wire::ProtectedT>([this, order, part](auto done) { cache_.protect(order, part, done); });
   }
@@ -176,7 +176,7 @@ class Group {
       : directory_(std::move(directory)), losses_(losses), bytes_(bytes) {
     for (unsigned i = 0; i < nodes; ++i) {
       nodes_.push_back(std::make_unique<Node>(stage(i)));
-      nodes_.back()->write(bytes);
+      nodes_.back()->write(i, bytes);
     }
   }
   double gigabytes() const { return static_cast<double>(bytes_ * nodes_.size()) * 1e-9; }
