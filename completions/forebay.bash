@@ -113,6 +113,7 @@ _forebay() {
     plan)
       options+=' --nodes --bytes --interval --network --node-network --pfs --pfs-stream --codec --ratio --measure'
       options+=' --profile --groups --buffer --margin --memory --threads'
+      options+=' --node-mtbf --severe --stage --peers --recovery --slowdown'
       ;;
     doctor) options+=' --store --stage --rendezvous' ;;
     config) options+=' --output --old-reads' ;;

@@ -1,4 +1,7 @@
-// forebay plan: how many transfer nodes a job needs.
+// forebay plan: how many transfer nodes a job needs, and how often it had better write checkpoints.
+#include <algorithm>
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "cli/common.h"
@@ -9,6 +12,7 @@
 #include "cli/units.h"
 #include "cli/verb.h"
 #include "job/plan/plan_model.h"
+#include "job/plan/ways.h"
 
 namespace forebay::cli {
 namespace {
@@ -20,6 +24,8 @@ constexpr VerbText kPlanText = {
     .description =
         "Computes how long a checkpoint set takes to drain with so many transfer nodes\n"
         "(aggregators), and the smallest number that is done before the next checkpoint.\n"
+        "With --node-mtbf it also compares ways to keep checkpoints: how often to write\n"
+        "them, how nodes protect them, and how many of them to bring to the store.\n"
         "Rates are bytes per second, with K, M, G, T for powers of 1024; a rate that is\n"
         "not given counts as unlimited. What the model takes into account, and what not,\n"
         "is in docs/plan.md.\n",
@@ -27,7 +33,9 @@ constexpr VerbText kPlanText = {
         "  forebay plan --nodes 64 --bytes 2.4G --interval 250s --network 3G --pfs 1G \\\n"
         "      --codec 800M --ratio 1.6\n"
         "  forebay plan --nodes 512 --bytes 48G --interval 1h --network 11G --pfs 20G \\\n"
-        "      --pfs-stream 1.5G --measure run/dump_0003 --threads 16\n",
+        "      --pfs-stream 1.5G --measure run/dump_0003 --threads 16\n"
+        "  forebay plan --nodes 512 --bytes 48G --interval 1h --network 11G --pfs 50G \\\n"
+        "      --node-network 10G --stage 5G --node-mtbf 1000d\n",
 };
 
 Setter set_amount(double& to) {
@@ -42,6 +50,8 @@ struct Plan {
   std::optional<PackingMeasure> measure;
   std::optional<uint64_t> fewest;
   std::vector<job::PlanRow> rows;
+  std::vector<job::Way> ways;  // empty: not asked for
+  uint64_t draining = 1;       // transfer nodes that they count on
 };
 
 Json json_row(const job::PlanRow& row) {
@@ -53,16 +63,63 @@ Json json_row(const job::PlanRow& row) {
           {"stored_every", row.stored_every}};
 }
 
+const char* kind_name(job::Way::Kind kind) {
+  switch (kind) {
+    case job::Way::Kind::store_only:
+      return "store only";
+    case job::Way::Kind::waiting:
+      return "caches, waits for the store";
+    case job::Way::Kind::background:
+      return "caches, drained meanwhile";
+  }
+  return "";
+}
+
+Json json_way(const job::Way& way) {
+  return {{"way", kind_name(way.kind)},
+          {"scheme", way.scheme.empty() ? Json() : Json(way.scheme)},
+          {"cost_seconds", way.cost},
+          {"survived", way.survived},
+          {"interval_seconds", way.advice.work + way.cost},
+          {"stored_every", way.advice.every},
+          {"efficiency", way.advice.efficiency}};
+}
+
+void print_ways(const Plan& plan) {
+  Table table({{"CHECKPOINTS"},
+               {"SCHEME"},
+               {"COST", Align::right},
+               {"INTERVAL", Align::right},
+               {"STORED", Align::right},
+               {"SURVIVED", Align::right},
+               {"EFFICIENCY", Align::right}});
+  for (const job::Way& way : plan.ways)
+    table.add({kind_name(way.kind), way.scheme.empty() ? "-" : way.scheme, format_duration(way.cost),
+               format_duration(way.advice.work + way.cost),
+               way.advice.every == 1 ? "all" : fmt::format("1 of {}", way.advice.every),
+               fmt::format("{:.1f} %", 100 * way.survived), fmt::format("{:.1f} %", 100 * way.advice.efficiency)});
+  fmt::print("\nWith the best interval of each, drained meanwhile by {}:\n\n", plural(plan.draining, "transfer node"));
+  table.for_each_line([](const std::string& line) { fmt::print("{}\n", line); });
+  const auto best = std::ranges::max_element(plan.ways, {}, [](const job::Way& way) { return way.advice.efficiency; });
+  fmt::print("\nBest: {}{}, every {}.\n", kind_name(best->kind),
+             best->scheme.empty() ? "" : fmt::format(", scheme {}", best->scheme),
+             format_duration(best->advice.work + best->cost));
+}
+
 Json json_plan(const Plan& plan) {
   Json rows = Json::array();
   for (const job::PlanRow& row : plan.rows) rows.push_back(json_row(row));
-  return {{"set_bytes", plan.input.set_bytes()},
-          {"interval_seconds", plan.input.interval},
-          {"allowed_seconds", plan.input.allowed_seconds()},
-          {"ratio", plan.input.ratio},
-          {"codec_bytes_per_second", std::isinf(plan.input.codec) ? Json() : Json(plan.input.codec)},
-          {"transfer_nodes", plan.fewest ? Json(*plan.fewest) : Json()},
-          {"rows", std::move(rows)}};
+  Json ways = Json::array();
+  for (const job::Way& way : plan.ways) ways.push_back(json_way(way));
+  Json json = {{"set_bytes", plan.input.set_bytes()},
+               {"interval_seconds", plan.input.interval},
+               {"allowed_seconds", plan.input.allowed_seconds()},
+               {"ratio", plan.input.ratio},
+               {"codec_bytes_per_second", std::isinf(plan.input.codec) ? Json() : Json(plan.input.codec)},
+               {"transfer_nodes", plan.fewest ? Json(*plan.fewest) : Json()},
+               {"rows", std::move(rows)}};
+  if (!plan.ways.empty()) json["ways"] = std::move(ways);
+  return json;
 }
 
 std::string set_text_of(const job::PlanRow& row) {
@@ -95,6 +152,7 @@ void print_plan(const Plan& plan) {
                *plan.fewest == 1 ? "1 transfer node is" : fmt::format("{} transfer nodes are", *plan.fewest));
   else
     fmt::print("\nNo number of transfer nodes is enough, because of the {}.\n", job::to_string(plan.rows.back().limit));
+  if (!plan.ways.empty()) print_ways(plan);
 }
 
 class PlanVerb final : public Verb {
@@ -139,6 +197,7 @@ class PlanVerb final : public Verb {
                     input_.margin = static_cast<double>(percent) / 100;
                     return {};
                   });
+    declare_ways(syntax);
     declare_memory(syntax, resources_);
     declare_threads(syntax, resources_);
   }
@@ -153,6 +212,48 @@ class PlanVerb final : public Verb {
   }
 
  private:
+  void declare_ways(Syntax& syntax) {
+    const auto set_time = [](double& to) {
+      return [&to](const std::string& text) -> Result<void> {
+        FOREBAY_TRY(to, parse_duration(text));
+        return {};
+      };
+    };
+    const auto set_part = [](double& to) {
+      return [&to](const std::string& text) -> Result<void> {
+        FOREBAY_TRY(const uint64_t percent, parse_count(text));
+        if (percent > 99) return fail(ErrorKind::invalid_argument, "must be 99 at most");
+        to = static_cast<double>(percent) / 100;
+        return {};
+      };
+    };
+    syntax.option("--node-mtbf", "TIME",
+                  "Time between failures of one compute node; asks for the best intervals and schemes.",
+                  set_time(ways_.node_mtbf));
+    syntax.option("--severe", "PERCENT", "With --node-mtbf: failures that no cache survives. Default: 15.",
+                  set_part(ways_.severe));
+    syntax.option("--stage", "RATE", "With --node-mtbf: what a compute node writes into its stage.",
+                  set_amount(ways_.stage));
+    syntax.option("--peers", "RATE", "With --node-mtbf: what a compute node sends to others. Default: --node-network.",
+                  set_amount(ways_.peers));
+    syntax.option("--recovery", "TIME",
+                  "With --node-mtbf: until the application runs again, without reading. Default: 60s.",
+                  set_time(ways_.recovery));
+    syntax.option("--slowdown", "PERCENT",
+                  "With --node-mtbf: speed that the application loses while a set drains. Default: 1.",
+                  set_part(ways_.slowdown));
+  }
+
+  Result<void> add_ways(Plan& plan) const {
+    job::WaysInput input = ways_;
+    input.plan = plan.input;
+    input.transfer_nodes = plan.draining = plan.fewest ? *plan.fewest : plan.rows.back().transfer_nodes;
+    if (std::isinf(input.peers)) input.peers = plan.input.node_network;
+    FOREBAY_CHECK(check(input));
+    plan.ways = compare_ways(input);
+    return {};
+  }
+
   Result<Plan> make() {
     FOREBAY_CHECK(require_options());
     Plan plan{.input = input_};
@@ -168,6 +269,7 @@ class PlanVerb final : public Verb {
     FOREBAY_CHECK(check(plan.input));
     plan.fewest = fewest_transfer_nodes(plan.input);
     for (const uint64_t number : numbers_to_show(plan.input)) plan.rows.push_back(plan_drain(plan.input, number));
+    if (ways_.node_mtbf > 0) FOREBAY_CHECK(add_ways(plan));
     return plan;
   }
 
@@ -182,6 +284,7 @@ class PlanVerb final : public Verb {
   }
 
   job::PlanInput input_;
+  job::WaysInput ways_;
   uint64_t nodes_ = 0;
   double codec_ = 0, ratio_ = 0;
   std::string measure_, profile_ = "balanced";

@@ -25,6 +25,7 @@ CASES = {
         "plan --nodes 64 --bytes 2.4G --interval 250s --network 3G --pfs 1G --codec 80M --ratio 1.6".split(),
         "plan --nodes 512 --bytes 48G --interval 10m --network 3G --pfs 20G --codec 800M --ratio 1.6".split(),
         "plan --nodes 8 --bytes 1G --interval 10m --codec 100M --groups 4 --json".split(),
+        "plan --nodes 512 --bytes 48G --interval 1h --network 11G --pfs 50G --node-network 10G --stage 5G --node-mtbf 1000d".split(),
     ],
     **{f"help_{verb}": [[verb, "--help"]] for verb in VERBS},
     "usage": [
@@ -96,6 +97,8 @@ CASES = {
         ["plan", "--nodes", "2", "--bytes", "1G", "--interval", "1h"],
         ["plan", "--nodes", "2", "--bytes", "1G", "--interval", "1h", "--pfs", "fast"],
         ["plan", "--nodes", "2", "--bytes", "1G", "--interval", "1h", "--pfs", "1G", "--margin", "100"],
+        ["plan", "--nodes", "2", "--bytes", "1G", "--interval", "1h", "--pfs", "1G", "--node-mtbf", "100d"],
+        ["plan", "--nodes", "2", "--bytes", "1G", "--interval", "1h", "--pfs", "1G", "--node-mtbf", "100d", "--stage", "1G"],
     ],
 }
 

@@ -407,6 +407,15 @@ class Plan(StoreTest):
         plan = self.run_ok(*self.WORDS, "--measure", self.tree, "--ratio", "3", "--codec", "1G", "--json").json
         self.assertEqual((3, 2**30), (plan["ratio"], plan["codec_bytes_per_second"]))
 
+    def test_compares_ways_to_keep_checkpoints(self):
+        words = "--pfs 1G --peers 1G --stage 1G --node-mtbf 10d --severe 0 --json".split()
+        ways = self.run_ok(*self.WORDS, *words).json["ways"]
+        self.assertEqual(9, len(ways))
+        self.assertEqual(("store only", None), (ways[0]["way"], ways[0]["scheme"]))
+        for way in ways:
+            self.assertTrue(0 < way["efficiency"] < 1 and way["interval_seconds"] > way["cost_seconds"] > 0, way)
+        self.assertNotIn("ways", self.run_ok(*self.WORDS, "--pfs", "1G", "--json").json)
+
     def test_nothing_to_measure(self):
         self.run_error(NOT_FOUND, *self.WORDS, "--measure", self.work / "none")
         (self.work / "empty").mkdir()
