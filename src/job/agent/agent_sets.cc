@@ -47,6 +47,7 @@ void AgentSets::offered(const std::string& set, const Content& content, uint64_t
     now.state = entry.state;
     now.stored_as = entry.stored_as;
     now.message = entry.message;
+    now.was_cached = entry.was_cached;
     now.ended_ns = entry.ended_ns;
     now.restored_ns = entry.restored_ns;
   }
@@ -63,6 +64,7 @@ bool AgentSets::heard(const wire::SetNewsT& news, int64_t now_ns) {
   entry.message = news.message;
   if (is_known || !entry.is_final()) return false;
   entry.stored_as = news.stored_as;
+  entry.was_cached = entry.was_cached || entry.state == SetState::cached;
   if (!entry.is_in_cache()) entry.exposure = 0;
   entry.ended_ns = now_ns;
   return true;

@@ -31,13 +31,14 @@ class AgentSets {
     int64_t written_ns = 0;   // Content::written_ns of what is offered, or has ended
     uint64_t write = 0;       // of which writing of the set it is (SetPolicy); 0: not told
     bool is_encoded = false;  // other nodes protect it
+    bool was_cached = false;  // the coordinator counts on it in the caches
     bool is_rebuilt = false;  // files of it were made again here; it is to be offered anew, and its state stays
 
     bool is_offered() const { return exposure != 0; }
     bool is_final() const { return job::is_final(state); }
     // A part of the caches: it is offered as long as it is in the stage.
     bool is_in_cache() const {
-      return state == wire::SetState::cached || (state == wire::SetState::durable && is_encoded);
+      return state == wire::SetState::cached || (state == wire::SetState::durable && (is_encoded || was_cached));
     }
   };
 

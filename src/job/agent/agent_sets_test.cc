@@ -57,6 +57,41 @@ TEST(AgentSets, LosesWhatIsSpoiltWhileItDrains) {
   EXPECT_TRUE(sets.observed("a", content("f"), {}).offer) << "it came back";
 }
 
+TEST(AgentSets, KeepsWhatIsCachedOffered) {
+  AgentSets sets;
+  end(sets, "a", 1, SetState::cached, 10);
+  EXPECT_TRUE(sets.find("a")->is_offered());
+  EXPECT_EQ(sets.undrained(), 0u);
+  EXPECT_FALSE(sets.heard(news("a", 1, SetState::cached), 11)) << "it is known";
+  EXPECT_TRUE(sets.heard(news("a", 1, SetState::durable), 12)) << "it was flushed";
+  EXPECT_TRUE(sets.find("a")->is_offered()) << "the caches count on it";
+  end(sets, "b", 2, SetState::durable, 13);
+  EXPECT_FALSE(sets.find("b")->is_offered());
+}
+
+TEST(AgentSets, TheNewestSealedSetStaysAndOthersWait) {
+  AgentSets sets;
+  end(sets, "a", 1, SetState::cached, 10);
+  EXPECT_TRUE(sets.removable(0).empty()) << "it is nowhere else";
+  EXPECT_FALSE(sets.must_wait(1));
+  sets.begin("b", 0, 5);
+  sets.offered("b", content("g", 2), 2);
+  EXPECT_TRUE(sets.removable(1).empty());
+  EXPECT_TRUE(sets.must_wait(1)) << "a third set has no room before b is sealed";
+  EXPECT_FALSE(sets.must_wait(2));
+  ASSERT_TRUE(sets.heard(news("b", 2, SetState::cached), 20));
+  EXPECT_EQ(sets.removable(1), std::vector<std::string>{"a"});
+  EXPECT_FALSE(sets.must_wait(1));
+}
+
+TEST(AgentSets, PartsOfTwoWritingsAreNotMixed) {
+  AgentSets sets;
+  EXPECT_FALSE(sets.begin("a", 0, 5).is_new);
+  EXPECT_TRUE(sets.is_open_for("a", 1, 5));
+  EXPECT_FALSE(sets.is_open_for("a", 1, 6));
+  EXPECT_TRUE(sets.begin("a", 1, 6).is_new) << "what is there is of another attempt";
+}
+
 TEST(AgentSets, HearsOfTheCurrentExposureOnly) {
   AgentSets sets;
   sets.offered("a", content("f"), 7);

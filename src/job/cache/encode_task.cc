@@ -97,7 +97,7 @@ GroupResult<EncodeLead> lead_encoding(const EncodeTask& task, const std::stop_to
   };
   GroupIo io(task.key, std::move(members), task.access, seen, stop);
   auto done = run_steps(steps.count(), [&](uint64_t piece) { return steps.at(piece); }, io, stop);
-  if (done) done = io.end(receivers);
+  if (done && steps.count() > 0) done = io.end(receivers);
   if (!done) return at_fault(done.error(), io.fault());
   lead.moved_bytes = io.moved_bytes();
   lead.cpu_us = thread_cpu_us() - cpu_before;
