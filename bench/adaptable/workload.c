@@ -1,13 +1,14 @@
 /* One run of bench/adaptable-io: ranks write through adios.h, or with parallel HDF5 (-DWITH_HDF5), and in turns with it
- * the same bytes by plain write(), each rank into a file of its own. It is built once for each library that is
- * measured.
+ * the same bytes by plain write(), each rank into a file of its own, and all ranks into one file, each at a place of
+ * its own. It is built once for each library that is measured.
  *
  * usage: workload WORKLOAD METHOD PARAMETERS DIRECTORY BYTES STEPS REPEAT COMPUTE
  *   WORKLOAD    gts: 5 variables; chimera: 1,000; xgc: 50, one append a step; s3d: 16 boxes of one global array each
  *   METHOD      as in adios_select_method; "none" writes nothing at all
  *   BYTES       of one variable of one rank; STEPS outputs a repetition; COMPUTE seconds between outputs
- * Prints a line of JSON for each repetition: seconds from open to close summed over the steps, those of write(), those
- * of the whole loop, and the memory that a rank has taken at most, in bytes. */
+ * Prints a line of JSON for each repetition: seconds from open to close summed over the steps, those of write() into
+ * files of their own ("plain") and into one ("shared"), those of the whole loop, and the memory that a rank has taken
+ * at most, in bytes. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <math.h>
@@ -151,6 +152,22 @@ static void plain_write(int step, const char* path) {
   if (close(file)) fail("close");
 }
 
+static void shared_write(int step, const char* path) {
+  const uint64_t bytes = (uint64_t)work_.variables * work_.elements * sizeof(double);
+  uint64_t at = ((uint64_t)step * (uint64_t)ranks_ + (uint64_t)rank_) * bytes;
+  const int file = open(path, O_CREAT | O_WRONLY, 0666);
+  if (file < 0) fail("open");
+  for (int v = 0; v < work_.variables; ++v) {
+    const char* values = (const char*)(values_ + v * work_.elements);
+    for (uint64_t left = work_.elements * sizeof(double); left > 0;) {
+      const ssize_t written = pwrite(file, values, left, (off_t)at);
+      if (written <= 0) fail("pwrite");
+      values += written, at += (uint64_t)written, left -= (uint64_t)written;
+    }
+  }
+  if (close(file)) fail("close");
+}
+
 /* Works until so much time of this rank's processor is used: what others take does not shorten it. */
 static void compute(double seconds) {
   if (seconds <= 0) return;
@@ -244,12 +261,15 @@ int main(int argc, char** argv) {
     const double compute_seconds = work_.compute;
     work_.compute = 0;
     const double raw = is_none ? 0 : measure(plain_write, plain, &plain_loop);
+    remove_old(plain);
+    const double shared = is_none ? 0 : measure(shared_write, plain, &plain_loop);
     work_.compute = compute_seconds;
     remove_old(plain);
     const double memory = peak_memory();
     if (rank_ == 0)
-      printf("{\"seconds\": %.6f, \"plain\": %.6f, \"whole\": %.6f, \"memory\": %.0f, \"data\": %.0f}\n", seconds, raw,
-             loop, memory, (double)count * sizeof *values_),
+      printf(
+          "{\"seconds\": %.6f, \"plain\": %.6f, \"shared\": %.6f, \"whole\": %.6f, \"memory\": %.0f, \"data\": %.0f}\n",
+          seconds, raw, shared, loop, memory, (double)count * sizeof *values_),
           fflush(stdout);
   }
   if (!is_none) library_end();

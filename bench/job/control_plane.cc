@@ -227,6 +227,7 @@ class Job {
   }
   void perform(const Commit& command) { answer(Committed{command.set, {}}); }
   void perform(const Abandon&) {}
+  void perform(const SetAside&) {}
   void perform(const ListSets&) {
     store::Manifest manifest;
     manifest.name = "ckpt";

@@ -29,6 +29,12 @@ class Figures:
         """Seconds from open to close over those of write() in the same run."""
         return self.values(group, ranks, arm, lambda line: line["seconds"] / line["plain"])
 
+    def shared_ratio(self, group, ranks, arm):
+        """The same over those of write() of all ranks into one file; of what was measured with it."""
+        lines = self._lines[(*group, False)].get((ranks, arm.library, arm.method), [])
+        ratios = [line["seconds"] / line["shared"] for line in lines if "shared" in line]
+        return Spread(ratios) if ratios else None
+
 
 def _text(spread):
     if not spread:
@@ -43,6 +49,17 @@ def _ratio_table(figures, group):
         if any(spreads):
             rows.append([arm.name, *map(_text, spreads)])
     return report.table(["open to close, write() is 1", *(f"{ranks} ranks" for ranks in figures.ranks(group))], rows)
+
+
+def _shared_table(figures, group):
+    """The methods that share one file, beside write() into one file."""
+    rows = []
+    for arm in (plan.FOREBAY["MPI"], plan.ADIOS["MPI"], plan.HDF5):
+        spreads = [figures.shared_ratio(group, ranks, arm) for ranks in figures.ranks(group)]
+        if any(spreads):
+            rows.append([arm.name, *map(_text, spreads)])
+    return report.table(["open to close, write() of all ranks into one file is 1", *(f"{n} ranks" for n in figures.ranks(group))],
+                        rows) if rows else ""
 
 
 def _memory_table(figures, group):
@@ -82,6 +99,11 @@ def targets(figures):
             if wanted:
                 ranks, worst = max(ours.items(), key=lambda item: item[1])
                 rows.append((place, f"<= {wanted} of write()", f"{worst:.2f} (at {ranks} ranks)", worst <= wanted))
+            shared = {n: figures.shared_ratio(group, n, plan.FOREBAY[method]) for n in ours} if method == "MPI" else {}
+            shared = {n: spread.median for n, spread in shared.items() if spread}
+            if shared and wanted:
+                ranks, worst = max(shared.items(), key=lambda item: item[1])
+                rows.append((place, f"<= {wanted} of write() into one file", f"{worst:.2f} (at {ranks} ranks)", worst <= wanted))
             if method in plan.ADIOS:
                 theirs = {n: figures.ratio(group, n, plan.ADIOS[method]) for n in ours}
                 beside = {n: ours[n] / theirs[n].median for n in ours if theirs[n]}
@@ -104,7 +126,8 @@ def write(log, directory, document):
     parts = ["### Targets of adaptable writing\n", report.table(["what", "target", "worst", ""],
                                                                 [[*row[:3], report.verdict(row[3])] for row in rows])]
     for group in figures.groups(False):
-        parts += [f"### {plan.TITLES[group[1]]}, {group[0]}\n", _ratio_table(figures, group), _memory_table(figures, group)]
+        parts += [f"### {plan.TITLES[group[1]]}, {group[0]}\n", _ratio_table(figures, group), _shared_table(figures, group),
+                  _memory_table(figures, group)]
     for group in figures.groups(True):
         parts += [f"### Whole run, {group[0]}\n", _run_table(figures, group)]
     text = "\n".join(parts)

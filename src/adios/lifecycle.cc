@@ -35,16 +35,19 @@ Outcome<std::shared_ptr<io::Communicator>> begin(MPI_Comm comm) {
 Outcome<void> configure(const std::string& path, MPI_Comm comm) {
   FOREBAY_TRY(const std::shared_ptr<io::Communicator> everybody, begin(comm));
   FOREBAY_TRY(const std::string text, text_for_all(*everybody, path));
-  FOREBAY_TRY(io::Config config, io::parse_config(text, path, io::free_memory_now()));
+  // All ranks have the same text, and find the same in it.
   const bool speaks = everybody->rank() == 0;
+  Outcome<io::Config> parsed = io::parse_config(text, path, io::free_memory_now());
+  if (!parsed) return std::unexpected(io::of_all(*everybody, parsed.error()));
+  io::Config& config = *parsed;
   if (speaks)
     for (const std::string& warning : config.warnings) warn(warning);
   FOREBAY_TRY(io::Session* const session, Program::instance().session());
   for (io::GroupDefinition& group : config.groups) {
     for (const io::MethodChoice& choice : group.methods) heed(choice.parameters);
     const io::Session::Declared declared = session->declare(std::move(group));
-    for (const io::Failure& problem : declared.problems) report(problem);
-    if (session->is_first())
+    for (const io::Failure& problem : declared.problems) report(io::of_all(*everybody, problem));
+    if (speaks)
       for (const std::string& warning : declared.warnings) warn(warning);
   }
   if (config.max_buffer_bytes) session->set_buffer_limit(config.max_buffer_bytes);

@@ -24,6 +24,8 @@ void print(const char* kind, const std::string& text) {
   std::fflush(file);
 }
 
+std::string words_of(uint32_t ranks) { return " (told to all " + std::to_string(ranks) + " ranks)"; }
+
 }  // namespace
 
 void set_verbosity(int level) { verbosity = level; }
@@ -43,7 +45,9 @@ void begin_call() { adios_errno = err_no_error; }
 int report(const io::Failure& failure) {
   adios_errno = static_cast<int>(failure.code);
   last_message = failure.error.message();
-  if (verbosity >= 1) print("ERROR", last_message);
+  // Of what all ranks are told one rank speaks; before an abort nobody waits for it.
+  const std::string to_all = failure.told_ranks > 1 ? words_of(failure.told_ranks) : std::string();
+  if (verbosity >= 1 && (!failure.is_heard || aborts_on_error)) print("ERROR", last_message + to_all);
   if (aborts_on_error) std::abort();
   return adios_errno;
 }

@@ -17,7 +17,8 @@ void set_verbosity(int level);
 void set_log_file(const std::string& path);  // instead of stderr; "" for stderr
 void set_abort_on_error(bool aborts);
 
-// Leaves the error in adios_errno and the last message, prints it, and returns its number.
+// Leaves the error in adios_errno and the last message, prints it unless another rank does so for all, and returns its
+// number.
 int report(const io::Failure& failure);
 
 void warn(const std::string& text);

@@ -7,6 +7,7 @@
 #include "adios/mpi/communicator.h"
 #include "adios/program.h"
 #include "adios/report.h"
+#include "io/method/agreement.h"
 
 namespace forebay::adios {
 namespace {
@@ -37,19 +38,32 @@ Outcome<io::OpenMode> mode_of(const std::string& text) {
   return refuse(Code::invalid_mode, "there is no mode \"" + text + "\"", "use w, a, u or r");
 }
 
-Outcome<void> open(int64_t* handle, const char* group, const char* name, const char* mode, MPI_Comm comm) {
+// What is wrong with the arguments of an open, before the ranks know of each other's.
+Outcome<io::OpenMode> check_open(const int64_t* handle, const std::string& group, const std::string& name,
+                                 const std::string& mode) {
   if (!handle) return refuse(Code::invalid_argument, "adios_open() has no place for its handle");
-  *handle = 0;
+  FOREBAY_TRY(io::Session* const session, Program::instance().session());
+  FOREBAY_CHECK(session->find(group));
+  if (name.empty()) return refuse(Code::invalid_argument, "a file must have a name");
+  return mode_of(mode);
+}
+
+Outcome<void> open(int64_t* handle, const std::string& group, const std::string& name, const std::string& mode,
+                   MPI_Comm comm) {
+  if (handle) *handle = 0;
   const double start = seconds();
   FOREBAY_TRY(io::Session* const session, Program::instance().session());
-  FOREBAY_TRY(const io::OpenMode open_mode, mode_of(text_of(mode)));
-  FOREBAY_TRY(const auto found, session->find(text_of(group)));
-  if (text_of(name).empty()) return refuse(Code::invalid_argument, "a file must have a name");
-  if (found->methods.empty())
-    warn("group \"" + found->definition.name + "\" has no method: nothing is written (adios_select_method, <method>)");
   FOREBAY_TRY(std::shared_ptr<io::Communicator> ranks, wrap(comm));
+  const Outcome<io::OpenMode> open_mode = check_open(handle, group, name, mode);
+  FOREBAY_CHECK(io::agree_on(*ranks, "opens \"" + name + "\" with mode " + mode + " for group \"" + group + "\"",
+                             open_mode ? Outcome<void>{} : std::unexpected(open_mode.error())));
+  FOREBAY_TRY(const auto found, session->find(group));
+  if (found->methods.empty() && ranks->rank() == 0)
+    warn("group \"" + found->definition.name + "\" has no method: nothing is written (adios_select_method, <method>)");
   FileHandle file;
-  FOREBAY_TRY(file.group, session->open(text_of(group), text_of(name), open_mode, std::move(ranks), is_alone(comm)));
+  auto opened = session->open(group, name, *open_mode, ranks, is_alone(comm));
+  if (!opened) return std::unexpected(io::of_all(*ranks, opened.error()));
+  file.group = std::move(*opened);
   file.open_seconds = seconds() - start;
   *handle = Program::instance().add(std::move(file));
   return {};
@@ -123,7 +137,7 @@ using Nothing = forebay::io::Outcome<void>;
 extern "C" {
 
 int adios_open(int64_t* fd, const char* group_name, const char* name, const char* mode, MPI_Comm comm) {
-  return guarded([&] { return open(fd, group_name, name, mode, comm); });
+  return guarded([&] { return open(fd, text_of(group_name), text_of(name), text_of(mode), comm); });
 }
 
 int adios_group_size(int64_t fd_p, uint64_t data_size, uint64_t* total_size) {

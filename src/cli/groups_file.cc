@@ -8,17 +8,21 @@
 #include <set>
 #include <vector>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include "base/byte_source.h"
+#include "base/fd.h"
 #include "cli/common.h"
 #include "cli/json.h"
 #include "cli/table.h"
 #include "cli/text.h"
 #include "cli/units.h"
 #include "io/file/growing_file.h"
+#include "io/file/tail.h"
 
 namespace forebay::cli {
 namespace {
@@ -237,13 +241,39 @@ Json json_file(const std::string& path, const io::FileReader& reader) {
   return document;
 }
 
+// How a file is called while its first step is being written.
+constexpr std::string_view kUnfinished = ".part";
+
+// Whether a program has it open for writing, as far as the file system tells.
+bool is_being_written(const std::string& path) {
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  return file && ::flock(file.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+// What to do with a file that did not get its name; empty for others.
+std::string naming_hint(const std::string& path) {
+  if (!path.ends_with(kUnfinished)) return {};
+  if (is_being_written(path)) return "a program is writing this file; it gets its name when it is closed";
+  const std::string name = path.substr(0, path.size() - kUnfinished.size());
+  return fmt::format(
+      "the program that wrote this file did not finish it: look whether it has what you need, and "
+      "`mv {} {}` gives it its name; the next program that writes {} anew removes it",
+      path, name, name);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<io::FileReader>> open_groups_file(const std::string& path, uint64_t memory_bytes) {
   FOREBAY_TRY(const auto source, FileSource::open(path));
   FOREBAY_TRY(const bool grows, io::is_growing(*source));
-  if (!grows) return nullptr;
-  return io::FileReader::open(path, memory_bytes);
+  if (grows) return io::FileReader::open(path, memory_bytes);
+  const auto trailer = io::find_trailer(*source);
+  if (trailer.error().kind != ErrorKind::corrupt || !io::find_first_part(*source)) return nullptr;
+  if (is_being_written(path))
+    return fail(ErrorKind::corrupt, "a program is writing this file, and has completed no step yet", path, {},
+                "wait until the program has closed it");
+  return fail(ErrorKind::corrupt, "no step of this file is complete: the program that wrote it has ended before", path,
+              {}, fmt::format("`forebay repair {}` makes visible what is whole; else remove it", path));
 }
 
 bool is_file(const std::string& path) {
@@ -255,7 +285,13 @@ Result<bool> names_file(const std::string& store_option, const std::vector<std::
   if (!store_option.empty() || operands.size() != 1) return false;
   if (is_file(operands[0])) return true;
   struct stat status{};
-  if (::stat(operands[0].c_str(), &status) == 0 || errno != ENOENT || !store_of_environment().empty()) return false;
+  if (::stat(operands[0].c_str(), &status) == 0 || errno != ENOENT) return false;
+  const std::string unfinished = operands[0] + std::string(kUnfinished);
+  if (is_file(unfinished))
+    return fail(ErrorKind::not_found,
+                fmt::format("there is no such file, but {}, which was never finished", unfinished), operands[0], {},
+                fmt::format("`forebay info {}` tells what is in it", unfinished));
+  if (!store_of_environment().empty()) return false;
   return fail(ErrorKind::invalid_argument, "there is no such file, and no store is given in which it could be a set",
               operands[0], {}, "use --store STORE, or set FOREBAY_STORE, if it is the name of a set");
 }
@@ -275,6 +311,8 @@ Result<ExitCode> repair_groups_file(const std::string& path, uint64_t memory_byt
     else
       fmt::print("{}: {} of the unfinished step found, {} lost; the file has {} now\n", printable(path),
                  plural(mended.found, "process group"), mended.incomplete, plural(mended.steps, "step"));
+    if (const std::string hint = naming_hint(path); mended.steps > 0 && !hint.empty())
+      fmt::print("{}\n", printable(hint));
   }
   return mended.incomplete == 0 ? ExitCode::ok : ExitCode::damaged;
 }
@@ -295,7 +333,12 @@ void show_groups_file(const std::string& path, const io::FileReader& reader, con
   if (other_files != 0)
     fmt::print("  files      {} beside this one hold the values\n", plural(static_cast<uint64_t>(other_files), "file"));
   if (reader.is_torn())
-    fmt::print("  unfinished the last step is being written, or was never finished; the steps before it are whole\n");
+    fmt::print("  unfinished {}; the steps before it are whole\n",
+               is_being_written(path)
+                   ? "the last step is being written"
+                   : "the last step was never finished (`forebay repair` makes visible what is whole "
+                     "of it)");
+  if (const std::string hint = naming_hint(path); !hint.empty()) fmt::print("  name       {}\n", printable(hint));
   fmt::print("\n");
   print_variables(listing);
   print_attributes(listing);

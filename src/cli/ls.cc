@@ -24,7 +24,8 @@ constexpr VerbText kLsText = {
     .description =
         "Without NAME: the sets, oldest first, or those of --series; PARENTS are sets that hold\n"
         "frames of a set, without which it cannot be restored; NOTE tells what 'repair' left\n"
-        "of a set. With NAME: the set's files. With --variables: its variables with type,\n"
+        "of a set, and why an application refused one. With NAME: the set's files. With --variables: its variables "
+        "with type,\n"
         "shape, compression ratio and characteristics (smallest, largest and mean finite\n"
         "value, counts of NaNs and infinities). Only manifests and indices are read. A frame\n"
         "may hold bytes of several variables; each is charged for its part.\n",
@@ -47,6 +48,7 @@ void print_line(const std::string& line) { fmt::print("{}\n", line); }
 
 Json json_set(const store::SetInfo& set) {
   Json json = {{"name", json_text(set.name)}, {"directory", json_text(set.files.path())}};
+  if (set.refused) json["set_aside"] = json_text(*set.refused);
   if (!set.manifest) {
     json.update(json_error(set.manifest.error()));
     return json;
@@ -98,7 +100,13 @@ std::vector<std::string> cells_of(const store::SetInfo& set) {
           printable(parent_names(m))};
 }
 
-bool is_noted(const store::SetInfo& set) { return set.manifest && !repair_text(*set.manifest).empty(); }
+std::string note_of(const store::SetInfo& set) {
+  std::string note = set.manifest ? repair_text(*set.manifest) : "";
+  if (set.refused) note += (note.empty() ? "set aside: " : "; set aside: ") + *set.refused;
+  return note;
+}
+
+bool is_noted(const store::SetInfo& set) { return !note_of(set).empty(); }
 
 void print_sets(const std::vector<store::SetInfo>& sets) {
   const bool has_notes = std::ranges::any_of(sets, is_noted);
@@ -118,7 +126,7 @@ void print_sets(const std::vector<store::SetInfo>& sets) {
   Table table(columns);
   for (const store::SetInfo& set : sets) {
     std::vector<std::string> cells = cells_of(set);
-    if (has_notes) cells.push_back(set.manifest ? printable(repair_text(*set.manifest)) : "");
+    if (has_notes) cells.push_back(printable(note_of(set)));
     table.add(std::move(cells));
   }
   table.for_each_line(print_line);

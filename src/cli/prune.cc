@@ -161,7 +161,7 @@ class Prune final : public Verb {
 
   Result<std::string> newest_intact(const std::string& series, const std::vector<store::SetInfo>& sets) {
     for (const store::SetInfo& set : sets | std::views::reverse) {
-      if (!set.manifest) continue;
+      if (!set.manifest || set.refused) continue;
       ProgressLine progress("verifying " + printable(set.name));
       resources_.progress = progress.callback();
       const auto report = engine::verify(set, resources_);

@@ -85,6 +85,45 @@ void print_sets(const Json& status) {
   print_table(table);
 }
 
+// What the caches hold, and how it is protected; nothing where there are none.
+void print_caches(const Json& status) {
+  const auto cache = status.value("cache", Json::object());
+  if (rows_of(cache, "encoding").empty() && rows_of(cache, "sealed").empty() && rows_of(cache, "sets").empty() &&
+      rows_of(cache, "set_aside").empty())
+    return;
+  fmt::print("caches: redundancy {}, every {}\n", word_of(cache, "redundancy"),
+             number(cache, "flush_every") == 0 ? "set stays there"
+                                               : fmt::format("{:.0f}. set is stored", number(cache, "flush_every")));
+  Table table({{"CACHED SET"},
+               {"STATE"},
+               {"SCHEME"},
+               {"GROUPS", Align::right},
+               {"SIZE", Align::right},
+               {"PARITY", Align::right},
+               {"SENT", Align::right},
+               {"CPU", Align::right},
+               {"TIME", Align::right},
+               {"REMARK"}});
+  const auto add_encoding = [&](const Json& row, const std::string& state) {
+    table.add({word_of(row, "set"), state, word_of(row, "scheme"), fmt::format("{:.0f}", number(row, "groups")),
+               size_text(row, "bytes"), size_text(row, "parity_bytes"), size_text(row, "sent_bytes"),
+               format_duration(number(row, "cpu_seconds")), format_duration(number(row, "seconds")), ""});
+  };
+  for (const Json& row : rows_of(cache, "sealed")) add_encoding(row, "was sealed");
+  for (const Json& row : rows_of(cache, "encoding"))
+    add_encoding(row, fmt::format("encoding {:.0f}/{:.0f}", number(row, "members_encoded"), number(row, "members")));
+  for (const Json& row : rows_of(cache, "sets"))
+    table.add({word_of(row, "name"), word_of(row, "state"), "", "", size_text(row, "bytes"), "", "", "", "",
+               word_of(row, "message")});
+  for (const Json& row : rows_of(cache, "set_aside"))
+    table.add({word_of(row, "name"), "set aside", "", "", "", "", "", "", "", word_of(row, "reason")});
+  print_table(table);
+  if (const auto recovery = cache.find("recovery"); recovery != cache.end())
+    fmt::print("set {} is made whole: {}, {:.0f} agents have to answer\n", word_of(*recovery, "set"),
+               word_of(*recovery, "state"), number(*recovery, "agents"));
+  fmt::print("\n");
+}
+
 void print_aggregators(const Json& status) {
   Table table({{"AGGREGATOR"}, {"PROCESS", Align::right}, {"MEMORY", Align::right}, {"PROFILE"}, {"DOES"}});
   for (const Json& worker : rows_of(status, "workers")) {
@@ -106,15 +145,18 @@ void print_status(const Json& status) {
              word_of(status, "host"), format_duration(number(status, "seconds")),
              status.value("ending", false) ? "; ends when all is drained" : "");
   fmt::print("series {}; ", word_of(status, "series"));
-  fmt::print("{} durable, {:.0f} skipped, {:.0f} failed; {} -> {}\n\n",
+  fmt::print("{} durable, {:.0f} skipped, {:.0f} failed{}; {} -> {}\n\n",
              plural(static_cast<uint64_t>(number(totals, "durable")), "set"), number(totals, "skipped"),
-             number(totals, "failed"), size_text(totals, "raw_bytes"), size_text(totals, "stored_bytes"));
+             number(totals, "failed"),
+             number(totals, "cached") == 0 ? "" : fmt::format(", {:.0f} cached", number(totals, "cached")),
+             size_text(totals, "raw_bytes"), size_text(totals, "stored_bytes"));
   if (const auto restart = status.find("restart"); restart != status.end())
     fmt::print("restart from {}: {:.0f} of {:.0f} ranks have asked, {:.0f} of {:.0f} containers delivered\n\n",
                word_of(*restart, "set"), number(*restart, "ranks_asked"), number(*restart, "ranks"),
                number(*restart, "containers_done"), number(*restart, "containers"));
   print_sets(status);
   fmt::print("\n");
+  print_caches(status);
   print_aggregators(status);
   for (const Json& error : rows_of(status, "errors"))
     if (error.is_string()) fmt::print("error: {}\n", printable(error.get<std::string>()));

@@ -122,6 +122,11 @@ class Backend {
   // The names of what lies in a set. Empty if there is something else in its place, or nothing.
   virtual Result<std::vector<std::string>> names_in(const std::string& set) const = 0;
 
+  // Notes durably why the set is set aside, in place of what was noted before; and what was, of at most `most` bytes:
+  // not_found if nothing is. The note goes with the set. not_found if there is no such set.
+  virtual Result<void> set_aside(const std::string& set, std::string_view note) const = 0;
+  virtual Result<std::string> why_set_aside(const std::string& set, uint64_t most) const = 0;
+
   // Begins a set. join() finds one that any process has begun: not_found if it is staged no longer, or was never;
   // invalid_argument if that is no id.
   virtual Result<std::unique_ptr<Staging>> stage(const std::string& set) const = 0;

@@ -11,6 +11,7 @@
 #include "store/files.h"
 #include "store/manifest_json.h"
 #include "store/sealed_text.h"
+#include "store/set_aside.h"
 
 namespace forebay::store {
 
@@ -120,6 +121,11 @@ Result<SetInfo> read_set(const std::shared_ptr<const Backend>& backend, const st
   SetInfo info{name, SetFiles(backend, name), {}};
   info.manifest = manifest_of(stamped, info, *backend);
   if (stamped) info.stamp = stamped->stamp;
+  const auto note = backend->why_set_aside(name, kMaxSetAsideBytes);
+  if (note)
+    info.refused = parse_set_aside(*note, info.files.path_of(".set-aside")).value_or("its note is damaged");
+  else if (note.error().kind == ErrorKind::limit || note.error().kind == ErrorKind::corrupt)
+    info.refused = "its note is damaged";
   return info;
 }
 

@@ -150,6 +150,8 @@ class WithdrawnDirectory final : public Withdrawn {
   const std::string id_;
 };
 
+constexpr const char* kSetAside = ".set-aside";  // no name of a container
+
 class DirectoryStore final : public Backend {
  public:
   explicit DirectoryStore(std::string path) : path_(std::move(path)) {}
@@ -244,6 +246,16 @@ class DirectoryStore final : public Backend {
   Result<std::string> listing(uint64_t most) const override { return read_text(path_ + "/listing", most); }
 
   // Made where a crash leaves nothing for good, and not synced: what a power cut makes of it, its checksum tells.
+  Result<void> set_aside(const std::string& set, std::string_view note) const override {
+    FOREBAY_TRY(const bool is_here, has(set));
+    if (!is_here) return fail(ErrorKind::not_found, fmt::format("there is no set '{}'", set), path_);
+    FOREBAY_CHECK(write_text(path_of(set), kSetAside, note));
+    return sync_directory(path_of(set));
+  }
+  Result<std::string> why_set_aside(const std::string& set, uint64_t most) const override {
+    return read_text(path_of(set) + "/" + kSetAside, most);
+  }
+
   void put_listing(std::string_view text) const override {
     const auto name = StagingName::take(staging_of(path_), "listing");
     if (!name) return;

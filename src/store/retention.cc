@@ -102,7 +102,9 @@ PrunePlan to_prune(std::span<const SetInfo> sets, const Retention& retention, st
     is_counting = is_counting || set->name == newest_good;
     if (!set->manifest || !is_counting) continue;
     const bool is_milestone = set->manifest->step && is_multiple(*set->manifest->step, retention.keep_every);
-    if (newer++ >= retention.keep_last && !is_milestone && set->name != newest_good) plan.removed.push_back(set->name);
+    const bool is_beyond = newer >= retention.keep_last;
+    if (!set->refused) ++newer;  // no restart takes one that was set aside
+    if (is_beyond && !is_milestone && set->name != newest_good) plan.removed.push_back(set->name);
   }
   std::ranges::reverse(plan.removed);
   spare_parents(sets, others, plan);

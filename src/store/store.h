@@ -145,8 +145,9 @@ class SetFiles {
 struct SetInfo {
   std::string name;
   SetFiles files;
-  Result<Manifest> manifest;  // or why it cannot be read
-  Stamp stamp = {};           // of the manifest, when it was read
+  Result<Manifest> manifest;                // or why it cannot be read
+  Stamp stamp = {};                         // of the manifest, when it was read
+  std::optional<std::string> refused = {};  // why no restart takes it (Store::set_aside()); never told by an outline
 };
 
 // Thread-safe; any number of processes may use one store at once.
@@ -187,6 +188,10 @@ class Store {
 
   // The files of the set of that name, which need not be there.
   SetFiles files_of(const std::string& name) const { return SetFiles(backend_, name); }
+
+  // From now on no restart takes the set, whatever process asks for one; it stays, with this reason (docs/store.md,
+  // "Sets that were set aside"). not_found as find().
+  Result<void> set_aside(const std::string& name, std::string_view reason) const;
 
   // Begins a new set. exists if the name is taken, invalid_argument if is_set_name() says no.
   Result<std::unique_ptr<StagedSet>> stage(const std::string& name) const;
@@ -244,9 +249,10 @@ struct PrunePlan {
 
 // Which sets a retention policy removes: all but the newest `keep_last`, those whose step is a multiple of `keep_every`
 // (0: none for that reason), `newest_good`, the newest set that was verified, and the parents of all that stay. Sets
-// newer than that one are damaged: they neither count nor go, and neither do sets that cannot be read. `others` tells
-// the parents of sets of which `sets` does not: those that cannot be read, and those that are being written. Nothing
-// goes if `newest_good` is not among the sets. Pure. `sets` as sort_oldest_first() leaves them.
+// newer than that one are damaged or set aside: they neither count nor go, and neither do sets that cannot be read.
+// Older ones that were set aside go as others, but do not count. `others` tells the parents of sets of which `sets`
+// does not: those that cannot be read, and those that are being written. Nothing goes if `newest_good` is not among the
+// sets. Pure. `sets` as sort_oldest_first() leaves them.
 PrunePlan to_prune(std::span<const SetInfo> sets, const Retention& retention, std::string_view newest_good,
                    std::span<const Manifest> others = {});
 

@@ -24,6 +24,7 @@ class MemoryBackend : public Backend {
   struct Set {
     Files files;
     std::string manifest;
+    std::string aside;    // the note of one that was set aside
     uint64_t number = 0;  // of the manifests that were ever published
   };
   struct State {
@@ -266,6 +267,20 @@ class MemoryBackend : public Backend {
     const std::lock_guard lock(state_->mutex);
     if (state_->listing.empty()) return fail(ErrorKind::not_found, "there is no listing", path_);
     return state_->listing;
+  }
+  Result<void> set_aside(const std::string& set, std::string_view note) const override {
+    const std::lock_guard lock(state_->mutex);
+    if (!state_->sets.contains(set)) return fail(ErrorKind::not_found, fmt::format("there is no set '{}'", set), path_);
+    state_->sets.at(set).aside = note;
+    return {};
+  }
+  Result<std::string> why_set_aside(const std::string& set, uint64_t most) const override {
+    const std::lock_guard lock(state_->mutex);
+    const auto found = state_->sets.find(set);
+    if (found == state_->sets.end() || found->second.aside.empty())
+      return fail(ErrorKind::not_found, "it is not set aside", path_);
+    if (found->second.aside.size() > most) return fail(ErrorKind::limit, "the note is too long", path_);
+    return found->second.aside;
   }
   void put_listing(std::string_view text) const override {
     const std::lock_guard lock(state_->mutex);

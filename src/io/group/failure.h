@@ -81,6 +81,8 @@ constexpr Code code_of(ErrorKind kind) {
 struct Failure {
   Code code = Code::unspecified;
   Error error;
+  uint32_t told_ranks = 0;  // so many ranks got it from one of them; 0: it is this rank's own
+  bool is_heard = false;    // it is another rank's, which says it for all
 
   Failure(Error of)
       : code(code_of(of.kind)), error(std::move(of)) {}  // so that FOREBAY_TRY passes on what rooms below say

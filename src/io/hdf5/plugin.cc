@@ -225,12 +225,16 @@ uint64_t count_blocks(std::span<const forebay_method_step> steps) {
   return count;
 }
 
-Outcome<void> write_all(File& file, const forebay_method_ranks& ranks, std::span<const forebay_method_step> steps) {
+// `is_lost`: bytes that have a place are not there; what had to be refused has none.
+Outcome<void> write_all(File& file, const forebay_method_ranks& ranks, std::span<const forebay_method_step> steps,
+                        bool& is_lost) {
   const std::string own = to_message(steps);
   const Places places = ranks.rank == 0 ? structure(file, ranks, steps, own) : ask(ranks, own);
+  is_lost = true;
   if (places.of_blocks.size() != count_blocks(steps))
     return std::unexpected(Fault{places.code ? places.code : FOREBAY_METHOD_INVALID_DATA, places.why});
   Outcome<void> done = write_blocks(file, steps, places);
+  is_lost = !done;
   if (done && places.code != 0) done = std::unexpected(Fault{places.code, places.why});
   return done;
 }
@@ -238,13 +242,15 @@ Outcome<void> write_all(File& file, const forebay_method_ranks& ranks, std::span
 int close_file(void* opened, const forebay_method_ranks* ranks, const forebay_method_step* steps, size_t count,
                char* message) try {
   const std::unique_ptr<File> file(static_cast<File*>(opened));
-  Outcome<void> done = write_all(*file, *ranks, {steps, count});
-  uint64_t worst = 0;
-  // The file gets its name when the bytes of all ranks are in it, also if some had to be refused.
-  if (const int failed = ranks->max(ranks->self, 0, &worst); failed && done)
-    done = std::unexpected(Fault{failed, "another rank cannot be reached"});
+  bool is_lost = false;
+  Outcome<void> done = write_all(*file, *ranks, {steps, count}, is_lost);
+  // The file gets its name when the bytes of all ranks are in it, also if some had to be refused: nothing in it says
+  // which bytes are not there.
+  uint64_t losers = 0;
+  const int failed = ranks->max(ranks->self, is_lost ? 1 : 0, &losers);
+  if (failed && done) done = std::unexpected(Fault{failed, "another rank cannot be reached"});
   if (!file->is_first || !file->is_new) return done ? 0 : answer(done.error(), message);
-  if (!file->is_whole) {
+  if (!file->is_whole || failed || losers > 0) {
     ::unlink(file->written.c_str());
   } else if (std::rename(file->written.c_str(), file->path.c_str()) != 0 && done) {
     done = std::unexpected(system_fault("rename", file->written));

@@ -1,6 +1,7 @@
 #include "io/hdf5/types.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <string_view>
 
@@ -84,8 +85,11 @@ std::string padded(const std::vector<std::string>& values, size_t length) {
 }  // namespace
 
 std::string library_words() {
+  const int code = errno;  // of a call that the library made, if it is one that it does not handle
   std::string words = "the HDF5 library does not say why";
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, first_words, &words);
+  if (code == ENOSPC || code == EDQUOT || code == EFBIG || code == EIO)
+    words += std::string(": ") + std::strerror(code);
   return words;
 }
 

@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "base/checksum.h"
+
 namespace forebay::io {
 namespace {
 
@@ -40,6 +42,13 @@ Failure decode_failure(std::span<const std::byte> bytes) {
   return failure;
 }
 
+Failure heard_from(uint32_t root, const Communicator& communicator, std::span<const std::byte> message) {
+  Failure failure = decode_failure(message);
+  failure.told_ranks = communicator.size();
+  failure.is_heard = communicator.rank() != root;
+  return failure;
+}
+
 }  // namespace
 
 // A byte that says which it is, then the bytes or the failure.
@@ -53,7 +62,7 @@ Outcome<Bytes> tell(Communicator& communicator, const Outcome<Bytes>& of_root, u
   FOREBAY_CHECK(communicator.broadcast(message, root));
   const bool is_failure = message.empty() || message[0] == std::byte{0};
   if (!message.empty()) message.erase(message.begin());
-  if (is_failure) return std::unexpected(decode_failure(message));
+  if (is_failure) return std::unexpected(heard_from(root, communicator, message));
   return message;
 }
 
@@ -62,7 +71,7 @@ Outcome<void> tell_failure(Communicator& communicator, const Outcome<void>& of_r
   if (communicator.rank() == root && !of_root) message = encode_failure(of_root.error());
   FOREBAY_CHECK(communicator.broadcast(message, root));
   if (message.empty()) return {};
-  return std::unexpected(decode_failure(message));
+  return std::unexpected(heard_from(root, communicator, message));
 }
 
 Outcome<void> agree(Communicator& communicator, const Outcome<void>& mine) {
@@ -73,6 +82,33 @@ Outcome<void> agree(Communicator& communicator, const Outcome<void>& mine) {
   Outcome<void> told = mine;
   if (communicator.rank() == first) told.error().error.what += " [rank " + std::to_string(first) + "]";
   return tell_failure(communicator, told, static_cast<uint32_t>(first));
+}
+
+Failure of_all(const Communicator& communicator, Failure failure) {
+  if (failure.told_ranks != 0 || failure.error.kind == ErrorKind::disconnected) return failure;
+  failure.told_ranks = communicator.size();
+  failure.is_heard = communicator.rank() != 0;
+  return failure;
+}
+
+Outcome<void> agree_on(Communicator& communicator, const std::string& what, const Outcome<void>& mine) {
+  if (communicator.size() == 1) return mine;
+  // MPICH takes numbers from 2^63 on for negative.
+  const uint64_t number = (hash64(as_bytes(what)) >> 2) * 2 + (mine ? 1 : 0);
+  FOREBAY_TRY(const uint64_t largest, communicator.all_reduce(number, Reduction::max));
+  FOREBAY_TRY(const uint64_t smallest, communicator.all_reduce(number, Reduction::min));
+  if (largest == smallest) {
+    if (mine) return {};
+    return std::unexpected(of_all(communicator, mine.error()));
+  }
+  const auto bytes = as_bytes(what);
+  Bytes of_first(bytes.begin(), bytes.end());
+  FOREBAY_CHECK(communicator.broadcast(of_first, 0));
+  Outcome<void> outcome = mine;
+  if (outcome && as_text(of_first) != what)
+    outcome = refuse(Code::invalid_argument, "this rank " + what + ", and rank 0 " + std::string(as_text(of_first)),
+                     "do the same at all ranks of the communicator, or use MPI_COMM_SELF");
+  return agree(communicator, outcome);
 }
 
 }  // namespace forebay::io

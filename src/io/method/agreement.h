@@ -1,6 +1,8 @@
 // How ranks agree on whether something worked.
 #pragma once
 
+#include <string>
+
 #include "base/bytes.h"
 #include "io/group/failure.h"
 #include "io/method/communicator.h"
@@ -16,5 +18,13 @@ Outcome<Bytes> tell(Communicator& communicator, const Outcome<Bytes>& of_root, u
 
 // Collective: what rank `root` says, as all others are told. A failure of the root is the failure of all.
 Outcome<void> tell_failure(Communicator& communicator, const Outcome<void>& of_root, uint32_t root);
+
+// Collective: what `mine` says if all ranks have the same `what`, "opens x with mode w", and fail or succeed alike;
+// otherwise invalid_argument, or the failure of the lowest rank that has one, at all ranks. Costs two reductions as
+// long as all is well.
+Outcome<void> agree_on(Communicator& communicator, const std::string& what, const Outcome<void>& mine);
+
+// What is known to have failed at all ranks alike: the first one says it.
+Failure of_all(const Communicator& communicator, Failure failure);
 
 }  // namespace forebay::io

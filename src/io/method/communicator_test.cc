@@ -123,7 +123,27 @@ TEST(Agreement, AllHearOfTheFirstThatFailed) {
     EXPECT_EQ(all.error().error.what, "no room [rank 2]");
     EXPECT_EQ(all.error().error.hint, "make room");
     EXPECT_EQ(all.error().error.path, "f");
+    EXPECT_EQ(all.error().told_ranks, 4u);
+    EXPECT_EQ(all.error().is_heard, comm.rank() != 2) << "the rank that failed says it for all";
     EXPECT_TRUE(agree(comm, {}));
+  });
+}
+
+TEST(Agreement, AllHearOfTheFirstThatDoesSomethingElse) {
+  on_ranks(4, [](Communicator& comm) {
+    EXPECT_TRUE(agree_on(comm, "opens a", {}));
+    const Outcome<void> differs = agree_on(comm, comm.rank() == 2 ? "opens b" : "opens a", {});
+    ASSERT_FALSE(differs);
+    EXPECT_EQ(differs.error().error.what, "this rank opens b, and rank 0 opens a [rank 2]");
+    Outcome<void> mine;
+    if (comm.rank() == 3) mine = refuse(Code::invalid_mode, "no mode");
+    const Outcome<void> fails = agree_on(comm, "opens a", mine);
+    ASSERT_FALSE(fails);
+    EXPECT_EQ(fails.error().code, Code::invalid_mode);
+    const Outcome<void> alike = agree_on(comm, "opens a", refuse(Code::invalid_group, "no group"));
+    ASSERT_FALSE(alike);
+    EXPECT_EQ(alike.error().error.what, "no group");
+    EXPECT_EQ(alike.error().is_heard, comm.rank() != 0);
   });
 }
 

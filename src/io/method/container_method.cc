@@ -6,7 +6,9 @@
 #include <utility>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "io/file/file_reader.h"
 #include "io/method/agreement.h"
 #include "io/method/joined.h"
 #include "io/method/own_part.h"
@@ -16,9 +18,35 @@ namespace {
 
 std::string last_component(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// Of a path that others refer to: below the directory of the file NAME.
-std::string subfile_name(const std::string& path, uint32_t number) {
-  return last_component(path) + ".dir/" + last_component(path) + "." + std::to_string(number);
+// Of a path that others refer to: below the directory of the file NAME. A file that is replaced and the one that
+// replaces it have subfiles of different names, of two generations in turn: until NAME itself is replaced, it lists
+// what is there.
+std::string subfile_name(const std::string& path, uint32_t number, uint32_t generation) {
+  const std::string name = last_component(path) + ".dir/" + last_component(path) + "." + std::to_string(number);
+  return generation == 0 ? name : name + ".1";
+}
+
+std::string directory_of(const std::string& path) { return path.substr(0, path.size() - last_component(path).size()); }
+
+struct Generation {
+  uint32_t number = 0;
+  bool has_other = false;  // a writer that died left subfiles of the other one
+};
+
+// Of the subfiles that the file at `path` lists.
+Outcome<Generation> find_generation(const std::string& path) {
+  const auto is_there = [&](uint32_t generation) {
+    return access((directory_of(path) + subfile_name(path, 0, generation)).c_str(), F_OK) == 0;
+  };
+  const bool first = is_there(0), second = is_there(1);
+  if (first != second || access(path.c_str(), F_OK) != 0) return Generation{second && !first ? 1u : 0u, false};
+  constexpr uint64_t kMostBytes = uint64_t{4} << 30;
+  FOREBAY_TRY(const auto reader, FileReader::open(path, kMostBytes));
+  const bool is_second = std::ranges::any_of(reader->listing().files, [&](const ListedFile& file) {
+    const size_t stem = subfile_name(path, 0, 0).size() - 1;  // without its number
+    return file.name.size() > stem && file.name.find('.', stem) != std::string::npos;
+  });
+  return Generation{is_second ? 1u : 0u, first && second};
 }
 
 Result<void> make_directory(const std::string& path) {
@@ -34,19 +62,21 @@ class ContainerFile final : public OpenFile {
   const Standing& standing() const override { return standing_; }
 
   Outcome<void> open(OpenMode mode, bool is_alone) {
-    const uint32_t files = is_alone ? 0 : std::min(layout_.subfiles(ranks_->size()), ranks_->size());
-    if (files == 0) {
+    mode_ = mode;
+    files_ = is_alone ? 0 : std::min(layout_.subfiles(ranks_->size()), ranks_->size());
+    if (files_ == 0) {
       FOREBAY_TRY(sub_, SharedFile::open(path_, mode, ranks_, layout_.fill));
       standing_ = sub_->standing();
       return {};
     }
     FOREBAY_CHECK(open_top(mode));
-    FOREBAY_CHECK(share_out(files));
-    // A file that is not there yet has no last step that could get more.
-    const OpenMode sub_mode = mode == OpenMode::update ? OpenMode::append : mode;
-    const std::string directory = path_.substr(0, path_.size() - last_component(path_).size());
-    Outcome<std::unique_ptr<SharedFile>> opened =
-        SharedFile::open(directory + subfile_name(path_, number_), sub_mode, sharing_, layout_.fill);
+    FOREBAY_CHECK(share_out(files_));
+    if (is_first() && generation_.has_other) remove_other(number_);
+    // A file that is not there yet has no last step that could get more; one that no other lists has nothing to keep.
+    OpenMode sub_mode = mode == OpenMode::update ? OpenMode::append : mode;
+    if (layout_.has_top_file && standing_.steps == 0) sub_mode = OpenMode::write;
+    Outcome<std::unique_ptr<SharedFile>> opened = SharedFile::open(
+        directory_of(path_) + subfile_name(path_, number_, generation_.number), sub_mode, sharing_, layout_.fill);
     if (opened) sub_ = std::move(*opened);
     if (opened && !layout_.has_top_file) standing_ = sub_->standing();
     return agree(*ranks_, opened ? Outcome<void>{} : std::unexpected(opened.error()));
@@ -71,8 +101,18 @@ class ContainerFile final : public OpenFile {
     Listing listing;
     Outcome<void> own = sub_->fill(groups, listing);
     if (own) own = spilled_;
-    const Outcome<void> filled = agree_on_rest(own, listing);
-    const Outcome<void> committed = agree(*ranks_, is_first() ? commit(std::move(listing), filled.has_value()) : own);
+    Outcome<void> filled = agree_on_rest(own, listing);
+    // Where a rank is gone, the others could wait for each other for ever.
+    if (!filled && filled.error().error.kind == ErrorKind::disconnected) return filled;
+    Outcome<void> committed;
+    if (is_first()) committed = commit(std::move(listing), filled.has_value());
+    committed = agree(*ranks_, committed);
+    if (filled && committed) remove_replaced();
+    if (!filled && committed && (mode_ == OpenMode::write || standing_.steps == 0)) {
+      std::string& hint = filled.error().error.hint;
+      hint += hint.empty() ? "what the other ranks wrote is in " : "; what the other ranks wrote is in ";
+      hint += sharing_ && !has_top() ? path_ + ".dir" : path_ + ".part";
+    }
     return filled ? committed : filled;
   }
 
@@ -92,19 +132,30 @@ class ContainerFile final : public OpenFile {
 
   // Rank 0 alone makes the directory and has the file that lists what is in it; all know where that stands.
   Outcome<void> open_top(OpenMode mode) {
-    Outcome<Bytes> standing;
-    if (ranks_->rank() == 0) standing = begin_top(mode);
-    FOREBAY_TRY(const Bytes message, tell(*ranks_, standing, 0));
-    std::memcpy(&standing_, message.data(), std::min(message.size(), sizeof standing_));
+    Outcome<Bytes> begun;
+    if (ranks_->rank() == 0) begun = begin_top(mode);
+    FOREBAY_TRY(const Bytes message, tell(*ranks_, begun, 0));
+    Top top;
+    std::memcpy(&top, message.data(), std::min(message.size(), sizeof top));
+    standing_ = top.standing;
+    generation_ = top.generation;
     return {};
   }
+
+  struct Top {
+    Standing standing;
+    Generation generation;
+  };
 
   Outcome<Bytes> begin_top(OpenMode mode) {
     FOREBAY_CHECK(make_directory(path_ + ".dir"));
     if (!layout_.has_top_file) return {};
     FOREBAY_TRY(top_, SharedFile::open(path_, mode, single_process(), layout_.fill));
-    const auto standing = std::as_bytes(std::span(&top_->standing(), 1));
-    return Bytes(standing.begin(), standing.end());
+    FOREBAY_TRY(const Generation generation, find_generation(path_));
+    const bool replaces = mode == OpenMode::write && access(path_.c_str(), F_OK) == 0;
+    const Top top{top_->standing(), replaces ? Generation{1 - generation.number, false} : generation};
+    const auto bytes = std::as_bytes(std::span(&top, 1));
+    return Bytes(bytes.begin(), bytes.end());
   }
 
   // One reduction as long as all is well, and nothing is left.
@@ -121,21 +172,37 @@ class ContainerFile final : public OpenFile {
 
   // Of those that lead the ranks of a file. `is_whole`: all ranks have written what they had.
   Outcome<void> commit(Listing listing, bool is_whole) {
-    const bool has_top = sharing_ && layout_.has_top_file;
-    Listing for_top = has_top ? listing : Listing();
-    Outcome<void> committed = sub_->commit(std::move(listing), is_whole);
-    if (!has_top) return committed;
+    Listing for_top = has_top() ? listing : Listing();
+    Outcome<void> committed = sub_->commit(std::move(listing), is_whole || has_top());
+    if (!has_top()) return committed;
     if (!committed) for_top = {};
-    const Outcome<void> listed = commit_top(std::move(for_top), is_whole && committed);
+    const bool are_whole = agree(*leaders_, committed).has_value();
+    const Outcome<void> listed = commit_top(std::move(for_top), is_whole && are_whole);
     return committed ? listed : committed;
   }
 
   Outcome<void> commit_top(Listing listing, bool is_whole) {
-    listing.rename(subfile_name(path_, number_));
+    listing.rename(subfile_name(path_, number_, generation_.number));
     Outcome<void> own = collect(*leaders_, listing);
     if (leaders_->rank() != 0) return own;
     Outcome<void> committed = top_->commit(std::move(listing), is_whole && own);
     return own ? committed : own;
+  }
+
+  bool has_top() const { return sharing_ && layout_.has_top_file; }
+
+  // Removes a subfile of the generation that is not in use.
+  bool remove_other(uint32_t number) const {
+    return unlink((directory_of(path_) + subfile_name(path_, number, 1 - generation_.number)).c_str()) == 0;
+  }
+
+  // The subfiles of the file that was replaced; those that have no successor are found by number.
+  void remove_replaced() const {
+    if (!has_top() || mode_ != OpenMode::write || !is_first()) return;
+    remove_other(number_);
+    if (ranks_->rank() != 0 || layout_.colour) return;
+    for (uint32_t number = files_; remove_other(number); ++number) {
+    }
   }
 
   // Of those that share the file: it makes steps visible, and says what the attributes are, which are the same at all.
@@ -152,7 +219,10 @@ class ContainerFile final : public OpenFile {
   const GroupDefinition& group_;
   const ContainerLayout& layout_;
   std::string path_;
+  OpenMode mode_ = OpenMode::write;
+  uint32_t files_ = 0;               // subfiles
   uint32_t number_ = 0;              // of the subfile
+  Generation generation_;            // of all subfiles
   std::unique_ptr<SharedFile> top_;  // at rank 0, with subfiles
   std::unique_ptr<SharedFile> sub_;  // that this rank writes into
   Standing standing_;

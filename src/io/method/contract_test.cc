@@ -1,4 +1,5 @@
 // What every method that writes files promises, with threads as ranks.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -40,6 +41,29 @@ struct Values {
   }
   std::vector<double> numbers;
   ProcessGroup group;
+};
+
+// Something happens when rank 1 has got the first message.
+class Interrupted final : public Communicator {
+ public:
+  Interrupted(std::shared_ptr<Communicator> ranks, std::function<void()> what)
+      : ranks_(std::move(ranks)), what_(std::move(what)) {}
+  uint32_t rank() const override { return ranks_->rank(); }
+  uint32_t size() const override { return ranks_->size(); }
+  Result<void> send(std::span<const std::byte> message, uint32_t to) override { return ranks_->send(message, to); }
+  Result<Bytes> receive(uint32_t from) override {
+    Result<Bytes> message = ranks_->receive(from);
+    if (rank() == 1)
+      if (const auto what = std::exchange(what_, nullptr)) what();
+    return message;
+  }
+  Result<std::unique_ptr<Communicator>> split(uint32_t colour, uint32_t key) override {
+    return ranks_->split(colour, key);
+  }
+
+ private:
+  std::shared_ptr<Communicator> ranks_;
+  std::function<void()> what_;
 };
 
 class MethodContract : public testing::TestWithParam<const char*> {
@@ -122,6 +146,14 @@ TEST_P(MethodContract, StepsOfAllRanksAreFoundInOrder) {
   }
 }
 
+TEST_P(MethodContract, RanksBeginWhereStripesDo) {
+  const uint64_t stripe = std::string_view(GetParam()).find("stripe_size=64k") != std::string_view::npos ? 64 << 10 : 1;
+  write_steps(3, {kWrite, kAppend});
+  const auto reader = FileReader::open(file(), kMemory);
+  ASSERT_TRUE(reader);
+  for (const ListedPart& part : (*reader)->listing().parts) EXPECT_EQ(part.offset % stripe, 0u);
+}
+
 TEST_P(MethodContract, AppendBeginsAFileAndUpdateAddsToItsLastStep) {
   write_steps(2, {kAppend, kAppend, kUpdate});
   expect({{0, 0}, {0, 1}, {1, 0}, {1, 1}, {1, 0}, {1, 1}}, 2);
@@ -155,7 +187,10 @@ TEST_P(MethodContract, AFailureOfOneRankIsToldToAllAndTheOthersAreWritten) {
     const auto closed = (*opened)->close({&values.group, 1});
     ASSERT_FALSE(closed);
     EXPECT_NE(closed.error().error.what.find("[rank 1]"), std::string::npos) << closed.error().error.message();
+    EXPECT_NE(closed.error().error.hint.find(file() + ".part"), std::string::npos) << closed.error().error.message();
   });
+  EXPECT_FALSE(fs::exists(file())) << "what is not whole does not get the name";
+  fs::rename(file() + ".part", file());
   expect({{0, 0}, {0, 2}}, 3);
 }
 
@@ -173,14 +208,56 @@ TEST_P(MethodContract, ASecondWriterIsRefused) {
     for (const OpenMode mode : {kWrite, kAppend}) {
       auto first = open(method, own, mode);
       ASSERT_TRUE(first);
-      const auto second = open(method, own, mode);
-      ASSERT_FALSE(second);
-      EXPECT_EQ(second.error().error.kind, ErrorKind::exists);
+      for (const OpenMode other : {kWrite, kAppend}) {
+        const auto second = open(method, own, other);
+        ASSERT_FALSE(second);
+        EXPECT_EQ(second.error().error.kind, ErrorKind::exists);
+      }
       Values values(0, 1, (*first)->standing().steps);
       EXPECT_TRUE((*first)->close({&values.group, 1}));
     }
   });
   expect({{0, 0}, {1, 0}}, 1);
+}
+
+TEST_P(MethodContract, AFileThatIsReplacedHasSubfilesOfItsOwn) {
+  write_steps(3, {kWrite, kAppend});
+  on_ranks(2, [&](std::shared_ptr<Communicator> own, Method& method) {
+    auto opened = open(method, own, kWrite);
+    ASSERT_TRUE(opened);
+    if (own->rank() == 0) expect({{0, 0}, {0, 1}, {0, 2}, {1, 0}, {1, 1}, {1, 2}}, 3);
+    ASSERT_TRUE(own->barrier());
+    Values values(own->rank(), 2, 0);
+    EXPECT_TRUE((*opened)->close({&values.group, 1}));
+  });
+  expect({{0, 0}, {0, 1}}, 2);
+  for (int i = 0; i < 2; ++i) {
+    write_steps(2, {kAppend, kWrite});
+    expect({{0, 0}, {0, 1}}, 2);
+  }
+  const auto listed = FileReader::open(file(), kMemory);
+  ASSERT_TRUE(listed);
+  for (const auto& entry : fs::recursive_directory_iterator(directory_))
+    EXPECT_TRUE(entry.is_directory() || entry.path() == file() ||
+                std::ranges::any_of((*listed)->listing().files,
+                                    [&](const ListedFile& one) { return directory_ / one.name == entry.path(); }))
+        << entry.path() << " is of no use any more";
+}
+
+TEST_P(MethodContract, ARankDoesNotWriteIntoAnotherFileOfTheName) {
+  if (std::string_view(GetParam()) != "MPI") return;  // ranks that share a file
+  write_steps(1, {kWrite});
+  const std::string other = directory_ / "other.fb";
+  fs::copy_file(file(), other);
+  on_ranks(2, [&](std::shared_ptr<Communicator> own, Method& method) {
+    auto opened = open(method, std::make_shared<Interrupted>(own, [&] { fs::rename(other, file()); }), kAppend);
+    ASSERT_TRUE(opened);
+    Values values(own->rank(), 2, 1);
+    const auto closed = (*opened)->close({&values.group, 1});
+    ASSERT_FALSE(closed);
+    EXPECT_NE(closed.error().error.what.find("another file"), std::string::npos) << closed.error().error.message();
+  });
+  expect({{0, 0}}, 1);
 }
 
 TEST_P(MethodContract, AReaderSeesTheStepsBefore) {

@@ -23,6 +23,19 @@ std::string upper_case(std::string_view text) {
   return result;
 }
 
+// What ADIOS 1.13 has and this does not, with what serves in its place.
+struct Absent {
+  std::string_view name, kind, instead;
+};
+constexpr std::string_view kInsteadOfStaging =
+    "FOREBAY takes steps from memory into a store while the program goes on; MPI and POSIX write files";
+constexpr Absent kAbsent[] = {{"DATASPACES", "a staging method", kInsteadOfStaging},
+                              {"DART", "a staging method", kInsteadOfStaging},
+                              {"DIMES", "a staging method", kInsteadOfStaging},
+                              {"FLEXPATH", "a staging method", kInsteadOfStaging},
+                              {"ICEE", "a staging method", kInsteadOfStaging},
+                              {"MPI_BGQ", "the method for Blue Gene/Q", "use MPI_AGGREGATE"}};
+
 }  // namespace
 
 struct MethodRegistry::State {
@@ -73,6 +86,11 @@ Outcome<MethodEntry> MethodRegistry::find(const std::string& name) {
     Outcome<MethodEntry> found = finder(name);
     if (found || !found.error().error.path.empty()) return found;  // what is there and cannot be used says why
   }
+  for (const Absent& absent : kAbsent)
+    if (equal_in_any_case(absent.name, name))
+      return refuse(Code::unknown_method,
+                    "the method " + upper_case(name) + ", " + std::string(absent.kind) + " of ADIOS, is not in Forebay",
+                    std::string(absent.instead));
   return refuse(Code::unknown_method, "there is no method \"" + name + "\"",
                 nearest_hint(upper_case(name), candidates, "MPI and POSIX write files"));
 }

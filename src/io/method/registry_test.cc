@@ -27,6 +27,16 @@ TEST(Registry, FindsInAnyCaseAndNamesTheNearest) {
   EXPECT_TRUE(unknown.error().error.hint.starts_with("did you mean NULL")) << unknown.error().error.hint;
 }
 
+TEST(Registry, SaysWhatServesInThePlaceOfMethodsThatOnlyAdiosHas) {
+  for (const char* name : {"DATASPACES", "Dimes", "flexpath"}) {
+    const auto absent = MethodRegistry::instance().find(name);
+    ASSERT_FALSE(absent);
+    EXPECT_EQ(absent.error().code, Code::unknown_method);
+    EXPECT_NE(absent.error().error.what.find("staging method of ADIOS, is not in Forebay"), std::string::npos);
+    EXPECT_NE(absent.error().error.hint.find("FOREBAY"), std::string::npos);
+  }
+}
+
 TEST(Registry, TellsOfParametersThatAMethodDoesNotKnow) {
   const auto made = MethodRegistry::instance().make({.name = "NULL", .parameters = "verbose=3;colour=1"});
   ASSERT_TRUE(made);

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/byte_source.h"
+#include "io/file/tail.h"
 #include "io/method/agreement.h"
 #include "io/method/write_pieces.h"
 #include "store/files.h"
@@ -26,27 +28,57 @@ constexpr std::chrono::milliseconds kPatience{50};
 
 uint64_t aligned(uint64_t bytes, uint64_t alignment) { return (bytes + alignment - 1) / alignment * alignment; }
 
+std::unexpected<Error> being_written(const std::string& path) {
+  return fail(ErrorKind::exists, "another program is writing this file", path, {},
+              "let it end, or write to another name");
+}
+
+bool is_named(int fd, const std::string& path) {
+  struct stat opened{}, named{};
+  return fstat(fd, &opened) == 0 && stat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
+         opened.st_dev == named.st_dev;
+}
+
+// Keeps others from adding to the file that is to be replaced, as long as what is returned lives. Nothing if there is
+// none, or where it cannot be locked. exists if a program is writing it.
+Result<Fd> lock_replaced(const std::string& path) {
+  Fd old(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
+  if (!old) return Fd();
+  if (flock(old.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return being_written(path);
+  return old;
+}
+
 // Removes what a writer that died left behind. exists if it is alive.
 Result<void> remove_unfinished(const std::string& path) {
   const Fd left(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (!left) return errno == ENOENT ? Result<void>{} : fail_errno(errno, "open", path);
-  if (flock(left.get(), LOCK_EX | LOCK_NB) != 0)
-    return fail(ErrorKind::exists, "another program is writing this file", path, {},
-                "let it end, or write to another name");
+  if (flock(left.get(), LOCK_EX | LOCK_NB) != 0) return being_written(path);
   // Another program may have put a new one there since it was opened.
-  struct stat locked{}, named{};
-  if (fstat(left.get(), &locked) != 0 || stat(path.c_str(), &named) != 0 || locked.st_ino != named.st_ino ||
-      locked.st_dev != named.st_dev)
-    return fail(ErrorKind::exists, "another program is writing this file", path, {},
-                "let it end, or write to another name");
+  if (!is_named(left.get(), path)) return being_written(path);
   if (unlink(path.c_str()) != 0 && errno != ENOENT) return fail_errno(errno, "unlink", path);
   return {};
 }
 
 // What rank 0 tells the others of a file.
-struct Beginning {
+struct FileStart {
   uint64_t container_id, end, steps, last_time_index;
+  uint64_t inode;  // by which ranks know that they opened the same file: devices have other numbers on other nodes
 };
+
+uint64_t inode_of(int fd) {
+  struct stat status{};
+  return fstat(fd, &status) == 0 ? status.st_ino : 0;
+}
+
+// Whether `fd` is the container. Where files have other numbers at each node, which some file systems do, their
+// beginning tells.
+bool is_container(int fd, uint64_t inode, uint64_t container_id) {
+  if (inode_of(fd) == inode) return true;
+  const auto source = FileSource::open("/proc/self/fd/" + std::to_string(fd));
+  if (!source) return false;
+  const auto first = find_first_part(**source);
+  return first && first->container_id == container_id;
+}
 
 }  // namespace
 
@@ -71,7 +103,7 @@ Outcome<std::unique_ptr<SharedFile>> SharedFile::open(const std::string& path, O
     }
   }
   FOREBAY_TRY(const Bytes message, tell(ranks, begun, 0));
-  Beginning beginning;
+  FileStart beginning;
   if (message.size() < sizeof beginning) return refuse(Code::unspecified, "rank 0 did not say how the file begins");
   std::memcpy(&beginning, message.data(), sizeof beginning);
   file->container_id_ = beginning.container_id;
@@ -83,12 +115,16 @@ Outcome<std::unique_ptr<SharedFile>> SharedFile::open(const std::string& path, O
     file->slot_bytes_ = UINT64_MAX;
     file->take_slot(0);
   }
-  file->opened_ = file->open_here();
+  file->opened_ = file->open_here(beginning.inode);
   return file;
 }
 
 Bytes SharedFile::beginning() const {
-  const Beginning beginning{growing_->container_id(), growing_->end(), growing_->steps(), growing_->last_time_index()};
+  const FileStart beginning{.container_id = growing_->container_id(),
+                            .end = growing_->end(),
+                            .steps = growing_->steps(),
+                            .last_time_index = growing_->last_time_index(),
+                            .inode = inode_of(growing_->fd())};
   const auto bytes = std::as_bytes(std::span(&beginning, 1));
   Bytes message(bytes.begin(), bytes.end());
   const auto name = as_bytes(working_path_);
@@ -99,6 +135,8 @@ Bytes SharedFile::beginning() const {
 Result<void> SharedFile::begin(OpenMode mode) {
   if (mode != OpenMode::write) {
     auto growing = GrowingFile::append(path_);
+    // Another program may just have replaced the file that was opened.
+    if (growing && !is_named((*growing)->fd(), path_)) return being_written(path_);
     if (growing) {
       growing_ = std::move(*growing);
       working_path_ = path_;
@@ -107,6 +145,7 @@ Result<void> SharedFile::begin(OpenMode mode) {
     if (mode != OpenMode::append || growing.error().kind != ErrorKind::not_found)
       return std::unexpected(std::move(growing).error());
   }
+  FOREBAY_TRY(replaced_, lock_replaced(path_));
   working_path_ = path_ + std::string(kUnfinished);
   FOREBAY_CHECK(remove_unfinished(working_path_));
   FOREBAY_TRY(growing_, GrowingFile::create(working_path_));
@@ -114,7 +153,7 @@ Result<void> SharedFile::begin(OpenMode mode) {
 }
 
 // A few ranks at a time, so that the one server that parallel file systems have for names is not asked by all at once.
-Result<void> SharedFile::open_here() {
+Result<void> SharedFile::open_here(uint64_t inode) {
   const uint32_t rank = communicator_->rank(), size = communicator_->size();
   const uint32_t wave = std::max(settings_.openers, 1u);
   Result<void> result;
@@ -122,9 +161,18 @@ Result<void> SharedFile::open_here() {
   if (rank == 0) {
     fd_ = growing_->fd();
   } else {
-    own_ = Fd(::open(working_path_.c_str(), O_WRONLY | O_CLOEXEC));
+    // A node may still know the name by what it stood for a moment ago.
+    constexpr int kAttempts = 3;
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      own_ = Fd(::open(working_path_.c_str(), O_RDWR | O_CLOEXEC));
+      result = own_ ? Result<void>{} : fail_errno(errno, "open", working_path_);
+      if (own_ && is_container(own_.get(), inode, container_id_)) break;
+      if (own_)
+        result = fail(ErrorKind::changed, "another file was put in its place while it was opened", working_path_, {},
+                      "let one program at a time write to a name");
+      own_ = Fd();
+    }
     fd_ = own_.get();
-    if (!own_) result = fail_errno(errno, "open", working_path_);
   }
   if (wave < size && rank < size - wave) FOREBAY_CHECK(communicator_->send({}, rank + wave));
   return result;
@@ -240,8 +288,10 @@ Outcome<void> SharedFile::commit(Listing listing, bool is_whole) {
   for (const ListedPart& part : listing.parts)
     if (listing.files[part.file].name.empty()) end = std::max(end, part.offset + part.bytes);
   FOREBAY_CHECK(growing_->commit(std::move(listing), end, settings_.is_durable));
-  if (working_path_ == path_) return {};
-  if (!is_whole && access(path_.c_str(), F_OK) == 0) return {};
+  if (working_path_ == path_ && !is_named(growing_->fd(), path_))
+    return refuse(Code::write, "another file was put in its place; what was written is in no file that has a name",
+                  "let one program at a time write to a name", path_, ErrorKind::changed);
+  if (working_path_ == path_ || !is_whole) return {};
   if (rename(working_path_.c_str(), path_.c_str()) != 0)
     return std::unexpected(Failure(fail_errno(errno, "rename", path_).error()));
   working_path_ = path_;

@@ -60,15 +60,15 @@ class SharedFile {
   Outcome<void> fill_behind_slots(Listing& listing);
 
   // At rank 0: makes them visible, and, if the file is new, gives it its name. If it is not whole, since a rank could
-  // not write what it had, it does not take the place of a file that is there: then it stays where it was written,
-  // complete with what the others wrote.
+  // not write what it had, it does not get it, and stays where it was written, with what the others wrote. changed if
+  // somebody has put another file in the place of one that is added to.
   Outcome<void> commit(Listing listing, bool is_whole = true);
 
  private:
   SharedFile() = default;
   Result<void> begin(OpenMode mode);
   Bytes beginning() const;
-  Result<void> open_here();
+  Result<void> open_here(uint64_t inode);
   Outcome<std::vector<EncodedPart>> encode(std::span<const ProcessGroup> groups, uint64_t& bytes);
   void take_slot(uint64_t before);
   Outcome<void> write(std::span<EncodedPart> parts);
@@ -79,6 +79,7 @@ class SharedFile {
   FillSettings settings_;
   std::string path_, working_path_;       // the latter until the first step is complete
   std::unique_ptr<GrowingFile> growing_;  // at rank 0
+  Fd replaced_;                           // there, too: what a new file is to replace, locked
   Fd own_;                                // elsewhere
   int fd_ = -1;
   Result<void> opened_;

@@ -162,13 +162,18 @@ class ThreadTaker final : public Taker {
     Bytes directory = message_with(set.directory);
     FOREBAY_CHECK(communicator.broadcast(directory, 0));
     const auto written = write_staged(fmt::format("{}/rank{:06}.pg", directory_in(directory), group.rank), group);
-    const auto all = agree(communicator, written);
+    auto all = agree(communicator, written);
+    if (all) {
+      Outcome<void> completed;
+      if (leads)
+        if (const auto done = place_->complete(set); !done) completed = std::unexpected(Failure(done.error()));
+      all = tell_failure(communicator, completed, 0);
+    }
     if (!leads) return all;
     if (!all) {
       StagePlace::remove(set);
       return all;
     }
-    FOREBAY_CHECK(place_->complete(set));
     packer_->add(std::move(set));
     return {};
   }

@@ -91,6 +91,8 @@ Outcome<void> OpenGroup::open_files() {
 void OpenGroup::begin_step(bool continues) {
   std::swap(step_.arena, group_->spare);
   group_->scalars.clear();
+  has_joined_ = has_joined(group_->definition);
+  texts_bytes_ = bytes_of_texts(group_->definition);
   ProcessGroup& head = step_.group;
   head.group = group_->definition.name;
   head.time_index_name = group_->definition.time_index;
@@ -116,16 +118,15 @@ void OpenGroup::begin_step(bool continues) {
 }
 
 uint64_t OpenGroup::total_size(uint64_t bytes) const {
-  return bytes + kGroupOverhead + kBlockOverhead * group_->definition.variables.size() +
-         bytes_of_texts(group_->definition);
+  return bytes + kGroupOverhead + kBlockOverhead * group_->definition.variables.size() + texts_bytes_;
 }
 
 // Where all ranks may do so: what they talk about next, when the file is closed, must be the same at those that
 // announce nothing. What a transform leaves is not known before.
 void OpenGroup::announce(uint64_t bytes) {
   const GroupDefinition& group = group_->definition;
-  if (files_.size() != 1 || wish_.mode == OpenMode::read || has_joined(group) || has_transforms(group)) return;
-  files_[0]->announce(slot_estimate(std::min(bytes, total_memory()), group.variables.size(), bytes_of_texts(group),
+  if (files_.size() != 1 || wish_.mode == OpenMode::read || has_joined_ || has_transforms(group)) return;
+  files_[0]->announce(slot_estimate(std::min(bytes, total_memory()), group.variables.size(), texts_bytes_,
                                     std::min(kDirectBytes, kStagedBytes)));
 }
 
@@ -195,17 +196,13 @@ std::unexpected<Failure> OpenGroup::overflow(const std::string& name, uint64_t b
 
 // Whether blocks may be written before the close at all.
 bool OpenGroup::can_go_out() const {
-  return !is_kept_ && handed_out_.empty() && !has_joined(group_->definition) && !every_method(*group_, buffers_nothing);
+  return !is_kept_ && handed_out_.empty() && !has_joined_ && !every_method(*group_, buffers_nothing);
 }
 
 // Whether every file can take what is buffered, and a block of `bytes` with it.
 bool OpenGroup::has_room(uint64_t bytes) const {
-  uint64_t dimensions = kMaxDims, texts = bytes_of_texts(group_->definition);
-  for (const Block& block : step_.group.blocks) {
-    dimensions += block.shape.size();
-    texts += block.name.size() + block.transform.size() + 16 * block.histogram.size();
-  }
-  const uint64_t bound = part_bound(step_.arena.used() + bytes, step_.group.blocks.size() + 1, dimensions, texts);
+  const uint64_t bound = part_bound(step_.arena.used() + bytes, step_.group.blocks.size() + 1, dimensions_ + kMaxDims,
+                                    texts_bytes_ + block_texts_);
   for (size_t method = 0; method < files_.size(); ++method)
     if (!buffers_nothing(group_->methods[method].traits) && files_[method]->room() < bound) return false;
   return true;
@@ -225,7 +222,7 @@ Outcome<void> OpenGroup::spill() {
   step_.group.blocks.clear();
   step_.group.attributes.clear();
   step_.arena.clear();
-  overhead_bytes_ = 0;
+  overhead_bytes_ = dimensions_ = block_texts_ = 0;
   return {};
 }
 
@@ -271,6 +268,8 @@ Outcome<void> OpenGroup::add(Block block, std::span<const std::byte> values, con
     }
   if (!buffers) block.bytes = {};
   overhead_bytes_ += overhead;
+  dimensions_ += block.shape.size();
+  block_texts_ += block.name.size() + block.transform.size() + 16 * block.histogram.size();
   step_.group.blocks.push_back(std::move(block));
   if (!buffers) return {};
   if (!borrows) {

@@ -96,6 +96,10 @@ class OpenGroup {
   OpenWish wish_;
   std::vector<std::unique_ptr<OpenFile>> files_;  // by method; those of an aggregation are the group's
   WrittenStep step_;
+  bool has_joined_ = false;      // the definition
+  uint64_t texts_bytes_ = 0;     // of names and attributes of the definition
+  uint64_t dimensions_ = 0;      // of the blocks of the step, together
+  uint64_t block_texts_ = 0;     // bytes of their names, transforms and histograms
   uint64_t overhead_bytes_ = 0;  // of blocks beside their values
   uint64_t gone_out_bytes_ = 0;  // of what was buffered or borrowed and is in the file
   std::optional<std::string> path_;

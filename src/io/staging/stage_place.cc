@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/checksum.h"
+#include "store/names.h"
 #include "store/store.h"
 
 namespace forebay::io {
@@ -45,28 +46,44 @@ Result<Fd> lock_in(const std::string& directory) {
   return is_current ? std::move(lock) : Fd();
 }
 
-Result<uint64_t> read_step(const std::string& path) {
+// What the file says that tells of a complete set: the step, and the name on a line of its own; without, the name is
+// that of the directory.
+Result<WaitingSet> read_complete(const std::string& directory) {
+  const std::string path = directory + std::string(kComplete);
   std::ifstream file(path);
   std::string text;
-  uint64_t step = 0;
-  if (!std::getline(file, text) || std::from_chars(text.data(), text.data() + text.size(), step).ec != std::errc{})
+  WaitingSet set;
+  if (!std::getline(file, text) || std::from_chars(text.data(), text.data() + text.size(), set.step).ec != std::errc{})
     return fail(ErrorKind::corrupt, "it does not tell a step", path);
-  return step;
+  if (!std::getline(file, set.name)) set.name = fs::path(directory).filename();
+  if (!store::is_set_name(set.name)) return fail(ErrorKind::corrupt, "it does not tell the name of a set", path);
+  return set;
+}
+
+// A directory below that of the user, which whoever leaves as the last one may be removing just now.
+Result<void> make_below(const std::string& mine, const std::string& path) {
+  constexpr int kAttempts = 100;
+  for (int attempt = 1;; ++attempt) {
+    auto made = make_private(mine);
+    if (made) made = make_private(path);
+    if (made || made.error().kind != ErrorKind::not_found || attempt == kAttempts) return made;
+  }
 }
 
 }  // namespace
 
 Result<StagePlace> StagePlace::own(const std::string& root, const std::string& store) {
   const std::string mine = fmt::format("{}/forebay-io-{}", root, ::geteuid());
-  FOREBAY_CHECK(make_private(mine));
   std::error_code ignored;
   const std::string target = fs::weakly_canonical(fs::absolute(store, ignored), ignored).string();
   const uint64_t key = hash64(std::as_bytes(std::span(target)));
   for (unsigned i = 0; i < kMostOwners; ++i) {
     StagePlace place;
     place.directory_ = fmt::format("{}/{:016x}.{}", mine, key, i);
-    FOREBAY_CHECK(make_private(place.directory_));
-    FOREBAY_TRY(place.lock_, lock_in(place.directory_));
+    FOREBAY_CHECK(make_below(mine, place.directory_));
+    auto lock = lock_in(place.directory_);
+    if (!lock && lock.error().kind == ErrorKind::not_found) continue;  // its owner is removing it
+    FOREBAY_TRY(place.lock_, std::move(lock));
     if (!place.lock_) continue;
     FOREBAY_CHECK(place.adopt());
     return place;
@@ -79,10 +96,10 @@ Result<void> StagePlace::adopt() {
   for (const auto& entry : fs::directory_iterator(directory_, error)) {
     const std::string path = entry.path().string(), name = entry.path().filename().string();
     if (name == "lock" || name.ends_with(kComplete)) continue;
-    const auto step = store::is_set_name(name) ? read_step(path + std::string(kComplete))
-                                               : fail(ErrorKind::corrupt, "it is not the name of a set", path);
-    if (step) {
-      left_over_.push_back({.name = name, .step = *step, .directory = path});
+    auto set = read_complete(path);
+    if (set) {
+      set->directory = path;
+      left_over_.push_back(*std::move(set));
     } else {
       std::error_code ignored;
       fs::remove_all(entry.path(), ignored);
@@ -100,20 +117,22 @@ StagePlace::~StagePlace() {
   if (error || !is_empty) return;
   fs::remove(directory_ + "/lock", error);
   ::rmdir(directory_.c_str());
+  ::rmdir(fs::path(directory_).parent_path().c_str());  // unless others have something there
 }
 
 Result<WaitingSet> StagePlace::begin(const std::string& name, uint64_t step) const {
-  WaitingSet set{.name = name, .step = step, .directory = directory_ + "/" + name};
-  remove(set);
-  FOREBAY_CHECK(make_private(set.directory));
-  return set;
+  for (uint64_t number = 1;; ++number) {
+    WaitingSet set{.name = name, .step = step, .directory = directory_ + "/" + store::stored_name(name, number)};
+    if (::mkdir(set.directory.c_str(), 0700) == 0) return set;
+    if (errno != EEXIST) return fail_errno(errno, "mkdir", set.directory);
+  }
 }
 
 Result<void> StagePlace::complete(const WaitingSet& set) const {
   const std::string path = set.directory + std::string(kComplete), unfinished = path + ".part";
   {
     std::ofstream file(unfinished);
-    file << set.step << '\n';
+    file << set.step << '\n' << set.name << '\n';
     if (!file.flush()) return fail(ErrorKind::no_space, "it cannot be written", unfinished);
   }
   if (::rename(unfinished.c_str(), path.c_str()) != 0) return fail_errno(errno, "rename", unfinished);

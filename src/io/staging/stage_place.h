@@ -28,14 +28,14 @@ class StagePlace {
 
   StagePlace(StagePlace&&) = default;
   StagePlace& operator=(StagePlace&&) = default;
-  ~StagePlace();  // removes the directory if nothing is left in it
+  ~StagePlace();  // removes the directory if nothing is left in it, and that of the user if it is the last one there
 
   const std::string& directory() const { return directory_; }
 
   // Those that were complete when own() was called, oldest first. Those that were not are removed by then.
   const std::vector<WaitingSet>& left_over() const { return left_over_; }
 
-  // Makes an empty directory for a set; what lies there under this name goes. The ranks' files come into it.
+  // Makes an empty directory for a set, beside one of that name that waits. The ranks' files come into it.
   Result<WaitingSet> begin(const std::string& name, uint64_t step) const;
 
   // All files of the set are there.

@@ -2,6 +2,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -60,6 +62,44 @@ TEST_F(StagePlaceTest, HasOneOwnerAtATime) {
   EXPECT_EQ(third->directory(), before);
 }
 
+TEST_F(StagePlaceTest, KeepsASetThatWaitsWhenAnotherOfItsNameComes) {
+  {
+    auto place = own();
+    ASSERT_TRUE(place);
+    auto set = place->begin("dump-1", 1);
+    ASSERT_TRUE(set);
+    write(set->directory + "/rank000000.pg");
+    ASSERT_TRUE(place->complete(*set));
+  }
+  auto place = own();
+  ASSERT_TRUE(place);
+  auto again = place->begin("dump-1", 1);
+  ASSERT_TRUE(again) << again.error().message();
+  EXPECT_TRUE(fs::is_empty(again->directory));
+  ASSERT_TRUE(place->complete(*again));
+  ASSERT_EQ(place->left_over().size(), 1u);
+  EXPECT_TRUE(fs::exists(place->left_over()[0].directory + "/rank000000.pg"));
+  place = std::unexpected(Error{});
+  place = own();
+  ASSERT_TRUE(place);
+  ASSERT_EQ(place->left_over().size(), 2u);
+  for (const WaitingSet& set : place->left_over()) EXPECT_EQ(set.name, "dump-1");
+}
+
+TEST_F(StagePlaceTest, OwnersComeAndGoAtOnce) {
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      for (int round = 0; round < 200; ++round) {
+        const auto place = own();
+        ASSERT_TRUE(place) << place.error().message();
+        ASSERT_TRUE(fs::exists(place->directory() + "/lock"));
+      }
+    });
+  threads.clear();
+  EXPECT_TRUE(fs::is_empty(root_)) << "the last one leaves nothing";
+}
+
 TEST_F(StagePlaceTest, LeavesNothingBehindThatIsEmpty) {
   std::string directory;
   {
@@ -72,6 +112,7 @@ TEST_F(StagePlaceTest, LeavesNothingBehindThatIsEmpty) {
     StagePlace::remove(*set);
   }
   EXPECT_FALSE(fs::exists(directory));
+  EXPECT_TRUE(fs::is_empty(root_)) << "nor the directory of the user";
 }
 
 TEST_F(StagePlaceTest, TrustsNoDirectoryThatOthersMayChange) {

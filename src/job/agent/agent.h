@@ -39,7 +39,10 @@ struct AgentOptions {
   unsigned keep = 1;           // of the durable sets, the newest ones that stay in the stage
   std::string host;            // what the node is called; empty: its own name
   bool watches_ranks = false;  // tells the coordinator of the application's processes (job/agent/rank_processes.h)
-  bool ucx = false;            // whether workers may ask for bytes by UCX
+  // Of sets that other nodes protect: data, parity and records are made durable before they count (stages on SSDs,
+  // which survive a power cut; those in memory do not).
+  bool sync_caches = false;
+  bool ucx = false;  // whether workers may ask for bytes by UCX
   Priority priority = Priority::nice;
   // It ends by itself when for so long no rank of the job was connected and nothing could be done; 0: never.
   std::chrono::milliseconds linger{0};

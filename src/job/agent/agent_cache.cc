@@ -26,6 +26,13 @@ redundancy::RecordedFile recorded(const wire::FileT& file) {
           .link_target = file.link_target};
 }
 
+// Whether anything of it is for this agent's own positions.
+bool receives_anything(const wire::RepairT& order) {
+  const auto is_own = [&](uint32_t position) { return std::ranges::find(order.self, position) != order.self.end(); };
+  return std::ranges::any_of(order.lost, is_own) ||
+         std::ranges::any_of(order.bad, [&](const auto& pieces) { return is_own(pieces->position); });
+}
+
 }  // namespace
 
 bool AgentCore::hear_about_caches(const wire::MessageT& message) {
@@ -35,13 +42,15 @@ bool AgentCore::hear_about_caches(const wire::MessageT& message) {
   } else if (const auto* cancel = message.body.AsProtectCancel()) {
     cache_.cancel(cancel->id);
   } else if (const auto* seal = message.body.AsSeal()) {
-    cache_.seal(seal->id, false, [this, from](wire::SealedT answer) { answer_coordinator(from, std::move(answer)); });
+    cache_.seal(seal->id, options_.sync_caches,
+                [this, from](wire::SealedT answer) { answer_coordinator(from, std::move(answer)); });
   } else if (const auto* check = message.body.AsCheckCached()) {
     cache_.check(*check, [this, from](wire::CachedCheckedT answer) { answer_coordinator(from, std::move(answer)); });
   } else if (const auto* repair = message.body.AsRepair()) {
-    cache_.repair(*repair, false,
-                  [this, from, set = repair->set](wire::RepairedT answer, const std::vector<uint32_t>& ranks) {
-                    repaired(set, answer, ranks);
+    cache_.repair(*repair, options_.sync_caches,
+                  [this, from, set = repair->set, receives = receives_anything(*repair)](
+                      wire::RepairedT answer, const std::vector<uint32_t>& ranks) {
+                    if (receives) repaired(set, answer, ranks);
                     answer_coordinator(from, std::move(answer));
                   });
   } else if (const auto* over = message.body.AsCancel()) {
@@ -62,6 +71,7 @@ Result<Cache::Part> AgentCore::part_of(const wire::ProtectT& order) const {
   const wire::OfferT& offer = found->second->offer;
   Cache::Part part;
   part.exposure = offer.exposure;
+  part.sync = options_.sync_caches;
   part.record.set = offer.set;
   if (offer.step) part.record.step = *offer.step;
   part.record.ranks = offer.ranks;

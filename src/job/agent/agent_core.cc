@@ -129,7 +129,7 @@ Result<void> AgentCore::received(ConnectionId id, const fabric::Frame& frame) {
 
 // Without a coordinator what is not drained has to wait for the next agent.
 bool AgentCore::is_needed() const {
-  return clients_.count() > 0 || !delivering_.empty() ||
+  return clients_.count() > 0 || !delivering_.empty() || cache_.is_busy() ||
          (coordinator_ && (coordinator_->ranks > 0 || sets_.has_work()));
 }
 

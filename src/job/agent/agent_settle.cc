@@ -54,6 +54,11 @@ wire::LeftT left(std::string name, std::string reason) {
 void AgentCore::settle(uint64_t number) {
   at_rest_ = std::chrono::time_point_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now());
   resting_.asked(number, looks_.is_idle());
+  // Coordinators keep no lists of files of what is only in caches.
+  std::vector<uint64_t> cached;
+  for (const auto& [set, entry] : sets_.entries())
+    if (entry.is_offered() && entry.is_in_cache()) cached.push_back(entry.exposure);
+  for (const uint64_t exposure : cached) offer_again(exposure);
   look_at_all();
   tell_settled();
 }

@@ -145,6 +145,22 @@ class ScriptedCoordinator {
     const std::lock_guard lock(mutex_);
     return list;
   }
+  // The next answer of this kind that was not seen before, or nothing in time.
+  template <class Table>
+  std::optional<Table> next_answer() {
+    std::optional<Table> found;
+    eventually([&] {
+      const std::lock_guard lock(mutex_);
+      for (auto at = answers_.begin(); at != answers_.end() && !found; ++at)
+        if (Table* const table = as<Table>(at->body)) {
+          found = std::move(*table);
+          answers_.erase(at);
+          break;
+        }
+      return found.has_value();
+    });
+    return found;
+  }
   std::vector<wire::WithdrawnT> withdrawn() { return copy(withdrawn_); }
   std::vector<wire::RestartRequestT> restarts() { return copy(restarts_); }
   std::vector<wire::RestartPublishedT> published() { return copy(published_); }
@@ -200,9 +216,20 @@ class ScriptedCoordinator {
   }
 
  private:
+  template <class Table>
+  static Table* as(wire::BodyUnion& body) {
+    return body.type == wire::BodyUnionTraits<Table>::enum_value ? static_cast<Table*>(body.value) : nullptr;
+  }
+
   Result<void> received(fabric::ConnectionId id, const fabric::Frame& frame) {
     FOREBAY_TRY(auto message, wire::decode(frame));
     const std::lock_guard lock(mutex_);
+    const auto type = message.body.type;
+    if (type == wire::Body::Protected || type == wire::Body::Sealed || type == wire::Body::Repaired ||
+        type == wire::Body::CachedChecked) {
+      answers_.push_back(std::move(message));
+      return {};
+    }
     if (const auto* hello = message.body.AsAgentHello()) {
       hellos_.push_back(*hello);
       agent_ = id;
@@ -232,6 +259,7 @@ class ScriptedCoordinator {
   std::vector<wire::RestartRequestT> restarts_;
   std::vector<wire::RestartPublishedT> published_;
   std::vector<wire::SettledT> settled_;
+  std::vector<wire::MessageT> answers_;  // of next_answer()
   size_t seen_ = 0;
   fabric::ConnectionId agent_ = 0;
   std::atomic<int> gone_ = 0;

@@ -30,14 +30,15 @@ struct CachedPart {
   SessionId session = 0;
   std::string host, node, addresses, stage;
   uint64_t exposure = 0;
-  uint64_t write = 0;                    // of this writing of the set; 0: not told
-  uint32_t total = 0;                    // ranks of the whole job
-  std::vector<uint32_t> ranks;           // that have completed the set here, in order
-  std::pair<int64_t, uint32_t> written;  // the newest of the files: seconds and nanoseconds
+  uint64_t write = 0;           // of this writing of the set; 0: not told
+  uint32_t total = 0;           // ranks of the whole job
+  std::vector<uint32_t> ranks;  // that have completed the set here, in order
+  int64_t written_ns = 0;       // the newest of the files, since 1970
   std::optional<int64_t> step;
   uint64_t bytes = 0;
   wire::SetState state = wire::SetState::incomplete;
   std::string stored_as;
+  wire::FlushWish flush = wire::FlushWish::job;
   std::vector<HeldPosition> held;
 };
 
@@ -62,13 +63,14 @@ struct CachedSet {
   uint64_t write = 0;
   uint64_t encoding = 0;  // 0: none, all ranks have it
   std::optional<int64_t> step;
-  std::pair<int64_t, uint32_t> written;
-  uint32_t ranks = 0;  // that wrote it
+  int64_t time_ns = 0;  // the newest of its files, since 1970
+  uint32_t ranks = 0;   // that wrote it
   uint64_t bytes = 0;
-  std::string stored_as;   // not empty: the store has it, too, under this name
-  bool is_sealed = false;  // somebody says so, or it needs no seal
-  size_t lost = 0;         // positions that nobody has
-  std::string wrong;       // why it cannot be brought whole; empty: it can
+  std::string stored_as;     // not empty: the store has it, too, under this name
+  bool is_sealed = false;    // somebody says so; without an encoding: all know that it is complete
+  bool is_for_store = true;  // its policy does not say that it is never to be stored
+  size_t lost = 0;           // positions that nobody has
+  std::string wrong;         // why it cannot be brought whole; empty: it can
 };
 
 class CachedSets {
@@ -79,13 +81,20 @@ class CachedSets {
                const std::vector<std::unique_ptr<wire::EncodingT>>& encodings);
   void withdrawn(const std::string& key, const std::string& set, uint64_t exposure);
   void left(const std::string& key);
+  // What the agent has of that encoding proved to be worthless: until it is offered again, it has nothing of it.
+  void distrust(const std::string& key, const std::string& set, uint64_t encoding);
   // It is in the store now.
   void stored(const std::string& set, uint64_t write, const std::string& stored_as);
 
-  // Never offered again. `encoding` 0: all that is there under the name.
-  void quarantine(const std::string& set, uint64_t encoding, const std::string& reason);
-  // The reason; null if it is not.
-  const std::string* quarantined(const std::string& set, const CachedPart& part) const;
+  // Never to be restarted from again: this writing of it, if that is known, and that encoding, if it has one.
+  struct Quarantined {
+    std::string set, reason;
+    uint64_t write = 0, encoding = 0;
+  };
+  void quarantine(const std::string& set, uint64_t write, uint64_t encoding, const std::string& reason);
+  // Null if it is not.
+  const Quarantined* quarantined(const std::string& set, const CachedPart& part) const;
+  const std::vector<Quarantined>& all_quarantined() const { return quarantined_; }
 
   // All sets, oldest first (by step, then time). Of several encodings of one writing the one with the fewest losses.
   // Those of which nothing can be said but that parts are there come with `wrong`.
@@ -97,13 +106,8 @@ class CachedSets {
   // By key, of that writing.
   std::map<std::string, const CachedPart*> parts(const std::string& set, uint64_t write) const;
 
-  struct Quarantined {
-    std::string set, reason;
-    uint64_t encoding = 0;
-  };
-  const std::vector<Quarantined>& all_quarantined() const { return quarantined_; }
-
  private:
+  static constexpr uint32_t kMostGroups = 1 << 20;
   struct Encoding {
     uint32_t groups = 0;
     std::map<uint32_t, CachedGroup> known;  // by group, without holders
@@ -112,8 +116,16 @@ class CachedSets {
     std::map<std::string, CachedPart> parts;  // by key
     std::map<uint64_t, Encoding> encodings;
   };
-  CachedSet describe(const std::string& name, const Entry& entry, uint64_t write, uint64_t encoding) const;
-  std::map<std::string, Entry> sets_;  // by name
+  static std::vector<CachedGroup> groups(const Entry& entry, uint64_t encoding);
+  static CachedSet summary(const std::string& name, const Entry& entry, uint64_t write);
+  static CachedSet without_encoding(const std::string& name, const Entry& entry, uint64_t write);
+  static CachedSet with_encoding(const std::string& name, const Entry& entry, uint64_t write, uint64_t encoding);
+  static CachedSet best(const std::string& name, const Entry& entry, uint64_t write);
+  CachedSet with_refusal(CachedSet set, const Entry& entry) const;
+  void drop(const std::string& key, std::map<std::string, Entry>::iterator entry);
+
+  std::map<std::string, Entry> sets_;                  // by name
+  std::map<std::string, std::set<std::string>> keys_;  // agents, and of which sets they have parts
   std::vector<Quarantined> quarantined_;
 };
 

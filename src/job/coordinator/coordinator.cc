@@ -64,6 +64,7 @@ Result<void> Coordinator::Impl::greet(SessionId id, std::unique_ptr<wire::AgentH
   info(fmt::format("agent of {} is here: {}", host, session.agent->stage));
   if (session.agent->tally) tally.learn(*session.agent->tally);
   welcome(id);
+  cache_agent_joined(id, session);
   apply(settling.joined({id, session.key, host}, now));
   return {};
 }
@@ -86,7 +87,9 @@ void Coordinator::Impl::leave(SessionId id, const std::string& why) {
   if (!session) return;
   if (session->role == Session::Role::agent) {
     warn(fmt::format("agent of {} is lost: {}", session->agent->host, why));
-    agent_left(*session);
+    caches.left(session->key);
+    agent_left(id, *session);
+    cache_agent_left(id, *session);
     apply(with_stages_observed().left(id, now));
     apply(settling.left(id, now));
   } else if (session->role == Session::Role::worker) {
@@ -144,7 +147,7 @@ Result<void> Coordinator::Impl::dispatch(SessionId id, Session& session, wire::M
       return {};
     case Body::Withdrawn:
       FOREBAY_CHECK(need(Session::Role::agent));
-      withdraw(session, *message.body.AsWithdrawn());
+      withdraw(id, session, *message.body.AsWithdrawn());
       return {};
     case Body::RestartRequest:
       FOREBAY_CHECK(need(Session::Role::agent));
@@ -169,7 +172,32 @@ Result<void> Coordinator::Impl::dispatch(SessionId id, Session& session, wire::M
       apply(settling.answered(id, *message.body.AsSettled(), now));
       return {};
     default:
+      if (session.role == Session::Role::agent && dispatch_cached(id, session, message)) return {};
       return dispatch_question(id, session, message);
+  }
+}
+
+// What only agents say of caches.
+bool Coordinator::Impl::dispatch_cached(SessionId id, const Session& session, wire::MessageT& message) {
+  using wire::Body;
+  switch (message.body.type) {
+    case Body::Protected:
+      was_protected(id, *message.body.AsProtected());
+      return true;
+    case Body::Sealed:
+      was_sealed(id, session, *message.body.AsSealed());
+      return true;
+    case Body::CachedChecked:
+      apply(recovery.checked(session.key, *message.body.AsCachedChecked(), now));
+      return true;
+    case Body::Repaired:
+      apply(recovery.repaired(session.key, *message.body.AsRepaired(), now));
+      return true;
+    case Body::Reject:
+      reject(id, session, *message.body.AsReject());
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -215,10 +243,13 @@ void Coordinator::Impl::end(const std::string& message) {
 }
 
 void Coordinator::Impl::check_end() {
-  if (!sets.empty() || !announcements.empty() || restarts.is_open() || settling.is_open()) quiet_since = now;
-  if (!draining_to_end || now - quiet_since < options.quiet) return;
+  if (!sets.empty() || !announcements.empty() || restarts.is_open() || settling.is_open() || is_caching())
+    quiet_since = now;
+  if (!draining_to_end || now - quiet_since < options.quiet || !close_caches()) return;
   const wire::TallyT all = tally.total();
-  end(fmt::format("{} sets are durable, {} were skipped, {} were given up", all.durable, all.skipped, all.failed));
+  const std::string cached = all.cached == 0 ? "" : fmt::format(", {} were in the caches", all.cached);
+  end(fmt::format("{} sets are durable, {} were skipped, {} were given up{}", all.durable, all.skipped, all.failed,
+                  cached));
 }
 
 // A store that hangs for this node may not do so for another one. What this coordinator has begun harms nobody when the
@@ -255,6 +286,7 @@ void Coordinator::Impl::tick() {
   for (const auto& [id, set] : sets) ids.push_back(id);
   for (const uint64_t id : ids)
     if (const auto set = sets.find(id); set != sets.end()) apply(id, set->second.tick(now, roster.hosts()));
+  tick_caches();
   apply(with_stages_observed().tick(now));
   apply(settling.tick(now));
   start_tasks();
@@ -264,15 +296,18 @@ void Coordinator::Impl::tick() {
 
 bool Coordinator::Impl::has_slices() const {
   const SetDrain* const set = drained_set();
-  return has_more_tasks || !announcements.empty() || !spent.empty() ||
+  return has_more_tasks || next_to_tell() != 0 || !announcements.empty() || !spent.empty() ||
          (set != nullptr && set->phase() == SetDrain::Phase::cutting);
 }
 
 void Coordinator::Impl::do_slice() {
   constexpr size_t kFiles = 32768;  // some milliseconds
+  constexpr size_t kMostOrders = 1024;
   const SetDrain* const set = drained_set();
   if (set != nullptr && set->phase() == SetDrain::Phase::cutting)
     apply(set->id(), sets.at(set->id()).cut(now));
+  else if (const uint64_t telling = next_to_tell(); telling != 0)
+    send_orders(*encoding_of(telling), kMostOrders);
   else if (!announcements.empty())
     announce();
   else

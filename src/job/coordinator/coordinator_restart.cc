@@ -19,15 +19,17 @@ void Coordinator::Impl::restart(SessionId id, const Session& session, const wire
               .stage = agent.stage,
               .ranks = {},
               .attempt = 0,
-              .any_ranks = false};
+              .any_ranks = false,
+              .newest = {}};
   apply(with_stages_observed().requested(std::move(asker), request, now));
 }
 
 Restarts& Coordinator::Impl::with_stages_observed() {
   // One that is complete may wait for what the store says of it.
-  const bool has_undrained = !announcements.empty() || std::ranges::any_of(sets, [](const auto& one) {
-    return one.second.phase() != SetDrain::Phase::incomplete || one.second.is_complete();
-  });
+  const bool has_undrained =
+      !announcements.empty() || !awaited.empty() || std::ranges::any_of(sets, [&](const auto& one) {
+        return one.second.phase() != SetDrain::Phase::incomplete || one.second.is_complete() || is_sealing(one.first);
+      });
   stage_tier.observe(settling.is_open(), has_undrained);
   return restarts;
 }
@@ -53,6 +55,7 @@ void Coordinator::Impl::apply(Restarts::Actions actions) {
   for (uint32_t i = 0; i < actions.answered; ++i) tally.restarted();
   if (actions.void_incomplete) give_up_incomplete();
   if (actions.settle) apply(settling.begin(0, now));
+  apply_cache_tier();
 }
 
 void Coordinator::Impl::apply(Settling::Actions actions) {

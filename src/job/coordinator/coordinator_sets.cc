@@ -59,12 +59,16 @@ void Coordinator::Impl::take_part(SessionId id, Session& session, wire::OfferT& 
   part.host = session.agent->host;
   part.addresses = session.agent->addresses;
   part.stage = session.agent->stage;
-  if (!set_ids.contains(offered.set) && answer_from_history(id, offered.set, part)) return;
+  if (take_cached(id, session, offered, part)) return;
+  const bool is_known = set_ids.contains(offered.set) || flushes.contains(offered.set);
+  if (!is_known && answer_from_history(id, offered.set, part)) return;
   const uint64_t set = set_named(offered.set);
   session.sets.insert(set);
+  if (offered.policy) keeping[set].policy = *offered.policy;
   std::optional<int64_t> step;
   if (offered.step) step = *offered.step;
   apply(set, sets.at(set).offered(session.key, std::move(part), step, now));
+  check_parts(set);
 }
 
 bool Coordinator::Impl::answer_from_history(SessionId id, const std::string& name, const Part& part) {
@@ -87,7 +91,8 @@ uint64_t Coordinator::Impl::set_named(const std::string& name) {
   return id;
 }
 
-void Coordinator::Impl::withdraw(Session& session, const wire::WithdrawnT& withdrawn) {
+void Coordinator::Impl::withdraw(SessionId from, Session& session, const wire::WithdrawnT& withdrawn) {
+  caches.withdrawn(session.key, withdrawn.set, withdrawn.exposure);
   const auto known = set_ids.find(withdrawn.set);
   if (known == set_ids.end()) return;
   const uint64_t id = known->second;
@@ -95,11 +100,17 @@ void Coordinator::Impl::withdraw(Session& session, const wire::WithdrawnT& withd
   auto actions = set.withdrawn(session.key, withdrawn);
   if (!set.parts().contains(session.key)) session.sets.erase(id);
   apply(id, std::move(actions));
+  if (is_sealing(id) && !sets.at(id).parts().contains(session.key))
+    apply(id, encoding_of(id)->left(from, now));
+  else
+    check_parts(id);
 }
 
-void Coordinator::Impl::agent_left(const Session& session) {
-  for (const uint64_t id : session.sets)
+void Coordinator::Impl::agent_left(SessionId agent, const Session& session) {
+  for (const uint64_t id : session.sets) {
     if (const auto set = sets.find(id); set != sets.end()) apply(id, set->second.agent_left(session.key, now));
+    if (SetProtection* const encoding = encoding_of(id)) apply(id, encoding->left(agent, now));
+  }
 }
 
 template <class Answer>
@@ -135,10 +146,16 @@ void Coordinator::Impl::apply(uint64_t set, SetDrain::Actions actions) {
   if (actions.group_size != 0) group_size = std::min(group_size, actions.group_size);
   if (actions.ended) return finish(set, *std::move(actions.ended));
   if (actions.vanished) {
+    if (SetProtection* const encoding = encoding_of(set)) {
+      encoding->cancel();
+      send_orders(*encoding, kAll);
+    }
     set_ids.erase(sets.at(set).name());
     sets.erase(set);
+    keeping.erase(set);
   } else if (actions.completed) {
-    queue(set);
+    ++sets_completed;
+    keep(set);
   }
 }
 
@@ -148,7 +165,6 @@ const SetDrain* Coordinator::Impl::drained_set() const {
 }
 
 void Coordinator::Impl::queue(uint64_t id) {
-  ++sets_completed;
   const SetDrain* drained = drained_set();
   if (options.backlog == Backlog::skip && drained != nullptr)
     return apply(id, sets.at(id).skip(fmt::format("set {} was being drained", drained->name())));
@@ -159,14 +175,15 @@ void Coordinator::Impl::drain_next() {
   if (drained_set() != nullptr) return;
   std::vector<WaitingSet> waiting;
   for (const auto& [id, set] : sets)
-    if (set.phase() == SetDrain::Phase::waiting) waiting.push_back({id, set.step(), set.written()});
+    if (set.phase() == SetDrain::Phase::waiting && is_to_drain(id)) waiting.push_back({id, set.step(), set.written()});
   const auto next = next_to_drain(waiting, options.backlog);
   if (!next) return;
   SetDrain& set = sets.at(next->id);
   const std::string name = set.name();
   apply(next->id, set.drain(next_staging++, group_size, now));
   for (const uint64_t id : next->skipped)
-    if (const auto one = sets.find(id); one != sets.end() && one->second.phase() == SetDrain::Phase::waiting)
+    if (const auto one = sets.find(id);
+        one != sets.end() && one->second.phase() == SetDrain::Phase::waiting && is_to_drain(id))
       apply(id, one->second.skip(fmt::format("set {} is newer", name)));
 }
 
@@ -175,7 +192,7 @@ void Coordinator::Impl::give_up(uint64_t id, const std::string& why) { apply(id,
 void Coordinator::Impl::give_up_incomplete() {
   std::vector<uint64_t> ids;
   for (const auto& [id, set] : sets)
-    if (set.phase() == SetDrain::Phase::incomplete && !set.is_complete()) ids.push_back(id);
+    if (set.phase() == SetDrain::Phase::incomplete && !set.is_complete() && !is_sealing(id)) ids.push_back(id);
   for (const uint64_t id : ids)
     if (const auto found = sets.find(id); found != sets.end())
       give_up(id, found->second.what_is_missing(roster.hosts()));
@@ -186,6 +203,9 @@ void Coordinator::Impl::finish(uint64_t id, SetDrain::Ended ended) {
   const auto node = sets.extract(id);
   SetDrain& set = node.mapped();
   set_ids.erase(set.name());
+  const bool was_sealed = close_keeping(id, ended);
+  const bool was_flushed = flushes.contains(set.name());
+  if (was_flushed && ended.state != wire::SetState::durable) ended.state = wire::SetState::cached;
   const SetDrain::Row row = set.row();
   FinishedSet past{.name = set.name(),
                    .state = ended.state,
@@ -199,7 +219,7 @@ void Coordinator::Impl::finish(uint64_t id, SetDrain::Ended ended) {
                    .steps = set.steps(),
                    .cpu = set.cpu()};
   if (ended.state == wire::SetState::durable) tally.committed(row.raw_done, row.stored_done);
-  tally.ended(ended.state, ended.stored_as);
+  if (!was_flushed || ended.state == wire::SetState::durable) tally.ended(ended.state, ended.stored_as);
   std::vector<SetAnnouncements::Listener> listeners;
   for (const auto& [key, part] : set.parts()) {
     past.hashes.push_back(part.hash);
@@ -207,16 +227,20 @@ void Coordinator::Impl::finish(uint64_t id, SetDrain::Ended ended) {
     listeners.push_back({part.session, part.exposure});
     if (Session* const session = roster.find(part.session)) session->sets.erase(id);
   }
+  if (ended.state == wire::SetState::cached || was_sealed) await_offers(set.name(), listeners);
   announcements.add(news(set.name(), ended), std::move(listeners));
   announce();
   if (ended.state == wire::SetState::skipped) warn(fmt::format("set {} is skipped: {}", set.name(), ended.message));
   if (ended.state == wire::SetState::durable)
     info(fmt::format("set {} is durable as {}: {} bytes of {}, in {:.1f} s{}", set.name(), ended.stored_as,
                      past.stored_bytes, past.raw_bytes, past.seconds, in_steps(past.steps)));
+  if (ended.state == wire::SetState::cached)
+    info(fmt::format("set {} is in the caches{}{}", set.name(), ended.message.empty() ? "" : ": ", ended.message));
   finished.add(std::move(past));
   spent.add(set.take_parts());
   for (auto& [from, offered] : set.take_postponed())
     if (Session* const session = roster.find(from)) offer(from, *session, std::move(offered));
+  if (was_flushed) flush_ended(set.name(), ended);
   drain_next();
   advance_restart();
 }

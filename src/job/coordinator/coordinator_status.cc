@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include <fmt/format.h>
+
 #include "job/coordinator/coordinator_impl.h"
 
 namespace forebay::job {
@@ -44,11 +46,22 @@ json steps_row(const Steps& steps) {
   return row;
 }
 
+const char* name_of(wire::SetState state) {
+  switch (state) {
+    case wire::SetState::durable:
+      return "durable";
+    case wire::SetState::skipped:
+      return "skipped";
+    case wire::SetState::cached:
+      return "cached";
+    default:
+      return "failed";
+  }
+}
+
 json past_row(const FinishedSet& fate) {
   json row = {{"name", fate.name},
-              {"state", fate.state == wire::SetState::durable   ? "durable"
-                        : fate.state == wire::SetState::skipped ? "skipped"
-                                                                : "failed"},
+              {"state", name_of(fate.state)},
               {"stored_as", fate.stored_as},
               {"message", fate.message},
               {"raw_bytes", fate.raw_bytes},
@@ -161,11 +174,77 @@ json totals_row(const Impl& impl) {
   return {{"durable", all.durable},
           {"skipped", all.skipped},
           {"failed", all.failed},
+          {"cached", all.cached},
           {"restarts", all.restarts},
           {"raw_bytes", all.raw_bytes},
           {"stored_bytes", all.stored_bytes},
           {"tasks", impl.task_counts.tasks},
           {"tasks_again", impl.task_counts.again}};
+}
+
+json encoding_row(const std::string& set, const std::string& scheme, const SetProtection::Row& row) {
+  return {{"set", set},
+          {"scheme", scheme},
+          {"encoding", fmt::format("{:016x}", row.id)},
+          {"groups", row.groups},
+          {"members", row.members},
+          {"members_encoded", row.encoded},
+          {"members_sealed", row.sealed},
+          {"members_lost", row.lost},
+          {"attempts", row.attempts},
+          {"bytes", row.bytes},
+          {"parity_bytes", row.parity_bytes},
+          {"sent_bytes", row.sent_bytes},
+          {"cpu_seconds", static_cast<double>(row.cpu_us) / 1e6},
+          {"seconds", row.seconds}};
+}
+
+// The sets that the caches hold, as far as agents have offered them since this coordinator began.
+json cached_rows(const Impl& impl) {
+  json rows = json::array();
+  for (const CachedSet& set : impl.caches.sets()) {
+    if (rows.size() == kMaxPast) break;
+    json row = {{"name", set.name},    {"state", !set.wrong.empty() ? "broken" : set.is_sealed ? "sealed" : "encoded"},
+                {"ranks", set.ranks},  {"bytes", set.bytes},
+                {"lost", set.lost},    {"stored_as", set.stored_as},
+                {"message", set.wrong}};
+    if (set.step) row["step"] = *set.step;
+    if (set.encoding != 0) row["encoding"] = fmt::format("{:016x}", set.encoding);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+json recovery_row(const CacheRecovery::Row& row) {
+  using Phase = CacheRecovery::Phase;
+  return {{"set", row.set},
+          {"state", row.phase == Phase::checking    ? "checking"
+                    : row.phase == Phase::repairing ? "repairing"
+                    : row.phase == Phase::sealing   ? "sealing"
+                                                    : "idle"},
+          {"agents", row.waiting},
+          {"bad_pieces", row.bad_pieces},
+          {"lost", row.lost},
+          {"repaired_bytes", row.repaired_bytes}};
+}
+
+json cache_row(const Impl& impl) {
+  json encoding = json::array(), sealed = json::array(), aside = json::array();
+  for (const auto& [id, one] : impl.keeping)
+    if (one.encoding && !one.is_sealed)
+      encoding.push_back(
+          encoding_row(one.encoding->set(), redundancy::to_text(one.protection), one.encoding->row(impl.now)));
+  for (const auto& row : impl.cached_rows) sealed.push_back(encoding_row(row.name, row.scheme, row.encoding));
+  for (const auto& one : impl.caches.all_quarantined()) aside.push_back({{"name", one.set}, {"reason", one.reason}});
+  json row = {{"redundancy", redundancy::to_text(impl.options.protection)},
+              {"flush_every", impl.options.flush_every},
+              {"failure_group", impl.options.failure_group},
+              {"encoding", std::move(encoding)},
+              {"sealed", std::move(sealed)},
+              {"sets", cached_rows(impl)},
+              {"set_aside", std::move(aside)}};
+  if (impl.recovery.phase() != CacheRecovery::Phase::idle) row["recovery"] = recovery_row(impl.recovery.row());
+  return row;
 }
 
 json left_rows(const Impl& impl) {
@@ -192,32 +271,25 @@ std::string Coordinator::Impl::status() const {
   const auto& history = finished.all();
   for (size_t i = history.size() - std::min(history.size(), kMaxPast); i < history.size(); ++i)
     past.push_back(past_row(history[i]));
-  json body = {{"generation", generation},
-               {"host", options.host},
-               {"series", options.origin.series},
-               {"seconds", seconds(now - started)},
-               {"profile", options.profile},
-               {"scheme", options.scheme},
-               {"group_size", group_size},
-               {"backlog", to_string(options.backlog)},
-               {"ending", draining_to_end},
-               {"store_silent_seconds", answers_owed == 0 ? 0 : seconds(now - owed_since)},
-               {"sets", std::move(set_rows)},
-               {"past_sets", std::move(past)},
-               {"agents", agent_rows(*this)},
-               {"agent_count", roster.agents().size()},
-               {"excluded", roster.excluded()},
-               {"sets_completed", sets_completed},
-               {"workers", std::move(workers)},
-               {"worker_count", board.workers()},
-               {"left", left_rows(*this)},
-               {"totals", totals_row(*this)},
-               {"received", traffic_row(received)},
-               {"sent", traffic_row(sent)},
-               {"errors", errors}};
+  json body = {
+      {"generation", generation},        {"host", options.host},
+      {"series", options.origin.series}, {"seconds", seconds(now - started)},
+      {"profile", options.profile},      {"scheme", options.scheme},
+      {"group_size", group_size},        {"backlog", to_string(options.backlog)},
+      {"ending", draining_to_end},       {"store_silent_seconds", answers_owed == 0 ? 0 : seconds(now - owed_since)},
+      {"sets", std::move(set_rows)},     {"past_sets", std::move(past)},
+      {"agents", agent_rows(*this)},     {"agent_count", roster.agents().size()},
+      {"excluded", roster.excluded()},   {"sets_completed", sets_completed},
+      {"workers", std::move(workers)},   {"worker_count", board.workers()},
+      {"left", left_rows(*this)},        {"cache", cache_row(*this)},
+      {"totals", totals_row(*this)},     {"received", traffic_row(received)},
+      {"sent", traffic_row(sent)},       {"errors", errors}};
   if (const auto row = restarts.row()) body["restart"] = restart_row(*this, *row);
   if (const auto& last = restarts.last())
-    body["last_restart"] = {{"stored_as", last->stored_as}, {"ranks", last->ranks}, {"steps", steps_row(last->steps)}};
+    body["last_restart"] = {{"stored_as", last->stored_as},
+                            {"ranks", last->ranks},
+                            {"passed_over", last->passed_over},
+                            {"steps", steps_row(last->steps)}};
   return body.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

@@ -53,6 +53,7 @@ std::string hash_text(uint64_t hash) { return fmt::format("{:016x}", hash); }
 
 Result<Part> make_part(wire::OfferT& offer) {
   Part part{.exposure = offer.exposure, .ranks = offer.ranks};
+  if (offer.policy) part.write = offer.policy->write;
   if (offer.ranks > kMaxRanks) return bad(fmt::format("{} ranks are more than can be served", offer.ranks));
   part.files.reserve(offer.files.size());
   for (uint32_t i = 0; i < offer.files.size(); ++i) part.files.push_back({std::move(offer.files[i]), i});

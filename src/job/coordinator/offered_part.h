@@ -30,6 +30,7 @@ struct Part {
   std::vector<OfferedFile> files;        // by name
   std::vector<uint32_t> covered;         // the ranks whose part of the set is complete here, in order
   std::pair<int64_t, uint32_t> written;  // when the newest of the files was: seconds and nanoseconds
+  uint64_t write = 0;                    // of this writing of the set; 0: not told
   uint64_t hash = 0;                     // of the files' names, kinds, sizes and times
   uint64_t bytes = 0;
 };

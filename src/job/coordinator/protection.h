@@ -53,7 +53,6 @@ class SetProtection {
   };
   // What is to be done after a call; what is to be sent, take() has.
   struct Actions {
-    bool wants_parts = false;    // begin() is to be called, if all parts are there, or when they are
     std::optional<Ended> ended;  // nothing else is to be called then but take() and what is const
     LogLines log;
   };
@@ -63,15 +62,18 @@ class SetProtection {
     uint32_t groups = 0;
     size_t members = 0, encoded = 0, sealed = 0, lost = 0;
     uint32_t attempts = 0;
-    uint64_t bytes = 0, sent_bytes = 0, cpu_us = 0;  // of the parts; what the members have told of this encoding
-    double seconds = 0;                              // of this encoding
+    uint64_t bytes = 0, parity_bytes = 0;  // of the parts, and beside them
+    uint64_t sent_bytes = 0, cpu_us = 0;   // as the members have told
+    double seconds = 0;                    // of this encoding
   };
 
   SetProtection(std::string set, redundancy::Protection protection, std::chrono::milliseconds timeout)
       : set_(std::move(set)), protection_(protection), timeout_(timeout) {}
 
-  // All parts of the set are there; they are no others until interrupt(). Phase pausing; nothing happens before the
-  // pause is over: then tick() wants them again. `number`: of the encoding, never used before, not 0.
+  // Whether begin() may be called: it was not yet, or the pause after a failure is over.
+  bool is_ready(Time now) const { return phase_ == Phase::pausing && (retry_.failures() == 0 || now >= retry_.next()); }
+  // All parts of the set are there; they are no others until interrupt(). is_ready(). `number`: of the encoding, never
+  // used before, not 0.
   Actions begin(std::vector<ProtectedPart> parts, uint64_t number, Time now);
   // The encoding was made already, by another coordinator's order: all members have it, as their offers say, and it is
   // but to be sealed by those that have not done so.
@@ -80,11 +82,11 @@ class SetProtection {
     uint32_t group = 0, position = 0;
     bool is_sealed = false;
   };
-  Actions adopt(std::vector<Encoded> members, uint32_t groups, uint64_t number, Time now);
+  Actions adopt(std::vector<Encoded> members, uint32_t groups, uint32_t losses, uint64_t number, Time now);
 
   // Answers; those of an earlier encoding, and of who is no member, are passed over.
   Actions encoded(SessionId agent, const wire::ProtectedT& answer, Time now);
-  Actions sealed(SessionId agent, const wire::SealedT& answer, Time now);
+  Actions sealed(SessionId agent, const wire::SealedT& answer);
   Actions left(SessionId agent, Time now);
   // A part of the set was changed, or is gone. Not in phase sealing if only the agent is lost: left() is for that.
   Actions interrupt(const std::string& why, Time now);
@@ -96,12 +98,15 @@ class SetProtection {
   std::vector<Tell> take(size_t most);
   bool has_messages() const;
 
+  // Whether that part is in the encoding that is under way.
+  bool has_part(SessionId agent, uint64_t exposure) const;
+
   const std::string& set() const { return set_; }
   const redundancy::Protection& protection() const { return protection_; }
   Phase phase() const { return phase_; }
   uint64_t id() const { return id_; }  // of the encoding under way, or the last one
   Row row(Time now) const;
-  std::string who_is_waited_for() const;  // hosts, some of them
+  std::string who_is_waited_for() const;  // hosts, some of them; empty: nobody
 
  private:
   struct Member {
@@ -112,14 +117,15 @@ class SetProtection {
   struct Group {
     std::vector<uint32_t> members;  // indices, by position
     uint64_t chunk = 0;
-    uint32_t lost = 0;
+    uint32_t losses = 0, lost = 0;
   };
 
   void fail(const std::string& why, Time now, Actions& actions);
   void end(Ended ended, Actions& actions);
-  void place(Actions& actions);
-  void send_to_all();
-  void go_on(Time now, Actions& actions);
+  std::string place(std::vector<ProtectedPart> parts, LogLines& log);  // why it cannot be; empty: it is
+  void seal(Time now);
+  void lose(Member& member, const std::string& why, Actions& actions);
+  void end_if_sealed(Actions& actions);
   wire::ProtectT order(const Member& member) const;
   Member* member_of(SessionId agent);
 
@@ -128,7 +134,7 @@ class SetProtection {
   std::chrono::milliseconds timeout_;
   Phase phase_ = Phase::pausing;
   std::optional<Time> since_;  // the first attempt
-  Time encoding_since_{}, encoded_at_{};
+  Time encoding_since_{}, sealing_since_{};
   uint32_t attempts_ = 0;
   Retry retry_;
   uint64_t id_ = 0;

@@ -1,10 +1,12 @@
 #include "job/coordinator/restarts.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include <fmt/format.h>
 
 #include "engine/set/set_files.h"
+#include "job/coordinator/set_order.h"
 #include "job/wire/convert.h"
 
 namespace forebay::job {
@@ -19,6 +21,17 @@ bool is_damaged(const wire::TaskDoneT& done) {
 
 Restarts::Tell refusal(SessionId to, ErrorKind kind, const std::string& message, uint64_t attempt) {
   return {to, wire::refusal_of({.kind = kind, .what = message}, attempt)};
+}
+
+// At the end of a name.
+std::optional<int64_t> number_of(std::string_view name) {
+  constexpr size_t kMostDigits = 18;
+  const size_t end = name.find_last_not_of("0123456789");
+  const std::string_view digits = name.substr(end == std::string_view::npos ? 0 : end + 1);
+  if (digits.empty() || digits.size() > kMostDigits) return std::nullopt;
+  int64_t number = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return number;
 }
 
 void take_needs(TierNeeds needs, Restarts::Actions& actions) {
@@ -68,13 +81,14 @@ void Restarts::join(Asker asker, const wire::RestartRequestT& request, Time now,
                                    request.attempt));
     return;
   }
-  const bool is_delivered = round_->phase == Round::Phase::delivering || round_->phase == Round::Phase::publishing;
+  const bool is_delivered = round_->phase >= Round::Phase::preparing;
   if (is_delivered && !round_->askers.all.contains(asker.id)) {
     round_->later.emplace_back(std::move(asker), request);
     return;
   }
   asker.attempt = request.attempt;
   asker.any_ranks = request.any_ranks;
+  asker.newest = request.newest;
   asker.ranks = request.ranks;
   std::ranges::sort(asker.ranks);
   asker.ranks.erase(std::ranges::unique(asker.ranks).begin(), asker.ranks.end());
@@ -129,7 +143,7 @@ void Restarts::leave(SessionId agent, Time now, Actions& actions) {
 // Somebody has asked and does so no more.
 void Restarts::gather_anew(Time now, Actions& actions) {
   stop_delivering(actions);
-  if (round_->phase == Round::Phase::asking) tier().forget();
+  if (round_->phase == Round::Phase::asking || round_->phase == Round::Phase::preparing) tier().forget();
   round_->phase = Round::Phase::gathering;
   round_->since = now;
   const auto later = std::exchange(round_->later, {});
@@ -140,7 +154,7 @@ void Restarts::gather_anew(Time now, Actions& actions) {
 // Who came too late for it asks for the next one.
 void Restarts::end_round(Time now, Actions& actions) {
   stop_delivering(actions);
-  if (round_->phase == Round::Phase::asking) tier().forget();
+  if (round_->phase == Round::Phase::asking || round_->phase == Round::Phase::preparing) tier().forget();
   const auto later = std::move(round_->later);
   round_.reset();
   for (const auto& [asker, message] : later) request(asker, message, now, actions);
@@ -156,33 +170,86 @@ Restarts::Actions Restarts::advance(Time now) {
 void Restarts::go_on(Time now, Actions& actions) {
   if (!publishing_.empty() || !round_ || round_->coverage.size() < round_->total) return;
   if (round_->phase == Round::Phase::gathering) {
-    round_->phase = Round::Phase::asking;
-    round_->tier = 0;
     round_->passed_over.clear();
-    round_->none.clear();
-    round_->left_alone.clear();
-    ask_tier(now, actions);
+    ask_tiers(now, actions);
   } else if (round_->phase == Round::Phase::asking) {
-    hear_tier(now, actions);
+    hear_tiers(now, actions);
+  } else if (round_->phase == Round::Phase::preparing) {
+    hear_prepared(now, actions);
   }
 }
 
-void Restarts::ask_tier(Time now, Actions& actions) {
+void Restarts::ask_tiers(Time now, Actions& actions) {
+  round_->phase = Round::Phase::asking;
+  round_->tier = 0;
+  round_->candidates.clear();
+  round_->none.clear();
+  round_->left_alone.clear();
   TierNeeds needs;
   tier().ask(now, needs);
   take_needs(std::move(needs), actions);
 }
 
-void Restarts::hear_tier(Time now, Actions& actions) {
-  TierNeeds needs;
-  auto answer = tier().answer(now, needs);
-  take_needs(std::move(needs), actions);
-  if (!answer) return;
-  round_->steps.end(tier().step(), now);
-  round_->candidates = std::move(answer->sets);
-  if (!answer->none.empty()) round_->none = std::move(answer->none);
-  if (!answer->left_alone.empty()) round_->left_alone = std::move(answer->left_alone);
+void Restarts::hear_tiers(Time now, Actions& actions) {
+  for (;;) {
+    TierNeeds needs;
+    auto answer = tier().answer(now, needs);
+    if (answer) {
+      round_->steps.end(tier().step(), now);
+      for (TierSet& set : answer->sets) {
+        Candidate& one = round_->candidates.emplace_back();
+        one.tier = round_->tier;
+        one.index = round_->candidates.size();
+        one.set = std::move(set);
+      }
+      if (!answer->none.empty()) round_->none = std::move(answer->none);
+      if (!answer->left_alone.empty()) round_->left_alone = std::move(answer->left_alone);
+    }
+    const bool is_last = round_->tier + 1 == tiers_.size();
+    if (answer && !is_last) {
+      ++round_->tier;
+      tier().ask(now, needs);
+    }
+    take_needs(std::move(needs), actions);
+    if (!answer) return;
+    if (is_last) break;
+  }
+  order_candidates();
   choose(now, actions);
+}
+
+// Of one set that several tiers have, that of the first tier counts as the newest.
+void Restarts::order_candidates() {
+  std::map<std::string, const Candidate*> stored;  // as its last tier says, which knows it by that name
+  for (const Candidate& one : round_->candidates)
+    if (!one.set.stored_as.empty()) stored[one.set.stored_as] = &one;
+  for (Candidate& one : round_->candidates) {
+    const auto same = stored.find(one.set.stored_as);
+    const TierSet& said = same == stored.end() ? one.set : same->second->set;
+    one.step = said.step;
+    one.time_ns = said.time_ns;
+  }
+  order_oldest_first(round_->candidates, [](const Candidate& one) { return std::pair(~one.tier, one.index); });
+  for (const auto& [id, asker] : round_->askers.all)
+    if (!asker.newest.empty()) leave_newer_out(asker.newest);
+}
+
+// That one need not be there: then numbers at the ends of names tell.
+void Restarts::leave_newer_out(const std::string& newest) {
+  auto& all = round_->candidates;
+  const auto is_it = [&](const Candidate& one) {
+    return one.set.application_name == newest || one.set.stored_as == newest;
+  };
+  const auto last = std::find_if(all.rbegin(), all.rend(), is_it);
+  if (last != all.rend()) {
+    all.erase(last.base(), all.end());
+  } else if (const auto limit = number_of(newest)) {
+    std::erase_if(all, [&](const Candidate& one) {
+      const auto number = one.step ? one.step : number_of(one.set.application_name);
+      return number && *number > *limit;
+    });
+  }
+  if (all.empty()) round_->none = fmt::format("there is no set that is not newer than {}", newest);
 }
 
 void Restarts::pass_over(const TierSet& set, const std::string& why, Actions& actions) {
@@ -192,28 +259,58 @@ void Restarts::pass_over(const TierSet& set, const std::string& why, Actions& ac
   if (text.size() < kMost) text += fmt::format("{}set {} was passed over: {}", text.empty() ? "" : "; ", set.name, why);
 }
 
-// The newest candidate that is left, or the next tier.
+// The newest candidate that is left.
 void Restarts::choose(Time now, Actions& actions) {
   while (!round_->candidates.empty()) {
-    TierSet set = std::move(round_->candidates.back());
+    Candidate candidate = std::move(round_->candidates.back());
+    const TierSet& set = candidate.set;
     round_->candidates.pop_back();
     if (!set.wrong.empty()) {
       pass_over(set, set.wrong, actions);
       continue;
     }
-    const bool suits = set.ranks == round_->total ||
+    const bool suits = set.ranks == 0 || set.ranks == round_->total ||
                        std::ranges::all_of(round_->askers.all, [](const auto& one) { return one.second.any_ranks; });
-    return suits ? deliver(std::move(set), now, actions) : refuse_other_ranks(set, now, actions);
-  }
-  if (round_->tier + 1 < tiers_.size()) {
-    round_->phase = Round::Phase::asking;
-    ++round_->tier;
-    return ask_tier(now, actions);
+    return suits ? prepare(std::move(candidate), now, actions) : refuse_other_ranks(set, now, actions);
   }
   std::string why = round_->passed_over.empty() ? round_->none : round_->passed_over;
   if (!round_->left_alone.empty())
     why += fmt::format("; sets of other series are left alone: {} (--series NAME continues one)", round_->left_alone);
   nothing(why, 0, now, actions);
+}
+
+void Restarts::prepare(Candidate candidate, Time now, Actions& actions) {
+  round_->phase = Round::Phase::preparing;
+  round_->tier = candidate.tier;
+  round_->chosen = std::move(candidate.set);
+  round_->in_place.reset();
+  round_->askers.by_rank.assign(round_->total, 0);
+  for (const auto& [id, asker] : round_->askers.all)
+    for (const uint32_t rank : asker.ranks)
+      if (round_->askers.by_rank[rank] == 0) round_->askers.by_rank[rank] = id;
+  tier().prepare(*round_->chosen, round_->askers, now);
+  hear_prepared(now, actions);
+}
+
+void Restarts::hear_prepared(Time now, Actions& actions) {
+  const auto how = tier().prepared(now);
+  if (!how) return;
+  switch (how->how) {
+    case Prepared::How::deliver:
+      return deliver(now, actions);
+    case Prepared::How::in_place:
+      round_->steps.end("prepare", now);
+      actions.log.info(fmt::format("restart: set {} is in place", round_->chosen->name));
+      round_->in_place = how->encoding;
+      return publish(now, actions);
+    case Prepared::How::again:
+      return ask_tiers(now, actions);
+    case Prepared::How::pass_over:
+      pass_over(*round_->chosen, how->why, actions);
+      return choose(now, actions);
+    case Prepared::How::leave:
+      return choose(now, actions);
+  }
 }
 
 void Restarts::refuse_other_ranks(const TierSet& set, Time now, Actions& actions) {
@@ -226,14 +323,9 @@ void Restarts::refuse_other_ranks(const TierSet& set, Time now, Actions& actions
   nothing(why, static_cast<uint32_t>(std::min<uint64_t>(set.ranks, kMostRanks)), now, actions);
 }
 
-void Restarts::deliver(TierSet set, Time now, Actions& actions) {
-  actions.log.info(fmt::format("restart: set {} is delivered", set.name));
+void Restarts::deliver(Time now, Actions& actions) {
+  actions.log.info(fmt::format("restart: set {} is delivered", round_->chosen->name));
   round_->phase = Round::Phase::delivering;
-  round_->chosen = std::move(set);
-  round_->askers.by_rank.assign(round_->total, 0);
-  for (const auto& [id, asker] : round_->askers.all)
-    for (const uint32_t rank : asker.ranks)
-      if (round_->askers.by_rank[rank] == 0) round_->askers.by_rank[rank] = id;
   round_->deliveries = tier().deliveries(*round_->chosen, round_->askers);
   round_->failures.assign(round_->deliveries.size(), 0);
   for (uint32_t i = 0; i < round_->deliveries.size(); ++i) {
@@ -280,9 +372,19 @@ void Restarts::stop_delivering(Actions& actions) {
 
 void Restarts::publish(Time now, Actions& actions) {
   round_->phase = Round::Phase::publishing;
-  round_->steps.end("deliver", now);
+  if (!round_->in_place) round_->steps.end("deliver", now);
   round_->number = next_publication_++;
   round_->published_since = now;
+  for (const auto& [id, asker] : round_->askers.all) {
+    publishing_[id] = {round_->number, asker.host, asker.stage};
+    if (round_->in_place)
+      actions.tell.push_back({id, in_place(asker)});
+    else
+      actions.tell.push_back({id, ready(asker)});
+  }
+}
+
+wire::RestartReadyT Restarts::ready(const Asker& asker) const {
   wire::RestartReadyT ready;
   ready.found = true;
   ready.set = round_->chosen->application_name;
@@ -291,11 +393,20 @@ void Restarts::publish(Time now, Actions& actions) {
   ready.message = round_->passed_over;
   ready.ranks = static_cast<uint32_t>(round_->chosen->ranks);
   ready.round = round_->number;
-  for (const auto& [id, asker] : round_->askers.all) {
-    publishing_[id] = {round_->number, asker.host, asker.stage};
-    ready.attempt = asker.attempt;
-    actions.tell.push_back({id, ready});
-  }
+  ready.attempt = asker.attempt;
+  return ready;
+}
+
+wire::RestartInPlaceT Restarts::in_place(const Asker& asker) const {
+  wire::RestartInPlaceT ready;
+  ready.set = round_->chosen->application_name;
+  ready.id = *round_->in_place;
+  if (round_->chosen->step) ready.step = *round_->chosen->step;
+  ready.message = round_->passed_over;
+  ready.ranks = static_cast<uint32_t>(round_->chosen->ranks);
+  ready.round = round_->number;
+  ready.attempt = asker.attempt;
+  return ready;
 }
 
 Restarts::Actions Restarts::published(SessionId agent, const wire::RestartPublishedT& report, Time now) {
@@ -355,7 +466,7 @@ void Restarts::finish(Time now, Actions& actions) {
     actions.tell.push_back({id, done});
   }
   ++actions.answered;
-  last_ = Last{round_->chosen->name, round_->total, round_->steps};
+  last_ = Last{round_->chosen->name, round_->total, round_->passed_over, round_->steps};
   end_round(now, actions);
 }
 
@@ -391,6 +502,8 @@ Restarts::Actions Restarts::tick(Time now) {
                now, actions);
   } else if (!publishing_.empty()) {
     refuse_all(ErrorKind::timeout, "agents have not ended the restart before: " + who_publishes(), now, actions);
+  } else if (round_->phase == Round::Phase::preparing) {
+    go_on(now, actions);  // what is done then has limits of its own
   } else if (round_->phase != Round::Phase::delivering) {
     refuse_all(ErrorKind::timeout, "the store or a set that is drained keeps the restart waiting", now, actions);
   }

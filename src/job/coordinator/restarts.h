@@ -1,10 +1,14 @@
 // Restart rounds:
 //   1. every rank of the job has asked;
-//   2. the tiers are asked in their order, and the newest set of the first one that has any is chosen. If it is of as
-//      many ranks, it is delivered; if not, each agent gets all of it where all ranks have asked for that, and else the
-//      restart ends with that answer: neither an older set nor a start from scratch is what anybody wants;
-//   3. when it turns out damaged, it is passed over for everybody, and the next older one is chosen, or the next tier;
-//   4. all agents publish what was delivered;
+//   2. all tiers are asked, in their order, and the newest set that any of them has is chosen; of a set that several
+//   have,
+//      the first tier's. If it is of as many ranks, it is brought; if not, each agent gets all of it where all ranks
+//      have asked for that, and else the restart ends with that answer: neither an older set nor a start from scratch
+//      is what anybody wants;
+//   3. its tier says how it is brought: it is in place already, or there are deliveries. When it turns out damaged, it
+//   is
+//      passed over for everybody, and the next older one is chosen;
+//   4. all agents publish what was delivered, or is in place;
 //   5. when all have done so, and not before, all ranks get the same answer: what fails at one of them fails for all.
 // An agent that is lost before the answer must ask again: what was delivered to it may be gone. Ranks that cease to ask
 // before it, since they have ended, let the round gather anew.
@@ -43,7 +47,7 @@ class Restarts {
   // What is to be done after a call, in the order of each list.
   struct Tell {
     SessionId to = 0;
-    std::variant<wire::RestartReadyT, wire::RestartDoneT, wire::RefusedT> what;
+    std::variant<wire::RestartReadyT, wire::RestartInPlaceT, wire::RestartDoneT, wire::RefusedT> what;
   };
   struct Work {
     enum class Kind : uint8_t { add, remove, retry };  // retry: after a pause that grows
@@ -65,6 +69,7 @@ class Restarts {
   struct Last {
     std::string stored_as;
     uint32_t ranks = 0;
+    std::string passed_over;  // newer sets, and why
     Steps steps;
   };
   // The round that is under way, for the status.
@@ -99,18 +104,25 @@ class Restarts {
   const std::optional<Last>& last() const { return last_; }
 
  private:
+  struct Candidate {
+    TierSet set;
+    size_t tier = 0, index = 0;  // in the tier's answer
+    std::optional<int64_t> step;
+    int64_t time_ns = 0;
+  };
   struct Round {
-    enum class Phase : uint8_t { gathering, asking, delivering, publishing };
+    enum class Phase : uint8_t { gathering, asking, preparing, delivering, publishing };
     Phase phase = Phase::gathering;
     Time since{};  // it began, or began anew
     uint32_t total = 0;
     Steps steps;  // those of the tiers, deliver, publish
     Askers askers;
     Coverage coverage;
-    size_t tier = 0;                  // that is asked, or whose set is delivered
-    std::vector<TierSet> candidates;  // of it, oldest first
-    std::string none, left_alone;     // as the tiers have said
+    size_t tier = 0;                    // that is asked, or whose set is brought
+    std::vector<Candidate> candidates;  // oldest first, when all tiers have answered
+    std::string none, left_alone;       // as the tiers have said
     std::optional<TierSet> chosen;
+    std::optional<uint64_t> in_place;  // the chosen one is: its encoding
     std::vector<Delivery> deliveries;
     std::vector<uint32_t> failures;  // by delivery
     std::set<uint32_t> open;         // deliveries that are not done
@@ -133,13 +145,19 @@ class Restarts {
   void gather_anew(Time now, Actions& actions);
   void end_round(Time now, Actions& actions);
   void go_on(Time now, Actions& actions);
-  void ask_tier(Time now, Actions& actions);
-  void hear_tier(Time now, Actions& actions);
+  void ask_tiers(Time now, Actions& actions);
+  void hear_tiers(Time now, Actions& actions);
+  void order_candidates();
+  void leave_newer_out(const std::string& newest);
   void choose(Time now, Actions& actions);
-  void deliver(TierSet set, Time now, Actions& actions);
+  void prepare(Candidate candidate, Time now, Actions& actions);
+  void hear_prepared(Time now, Actions& actions);
+  void deliver(Time now, Actions& actions);
   void pass_over(const TierSet& set, const std::string& why, Actions& actions);
   void stop_delivering(Actions& actions);
   void publish(Time now, Actions& actions);
+  wire::RestartReadyT ready(const Asker& asker) const;
+  wire::RestartInPlaceT in_place(const Asker& asker) const;
   void finish(Time now, Actions& actions);
   void refuse_other_ranks(const TierSet& set, Time now, Actions& actions);
   void nothing(const std::string& why, uint32_t other_ranks, Time now, Actions& actions);

@@ -49,7 +49,12 @@ class PlayedTier final : public Tier {
       says->sets.push_back({.name = name, .application_name = name, .step = {}, .ranks = ranks, .wrong = {}});
   }
 
+  void prepare(const TierSet&, const Askers&, Time) override { ++prepared_sets; }
+  std::optional<Prepared> prepared(Time) override { return how; }
+
   std::optional<TierAnswer> says;
+  std::optional<Prepared> how = Prepared{};
+  uint32_t prepared_sets = 0;
   uint32_t asked = 0, parts = 2;
   bool is_asked = false;
 };
@@ -57,6 +62,7 @@ class PlayedTier final : public Tier {
 // Two agents, 1 and 2, of one rank each.
 class RestartsTest : public testing::Test {
  protected:
+  void SetUp() override { far.gives({}); }
   static Asker asker(SessionId id) {
     return {.id = id,
             .host = "host" + std::to_string(id),
@@ -65,11 +71,13 @@ class RestartsTest : public testing::Test {
             .stage = "/stage",
             .ranks = {},
             .attempt = 0,
-            .any_ranks = false};
+            .any_ranks = false,
+            .newest = {}};
   }
   void take(Restarts::Actions actions) {
     for (auto& [to, what] : actions.tell) {
       if (const auto* ready = std::get_if<wire::RestartReadyT>(&what)) readies[to].push_back(*ready);
+      if (const auto* place = std::get_if<wire::RestartInPlaceT>(&what)) places[to].push_back(*place);
       if (std::holds_alternative<wire::RestartDoneT>(what)) ++dones[to];
       if (const auto* refused = std::get_if<wire::RefusedT>(&what)) refusals[to].push_back(*refused);
     }
@@ -121,6 +129,7 @@ class RestartsTest : public testing::Test {
   PlayedTier near, far;
   Restarts restarts{{.series = "default", .set_timeout = 600s}, {&near, &far}};
   std::map<SessionId, std::vector<wire::RestartReadyT>> readies;
+  std::map<SessionId, std::vector<wire::RestartInPlaceT>> places;
   std::map<SessionId, std::vector<wire::RefusedT>> refusals;
   std::map<SessionId, uint32_t> dones;
   std::set<uint32_t> open;
@@ -128,7 +137,7 @@ class RestartsTest : public testing::Test {
   std::string log;
 };
 
-TEST_F(RestartsTest, TheNearestTierThatHasASetGivesItsNewest) {
+TEST_F(RestartsTest, OfSetsOfOneTimeTheNearestTiersIsTaken) {
   near.gives({"n1", "n2"});
   far.gives({"f9"});
   ask(1);
@@ -138,7 +147,6 @@ TEST_F(RestartsTest, TheNearestTierThatHasASetGivesItsNewest) {
   EXPECT_EQ(restarts.task(0).set, "n2");
   deliver_all();
   EXPECT_EQ(set_of(1), "n2");
-  EXPECT_EQ(far.asked, 0u);
   publish(1, round_of(1));
   EXPECT_EQ(dones[1] + dones[2], 0u);
   publish(2, round_of(2));
@@ -155,12 +163,76 @@ TEST_F(RestartsTest, ATierThatHasNoneOrOnlyDamagedOnesIsPassedOver) {
   ask(2);
   advance();
   fail(1, wire::FaultSide::store, ErrorKind::corrupt);
-  EXPECT_THAT(open, IsEmpty()) << "the other delivery of n1 is of no use";
-  EXPECT_EQ(far.asked, 1u);
-  advance();
   EXPECT_EQ(restarts.task(0).set, "f1");
+  EXPECT_THAT(open, SizeIs(2)) << "the other delivery of n1 is of no use";
   deliver_all();
   EXPECT_THAT(readies[1].back().message, HasSubstr("n1 was passed over"));
+}
+
+TEST_F(RestartsTest, TheNewestOfAllTiersIsTaken) {
+  near.gives({"n1", "n3"});
+  far.gives({"f2", "f4"});
+  near.says->sets[0].step = 1;
+  near.says->sets[1].step = 3;
+  far.says->sets[0].step = 2;
+  far.says->sets[1].step = 4;
+  ask(1);
+  ask(2);
+  for (const char* name : {"f4", "n3", "f2", "n1"}) {
+    advance();
+    EXPECT_EQ(restarts.chosen(), name);
+    fail(0, wire::FaultSide::store, ErrorKind::corrupt);
+  }
+  EXPECT_THAT(readies[1].back().message, HasSubstr("f4 was passed over"));
+}
+
+TEST_F(RestartsTest, OfASetThatTwoTiersHaveTheNearerOnesIsTaken) {
+  near.gives({"a", "b"});
+  far.gives({"a", "b", "c"});
+  for (size_t i = 0; i < 2; ++i) near.says->sets[i].stored_as = far.says->sets[i].stored_as = std::string(1, "ab"[i]);
+  for (size_t i = 0; i < 3; ++i) far.says->sets[i].time_ns = static_cast<int64_t>(i);
+  far.says->sets[2].wrong = "it is set aside";
+  ask(1);
+  ask(2);
+  advance();
+  EXPECT_EQ(restarts.chosen(), "b");
+  EXPECT_EQ(near.prepared_sets, 1u);
+  fail(0, wire::FaultSide::store, ErrorKind::corrupt);
+  EXPECT_EQ(restarts.chosen(), "b");
+  EXPECT_EQ(near.prepared_sets, 1u) << "the store's is the next one";
+}
+
+TEST_F(RestartsTest, SetsThatAreNewerThanWhatIsWantedAreLeftOut) {
+  near.gives({});
+  far.gives({"ckpt.1", "ckpt.2", "ckpt.9"});
+  for (const char* newest : {"ckpt.2", "ckpt.5"}) {
+    wire::RestartRequestT request;
+    request.total = 2;
+    for (const SessionId id : {SessionId{1}, SessionId{2}}) {
+      request.ranks = {static_cast<uint32_t>(id - 1)};
+      request.newest = newest;
+      take(restarts.requested(asker(id), request, now));
+    }
+    advance();
+    EXPECT_EQ(restarts.chosen(), "ckpt.2") << newest;
+    take(restarts.left(1, now));
+    take(restarts.left(2, now));
+  }
+}
+
+TEST_F(RestartsTest, WhatIsInPlaceIsPublishedWithoutDeliveries) {
+  near.gives({"n1"});
+  far.gives({});
+  near.how = Prepared{.how = Prepared::How::in_place, .encoding = 7};
+  ask(1);
+  ask(2);
+  advance();
+  EXPECT_THAT(open, IsEmpty());
+  ASSERT_THAT(places[1], SizeIs(1));
+  EXPECT_EQ(places[1][0].id, 7u);
+  publish(1, places[1][0].round);
+  publish(2, places[2][0].round);
+  EXPECT_EQ(dones[1] + dones[2], 2u);
 }
 
 TEST_F(RestartsTest, WhenNoTierHasOneAllAreToldWhy) {
@@ -193,11 +265,12 @@ TEST_F(RestartsTest, ASetThatIsKnownToBeWrongIsNotTried) {
 
 TEST_F(RestartsTest, ANewestSetOfOtherRanksIsForThoseWhoAskedForIt) {
   near.gives({"n1"}, 3);
+  far.gives({"f1"});
   ask(1, 0, true);
   ask(2);
   advance();
   EXPECT_EQ(readies[1].back().other_ranks, 3u);
-  EXPECT_EQ(far.asked, 0u) << "an older set is nobody's wish";
+  EXPECT_THAT(open, IsEmpty()) << "an older set is nobody's wish";
   ask(1, 0, true);
   ask(2, 0, true);
   advance();
@@ -213,6 +286,7 @@ TEST_F(RestartsTest, WhoLeavesWhileATierIsAskedMustAskAgain) {
   take(restarts.left(2, now));
   EXPECT_FALSE(near.is_asked);
   near.gives({"n1"});
+  far.gives({});
   advance();
   EXPECT_THAT(open, IsEmpty());
   ask(2);

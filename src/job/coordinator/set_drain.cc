@@ -42,6 +42,12 @@ SetDrain::Actions SetDrain::offered(const std::string& key, Part part, std::opti
     undo(now, actions);
   }
   if (step) step_ = step;
+  if (const auto known = parts_.find(key); phase_ == Phase::waiting && known != parts_.end() &&
+                                           is_same(known->second, part) && known->second.covered == part.covered &&
+                                           known->second.write == part.write) {
+    renew(known->second, std::move(part));
+    return actions;
+  }
   put_part(key, std::move(part));
   consider(actions);
   return actions;
@@ -56,6 +62,7 @@ void SetDrain::put_part(const std::string& key, Part part) {
   if (phase_ == Phase::waiting) phase_ = Phase::incomplete;
   drop_part(key);
   coverage_.add(part.covered);
+  ++writes_[part.write];
   if (part.ranks != 0) ranks_ = part.ranks;
   parts_.emplace(key, std::move(part));
 }
@@ -64,6 +71,7 @@ void SetDrain::drop_part(const std::string& key) {
   const auto found = parts_.find(key);
   if (found == parts_.end()) return;
   coverage_.remove(found->second.covered);
+  if (--writes_[found->second.write] == 0) writes_.erase(found->second.write);
   parts_.erase(found);
 }
 
@@ -96,6 +104,7 @@ SetDrain::Actions SetDrain::agent_left(const std::string& key, Time now) {
     return actions;
   }
   drop_part(key);
+  if (phase_ == Phase::waiting) since_ = now;
   phase_ = Phase::incomplete;
   consider(actions);
   return actions;
@@ -118,7 +127,7 @@ SetDrain::Actions SetDrain::answered(LookedUp answer, Time now) {
 }
 
 bool SetDrain::is_complete() const {
-  if (parts_.empty()) return false;
+  if (parts_.empty() || writes_.size() > 1) return false;
   if (ranks_ != 0) return coverage_.size() >= ranks_;
   return options_->agents != 0 && parts_.size() >= options_->agents;
 }
@@ -138,6 +147,7 @@ const StoredSet* SetDrain::stored_already() const {
 
 std::string SetDrain::what_is_missing(const AgentHosts& agents) const {
   if (is_complete() && !stored_) return store_error_.empty() ? "the store does not answer" : store_error_;
+  if (writes_.size() > 1) return fmt::format("its parts are of {} writings of the set", writes_.size());
   std::string text = ranks_ != 0 ? fmt::format("ranks {} of {} are missing", coverage_.missing(ranks_), ranks_)
                                  : fmt::format("{} of {} nodes offered it", parts_.size(), options_->agents);
   constexpr int kMost = 10;
@@ -208,6 +218,12 @@ void SetDrain::store_failed(const Error& error, Time now, Actions& actions) {
 SetDrain::Actions SetDrain::skip(const std::string& why) {
   Actions actions;
   end(wire::SetState::skipped, {}, why, actions);
+  return actions;
+}
+
+SetDrain::Actions SetDrain::keep(const std::string& why) {
+  Actions actions;
+  end(wire::SetState::cached, {}, why, actions);
   return actions;
 }
 

@@ -98,6 +98,8 @@ class SetDrain {
   // It is over for a reason that lies elsewhere. Only in phase waiting or incomplete: skipped.
   Actions skip(const std::string& why);
   Actions give_up(const std::string& why);
+  // It stays in the caches, and is not to be stored. `why`: for the news; may be empty.
+  Actions keep(const std::string& why);
 
   uint64_t id() const { return id_; }
   const std::string& name() const { return name_; }
@@ -166,7 +168,8 @@ class SetDrain {
   std::optional<int64_t> step_;
   Parts parts_;
   Coverage coverage_;
-  uint32_t ranks_ = 0;  // as one of the parts says
+  std::map<uint64_t, uint32_t> writes_;  // of the parts, and how many have each: parts of two are never mixed
+  uint32_t ranks_ = 0;                   // as one of the parts says
 
   // What the store has under this name: asked when the first part comes, and again after `exists`.
   bool is_asked_ = false;

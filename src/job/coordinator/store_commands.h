@@ -73,7 +73,17 @@ struct ListedSets {
   Result<std::vector<store::SetInfo>> sets;  // oldest first
 };
 
-using StoreCommand = std::variant<LookUp, Stage, Commit, Abandon, ListSets>;
-using StoreAnswer = std::variant<LookedUp, Staged, Committed, ListedSets>;  // one to each command but Abandon, in order
+// The application could not use the set: it is set aside (store::Store::set_aside()).
+struct SetAside {
+  std::string name, reason;
+};
+struct WasSetAside {
+  std::string name;
+  Result<void> result;
+};
+
+using StoreCommand = std::variant<LookUp, Stage, Commit, Abandon, ListSets, SetAside>;
+using StoreAnswer =
+    std::variant<LookedUp, Staged, Committed, ListedSets, WasSetAside>;  // one to each command but Abandon, in order
 
 }  // namespace forebay::job

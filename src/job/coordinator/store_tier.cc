@@ -67,10 +67,15 @@ TierAnswer StoreTier::take(std::vector<store::SetInfo> sets, LogLines& log) {
   sets_.clear();
   for (store::SetInfo& set : store::of_series(sets, series_)) {
     TierSet& row = answer.sets.emplace_back(TierSet{.name = set.name, .wrong = what_is_wrong(set)});
+    if (set.refused) refused_.emplace(set.name, *set.refused);
+    if (const auto refused = refused_.find(set.name); refused != refused_.end())
+      row.wrong = "it is set aside: " + refused->second;
     if (!set.manifest) continue;
     row.application_name = store::application_name(*set.manifest);
     row.step = set.manifest->step;
     row.ranks = set.manifest->ranks;
+    row.time_ns = set.manifest->created_ns;
+    row.stored_as = set.name;
     if (row.wrong.empty()) sets_.emplace(set.name, std::move(set));
   }
   return answer;

@@ -1,6 +1,7 @@
 // The store, as a tier: the sets of the job's series, whose containers workers decode and deliver. Pure.
 #pragma once
 
+#include <string>
 #include <unordered_map>
 
 #include "job/coordinator/retry.h"
@@ -14,6 +15,9 @@ class StoreTier final : public Tier {
 
   // The answer to a ListSets that this tier has asked for; all of them, in order. answer() is to be called after it.
   void listed(ListedSets listed);
+
+  // The set of that name was refused: from now on it cannot be brought. False if it was refused before.
+  bool refuse(const std::string& set, const std::string& reason) { return refused_.emplace(set, reason).second; }
 
   const char* step() const override { return "list"; }
   // An error of the store is tried again, with growing pauses.
@@ -36,6 +40,7 @@ class StoreTier final : public Tier {
   uint64_t owed_ = 0;  // answers; only the last one counts
   std::optional<ListedSets> listed_;
   Retry retry_;
+  std::unordered_map<std::string, std::string> refused_;  // reasons, by name
   std::unordered_map<std::string, store::SetInfo> sets_;  // of the last answer that can be delivered, by name
 };
 

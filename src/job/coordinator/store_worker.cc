@@ -38,6 +38,8 @@ std::function<std::optional<StoreAnswer>(const Error&)> failure_of(const StoreCo
     return [set = one->set](const Error& error) { return Staged{set, std::unexpected(error)}; };
   if (const auto* one = std::get_if<Commit>(&command))
     return [set = one->set](const Error& error) { return Committed{set, std::unexpected(error)}; };
+  if (const auto* one = std::get_if<SetAside>(&command))
+    return [name = one->name](const Error& error) { return WasSetAside{name, std::unexpected(error)}; };
   if (std::holds_alternative<ListSets>(command))
     return [](const Error& error) { return ListedSets{std::unexpected(error)}; };
   return [](const Error&) { return std::nullopt; };
@@ -91,6 +93,7 @@ struct StoreWorker::Impl {
   StoreAnswer answer_to(const Commit& command) { return Committed{command.set, commit(command)}; }
   StoreAnswer answer_to(const Abandon&) { return {}; }
   StoreAnswer answer_to(const ListSets&) { return ListedSets{list()}; }
+  StoreAnswer answer_to(const SetAside& command) { return WasSetAside{command.name, set_aside(command)}; }
 
   Result<std::vector<StoredSet>> look_up(const LookUp& command, uint64_t& taken) {
     FOREBAY_TRY(const store::Store* store, opened());
@@ -154,6 +157,11 @@ struct StoreWorker::Impl {
               set.manifest->ranks == manifest.ranks && set.manifest->group_size == manifest.group_size);
     });
     known_->push_back({manifest.name, store_->files_of(manifest.name), manifest});
+  }
+
+  Result<void> set_aside(const SetAside& command) {
+    FOREBAY_TRY(const store::Store* store, opened());
+    return store->set_aside(command.name, command.reason);
   }
 
   Result<std::vector<store::SetInfo>> list() {

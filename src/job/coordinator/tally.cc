@@ -8,17 +8,24 @@ namespace {
 
 constexpr size_t kMaxLatest = 32;
 
-uint64_t sets_of(const wire::TallyT& tally) { return tally.durable + tally.skipped + tally.failed; }
+uint64_t sets_of(const wire::TallyT& tally) { return tally.durable + tally.skipped + tally.failed + tally.cached; }
 
 }  // namespace
 
 void Tally::ended(wire::SetState state, const std::string& stored_as) {
   if (state == wire::SetState::skipped) ++own_.skipped;
   if (state == wire::SetState::failed) ++own_.failed;
+  if (state == wire::SetState::cached) ++own_.cached;
   if (state != wire::SetState::durable || std::ranges::find(latest_, stored_as) != latest_.end()) return;
   ++own_.durable;
   latest_.push_back(stored_as);
   if (latest_.size() > kMaxLatest) latest_.pop_front();
+}
+
+bool Tally::completed(uint32_t flush_every) {
+  if (flush_every == 0 || ++unflushed_ < flush_every) return false;
+  unflushed_ = 0;
+  return true;
 }
 
 void Tally::committed(uint64_t raw_bytes, uint64_t stored_bytes) {
@@ -28,6 +35,7 @@ void Tally::committed(uint64_t raw_bytes, uint64_t stored_bytes) {
 
 void Tally::learn(const wire::TallyT& tally) {
   if (tally.generation >= generation_ || sets_of(tally) <= sets_of(earlier_)) return;
+  unflushed_ += tally.unflushed - std::min(tally.unflushed, earlier_.unflushed);
   const std::vector<std::string> known = std::exchange(earlier_, tally).latest;
   std::deque<std::string> all(tally.latest.begin(), tally.latest.end());
   for (std::string& name : latest_) {
@@ -46,6 +54,8 @@ wire::TallyT Tally::total() const {
   all.durable = earlier_.durable + own_.durable;
   all.skipped = earlier_.skipped + own_.skipped;
   all.failed = earlier_.failed + own_.failed;
+  all.cached = earlier_.cached + own_.cached;
+  all.unflushed = unflushed_;
   all.restarts = earlier_.restarts + own_.restarts;
   all.raw_bytes = earlier_.raw_bytes + own_.raw_bytes;
   all.stored_bytes = earlier_.stored_bytes + own_.stored_bytes;

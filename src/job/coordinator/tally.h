@@ -21,6 +21,10 @@ class Tally {
   void ended(wire::SetState state, const std::string& stored_as);
   // So many bytes of files were committed, in so many of containers.
   void committed(uint64_t raw_bytes, uint64_t stored_bytes);
+  // The application has completed a set that may be stored as one of every so many. Whether this is the one.
+  bool completed(uint32_t flush_every);
+  // It was, but was not stored: the next one is.
+  void flush_failed(uint32_t flush_every) { unflushed_ = flush_every; }
   // A restart was answered.
   void restarted() { ++own_.restarts; }
 
@@ -33,11 +37,12 @@ class Tally {
 
  private:
   struct Counts {
-    uint64_t durable = 0, skipped = 0, failed = 0, restarts = 0, raw_bytes = 0, stored_bytes = 0;
+    uint64_t durable = 0, skipped = 0, failed = 0, cached = 0, restarts = 0, raw_bytes = 0, stored_bytes = 0;
   };
 
   uint64_t generation_;
   Counts own_;                      // of this coordinator
+  uint64_t unflushed_ = 0;          // complete sets since the last one that was due to be stored
   wire::TallyT earlier_;            // what earlier ones have counted
   std::deque<std::string> latest_;  // durable sets that were counted last, by either
 };

@@ -78,6 +78,12 @@ struct Inbox {
   std::deque<wire::RestartReadyT> ready;
   std::deque<uint64_t> restarted;  // RestartDone: the rounds
   std::deque<uint64_t> settles;
+  std::deque<wire::ProtectT> protects;
+  std::deque<uint64_t> protect_cancels, seals;
+  std::deque<wire::CheckCachedT> checks;
+  std::deque<wire::RepairT> repairs;
+  std::deque<wire::RestartInPlaceT> in_place;
+  std::deque<wire::QuarantineT> quarantines;
   std::deque<wire::RefusedT> refused;
   std::deque<std::string> status, stops;
   uint64_t messages = 0, pings = 0;
@@ -196,6 +202,7 @@ class Stand {
   std::map<std::string, store::Manifest> stored;
   std::vector<Commit> commits;
   std::vector<uint64_t> abandoned;
+  std::vector<SetAside> aside;
   bool agents_settle = true;
   size_t most_messages = 0;  // of one call
 
@@ -226,6 +233,27 @@ class Stand {
         break;
       case wire::Body::Settle:
         to.settles.push_back(message.body.AsSettle()->number);
+        break;
+      case wire::Body::Protect:
+        to.protects.push_back(std::move(*message.body.AsProtect()));
+        break;
+      case wire::Body::ProtectCancel:
+        to.protect_cancels.push_back(message.body.AsProtectCancel()->id);
+        break;
+      case wire::Body::Seal:
+        to.seals.push_back(message.body.AsSeal()->id);
+        break;
+      case wire::Body::CheckCached:
+        to.checks.push_back(*message.body.AsCheckCached());
+        break;
+      case wire::Body::Repair:
+        to.repairs.push_back(std::move(*message.body.AsRepair()));
+        break;
+      case wire::Body::RestartInPlace:
+        to.in_place.push_back(*message.body.AsRestartInPlace());
+        break;
+      case wire::Body::Quarantine:
+        to.quarantines.push_back(*message.body.AsQuarantine());
         break;
       case wire::Body::Refused:
         to.refused.push_back(*message.body.AsRefused());
@@ -260,6 +288,10 @@ class Stand {
     commits.push_back(command);
     stored[command.manifest.name] = command.manifest;
     coordinator.answered(Committed{command.set, {}}, now);
+  }
+  void perform(const SetAside& command) {
+    aside.push_back(command);
+    coordinator.answered(WasSetAside{command.name, {}}, now);
   }
   void perform(const Abandon& command) { abandoned.push_back(command.set); }
   void perform(const ListSets&) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@ struct Asker {
   std::vector<uint32_t> ranks;  // in order
   uint64_t attempt = 0;         // as the agent's request has it
   bool any_ranks = false;       // its ranks can read a set of any number of ranks
+  std::string newest;           // they want no set that is newer than this one; empty: any
 };
 
 // All of them. by_rank[r] is who has asked for rank r, 0 if nobody has; of several the first.
@@ -35,8 +37,11 @@ struct TierSet {
   std::string name;              // in the tier, also for messages
   std::string application_name;  // what the ranks know it by
   std::optional<int64_t> step;
-  uint64_t ranks = 0;  // that wrote it
-  std::string wrong;   // why it cannot be brought whole, as far as that is known; empty: it can, for all we know
+  int64_t time_ns = std::numeric_limits<int64_t>::min();  // when it was written, since 1970; not known: long ago
+  uint64_t ranks = 0;                                     // that wrote it; 0: not told
+  std::string stored_as;                                  // its name in the store, if it is there, too
+  uint64_t number = 0;                                    // the tier's own
+  std::string wrong;  // why it cannot be brought whole, as far as that is known; empty: it can, for all we know
 };
 
 // What a tier says that it can give.
@@ -44,6 +49,20 @@ struct TierAnswer {
   std::vector<TierSet> sets;  // oldest first
   std::string none;           // why there are none, if there are none
   std::string left_alone;     // sets that are not of the job, in words; empty: there are none
+};
+
+// What it takes to bring a set, once that is known.
+struct Prepared {
+  enum class How : uint8_t {
+    deliver,   // by the deliveries of the tier
+    in_place,  // it is where the ranks are that ask
+    leave,     // it cannot be in place: another tier has the same set, and brings it
+    again,     // likewise, but the tiers must be asked anew
+    pass_over  // it cannot be brought
+  };
+  How how = How::deliver;
+  std::string why;        // pass_over
+  uint64_t encoding = 0;  // in_place: that protects it
 };
 
 // What a tier needs from others before it can answer.
@@ -78,7 +97,12 @@ class Tier {
   // nothing as long as it is not known. There is no limit of its own to the time that it takes.
   virtual std::optional<TierAnswer> answer(Time now, TierNeeds& needs) = 0;
 
-  // How a set of the answer comes to the askers: all of these, in any order. Empty: there is nothing to bring.
+  // A set of the answer is to be brought, and nothing else is asked until that is done, or forget() is called.
+  // prepared() tells how, once it is known; nothing as long as it is not.
+  virtual void prepare(const TierSet&, const Askers&, Time) {}
+  virtual std::optional<Prepared> prepared(Time) { return Prepared{}; }
+
+  // deliver: how a set of the answer comes to the askers: all of these, in any order. Empty: there is nothing to bring.
   virtual std::vector<Delivery> deliveries(const TierSet& set, const Askers& askers) const = 0;
   // The task that brings one of them, but for its id.
   virtual wire::TaskT task(const TierSet& set, const Delivery& delivery, const Askers& askers) const = 0;

@@ -21,10 +21,13 @@ static void expect(const char* what, long long got, long long wanted) {
 }
 
 /* Group "g": n, and x of n doubles of a global array. */
-static int64_t declare(const char* method) {
+static int64_t declare(const char* text) {
   int64_t group;
+  char method[64];
+  const char* parameters = text ? strchr(text, ':') : NULL; /* METHOD:PARAMETERS */
+  snprintf(method, sizeof method, "%.*s", text ? (int)strcspn(text, ":") : 0, text ? text : "");
   expect("adios_declare_group", adios_declare_group(&group, "g", "", adios_stat_default), 0);
-  if (method) expect("adios_select_method", adios_select_method(group, method, "", ""), 0);
+  if (text) expect("adios_select_method", adios_select_method(group, method, parameters ? parameters + 1 : "", ""), 0);
   adios_define_var(group, "n", "", adios_integer, "", "", "");
   adios_define_var(group, "total", "", adios_integer, "", "", "");
   adios_define_var(group, "at", "", adios_integer, "", "", "");
@@ -128,15 +131,39 @@ static void full(const char* method) {
   if (!strstr(adios_get_last_errmsg(), "rank 1")) expect("the rank that is told", 0, 1);
 }
 
-/* The disk is full for all (calls.py makes a small one). */
+/* The disk is full for all (calls.py makes a small one): at a step that is appended, and at a new file. A set of the
+   method FOREBAY is refused where it is staged. */
 static void disk(const char* method) {
   int64_t file;
   declare(method);
   step("w", 100);
   step("a", 200);
-  expect("adios_open", adios_open(&file, "g", FILE_NAME, "a", comm), 0);
-  if (write_x(file, 1 << 20) != 0 && strcmp(method, "POSIX") != 0) expect("write of x", adios_errno, 0);
-  if (adios_close(file) == 0) expect("close of what does not fit", 0, err_write_error);
+  for (int i = 0; i < 2; i++) {
+    const int opened = adios_open(&file, "g", FILE_NAME, i == 0 ? "a" : "w", comm);
+    if (i == 0) expect("adios_open", opened, 0); /* then there may be no room for a file either */
+    if (opened == 0) {
+      const int written = write_x(file, 1 << 20); /* large enough to go out at once, where there is room set aside */
+      if (written != 0) expect("write of x", written, err_write_error);
+      if (adios_close(file) == 0) expect("close of what does not fit", 0, err_write_error);
+    }
+    if (!strstr(adios_get_last_errmsg(), "No space left on device")) expect("the reason in the message", 0, 1);
+  }
+}
+
+/* The ranks do not open the same: all get an error, which one of them prints. calls.py counts the lines. */
+static void differ(const char* method) {
+  int64_t file = 7;
+  declare(method);
+  expect("open of two names", adios_open(&file, "g", rank == 1 ? "other.fb" : FILE_NAME, "w", comm),
+         err_invalid_argument);
+  expect("its handle", file, 0);
+  if (!strstr(adios_get_last_errmsg(), "other.fb") || !strstr(adios_get_last_errmsg(), "rank 1"))
+    expect("names in the message", 0, 1);
+  expect("open in two modes", adios_open(&file, "g", FILE_NAME, rank == 2 ? "a" : "w", comm), err_invalid_argument);
+  expect("open in no mode", adios_open(&file, "g", FILE_NAME, rank == 2 ? "rw" : "w", comm), err_invalid_file_mode);
+  expect("open of no group", adios_open(&file, rank == 0 ? "h" : "g", FILE_NAME, "w", comm), err_invalid_group);
+  expect("update of no file", adios_open(&file, "g", FILE_NAME, "u", comm), err_file_not_found);
+  step("w", 10);
 }
 
 /* Rank 0 announces what it has, rank 1 too little, rank 2 too much; then one of them alone announces something. */
@@ -209,6 +236,7 @@ int main(int argc, char** argv) {
   if (strcmp(scenario, "announced") == 0) announced(method);
   if (strcmp(scenario, "full") == 0) full(method);
   if (strcmp(scenario, "disk") == 0) disk(method);
+  if (strcmp(scenario, "differ") == 0) differ(method);
   if (strcmp(scenario, "two_writers") == 0) two_writers(method);
   if (strcmp(scenario, "read_back") == 0) read_back(method);
   expect("adios_finalize", adios_finalize(rank), 0);

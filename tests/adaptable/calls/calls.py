@@ -41,27 +41,34 @@ def of_all(length):
     return [(rank, length) for rank in range(RANKS)]
 
 
-def check(scenario, method, expected, passes=True, before=()):
+def check(scenario, method, expected, passes=True, before=(), errors=None):
     with tempfile.TemporaryDirectory(prefix="forebay-calls-") as directory:
         code, output = run(directory, scenario, method, before)
         assert not passes or code == 0, f"{scenario} {method} returned {code}:\n{output}"
+        lines = [line for line in output.splitlines() if line.startswith("ERROR")]
+        assert errors is None or len(lines) == errors, f"{scenario} {method}: not {errors} errors but\n{output}"
         if expected is not None:
             found = steps(directory)
             assert found == expected, f"{scenario} {method}: the file has {found}, not {expected}\n{output}"
         print(f"{scenario} {method}: as expected", flush=True)
 
 
-def small_disk():
-    """A command that runs another on a disk of 8 MB of its own and then reads the file, or None where that is not allowed."""
+OLD_STEPS = f"{DUMP} {FILE} | grep -q '\"step\": 1'"
+OLD_HDF5 = f"/usr/bin/python3 -c \"import h5py; assert list(h5py.File('{FILE}')['step_1/x'][197:200]) == [197, 198, 199]\""
+
+
+def small_disk(look=OLD_STEPS):
+    """A command that runs another on a disk of 8 MB of its own and then looks at what is there, or None where that is not allowed."""
     mount = ["mount", "-t", "tmpfs", "-o", "size=8m", "none"]
     with tempfile.TemporaryDirectory() as directory:
         probe = subprocess.run(["unshare", "-m", *mount, directory], stderr=subprocess.DEVNULL, check=False)
-    script = f'{" ".join(mount)} "$PWD" && cd "$PWD" && "$@" && {DUMP} {FILE} | grep -q \'"step": 1\''
+    script = f'{" ".join(mount)} "$PWD" && cd "$PWD" && "$@" && {look}'
     return ["unshare", "-m", "sh", "-c", script, "sh"] if probe.returncode == 0 else None
 
 
 def main():
-    check("no_config", "MPI", None)
+    check("no_config", "MPI", None, errors=1)
+    check("differ", "MPI", [of_all(10)], errors=5)
     check("names", "MPI", [of_all(1000)])
     check("read_back", "MPI", [of_all(100), of_all(200)])
     check("read_back", "POSIX", [of_all(100), of_all(200)])
@@ -76,8 +83,11 @@ def main():
     check("full", "MPI", [of_all(100), of_all(200), [(0, 1 << 20), (2, 1 << 20)]])
     disk = small_disk()
     if disk:
-        check("disk", "MPI", None, before=disk)
-        check("disk", "POSIX", None, before=disk)
+        for method in METHODS:
+            check("disk", method, None, before=disk)
+        check("disk", "FOREBAY:stage=.;profile=fast", None, before=small_disk("ls g.store/sets/out.fb-000002"))
+        if os.path.exists(os.path.join(os.path.dirname(DUMP), "../lib/forebay/methods/phdf5.so")):
+            check("disk", "PHDF5", None, before=small_disk(OLD_HDF5))
     else:
         print("no disk of its own can be made here: left out")
 

@@ -1,0 +1,119 @@
+// A cached set is made whole again (decision 0037), before anybody restarts from it or it is stored:
+//   1. all agents that have positions of its encoding compare what they have with the record (checking); who cannot, or
+//      does not answer in time, is taken for lost;
+//   2. what is lost or damaged is decoded by those that survive and brought to agents that take it (repairing): the one
+//      whose ranks it is, or else one that has little;
+//   3. when these have offered what they have got, everything that is not sealed is sealed (sealing).
+// When an agent fails or is lost, it begins again from 1 with what is left, and gives up with the third failure, or
+// when a group has lost more than it survives. Pure.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "job/coordinator/cached_sets.h"
+#include "job/coordinator/session.h"
+#include "job/wire/messages.h"
+
+namespace forebay::job {
+
+class CacheRecovery {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  enum class Phase : uint8_t { idle, checking, repairing, sealing };
+
+  // One that is there, and may take what was lost.
+  struct Agent {
+    SessionId session = 0;
+    std::string host, node, addresses, stage;
+  };
+  using Agents = std::map<std::string, Agent>;  // by key, as CachedSets has it
+  struct Tell {
+    SessionId to = 0;
+    std::variant<wire::CheckCachedT, wire::RepairT, wire::SealT, wire::CancelT> what;
+  };
+  struct Ended {
+    bool is_whole = false;
+    std::string why;          // not whole: the reason
+    bool is_damaged = false;  // it is not whole since bytes of it are not what they were
+  };
+  // What is to be done after a call.
+  struct Actions {
+    std::vector<Tell> tell;
+    std::optional<Ended> ended;
+    LogLines log;
+  };
+  // For the status.
+  struct Row {
+    std::string set;
+    Phase phase = Phase::idle;
+    size_t waiting = 0;  // for so many answers
+    uint64_t bad_pieces = 0, lost = 0, repaired_bytes = 0;
+  };
+
+  // `caches` outlives it, is told of what happens before this is, and told by this whose parts are not to be believed.
+  CacheRecovery(CachedSets& caches, std::chrono::milliseconds timeout) : caches_(&caches), timeout_(timeout) {}
+
+  // Not while there is one. `set`: as caches.sets() tells it, without `wrong`. `wanted`: which agent waits for which
+  // rank; one may not be among the agents.
+  Actions begin(const CachedSet& set, Agents agents, std::map<uint32_t, std::string> wanted, Time now);
+  // Nobody wants it any more.
+  Actions cancel();
+
+  Actions checked(const std::string& agent, const wire::CachedCheckedT& answer, Time now);
+  Actions repaired(const std::string& agent, const wire::RepairedT& answer, Time now);
+  Actions sealed(const std::string& agent, const wire::SealedT& answer, Time now);
+  Actions joined(const std::string& key, Agent agent);
+  Actions left(const std::string& agent, Time now);
+  // Caches have changed.
+  Actions changed(Time now);
+  Actions tick(Time now);
+
+  Phase phase() const { return phase_; }
+  const CachedSet& set() const { return set_; }
+  Row row() const;
+
+ private:
+  // What is wrong with a group, and who repairs it.
+  struct Plan {
+    std::vector<uint32_t> lost;
+    std::vector<wire::BadPiecesT> bad;
+    std::map<uint32_t, std::string> receivers;  // of lost positions
+  };
+
+  void check(Time now, Actions& actions);
+  void plan(Time now, Actions& actions);
+  std::string plan_group(uint32_t number, const CachedGroup& group, Plan& plan);  // why it cannot be
+  std::string receiver_of(const CachedGroup& group, uint32_t position) const;
+  void repair(uint32_t number, size_t groups, const CachedGroup& group, const Plan& plan, Actions& actions);
+  void seal_if_repaired(Time now, Actions& actions);
+  void again(const std::string& why, bool counts, Time now, Actions& actions);
+  void end(Ended ended, Actions& actions);
+  SessionId session_of(const std::string& key) const;
+
+  CachedSets* caches_;
+  std::chrono::milliseconds timeout_;
+  Phase phase_ = Phase::idle;
+  Time since_{};  // of the phase
+  CachedSet set_;
+  Agents agents_;
+  std::map<uint32_t, std::string> wanted_;
+  uint64_t number_ = 0;  // of this attempt: another one each time
+  uint32_t failures_ = 0;
+  std::set<std::string> avoided_;                                   // agents that have failed to take what was lost
+  std::set<std::pair<std::string, uint32_t>> waiting_;              // for agents, and the group of a Repair
+  std::map<uint32_t, std::vector<wire::BadPiecesT>> bad_;           // by group
+  std::map<std::string, size_t> burden_;                            // lost positions that agents take
+  std::map<std::pair<uint32_t, uint32_t>, std::string> repairing_;  // who has or gets a position that takes part
+  bool is_damaged_ = false;
+  uint64_t bad_pieces_ = 0, lost_ = 0, repaired_bytes_ = 0;
+};
+
+}  // namespace forebay::job

@@ -1,0 +1,253 @@
+// Sets that are protected between nodes, and restarts from them.
+#include <random>
+
+#include <gmock/gmock.h>
+
+#include "job/coordinator/test_caches.h"
+
+namespace forebay::job {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::Contains;
+using testing::Each;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using wire::SetState;
+
+CoordinatorOptions caching(uint32_t flush_every = 0, redundancy::Scheme scheme = redundancy::Scheme::xor_) {
+  CoordinatorOptions with;
+  with.group_size = 2;
+  with.profile = "balanced";
+  with.scheme = "auto";
+  with.protection = {.scheme = scheme, .group_size = 4, .losses = 2};
+  with.flush_every = flush_every;
+  with.numbers = [next = uint64_t{1000}]() mutable { return ++next; };
+  return with;
+}
+
+// Four nodes with a rank each, and a spare one.
+class CachesTest : public testing::Test {
+ protected:
+  CacheWorld w{caching(), 5};
+};
+
+TEST_F(CachesTest, ACompleteSetIsEncodedSealedAndCached) {
+  w.write("a", 1);
+  EXPECT_EQ(w.told(SetState::cached, "a"), 4u) << w.s.log;
+  EXPECT_THAT(w.s.commits, IsEmpty());
+  for (uint32_t i = 0; i < 4; ++i) {
+    ASSERT_THAT(w.agents[i].stage["a"].encodings, SizeIs(1));
+    EXPECT_TRUE(w.agents[i].stage["a"].encodings[0].is_sealed);
+  }
+}
+
+TEST_F(CachesTest, EveryNthSetIsStoredThough) {
+  CacheWorld n{caching(3), 4};
+  for (int64_t step = 1; step <= 7; ++step) n.write("s" + std::to_string(step), step);
+  EXPECT_THAT(n.s.stored, SizeIs(2));
+  EXPECT_TRUE(n.s.stored.contains("s3"));
+  EXPECT_TRUE(n.s.stored.contains("s6"));
+  n.flush = wire::FlushWish::always;
+  n.write("s8", 8);
+  EXPECT_TRUE(n.s.stored.contains("s8"));
+}
+
+TEST_F(CachesTest, WhatHasNoSchemeIsCachedWhenItIsComplete) {
+  CacheWorld n{caching(0, redundancy::Scheme::none), 4};
+  n.write("a", 1);
+  EXPECT_EQ(n.told(SetState::cached, "a"), 4u);
+  n.ask_all();
+  EXPECT_EQ(n.published["n3"], "a");
+}
+
+TEST_F(CachesTest, ASingleNodesSetIsStoredInstead) {
+  CacheWorld n{caching(), 1, 4};
+  n.write("a", 1);
+  EXPECT_TRUE(n.s.stored.contains("a"));
+  EXPECT_THAT(n.s.log, HasSubstr("stored instead"));
+}
+
+TEST_F(CachesTest, WhoIsLostWhileItIsEncodedEndsThatEncoding) {
+  w.agents[2].is_held = true;
+  w.write("a", 1);
+  EXPECT_EQ(w.told(SetState::cached, "a"), 0u);
+  const auto stage = std::move(w.agents[2].stage);
+  w.lose(2);
+  w.run();
+  EXPECT_THAT(w.agents[0].stage["a"].encodings, IsEmpty());
+  w.agents[2].is_held = false;
+  w.agents[2].stage["a"] = {.ranks = {2}, .step = 1, .write = w.writes, .total = 4};
+  w.join(2);
+  w.pass(5s);
+  EXPECT_EQ(w.told(SetState::cached, "a"), 4u) << w.s.log;
+}
+
+TEST_F(CachesTest, WhoIsLostWhileItIsSealedIsMissedOnly) {
+  w.agents[3].is_held = true;
+  w.write("a", 1);
+  w.agents[3].is_held = false;
+  Inbox& box = w.s.inbox[w.agents[3].session];
+  ASSERT_THAT(box.protects, SizeIs(1));
+  ASSERT_TRUE(w.act(w.agents[3]));  // encoded: the others are told to seal
+  w.agents[3].is_held = true;
+  w.run();
+  w.lose(3);
+  w.run();
+  EXPECT_EQ(w.told(SetState::cached, "a"), 3u) << w.s.log;
+  w.ask_all(4);
+  EXPECT_EQ(w.published["n4"], "a") << w.s.log;
+}
+
+TEST_F(CachesTest, ASetThatCannotBeProtectedInTimeIsStored) {
+  CoordinatorOptions with = caching();
+  with.set_timeout = 20s;
+  CacheWorld n{with, 4};
+  n.agents[1].is_held = true;
+  n.write("a", 1);
+  n.pass(30s);
+  n.agents[1].is_held = false;
+  n.run();
+  EXPECT_TRUE(n.s.stored.contains("a")) << n.s.log;
+}
+
+TEST_F(CachesTest, AllNodesBeginInPlace) {
+  w.write("a", 1);
+  w.write("b", 2);
+  w.ask_all();
+  for (const char* node : {"n0", "n1", "n2", "n3"}) EXPECT_EQ(w.published[node], "b") << w.s.log;
+  EXPECT_EQ(w.repairs, 0u);
+  EXPECT_THAT(w.s.commits, IsEmpty());
+}
+
+TEST_F(CachesTest, ALostNodesPartIsRepairedWhereItsRanksAsk) {
+  w.write("a", 1);
+  w.lose(1);
+  w.ask_all(4);
+  for (const char* node : {"n0", "n2", "n3", "n4"}) EXPECT_EQ(w.published[node], "a") << w.s.log;
+  EXPECT_EQ(w.repairs, 4u);
+  ASSERT_THAT(w.agents[4].stage["a"].encodings, SizeIs(1));
+  EXPECT_TRUE(w.agents[4].stage["a"].encodings[0].is_sealed);
+}
+
+TEST_F(CachesTest, WhenRanksAreElsewhereTheSetGoesByTheStore) {
+  w.write("a", 1);
+  w.ask(0, {3});
+  w.ask(1, {2});
+  w.ask(2, {1});
+  w.ask(3, {0});
+  w.run();
+  EXPECT_TRUE(w.s.stored.contains("a")) << w.s.log;
+  for (const char* node : {"n0", "n1", "n2", "n3"}) EXPECT_EQ(w.published[node], "store:a");
+}
+
+TEST_F(CachesTest, DamagedPiecesAreRepaired) {
+  w.write("a", 1);
+  wire::BadPiecesT run;
+  run.position = w.agents[0].stage["a"].encodings[0].order.position;
+  run.row = 1;
+  run.count = 1;
+  w.agents[0].bad.push_back(run);
+  w.ask_all();
+  EXPECT_EQ(w.repairs, 4u);
+  EXPECT_EQ(w.published["n0"], "a") << w.s.log;
+}
+
+TEST_F(CachesTest, WhatIsTooDamagedIsSetAsideAndTheOneBeforeTaken) {
+  w.write("a", 1);
+  w.write("b", 2);
+  for (const uint32_t node : {0, 1}) {
+    wire::BadPiecesT run;
+    run.position = w.agents[node].stage["b"].encodings[0].order.position;
+    run.row = 1;
+    run.count = 1;
+    w.agents[node].bad.push_back(run);
+  }
+  w.ask_all();
+  EXPECT_EQ(w.published["n0"], "a") << w.s.log;
+  EXPECT_TRUE(w.agents[2].quarantine.contains("b"));
+  EXPECT_THAT(w.s.log, HasSubstr("set b is passed over"));
+}
+
+TEST_F(CachesTest, WhatHasLostTooMuchIsPassedOverWithTheReason) {
+  w.write("a", 1);
+  w.lose(1);
+  w.lose(2);
+  w.ask_all(4);
+  EXPECT_EQ(w.nothing, 3u) << w.s.log;
+  EXPECT_THAT(w.messages, Contains(HasSubstr("has lost 2 of 4 members")));
+  EXPECT_TRUE(w.agents[0].stage.contains("a")) << "it is not removed";
+}
+
+TEST_F(CachesTest, WhatTheApplicationRefusesIsOfferedNoMore) {
+  w.write("a", 1);
+  w.write("b", 2);
+  w.ask_all();
+  w.s.send(w.agents[0].session, wire::RejectT{.set = "b", .stored_as = {}, .reason = "NaN"});
+  w.run();
+  for (uint32_t i = 0; i < 4; ++i) EXPECT_TRUE(w.agents[i].quarantine.contains("b"));
+  w.ask_all();
+  EXPECT_EQ(w.published["n2"], "a") << w.s.log;
+}
+
+TEST_F(CachesTest, ASetOfTheStoreThatIsRefusedIsSetAside) {
+  w.flush = wire::FlushWish::always;
+  w.write("a", 1);
+  w.write("b", 2);
+  w.s.send(w.agents[0].session, wire::RejectT{.set = "b", .stored_as = "b", .reason = "NaN"});
+  w.run();
+  ASSERT_THAT(w.s.aside, SizeIs(1));
+  EXPECT_EQ(w.s.aside[0].name, "b");
+  w.ask_all();
+  EXPECT_EQ(w.published["n2"], "a") << w.s.log;
+}
+
+TEST_F(CachesTest, TheNewestOfTheCachesIsStoredAtTheEnd) {
+  w.write("a", 1);
+  w.write("b", 2);
+  w.lose(0);
+  w.run();
+  wire::StopRequestT stop;
+  stop.drain = stop.settle = true;
+  w.s.send(w.s.join(), std::move(stop));
+  w.pass(10s);
+  EXPECT_TRUE(w.s.stored.contains("b")) << w.s.log;
+  EXPECT_FALSE(w.s.stored.contains("a"));
+  EXPECT_TRUE(w.s.coordinator.stopped());
+}
+
+TEST_F(CachesTest, PartsOfTwoWritingsAreNeverMixed) {
+  for (uint32_t i = 0; i < 3; ++i) w.write_on(i, "a", 1);
+  ++w.writes;
+  w.write_on(3, "a", 1);
+  w.run();
+  EXPECT_EQ(w.told(SetState::cached, "a"), 0u);
+  for (uint32_t i = 0; i < 3; ++i) w.write_on(i, "a", 1);
+  w.run();
+  EXPECT_EQ(w.told(SetState::cached, "a"), 4u) << w.s.log;
+}
+
+TEST_F(CachesTest, AnotherCoordinatorLearnsOfTheCaches) {
+  w.write("a", 1);
+  w.write("b", 2);
+  CacheWorld again{caching(), 5};
+  for (uint32_t i = 0; i < 4; ++i) {
+    again.agents[i].stage = std::move(w.agents[i].stage);
+    for (auto& [name, set] : again.agents[i].stage) {
+      set.exposure = 0;
+      if (name == "b" && i != 2) set.encodings[0].is_sealed = false;
+      if (name == "b") set.state = SetState::incomplete;  // its news did not come
+      again.offer(again.agents[i], name);
+    }
+  }
+  again.run();
+  EXPECT_EQ(again.told(SetState::cached, "b"), 4u) << again.s.log;
+  EXPECT_THAT(again.agents[0].stage["b"].encodings, SizeIs(1)) << "it is not encoded again";
+  again.lose(0);
+  again.ask_all(4);
+  EXPECT_EQ(again.published["n4"], "b") << again.s.log;
+}
+
+}  // namespace
+}  // namespace forebay::job
