@@ -28,6 +28,7 @@ FOREBAY = {m: Arm("forebay", m, _PARAMETERS.get(m, "")) for m in (*_SYNCHRONOUS,
 ADIOS = {m: Arm("adios", m, _PARAMETERS.get(m, "")) for m in _SYNCHRONOUS}
 HDF5 = Arm("hdf5", "collective")
 NONE = Arm("none", "none")
+RUN_ARMS = (NONE, FOREBAY["MPI"], FOREBAY["POSIX"], FOREBAY["FOREBAY"], ADIOS["MPI"])
 ARMS = (*FOREBAY.values(), *ADIOS.values(), HDF5)
 
 # Seconds from open to close, over those of write(): what is to be reached with 5, 1,000 and 200 x 50 variables.
@@ -54,7 +55,12 @@ class Case:
         return f"{self.workload}, {self.ranks} ranks, {self.place}" + (", whole run" if self.compute else "")
 
     def arms(self):
-        return (NONE, FOREBAY["MPI"], FOREBAY["FOREBAY"], ADIOS["MPI"]) if self.compute else ARMS
+        return RUN_ARMS if self.compute else ARMS
+
+    def parameters(self, arm):
+        """What a synchronous method of Forebay is told beside its own: on the place `durable`, to wait for the disk."""
+        is_durable = self.place == "durable" and arm.library == "forebay" and arm.method in _SYNCHRONOUS
+        return ";".join(filter(None, (arm.parameters, "sync=1" if is_durable else "")))
 
 
 def _case(place, workload, ranks, part):
@@ -64,9 +70,9 @@ def _case(place, workload, ranks, part):
     return Case(place, workload, ranks, max(8000, min(int(size * part), most)), max(2, int(steps * part)) if steps > 1 else 1)
 
 
-def cases(places, workloads, ranks, part):
+def cases(places, workloads, ranks, part, only_whole_runs=False):
     for place in places:
-        for workload in workloads:
+        for workload in () if only_whole_runs else workloads:
             for count in ranks:
                 yield _case(place, workload, count, part)
         if "gts" in workloads:

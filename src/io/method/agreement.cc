@@ -1,5 +1,6 @@
 #include "io/method/agreement.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -93,16 +94,15 @@ Failure of_all(const Communicator& communicator, Failure failure) {
 
 Outcome<void> agree_on(Communicator& communicator, const std::string& what, const Outcome<void>& mine) {
   if (communicator.size() == 1) return mine;
-  // MPICH takes numbers from 2^63 on for negative.
-  const uint64_t number = (hash64(as_bytes(what)) >> 2) * 2 + (mine ? 1 : 0);
-  FOREBAY_TRY(const uint64_t largest, communicator.all_reduce(number, Reduction::max));
-  FOREBAY_TRY(const uint64_t smallest, communicator.all_reduce(number, Reduction::min));
-  if (largest == smallest) {
-    if (mine) return {};
-    return std::unexpected(of_all(communicator, mine.error()));
-  }
+  std::array<std::byte, 8> number;
+  store_le(number.data(), hash64(as_bytes(what)));
+  Bytes of_first(number.begin(), number.end());
+  FOREBAY_CHECK(communicator.broadcast(of_first, 0));
+  const bool is_same = mine && std::ranges::equal(of_first, number);
+  FOREBAY_TRY(const uint64_t others, communicator.all_reduce(is_same ? 0 : 1, Reduction::max));
+  if (others == 0) return {};
   const auto bytes = as_bytes(what);
-  Bytes of_first(bytes.begin(), bytes.end());
+  of_first.assign(bytes.begin(), bytes.end());
   FOREBAY_CHECK(communicator.broadcast(of_first, 0));
   Outcome<void> outcome = mine;
   if (outcome && as_text(of_first) != what)

@@ -142,7 +142,7 @@ TEST(Agreement, AllHearOfTheFirstThatDoesSomethingElse) {
     EXPECT_EQ(fails.error().code, Code::invalid_mode);
     const Outcome<void> alike = agree_on(comm, "opens a", refuse(Code::invalid_group, "no group"));
     ASSERT_FALSE(alike);
-    EXPECT_EQ(alike.error().error.what, "no group");
+    EXPECT_EQ(alike.error().error.what, "no group [rank 0]");
     EXPECT_EQ(alike.error().is_heard, comm.rank() != 0);
   });
 }
