@@ -117,10 +117,13 @@ class Job:
         self._started += 1
         return Daemon(name, [self.forebay, *words], self.directory / f"{name}-{self._started}.log", prefix)
 
+    def words_of_agent(self, node):
+        return ()
+
     def start_agent(self, node=0, wait=True):
         self.agents[node] = self._daemon(
             f"agent{node}", ["agent", "--stage", self.stages[node], "--rendezvous", self.rendezvous,
-                             *self._agent_words], self.prefixes[node])
+                             *self._agent_words, *self.words_of_agent(node)], self.prefixes[node])
         if wait:
             wait_until(f"agent {node} listens", lambda: (self.stages[node] / ".forebay" / "agent.sock").exists())
         return self.agents[node]
