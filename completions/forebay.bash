@@ -25,7 +25,7 @@ _forebay() {
     cur=${COMP_WORDS[COMP_CWORD]}
     prev=${COMP_WORDS[COMP_CWORD - 1]}
   fi
-  local verbs='pack restore ls info verify extract advise repair prune diff lockd locks plan run watch status settle stop agent aggregator fetch doctor config help'
+  local verbs='pack restore ls info verify extract advise repair prune diff lockd locks plan run watch status settle stop agent aggregator fetch doctor config scr help'
   if ((COMP_CWORD == 1)); then
     mapfile -t COMPREPLY < <(compgen -W "$verbs --help --version" -- "$cur")
     return
@@ -77,7 +77,7 @@ _forebay() {
       --min-speed | --as | --keep-last | --keep-every | --full-every | \
       --aggregators | --aggregator-nodes | --launcher | --relaunch | --restart-args | --grace | --restart-timeout | \
       --drain-timeout | --keep | --pfs-limit | --backlog-sets | --set-timeout | --stall-timeout | --peer-timeout | \
-      --agents | --job | --timeout | --ranks | --of | --spares | --hang-timeout | --set-interval | --node-timeout | --node | --linger | \
+      --agents | --job | --timeout | --ranks | --of | --spares | --hang-timeout | --set-interval | --node-timeout | --node | --linger | --redundancy | --flush-every | --failure-group | \
       -l | --listen | --lease | --grace | --max-terms | --client-memory | \
       --nodes | --bytes | --interval | --network | --node-network | --pfs | --pfs-stream | --codec | --ratio | \
       --groups | --buffer | --margin)
@@ -89,7 +89,7 @@ _forebay() {
   local both=' --fabric --priority --munge --match --exact --describe --opaque'
   local agent=' --complete --keep'
   local aggregator=' --memory --threads --pfs-limit --group-size --scheme --block-size --profile --lossy --backlog'
-  aggregator+=' --backlog-sets --set-timeout --stall-timeout --peer-timeout'
+  aggregator+=' --redundancy --flush-every --failure-group --backlog-sets --set-timeout --stall-timeout --peer-timeout'
   local daemon=' --log --detach --pid-file --until-eof'
   case $verb in
     pack)
@@ -117,8 +117,12 @@ _forebay() {
       ;;
     doctor) options+=' --store --stage --rendezvous' ;;
     config) options+=' --output --old-reads' ;;
+    scr)
+      options+=' --prefix --nodes-file --launcher --deadline --drain-before --stage --timeout --checkpoints --before --after'
+      options+=' --seconds --immediate --unset --remove --list --current --drop --add --build'
+      ;;
     run)
-      options+=" --store --series --stage --nodes-file --aggregators --aggregator-nodes --launcher --deadline --drain-before --rendezvous --relaunch"
+      options+=" --store --series --stage --nodes-file --failure-groups --aggregators --aggregator-nodes --launcher --deadline --drain-before --rendezvous --relaunch"
       options+=" --spares --ranks --hang-timeout --set-interval --node-timeout"
       options+=" --restart-args --grace --restart-timeout --drain-timeout$agent$aggregator$both"
       ;;
@@ -126,7 +130,7 @@ _forebay() {
     status) options+=' --rendezvous --store --job --munge --watch --metrics --history' ;;
     settle) options+=' --rendezvous --store --job --munge --timeout' ;;
     stop) options+=' --rendezvous --store --job --munge --drain --settle --node --timeout' ;;
-    agent) options+=" --series --stage --rendezvous --listen --linger --node --watch-ranks$agent$both$daemon" ;;
+    agent) options+=" --series --stage --rendezvous --listen --linger --failure-groups --node --watch-ranks$agent$both$daemon" ;;
     aggregator) options+=" --store --series --rendezvous --agents --command --listen --linger$aggregator$both$daemon" ;;
     fetch) options+=' --stage --ranks --of --any-ranks --timeout' ;;
     help)

@@ -68,6 +68,13 @@ void Allocation::declare(Syntax& syntax) {
                 set_seconds(drain_before_));
 }
 
+void Allocation::append_to(std::vector<std::string>& words) const {
+  if (launcher_ != "auto") words.push_back("--launcher=" + launcher_);
+  if (!deadline_.empty()) words.push_back("--deadline=" + deadline_);
+  if (drain_before_.count() > 0)
+    words.push_back(fmt::format("--drain-before={}", static_cast<double>(drain_before_.count()) / 1000));
+}
+
 Result<void> Allocation::complete(RunOptions& options) const {
   const auto batch = job::batch_job([](const char* name) { return of_environment(name); });
   FOREBAY_TRY(options.launcher, job::parse_launcher(launcher_, batch.has_value()));

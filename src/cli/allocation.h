@@ -14,6 +14,9 @@ class Allocation {
  public:
   void declare(Syntax& syntax);  // --nodes-file, --launcher, --deadline, --drain-before
 
+  // What was given, but for the nodes, as words of `forebay run`.
+  void append_to(std::vector<std::string>& words) const;
+
   // Sets nodes, launcher and deadline of `options`, whose `grace` is set. Asks the batch system where it is needed.
   Result<void> complete(RunOptions& options) const;
 

@@ -9,6 +9,8 @@
 #include "cli/common.h"
 #include "cli/units.h"
 #include "job/rendezvous/rendezvous.h"
+#include "job/run/failure_groups.h"
+#include "redundancy/scheme.h"
 
 namespace forebay::cli {
 namespace {
@@ -90,6 +92,13 @@ void JobOptions::declare_place(Syntax& syntax) {
   syntax.option("--node", "NAME",
                 "What the node is called, in messages and by 'forebay stop --node'. Default: its name.",
                 set_text(agent.host));
+  syntax.option(
+      "--failure-groups", "KIND=LABEL,...",
+      "What fails together with this node, as in power=psu1,switch=0. Aggregators have to know which KIND counts.",
+      [this](const std::string& text) -> Result<void> {
+        FOREBAY_TRY(agent.failure_groups, job::parse_failure_groups(text));
+        return {};
+      });
   syntax.flag("--watch-ranks", agent.watches_ranks,
               "Tell how much processor time the application uses: processes of this user that have the job's "
               "$FOREBAY_RENDEZVOUS.");
@@ -117,6 +126,21 @@ void JobOptions::declare_aggregator(Syntax& syntax) {
   syntax.option("--backlog-sets", "COUNT",
                 fmt::format("With block: so many sets may wait or be drained. Default: {}.", options.backlog_sets),
                 set_small_count(options.backlog_sets, 1));
+  syntax.option("--redundancy", "SCHEME",
+                "How nodes protect the sets in their stages: none, partner, xor[:SIZE] or rs:LOSSES[:SIZE]; groups "
+                "have SIZE nodes, and survive the loss of one, or of LOSSES. Default: none.",
+                [&options](const std::string& text) -> Result<void> {
+                  FOREBAY_TRY(options.protection, redundancy::parse_protection(text));
+                  return {};
+                });
+  syntax.option("--flush-every", "COUNT",
+                "Store every so many sets only; the others stay in the stages until newer ones have come; "
+                "0: none but the last. Default: 1.",
+                set_small_count(options.flush_every, 0));
+  syntax.option(
+      "--failure-group", "KIND",
+      "No two nodes of a redundancy group may have the same label of this KIND, as agents were told. Default: node.",
+      set_text(options.failure_group));
   syntax.option("--set-timeout", "SECONDS", "So long after the first rank a set waits for all others. Default: 600.",
                 set_seconds(options.set_timeout));
   syntax.option("--stall-timeout", "SECONDS",

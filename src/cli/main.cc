@@ -13,6 +13,7 @@
 #include "base/nearest.h"
 #include "cli/allocator.h"
 #include "cli/json.h"
+#include "cli/scr_link.h"
 #include "cli/text.h"
 #include "cli/verb.h"
 
@@ -118,5 +119,7 @@ int main(int argc, char** argv) {
   // A file size limit is then an error of write(), which names the file, not a silent death.
   std::signal(SIGXFSZ, SIG_IGN);
   forebay::cli::set_up_allocator();
-  return static_cast<int>(forebay::cli::run({argv + std::min(argc, 1), argv + argc}));
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (argc > 0) words = forebay::cli::words_of_link(argv[0], std::move(words));
+  return static_cast<int>(forebay::cli::run(words));
 }

@@ -1,4 +1,6 @@
 // forebay run: an application with everything around it that drains its checkpoints.
+#include "cli/run.h"
+
 #include <algorithm>
 #include <chrono>
 #include <ctime>
@@ -23,6 +25,7 @@
 #include "job/rendezvous/job_directories.h"
 #include "job/rendezvous/rendezvous.h"
 #include "job/rendezvous/series_claim.h"
+#include "job/run/failure_groups.h"
 #include "job/run/processes.h"
 #include "job/run/run_job.h"
 #include "store/files.h"
@@ -80,6 +83,8 @@ void say(const std::string& line) {
 
 class RunVerb final : public Verb {
  public:
+  explicit RunVerb(std::function<std::optional<std::string>()> hold) { options_.hold = std::move(hold); }
+
   const VerbText& text() const override { return kRunText; }
 
   void declare(Syntax& syntax) override {
@@ -96,6 +101,10 @@ class RunVerb final : public Verb {
         "--ranks", "COUNT",
         "COMMAND has so many ranks: the nodes that need not hold any, when those before are full, are spares.",
         set_count(ranks_));
+    syntax.option("--failure-groups", "FILE",
+                  "What fails together with which node: a line for each, as in 'n1 power=psu1,switch=0'. See "
+                  "--failure-group.",
+                  set_text(failure_groups_));
     syntax.option("--aggregators", "COUNT", "How many are started. Default: 1.", set_count(aggregators_));
     syntax.option("--aggregator-nodes", "HOST,...", "Where they are started, in turn. Default: this node.",
                   set_text(aggregator_nodes_));
@@ -159,6 +168,7 @@ class RunVerb final : public Verb {
     FOREBAY_CHECK(job_.complete_aggregator());
     FOREBAY_CHECK(allocation_.complete(options_));
     FOREBAY_CHECK(place_aggregators());
+    FOREBAY_CHECK(read_failure_groups());
     FOREBAY_CHECK(job::split_words(options_.restart_args));
     options_.munge = job_.agent.credentials.munge;
     options_.agent_words = job_.agent_words;
@@ -188,6 +198,18 @@ class RunVerb final : public Verb {
     }
     for (uint64_t i = 0; i < aggregators_; ++i)
       options_.aggregator_hosts.push_back(nodes.hosts[i % nodes.hosts.size()]);
+    return {};
+  }
+
+  Result<void> read_failure_groups() {
+    constexpr uint64_t kMostBytes = 16 << 20;
+    if (failure_groups_.empty()) return {};
+    FOREBAY_TRY(const auto text, store::read_text(failure_groups_, kMostBytes));
+    FOREBAY_TRY(options_.failure_groups, job::parse_failure_group_file(text, failure_groups_));
+    for (const auto& [host, groups] : options_.failure_groups)
+      if (std::ranges::find(options_.nodes.hosts, host) == options_.nodes.hosts.end())
+        return fail(ErrorKind::invalid_argument, fmt::format("node {} is none of the job's", host), failure_groups_, {},
+                    "hosts are called as in the file of the nodes");
     return {};
   }
 
@@ -333,12 +355,16 @@ class RunVerb final : public Verb {
   std::optional<job::SeriesClaim> claim_;
   job::Holder holder_;  // of the lease of a directory below STORE/jobs
   Allocation allocation_;
-  std::string aggregator_nodes_, rendezvous_;
+  std::string aggregator_nodes_, rendezvous_, failure_groups_;
   uint64_t aggregators_ = 1, ranks_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Verb> make_run() { return std::make_unique<RunVerb>(); }
+std::unique_ptr<Verb> make_run() { return make_run_unless({}); }
+
+std::unique_ptr<Verb> make_run_unless(std::function<std::optional<std::string>()> hold) {
+  return std::make_unique<RunVerb>(std::move(hold));
+}
 
 }  // namespace forebay::cli

@@ -90,6 +90,8 @@ job::DaemonSpec aggregator_on(const RunOptions& options, const Commands& command
 job::DaemonSpec agent_on(const RunOptions& options, const Commands& commands, const std::string& host) {
   Words words = {"agent", "--stage", options.stage, "--rendezvous", options.rendezvous, "--until-eof"};
   if (has_nodes(options)) words.insert(words.end(), {"--node", host});
+  if (const auto groups = options.failure_groups.find(host); groups != options.failure_groups.end())
+    words.insert(words.end(), {"--failure-groups", groups->second});
   if (options.hang_timeout.count() > 0) words.push_back("--watch-ranks");
   return {.name = "the agent on " + host,
           .words = commands.on(host, joined(words, options.agent_words)),
@@ -204,6 +206,7 @@ Result<job::RunPlan> make_plan(const RunOptions& options) {
                       {"FOREBAY_SERIES", options.series},
                       {"FOREBAY_NODES_FILE", nodes_path(options)}};
   plan.relaunches = options.relaunches;
+  plan.hold = options.hold;
   plan.grace = options.grace;
   constexpr milliseconds kSlack{10'000};  // for a process to say itself that its time is over
   plan.restart_timeout = options.restart_timeout + kSlack;

@@ -3,6 +3,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +26,10 @@ struct RunOptions {
   std::vector<std::string> aggregator_hosts;  // one for each aggregator
   job::Launcher launcher;
   std::vector<std::string> agent_words, aggregator_words;
-  std::string restart_args;  // empty: the application restarts by itself, or not at all
+  std::map<std::string, std::string> failure_groups;  // by host, as `forebay agent` takes them
+  std::string restart_args;                           // empty: the application restarts by itself, or not at all
   uint64_t relaunches = 0;
+  std::function<std::optional<std::string>()> hold;  // as job::RunPlan has it
   bool munge = false;
   std::chrono::milliseconds hang_timeout{0}, set_interval{0};  // 0: never
   std::chrono::milliseconds node_timeout{60'000};

@@ -63,6 +63,7 @@ std::unique_ptr<Verb> make_fetch();
 std::unique_ptr<Verb> make_plan();
 std::unique_ptr<Verb> make_config();
 std::unique_ptr<Verb> make_doctor();
+std::unique_ptr<Verb> make_scr();
 
 // All verbs, in the order of `forebay --help`.
 std::span<const VerbFactory> all_verbs();

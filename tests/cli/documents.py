@@ -26,7 +26,7 @@ def long_options(verb):
 
 class Documents(StoreTest):
     def test_there_is_something_to_check(self):
-        self.assertEqual(23, len(verbs()))
+        self.assertEqual(24, len(verbs()))
         self.assertLessEqual({"--store", "--output", "--group-size", "--json", "--help"}, long_options("pack"))
 
     def test_manual_has_all(self):

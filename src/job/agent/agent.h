@@ -36,8 +36,9 @@ struct AgentOptions {
   // Beside the stage's Unix socket (job/client/stage_names.h): where workers of other nodes reach the agent.
   std::vector<fabric::Address> listen{{fabric::Address::Kind::tcp, "*", 0, ""}};
   Completion completion;
-  unsigned keep = 1;           // of the durable sets, the newest ones that stay in the stage
-  std::string host;            // what the node is called; empty: its own name
+  unsigned keep = 1;                        // of the durable sets, the newest ones that stay in the stage
+  std::string host;                         // what the node is called; empty: its own name
+  std::vector<std::string> failure_groups;  // of the node, beside itself: KIND=LABEL
   bool watches_ranks = false;  // tells the coordinator of the application's processes (job/agent/rank_processes.h)
   // Of sets that other nodes protect: data, parity and records are made durable before they count (stages on SSDs,
   // which survive a power cut; those in memory do not).

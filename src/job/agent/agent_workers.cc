@@ -67,6 +67,7 @@ void AgentCore::adopt(Reached reached) {
   hello.host = options_.host.empty() ? host_name() : options_.host;
   hello.node = node_;
   hello.stage = stage_;
+  hello.failure_groups = options_.failure_groups;
   hello.pid = static_cast<uint64_t>(::getpid());
   if (tally_) hello.tally = std::make_unique<wire::TallyT>(*tally_);
   // A path is of use on this node only, and others may have a socket of another agent there.

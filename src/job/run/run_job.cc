@@ -79,6 +79,10 @@ class Run {
       end_orphans();
       const std::string& why = loop_.end_because();
       if (!should_relaunch(loop_.ending(), !why.empty(), ending(), report_.launches - 1, plan_.relaunches)) return {};
+      if (const auto reason = plan_.hold ? plan_.hold() : std::nullopt) {
+        say_(fmt::format("the application ended with {}; it is not started again: {}", loop_.ending().text(), *reason));
+        return {};
+      }
       FOREBAY_TRY(const bool has_nodes, replace_lost_nodes(Clock::now()));
       if (!has_nodes || ending()) return {};
       say_(fmt::format("the application ended with {}{}; it is started again ({} of {})", loop_.ending().text(),

@@ -27,6 +27,7 @@ struct RunPlan {
   NodeTable nodes;
   std::vector<std::pair<std::string, std::string>> environment;  // of the application
   uint64_t relaunches = 0;
+  std::function<std::optional<std::string>()> hold;  // why it is not to be started again now; may be empty
 
   // Before each start: first errands, one after another, whose outputs say which others are to be done (nothing: it
   // cannot be told yet, and they are done again, while `restart_timeout` lasts; after that `is_last`), and what is to

@@ -1,0 +1,361 @@
+// forebay scr: run, prerun, postrun, halt and index.
+#include "cli/scr.h"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <set>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/allocation.h"
+#include "cli/common.h"
+#include "cli/control.h"
+#include "cli/daemon.h"
+#include "cli/run.h"
+#include "cli/summary.h"
+#include "cli/text.h"
+#include "job/rendezvous/rendezvous.h"
+#include "job/run/processes.h"
+
+namespace forebay::cli {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+using Words = std::vector<std::string>;
+
+constexpr VerbText kScrText = {
+    .name = "scr",
+    .summary = "what job scripts of programs that use SCR's interface call",
+    .usage = "run [OPTIONS] -- LAUNCHER... | prerun | postrun | halt [DIR] | index [DIR]",
+    .description =
+        "For programs that are linked with libscr. Everything follows from SCR's keys, in the\n"
+        "environment, in .scrconf and in etc/scr.conf: SCR_PREFIX, SCR_CACHE_BASE, SCR_RUNS...\n"
+        "  run      starts LAUNCHER... with agents on all nodes and an aggregator around it, as\n"
+        "           'forebay run' does; again, SCR_RUNS times in all, when it crashes or hangs;\n"
+        "           nodes beyond SCR_MIN_NODES are spares; at the end does what postrun does\n"
+        "  prerun   reads the configuration, and makes the directories on all nodes\n"
+        "  postrun  stores what lies only in the caches of nodes, rebuilt where nodes are gone;\n"
+        "           starts daemons where there are none\n"
+        "  halt     says when the program is to end: SCR_Should_exit tells it. Without an option: now\n"
+        "  index    lists the sets of the prefix, newest first, and changes the list\n"
+        "The command is also installed as scr_run, scr_srun, scr_prerun, scr_postrun, scr_halt and\n"
+        "scr_index, so that job scripts stay as they are.\n",
+    .examples =
+        "  scr_run srun -n 64 ./app\n"
+        "  forebay scr run --nodes-file hosts -- mpiexec -f {nodes} -n 64 ./app\n"
+        "  forebay scr halt --checkpoints 2 /scratch/run\n"
+        "  forebay scr index --current timestep.40 /scratch/run\n",
+};
+
+// etc/scr.conf of the installation that this command is of.
+std::string system_file() {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  return error ? std::string() : (self.parent_path().parent_path() / "etc/scr.conf").string();
+}
+
+Setter set_optional(std::optional<int64_t>& to) {
+  return [&to](const std::string& text) -> Result<void> {
+    uint64_t number = 0;
+    FOREBAY_CHECK(set_zero_count(number)(text));
+    to = static_cast<int64_t>(std::min<uint64_t>(number, INT64_MAX));
+    return {};
+  };
+}
+
+class Scr final : public Verb {
+ public:
+  const VerbText& text() const override { return kScrText; }
+
+  void declare(Syntax& syntax) override {
+    syntax.operands(operands_);
+    syntax.option("-p,--prefix", "DIR", "The prefix. Default: SCR_PREFIX, else here.", set_text(prefix_));
+    allocation_.declare(syntax);
+    syntax.option("--stage", "DIR", "prerun: only make this stage, on this node.", set_text(stage_));
+    syntax.option("--timeout", "SECONDS", "postrun: wait for so long at most. Default: 3600.", set_seconds(timeout_));
+    syntax.option("-c,--checkpoints", "COUNT", "halt: after so many more checkpoints.",
+                  set_optional(halt_.checkpoints));
+    syntax.option("-b,--before", "TIME", "halt: before this time, as 18:30 or 2026-11-24T18:30.",
+                  set_text(halt_.before));
+    syntax.option("-a,--after", "TIME", "halt: at the first checkpoint after it.", set_text(halt_.after));
+    syntax.option("-s,--seconds", "COUNT", "halt: so many seconds before the end of the allocation.",
+                  set_optional(halt_.seconds));
+    syntax.flag("-i,--immediate", halt_.immediate, "halt: at the next checkpoint.");
+    syntax.option("-u,--unset", "CONDITION", "halt: not for checkpoints, before, after, seconds or reason any more.",
+                  add_text(halt_.unset));
+    syntax.flag("-r,--remove", halt_.remove, "halt: for no reason any more.");
+    syntax.flag("-l,--list", index_.list, "halt: change nothing, list the conditions. index: list the sets.");
+    syntax.option("--current", "NAME", "index: restart from this set.", set_text(index_.current));
+    syntax.option("--drop", "NAME", "index: forget this set; its files stay.", set_text(index_.drop));
+    syntax.option("--add", "NAME", "index: take in a set that the store or the prefix has.", set_text(index_.add));
+    syntax.option("--build", "ID", "index: check this set anew, or all that there are.", set_text(index_.build));
+  }
+
+  Result<ExitCode> run(const Console& console) override {
+    if (operands_.empty()) return unknown("nothing is said");
+    const std::string action = operands_[0];
+    operands_.erase(operands_.begin());
+    if (action == "run") return launch(console);
+    if (action == "prerun" && !stage_.empty()) {
+      FOREBAY_CHECK(scr::make_stage_directory(stage_));
+      return ExitCode::ok;
+    }
+    if (action == "halt" || action == "index") return with_prefix(action, console);
+    if (action != "prerun" && action != "postrun") return unknown(fmt::format("'{}' is unknown", action));
+    if (!operands_.empty()) return unknown(fmt::format("'{}' is one word too many", operands_[0]));
+    FOREBAY_TRY(const ScrJob job, ScrJob::load(prefix_));
+    return action == "prerun" ? prepare(job) : scavenge(job, console);
+  }
+
+ private:
+  static std::unexpected<Error> unknown(const std::string& what) {
+    return fail(ErrorKind::invalid_argument, what, {}, {}, "say run, prerun, postrun, halt or index");
+  }
+
+  Result<ExitCode> with_prefix(const std::string& action, const Console& console) {
+    if (operands_.size() > 1) return unknown(fmt::format("'{}' is one word too many", operands_[1]));
+    if (operands_.size() == 1) prefix_ = operands_[0];
+    FOREBAY_TRY(const ScrJob job, ScrJob::load(prefix_));
+    halt_.list = index_.list;
+    return action == "halt" ? scr_halt(job.places, halt_, console) : scr_index(job.places, index_, console);
+  }
+
+  // The nodes that the configuration leaves, in options_.nodes.
+  Result<void> find_nodes(const ScrJob& job) {
+    FOREBAY_CHECK(allocation_.complete(options_));
+    std::string excluded = job.config.text("SCR_EXCLUDE_NODES");
+    std::ranges::replace(excluded, ',', '\n');
+    std::ranges::replace(excluded, ' ', '\n');
+    if (excluded.find_first_not_of('\n') == excluded.npos) return {};
+    FOREBAY_TRY(const auto without, job::parse_nodes(excluded, "SCR_EXCLUDE_NODES"));
+    job::Nodes left;
+    for (const job::Nodes::Block& block : options_.nodes.blocks) {
+      const std::string& host = options_.nodes.hosts[block.host];
+      if (std::ranges::find(without.hosts, host) != without.hosts.end()) continue;
+      auto at = std::ranges::find(left.hosts, host);
+      if (at == left.hosts.end()) {
+        left.hosts.push_back(host);
+        left.styles.push_back(options_.nodes.style_of(block.host));
+        at = left.hosts.end() - 1;
+      }
+      left.blocks.push_back({static_cast<size_t>(at - left.hosts.begin()), block.slots});
+    }
+    if (left.hosts.empty())
+      return fail(ErrorKind::invalid_argument, "SCR_EXCLUDE_NODES leaves no node of this job", {}, {},
+                  "name fewer nodes there");
+    options_.nodes = std::move(left);
+    return {};
+  }
+
+  Words on(const std::string& host, Words words) const {
+    std::error_code error;
+    words.insert(words.begin(), std::filesystem::read_symlink("/proc/self/exe", error).string());
+    if (host == "localhost") return words;
+    return options_.launcher.command(host, std::filesystem::current_path(error).string(), words);
+  }
+
+  // The same command on all nodes at once; the names of those where it failed.
+  std::vector<std::string> on_all(const std::vector<std::string>& hosts,
+                                  const std::function<Words(const std::string&)>& words_of,
+                                  std::chrono::seconds patience) const {
+    std::vector<std::pair<pid_t, std::string>> running;
+    std::vector<std::string> failed;
+    for (const std::string& host : hosts) {
+      auto process = job::spawn({.words = on(host, words_of(host)), .environment = {}, .log = {}});
+      if (process)
+        running.emplace_back(process->pid, host);
+      else
+        failed.push_back(host);
+    }
+    for (const auto until = Clock::now() + patience; !running.empty();) {
+      const bool is_late = Clock::now() > until;
+      for (const auto& [pid, host] : running)
+        if (is_late) ::kill(pid, SIGKILL);
+      for (const job::Ended& ended : job::reap()) {
+        const auto found = std::ranges::find(running, ended.pid, &std::pair<pid_t, std::string>::first);
+        if (found == running.end()) continue;
+        if (!ended.ending.good()) failed.push_back(found->second);
+        running.erase(found);
+      }
+      ::usleep(20'000);
+    }
+    return failed;
+  }
+
+  Result<ExitCode> prepare(const ScrJob& job) {
+    FOREBAY_CHECK(run_words_of(job.config));
+    FOREBAY_CHECK(make_directories(job));
+    FOREBAY_TRY(const auto halt, scr::read_halt(job.places.halt));
+    if (const auto reason = why_not_start(halt, static_cast<int64_t>(std::time(nullptr)), true)) {
+      warn(fmt::format("a halt condition holds: {}; 'forebay scr halt --remove' takes it back", *reason));
+      return ExitCode::failed;
+    }
+    return ExitCode::ok;
+  }
+
+  Result<void> make_directories(const ScrJob& job) {
+    FOREBAY_CHECK(scr::make_own_directories(job.places));
+    FOREBAY_CHECK(find_nodes(job));
+    const std::string above = job.places.stage.substr(0, job.places.stage.rfind('/'));
+    if (options_.nodes.hosts.size() == 1 && options_.nodes.hosts[0] == "localhost")
+      return scr::make_stage_directory(job.places.stage);
+    constexpr auto kPatience = 60s;
+    const Words words = {"scr", "prerun", "--stage", job.places.stage};
+    const auto failed = on_all(options_.nodes.hosts, [&](const std::string&) { return words; }, kPatience);
+    for (const std::string& host : failed) warn(fmt::format("{} cannot be made on node {}", above, host));
+    if (failed.size() == options_.nodes.hosts.size())
+      return fail(ErrorKind::disconnected, "no node can be used", {}, {}, "see what --launcher says of them");
+    return {};
+  }
+
+  Json status(const scr::Places& places, std::chrono::seconds patience) const {
+    auto control = Control::reach(places.rendezvous, false, Clock::now() + patience);
+    if (!control) return {};
+    return control->status().value_or(Json());
+  }
+
+  static std::set<std::string> hosts_in(const Json& status) {
+    std::set<std::string> hosts;
+    if (status.is_object())
+      for (const Json& agent : status.value("agents", Json::array()))
+        hosts.insert(agent.value("host", Json("")).get<std::string>());
+    return hosts;
+  }
+
+  // Daemons where none are, then everything that the caches have and is not stored, and their end.
+  Result<ExitCode> scavenge(const ScrJob& job, const Console& console) {
+    constexpr auto kLook = 3s, kStart = 30s;
+    const scr::Places& places = job.places;
+    FOREBAY_CHECK(make_directories(job));
+    Json now = status(places, kLook);
+    const Words of_job = {"--rendezvous", places.rendezvous, "--detach", "--linger=60"};
+    if (!now.is_object()) {
+      FOREBAY_CHECK(job::Rendezvous::open(places.rendezvous));
+      FOREBAY_TRY(Words words, run_words_of(job.config));
+      std::erase_if(words, [](const std::string& word) {
+        return !word.starts_with("--redundancy") && !word.starts_with("--flush") && !word.starts_with("--failure");
+      });
+      words.insert(words.begin(), {"aggregator", "--store", places.store, "--series", places.series, "--log",
+                                   places.logs + "/aggregator-postrun"});
+      words.insert(words.end(), of_job.begin(), of_job.end());
+      FOREBAY_CHECK(job::output_of(on("localhost", words), kStart));
+    }
+    const auto known = hosts_in(now);
+    std::vector<std::string> hosts;
+    for (const std::string& host : options_.nodes.hosts)
+      if (!known.contains(host)) hosts.push_back(host);
+    const bool is_one = options_.nodes.hosts.size() == 1;
+    if (is_one && !known.empty()) hosts.clear();
+    const auto failed = on_all(
+        hosts,
+        [&](const std::string& host) {
+          Words words = {"agent", "--stage", places.stage, "--log", places.logs + "/agent-postrun-" + host};
+          words.insert(words.end(), of_job.begin(), of_job.end());
+          if (!is_one) words.insert(words.end(), {"--node", host});
+          return words;
+        },
+        kStart);
+    for (const std::string& host : failed)
+      warn(fmt::format("node {} is gone: what it had is rebuilt, where that is possible", host));
+    const size_t expected = known.size() + hosts.size() - failed.size();
+    for (const auto until = Clock::now() + kStart;
+         Clock::now() < until && hosts_in(status(places, kLook)).size() < expected;)
+      ::usleep(100'000);
+    return drain(places, console);
+  }
+
+  Result<ExitCode> drain(const scr::Places& places, const Console& console) {
+    FOREBAY_TRY(auto control, Control::reach(places.rendezvous, false, Clock::now() + 30s));
+    Json last;
+    FOREBAY_CHECK(control.stop({.drain = true, .settle = true}, Clock::now() + timeout_, last));
+    const auto lines = not_stored(last);
+    if (console.json)
+      print_json({{"status", last}});
+    else
+      fmt::print("{}\n", summary_text(last));
+    for (const std::string& line : lines) warn(line);
+    return lines.empty() ? ExitCode::ok : ExitCode::left;
+  }
+
+  Result<ExitCode> launch(const Console& console) {
+    FOREBAY_TRY(const ScrJob job, ScrJob::load(prefix_));
+    if (operands_.empty())
+      return fail(ErrorKind::invalid_argument, "no program to run is given", {}, {}, "put it after '--'");
+    FOREBAY_TRY(const ExitCode ready, prepare(job));
+    if (ready != ExitCode::ok) return ready;
+    end_lingering(job.places);
+    FOREBAY_TRY(const Words words, words_of_run(job));
+    if (const std::string end = of_environment("SLURM_JOB_END_TIME"); !end.empty())
+      ::setenv("SCR_END_TIME", end.c_str(), 0);
+    ::setenv("SCR_PREFIX", job.places.prefix.c_str(), 1);
+    const auto verb = make_run_unless([path = job.places.halt]() -> std::optional<std::string> {
+      const auto halt = scr::read_halt(path);
+      if (!halt) return halt.error().message();
+      return why_not_start(*halt, static_cast<int64_t>(std::time(nullptr)), false);
+    });
+    Syntax syntax;
+    verb->declare(syntax);
+    FOREBAY_CHECK(syntax.parse("run", words));
+    return verb->run(console);
+  }
+
+  // Daemons that a program of this job has started by itself; what they had lies in the stages.
+  void end_lingering(const scr::Places& places) const {
+    auto control = Control::reach(places.rendezvous, false, Clock::now());
+    if (!control) return;
+    warn("the daemons of the program that ran before in this job are ended: this run has its own");
+    Json last;
+    (void)control->stop({}, Clock::now() + 10s, last);
+  }
+
+  Result<Words> words_of_run(const ScrJob& job) {
+    FOREBAY_TRY(Words words, run_words_of(job.config));
+    words.insert(words.end(),
+                 {"--store", job.places.store, "--stage", job.places.stage, "--series", job.places.series});
+    allocation_.append_to(words);
+    const auto& nodes = options_.nodes;
+    FOREBAY_TRY(const int64_t least, job.config.number("SCR_MIN_NODES"));
+    const auto hosts = static_cast<int64_t>(nodes.hosts.size());
+    if (least > hosts)
+      return fail(ErrorKind::invalid_argument,
+                  fmt::format("SCR_MIN_NODES is {}, and there are {} nodes", least, hosts));
+    if (hosts > 1) {
+      const std::string path = job.places.own + "/nodes." + job.places.job;
+      FOREBAY_CHECK(write_new(path, job::nodes_text(nodes)));
+      words.insert(words.end(), {"--nodes-file", path});
+    }
+    if (least > 0 && least < hosts) words.push_back(fmt::format("--spares={}", hosts - least));
+    words.push_back("--");
+    words.insert(words.end(), operands_.begin(), operands_.end());
+    return words;
+  }
+
+  std::vector<std::string> operands_;
+  std::string prefix_, stage_;
+  Allocation allocation_;
+  RunOptions options_;
+  std::chrono::milliseconds timeout_{3'600'000};
+  HaltWords halt_;
+  IndexWords index_;
+};
+
+}  // namespace
+
+Result<ScrJob> ScrJob::load(const std::string& prefix) {
+  if (!prefix.empty()) ::setenv("SCR_PREFIX", prefix.c_str(), 1);
+  ScrJob job;
+  FOREBAY_CHECK(job.config.read_files(system_file()));
+  for (const std::string& warning : job.config.warnings()) warn(warning);
+  FOREBAY_TRY(job.places, scr::places_of(job.config, scr::process_environment()));
+  return job;
+}
+
+std::unique_ptr<Verb> make_scr() { return std::make_unique<Scr>(); }
+
+}  // namespace forebay::cli

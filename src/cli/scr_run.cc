@@ -1,0 +1,48 @@
+// Words of `forebay run` for a job that is configured as SCR's are.
+#include <fmt/format.h>
+
+#include "cli/scr.h"
+
+namespace forebay::cli {
+namespace {
+
+Result<int64_t> number_of(const scr::Config& config, std::string_view key, int64_t least, int64_t most) {
+  FOREBAY_TRY(const int64_t number, config.number(key));
+  if (number < least || number > most)
+    return fail(ErrorKind::invalid_argument, fmt::format("{} is {}, which makes no sense", key, number), {}, {},
+                fmt::format("it is between {} and {}", least, most));
+  return number;
+}
+
+Result<std::string> scheme_of(const scr::Config& config) {
+  const std::string type = config.text("SCR_COPY_TYPE");
+  FOREBAY_TRY(const int64_t size, number_of(config, "SCR_SET_SIZE", 2, 255));
+  if (type == "SINGLE") return "none";
+  if (type == "PARTNER") return "partner";
+  if (type == "XOR" || type == "FILE" || type.empty()) return fmt::format("xor:{}", size);
+  if (type != "RS")
+    return fail(ErrorKind::invalid_argument, fmt::format("SCR_COPY_TYPE is '{}'", type), {}, {},
+                "it is SINGLE, PARTNER, XOR, RS or FILE");
+  FOREBAY_TRY(const int64_t losses, number_of(config, "SCR_SET_FAILURES", 1, 254));
+  return fmt::format("rs:{}:{}", losses, size);
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> run_words_of(const scr::Config& config) {
+  constexpr int64_t kMost = 1'000'000;
+  FOREBAY_TRY(const std::string scheme, scheme_of(config));
+  FOREBAY_TRY(const int64_t flush, number_of(config, "SCR_FLUSH", 0, kMost));
+  FOREBAY_TRY(const int64_t keep, number_of(config, "SCR_CACHE_SIZE", 0, kMost));
+  FOREBAY_TRY(const int64_t runs, number_of(config, "SCR_RUNS", -1, kMost));
+  FOREBAY_TRY(const int64_t watchdog, number_of(config, "SCR_WATCHDOG_TIMEOUT", 0, 86'400));
+  std::vector<std::string> words = {"--redundancy=" + scheme, fmt::format("--flush-every={}", flush),
+                                    fmt::format("--keep={}", keep),
+                                    fmt::format("--relaunch={}", runs < 0 ? kMost : std::max<int64_t>(runs - 1, 0))};
+  if (watchdog > 0) words.push_back(fmt::format("--set-interval={}", watchdog));
+  const std::string group = config.text("SCR_GROUP");
+  if (!group.empty() && group != "NODE") words.push_back("--failure-group=" + group);
+  return words;
+}
+
+}  // namespace forebay::cli
