@@ -30,6 +30,7 @@ include(cmake/scr.cmake)
 
 if(TARGET forebay)
   install(TARGETS forebay RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/links)
   foreach(link scr_run scr_srun scr_prerun scr_postrun scr_halt scr_index)  # what job scripts call (docs/scr.md)
     file(CREATE_LINK forebay ${PROJECT_BINARY_DIR}/links/${link} SYMBOLIC)
     install(FILES ${PROJECT_BINARY_DIR}/links/${link} DESTINATION ${CMAKE_INSTALL_BINDIR})
