@@ -1,7 +1,8 @@
 // What a coordinator costs: sets of 1,000 to 100,000 ranks, 16 on a node, with so many files of each, through the state
 // machines, their messages encoded and decoded as they are between processes; then a restart of all ranks. Agents,
-// workers and the store answer at once. Times are of the processor, on one core. Usage: forebay-control-bench [RANKS
-// [FILES [SETS]]]
+// workers and the store answer at once. Times are of the processor, on one core. With SCHEME (as --redundancy has it)
+// sets are protected between nodes, and stay in the caches; there is no restart then. Usage: forebay-control-bench
+// [RANKS [FILES [SETS [SCHEME [RANKS-PER-NODE]]]]]
 #include <chrono>
 #include <cstdlib>
 #include <deque>
@@ -22,7 +23,8 @@ using namespace forebay;
 using namespace forebay::job;
 using Clock = std::chrono::steady_clock;
 
-constexpr uint32_t kRanksPerNode = 16;
+uint32_t ranks_per_node = 16;
+redundancy::Protection protection;
 constexpr uint32_t kWorkers = 32;
 
 // Other jobs on the machine do not count.
@@ -38,7 +40,7 @@ size_t heap_bytes() { return ::mallinfo2().uordblks; }
 class Job {
  public:
   Job(uint32_t ranks, uint32_t files_per_rank) : ranks_(ranks), files_per_rank_(files_per_rank) {
-    const uint32_t nodes = (ranks + kRanksPerNode - 1) / kRanksPerNode;
+    const uint32_t nodes = (ranks + ranks_per_node - 1) / ranks_per_node;
     for (uint32_t node = 0; node < nodes; ++node) {
       wire::AgentHelloT hello;
       hello.host = hello.node = fmt::format("node{:05}", node);
@@ -65,7 +67,7 @@ class Job {
     for (uint32_t node = 0; node < nodes_; ++node) {
       wire::RestartRequestT request;
       request.total = ranks_;
-      for (uint32_t rank = node * kRanksPerNode; rank < std::min((node + 1) * kRanksPerNode, ranks_); ++rank)
+      for (uint32_t rank = node * ranks_per_node; rank < std::min((node + 1) * ranks_per_node, ranks_); ++rank)
         request.ranks.push_back(rank);
       send(node + 1, std::move(request));
     }
@@ -120,7 +122,7 @@ class Job {
     offer.step = static_cast<int64_t>(number);
     offer.exposure = number;
     offer.ranks = ranks_;
-    for (uint32_t rank = node * kRanksPerNode; rank < std::min((node + 1) * kRanksPerNode, ranks_); ++rank)
+    for (uint32_t rank = node * ranks_per_node; rank < std::min((node + 1) * ranks_per_node, ranks_); ++rank)
       for (uint32_t i = 0; i < files_per_rank_; ++i) {
         auto& file = *offer.files.emplace_back(std::make_unique<wire::FileT>());
         file.name = fmt::format("rank{:06}/state{:02}.h5", rank, i);
@@ -199,8 +201,18 @@ class Job {
       auto message = wire::decode({wire::kMessage, std::span(frame).subspan(fabric::kFrameHeaderBytes)});
       if (!message) std::abort();
       if (message->body.type == wire::Body::Task) tasks_.emplace_back(to, std::move(*message->body.AsTask()));
-      if (message->body.type == wire::Body::SetNews && message->body.AsSetNews()->state == wire::SetState::durable)
+      if (message->body.type == wire::Body::SetNews && message->body.AsSetNews()->state != wire::SetState::failed)
         ++durable_;
+      if (const auto* protect = message->body.AsProtect()) {
+        wire::ProtectedT done;
+        done.id = protect->id;
+        answers_.emplace_back(to, std::move(done));
+      }
+      if (const auto* seal = message->body.AsSeal()) {
+        wire::SealedT done;
+        done.id = seal->id;
+        answers_.emplace_back(to, std::move(done));
+      }
       if (const auto* settle = message->body.AsSettle()) {
         wire::SettledT settled;
         settled.number = settle->number;
@@ -241,6 +253,8 @@ class Job {
   static CoordinatorOptions options() {
     CoordinatorOptions with;
     with.group_size = 64;
+    with.protection = protection;
+    with.flush_every = protection.scheme == redundancy::Scheme::none ? 1 : 0;
     with.peer_timeout = std::chrono::hours(24);  // nobody pings
     return with;
   }
@@ -251,7 +265,9 @@ class Job {
   SessionId last_session_ = 0;
   std::deque<StoreCommand> commands_;
   std::deque<std::pair<SessionId, wire::TaskT>> tasks_;
-  std::deque<std::pair<SessionId, std::variant<wire::SettledT, wire::RestartPublishedT>>> answers_;  // of agents
+  std::deque<
+      std::pair<SessionId, std::variant<wire::SettledT, wire::RestartPublishedT, wire::ProtectedT, wire::SealedT>>>
+      answers_;  // of agents
   std::vector<std::pair<SessionId, Bytes>> frames_;
   std::chrono::nanoseconds spent_{}, longest_{};
   uint64_t messages_ = 0, bytes_ = 0, durable_ = 0, restarted_ = 0;
@@ -268,8 +284,12 @@ void measure(uint32_t ranks, uint32_t files_per_rank, uint32_t sets) {
              job.seconds() * 1e6 * per_rank, job.longest() * 1e3, static_cast<double>(job.messages()) * per_rank,
              static_cast<double>(job.bytes()) * per_rank, static_cast<double>(idle - before) / 1e6,
              static_cast<double>(job.peak() - before) / 1e6, static_cast<double>(heap_bytes() - idle) / 1e6);
-  const uint64_t nodes = (ranks + kRanksPerNode - 1) / kRanksPerNode;
+  const uint64_t nodes = (ranks + ranks_per_node - 1) / ranks_per_node;
   if (job.durable() != sets * nodes) std::abort();
+  if (protection.scheme != redundancy::Scheme::none) {
+    fmt::print("\n");
+    return;
+  }
   job.reset();
   job.restart();
   if (job.restarted() != nodes) std::abort();
@@ -283,6 +303,11 @@ int main(int argc, char** argv) {
     return argc > i ? static_cast<uint32_t>(std::strtoul(argv[i], nullptr, 10)) : otherwise;
   };
   const uint32_t files = argument(2, 1), sets = argument(3, 5);
+  ranks_per_node = std::max(1u, argument(5, ranks_per_node));
+  if (const auto scheme = redundancy::parse_protection(argc > 4 ? argv[4] : "none"))
+    protection = *scheme;
+  else
+    return fmt::print(stderr, "{}\n", scheme.error().message()), 2;
   fmt::print("{:>7} {:>6} {:>10} {:>10} {:>10} {:>9} {:>9} {:>9} {:>8} {:>10} {:>10}\n", "ranks", "files", "us/rank",
              "longest", "messages", "bytes", "idle", "peak", "after", "restart,", "longest");
   fmt::print("{:>7} {:>6} {:>10} {:>10} {:>10} {:>9} {:>9} {:>9} {:>8} {:>10} {:>10}\n", "", "a rank", "and set",

@@ -249,5 +249,47 @@ TEST_F(CachesTest, AnotherCoordinatorLearnsOfTheCaches) {
   EXPECT_EQ(again.published["n4"], "b") << again.s.log;
 }
 
+// Nodes are lost and held at any moment. Whatever happens, all ranks begin from one set, and it is not older than the
+// newest that was cached, as long as no more is lost than a group survives.
+TEST(Caches, AnyOrderOfLossesEndsInOneSetForAll) {
+  for (uint32_t seed = 0; seed < 150; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    CacheWorld w{caching(seed % 3), 6};
+    w.write("s1", 1);
+    ASSERT_TRUE(w.told(SetState::cached, "s1") == 4u || w.s.stored.contains("s1"));
+    int64_t newest = 1;
+    for (auto& agent : w.agents) agent.is_held = true;
+    w.write("s2", 2);
+    const auto some = [&](uint32_t steps) {
+      for (uint32_t i = 0; i < steps; ++i) {
+        FakeCacheAgent& agent = w.agents[random() % w.agents.size()];
+        agent.is_held = false;
+        w.act(agent);
+        agent.is_held = true;
+        if (random() % 4 == 0) w.s.serve_store();
+      }
+    };
+    some(static_cast<uint32_t>(random()) % 60);
+    if (w.told(SetState::cached, "s2") > 0 || w.s.stored.contains("s2")) newest = 2;
+    w.lose(static_cast<uint32_t>(random() % 4));
+    some(static_cast<uint32_t>(random()) % 20);
+    std::map<uint32_t, std::vector<uint32_t>> asking;
+    for (uint32_t rank = 0; rank < 4; ++rank) asking[w.agents[rank].session != 0 ? rank : 4].push_back(rank);
+    for (auto& [node, ranks] : asking) w.ask(node, ranks);
+    some(static_cast<uint32_t>(random()) % 80);
+    for (auto& agent : w.agents) agent.is_held = false;
+    w.pass(30s);
+    for (auto& [node, ranks] : asking)
+      if (!w.s.inbox[w.agents[node].session].refused.empty()) w.ask(node, ranks);
+    w.pass(30s);
+    std::set<std::string> begun;
+    for (const auto& [node, ranks] : asking) begun.insert(w.published[w.agents[node].node]);
+    ASSERT_THAT(begun, SizeIs(1)) << w.s.log;
+    ASSERT_FALSE(begun.begin()->empty()) << w.s.log;
+    EXPECT_GE(begun.begin()->back(), static_cast<char>('0' + newest)) << w.s.log;
+  }
+}
+
 }  // namespace
 }  // namespace forebay::job

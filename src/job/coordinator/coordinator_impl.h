@@ -217,6 +217,8 @@ struct Coordinator::Impl {
   static constexpr size_t kAll = SIZE_MAX;
   void keep(uint64_t id);  // it is complete
   bool is_to_drain(uint64_t id) const;
+  bool is_sealed_and_gone(uint64_t set) const;
+  void leave_drains_of_lost();
   bool close_keeping(uint64_t id, SetDrain::Ended& ended);  // whether it was sealed
   void decide(uint64_t id, Keeping& keeping);
   void protect(uint64_t id);

@@ -77,6 +77,24 @@ bool Coordinator::Impl::is_sealing(uint64_t set) const {
          found->second.encoding->phase() == SetProtection::Phase::sealing;
 }
 
+// It waited for its drain, which cannot be had from what is there.
+bool Coordinator::Impl::is_sealed_and_gone(uint64_t set) const {
+  const auto found = keeping.find(set);
+  const auto drain = sets.find(set);
+  return found != keeping.end() && found->second.is_sealed && drain != sets.end() &&
+         drain->second.phase() == SetDrain::Phase::incomplete;
+}
+
+// A restart repairs what is sealed, and need not wait for agents that are lost.
+void Coordinator::Impl::leave_drains_of_lost() {
+  std::vector<uint64_t> ids;
+  for (const auto& [id, one] : keeping)
+    if (const auto set = sets.find(id); one.is_sealed && set != sets.end() && set->second.needs_lost())
+      ids.push_back(id);
+  for (const uint64_t id : ids)
+    if (sets.contains(id)) give_up(id, "a node that has a part of it is lost, and a restart repairs it");
+}
+
 bool Coordinator::Impl::is_to_drain(uint64_t id) const {
   const auto found = keeping.find(id);
   return found != keeping.end() && found->second.is_ready && found->second.is_due;

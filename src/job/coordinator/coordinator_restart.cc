@@ -65,6 +65,7 @@ void Coordinator::Impl::apply(Settling::Actions actions) {
   for (const SessionId id : actions.tell)
     if (roster.find(id) != nullptr) send(id, wire::StatusT{.json = status()});
   if (settling.is_for_good() && actions.all_said) give_up_incomplete();
+  leave_drains_of_lost();
   advance_restart();
 }
 

@@ -110,6 +110,7 @@ void Coordinator::Impl::agent_left(SessionId agent, const Session& session) {
   for (const uint64_t id : session.sets) {
     if (const auto set = sets.find(id); set != sets.end()) apply(id, set->second.agent_left(session.key, now));
     if (SetProtection* const encoding = encoding_of(id)) apply(id, encoding->left(agent, now));
+    if (is_sealed_and_gone(id)) apply(id, sets.at(id).keep(fmt::format("{} is lost", session.agent->host)));
   }
 }
 

@@ -114,6 +114,7 @@ class SetDrain {
   std::string what_is_missing(const AgentHosts& agents) const;
   // Whether its drain needs files that lie on that node alone, whose agent is gone.
   bool needs_lost(const std::string& host) const;
+  bool needs_lost() const;         // likewise, of any node
   double seconds(Time now) const;  // since the drain began; 0: it has not
 
   // For the status and the history.

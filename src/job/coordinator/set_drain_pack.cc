@@ -109,6 +109,10 @@ bool SetDrain::needs_lost(const std::string& host) const {
   });
 }
 
+bool SetDrain::needs_lost() const {
+  return std::ranges::any_of(away_, [&](const auto& one) { return needs(parts_.at(one.first)); });
+}
+
 void SetDrain::update_ready(const Part& part, Actions& actions) {
   if (phase_ != Phase::packing) return;
   for (uint32_t i = 0; i < states_.size(); ++i) {
