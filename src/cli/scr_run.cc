@@ -32,12 +32,12 @@ Result<std::string> scheme_of(const scr::Config& config) {
 Result<std::vector<std::string>> run_words_of(const scr::Config& config) {
   constexpr int64_t kMost = 1'000'000;
   FOREBAY_TRY(const std::string scheme, scheme_of(config));
-  FOREBAY_TRY(const int64_t flush, number_of(config, "SCR_FLUSH", 0, kMost));
+  // The library says of each set whether it is due; what the run adds is the flush of the newest one at the end.
+  FOREBAY_CHECK(number_of(config, "SCR_FLUSH", 0, kMost));
   FOREBAY_TRY(const int64_t keep, number_of(config, "SCR_CACHE_SIZE", 0, kMost));
   FOREBAY_TRY(const int64_t runs, number_of(config, "SCR_RUNS", -1, kMost));
   FOREBAY_TRY(const int64_t watchdog, number_of(config, "SCR_WATCHDOG_TIMEOUT", 0, 86'400));
-  std::vector<std::string> words = {"--redundancy=" + scheme, fmt::format("--flush-every={}", flush),
-                                    fmt::format("--keep={}", keep),
+  std::vector<std::string> words = {"--redundancy=" + scheme, "--flush-every=0", fmt::format("--keep={}", keep),
                                     fmt::format("--relaunch={}", runs < 0 ? kMost : std::max<int64_t>(runs - 1, 0))};
   if (watchdog > 0) words.push_back(fmt::format("--set-interval={}", watchdog));
   const std::string group = config.text("SCR_GROUP");
