@@ -121,9 +121,10 @@ bool is_coordinated(const std::string& rendezvous) {
 
 Result<void> start_aggregator(const Config& config, const Places& places) {
   const std::string log = fmt::format("{}/aggregator.{}.log", places.logs, host_name());
-  return run_command({command_path(config), "aggregator", "--store", places.store, "--rendezvous", places.rendezvous,
-                      "--series", places.series, "--linger", kLingerSeconds, "--detach", "--log", log},
-                     log);
+  return run_command(
+      {command_path(config), "aggregator", "--store", places.store, "--rendezvous", places.rendezvous, "--series",
+       places.series, "--flush-every", "0", "--linger", kLingerSeconds, "--detach", "--log", log},
+      log);
 }
 
 }  // namespace

@@ -62,7 +62,10 @@ Result<void> Session::begin_in_cache(const std::string& write) {
   policy.group_size = descriptor.group_size;
   policy.losses = descriptor.losses;
   policy.failure_group = descriptor.failure_group;
-  policy.flush = output_->reaches_store ? job::wire::FlushWish::always : job::wire::FlushWish::never;
+  // What is not due is stored at the end, if it is the newest then, unless nothing is to be.
+  policy.flush = output_->reaches_store             ? job::wire::FlushWish::always
+                 : flush_ <= 0 || flushes_to_files_ ? job::wire::FlushWish::never
+                                                    : job::wire::FlushWish::job;
   if (!descriptor.level.empty()) {
     const std::string own = fmt::format("{}/forebay-{}", descriptor.level, ::geteuid());
     policy.level = own + places_.stage.substr(places_.stage.rfind('/'));

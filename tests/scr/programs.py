@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Runs a program that uses SCR's interface (program.c) with files straight in the prefix and through the caches.
+
+Usage: programs.py PROGRAM FOREBAY MPIEXEC [OPTION...]
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+PROGRAM, FOREBAY, LAUNCHER = "", "", []
+SECONDS = 60
+
+
+def flip(path):
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    times = path.stat()
+    path.write_bytes(data)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+class Case(unittest.TestCase):
+    keys = {}
+
+    def setUp(self):
+        base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+        self.top = Path(tempfile.mkdtemp(prefix="forebay-scr-", dir=base))
+        self.prefix = self.top / "prefix"
+        (self.top / "cache").mkdir()
+        self.prefix.mkdir()
+
+    def tearDown(self):
+        for rendezvous in self.prefix.glob(".scr/jobs/*"):
+            subprocess.run([FOREBAY, "stop", "--rendezvous", rendezvous], capture_output=True, timeout=SECONDS, check=False)
+        shutil.rmtree(self.top)
+
+    def run_program(self, *arguments, **keys):
+        """What the program printed, a line each, and its exit code as the last."""
+        environment = os.environ | {"SCR_PREFIX": str(self.prefix), "SCR_CACHE_BASE": str(self.top / "cache"),
+                                    "FOREBAY_COMMAND": FOREBAY, **self.keys, **keys}  # fmt: skip
+        done = subprocess.run([*LAUNCHER, "-n", "2", PROGRAM, *arguments], env=environment, cwd=self.prefix, text=True,
+                              capture_output=True, timeout=SECONDS, check=False)  # fmt: skip
+        self.messages = done.stderr
+        words = ("restarted", "completed", "not completed", "passed over", "dies in", "exits", "no need", "failed", "rank ")
+        return [line for line in done.stdout.splitlines() if line.startswith(words)] + [done.returncode]
+
+    def check(self, arguments, *expected, code=0, **keys):
+        printed = self.run_program(*arguments.split(), **keys)
+        self.assertEqual(printed[:-1], list(expected), self.messages)
+        if code is not None:
+            self.assertEqual(printed[-1], code, self.messages)
+
+    def stored(self):
+        listed = subprocess.run([FOREBAY, "ls", self.prefix / ".scr/store", "--json"], capture_output=True, check=True, timeout=SECONDS)
+        return {entry["name"] for entry in json.loads(listed.stdout)["sets"]}
+
+
+class Straight(Case):
+    """SCR_CACHE_BYPASS=1: files under their own names in the prefix."""
+
+    def test_restarts_from_the_newest_whole_set(self):
+        self.check("--sets 3", "restarted nothing", "completed ckpt.1", "completed ckpt.2", "completed ckpt.3")
+        self.assertTrue((self.prefix / "ckpt.3/part_0/rank_1.ckpt").exists())
+        flip(self.prefix / "ckpt.3/part_0/rank_1.ckpt")
+        self.check("--sets 1", "restarted ckpt.2", "completed ckpt.3")
+        self.assertIn("ckpt.3 is passed over", self.messages)
+        self.check("--sets 3 --die-in 5", "restarted ckpt.3", "completed ckpt.4", "dies in ckpt.5", code=None)
+        self.check("--sets 0 --restart-fails ckpt.4", "passed over ckpt.4", "restarted ckpt.3")
+        self.check("--sets 0", "restarted ckpt.3")
+
+    def test_current_invalid_and_delete(self):
+        self.check("--sets 3 --invalid 2", "restarted nothing", "completed ckpt.1", "not completed ckpt.2", "completed ckpt.3")
+        self.check("--sets 1 --current ckpt.1", "restarted ckpt.1", "completed ckpt.2")
+        self.check("--sets 0", "restarted ckpt.2")
+        self.check("--sets 0 --delete ckpt.2", "restarted ckpt.3")
+        self.assertFalse((self.prefix / "ckpt.2").exists())
+
+    def test_old_calls_and_names_that_are_made(self):
+        self.check("--sets 2 --old --names flat", "restarted nothing", "completed scr.dataset.1", "completed scr.dataset.2")
+        self.check("--sets 1 --null --names flat", "restarted scr.dataset.2", "completed scr.dataset.3")
+
+    def test_interval_and_halt(self):
+        self.check("--sets 4", "restarted nothing", "no need of ckpt.1", "completed ckpt.2", "no need of ckpt.3", "completed ckpt.4",
+                   SCR_CHECKPOINT_INTERVAL="2")  # fmt: skip
+        (self.prefix / ".scr/halt.json").write_text('{"checkpoints": 1}')
+        self.check("--sets 4", "restarted ckpt.4", "completed ckpt.5", "exits after ckpt.5")
+
+    def test_switched_off(self):
+        self.check("--sets 1", "restarted nothing", "completed ckpt.1", SCR_ENABLE="0", code=None)
+        self.assertFalse((self.prefix / ".scr").exists())
+
+
+class Cached(Case):
+    """SCR_CACHE_BYPASS=0."""
+
+    keys = {"SCR_CACHE_BYPASS": "0", "SCR_FLUSH": "3", "SCR_COPY_TYPE": "SINGLE", "SCR_CACHE_SIZE": "2"}
+
+    def test_restarts_after_a_crash_and_flushes(self):
+        self.check("--sets 6 --die-in 5", "restarted nothing", "completed ckpt.1", "completed ckpt.2", "completed ckpt.3",
+                   "completed ckpt.4", "dies in ckpt.5", code=None)  # fmt: skip
+        self.check("--sets 1", "restarted ckpt.4", "completed ckpt.5")
+        self.assertLessEqual({"ckpt.3", "ckpt.5"}, self.stored())
+        self.check("--sets 0 --restart-fails ckpt.5", "passed over ckpt.5", "restarted ckpt.4")
+
+    def test_outputs_reach_the_prefix(self):
+        for asynchronous in ("0", "1"):
+            self.check("--sets 1 --flags both", *(["restarted nothing", "completed ckpt.1"] if asynchronous == "0" else
+                                                  ["restarted ckpt.1", "completed ckpt.2"]), SCR_FLUSH_ASYNC=asynchronous)  # fmt: skip
+        for number in (1, 2):
+            self.assertTrue((self.prefix / f"ckpt.{number}/part_0/rank_1.ckpt").exists())
+        shutil.rmtree(self.top / "cache")
+        (self.top / "cache").mkdir()
+        self.check("--sets 0", "restarted ckpt.2")
+
+    def test_pure_outputs_are_no_restart(self):
+        self.check("--sets 1 --flags output", "restarted nothing", "completed output.1")
+        self.assertTrue((self.prefix / "output.1/part_1/rank_0.ckpt").exists())
+        self.check("--sets 0", "restarted nothing")
+
+
+if __name__ == "__main__":
+    PROGRAM, FOREBAY, *LAUNCHER = sys.argv[1:]
+    unittest.main(argv=[sys.argv[0]], verbosity=2)
