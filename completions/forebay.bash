@@ -118,7 +118,7 @@ _forebay() {
     doctor) options+=' --store --stage --rendezvous' ;;
     config) options+=' --output --old-reads' ;;
     scr)
-      options+=' --prefix --nodes-file --launcher --deadline --drain-before --stage --timeout --checkpoints --before --after'
+      options+=' --prefix --nodes-file --launcher --deadline --drain-before --grace --stage --timeout --checkpoints --before --after'
       options+=' --seconds --immediate --unset --remove --list --current --drop --add --build'
       ;;
     run)

@@ -77,6 +77,8 @@ class Scr final : public Verb {
     syntax.operands(operands_);
     syntax.option("-p,--prefix", "DIR", "The prefix. Default: SCR_PREFIX, else here.", set_text(prefix_));
     allocation_.declare(syntax);
+    syntax.option("--grace", "SECONDS", "run: so long LAUNCHER has to end after a signal. Default: 30.",
+                  set_seconds(options_.grace));
     syntax.option("--stage", "DIR", "prerun: only make this stage, on this node.", set_text(stage_));
     syntax.option("--timeout", "SECONDS", "postrun: wait for so long at most. Default: 3600.", set_seconds(timeout_));
     syntax.option("-c,--checkpoints", "COUNT", "halt: after so many more checkpoints.",
@@ -319,6 +321,7 @@ class Scr final : public Verb {
     words.insert(words.end(),
                  {"--store", job.places.store, "--stage", job.places.stage, "--series", job.places.series});
     allocation_.append_to(words);
+    words.push_back(fmt::format("--grace={}", static_cast<double>(options_.grace.count()) / 1000));
     const auto& nodes = options_.nodes;
     FOREBAY_TRY(const int64_t least, job.config.number("SCR_MIN_NODES"));
     const auto hosts = static_cast<int64_t>(nodes.hosts.size());

@@ -14,7 +14,7 @@ GOLDEN = Path(__file__).resolve().parent / "golden"
 VERBS = (
     "pack", "restore", "ls", "info", "verify", "extract", "advise", "repair", "prune", "diff", "lockd", "locks", "plan",
     "run", "watch", "status", "settle", "stop", "agent", "aggregator", "fetch",
-    "doctor", "config",
+    "doctor", "config", "scr",
 )  # fmt: skip
 
 CASES = {

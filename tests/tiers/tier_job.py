@@ -11,7 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bad_days"))
 
 import client  # noqa: E402
-from job import Failure, Job, wait_until  # noqa: E402, F401
+from job import Failure, Job, in_background, wait_until  # noqa: E402, F401
 
 CACHED = 10  # FOREBAY_CACHED
 SIZE = 300_000  # bytes of a rank's file: two pieces, the second one short

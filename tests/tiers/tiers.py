@@ -11,7 +11,7 @@ import time
 import traceback
 from pathlib import Path
 
-from tier_job import CACHED, SIZE, Failure, TierJob, client, pause, wait_until
+from tier_job import CACHED, SIZE, Failure, TierJob, client, in_background, pause, wait_until
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bad_days"))
 from scenarios import SCENARIOS, SKIP, Skip, scenario  # noqa: E402
@@ -239,6 +239,55 @@ def every_second_set_is_stored(new_job):
         wait_until("half of the sets are stored", lambda: len(job.stored_sets()) == 2)
         for name in job.stored_sets():
             job.check_restores(name, size=SIZE)
+
+
+def restart_or_fail(job):
+    try:
+        job.restart(60)
+    except client.CallFailed:
+        pass  # a clear answer, too
+
+
+@scenario
+def survivor_killed_in_a_restart(new_job):
+    """Another node is lost over the repair: with two losses it is still there."""
+    with new_job("rs:2", ranks=4).start() as job:
+        job.write_cached("dump_1", 1, LARGE)
+        job.lose(0)
+        job.replace(0)
+        for rank in range(job.ranks):
+            job.rank(rank)
+        thread = in_background(lambda: restart_or_fail(job))
+        time.sleep(0.15)
+        job.agents[1].kill()
+        thread.join(90)
+        assert not thread.is_alive(), "the restart hangs"
+        job.forget_ranks()
+        shutil.rmtree(job.stages[1])
+        job.replace(1)
+        job.expect_restart("dump_1", LARGE)
+
+
+@scenario
+def the_end_stores_the_newest(new_job):
+    with new_job("xor").start() as job:
+        job.write_cached("dump_1", 1)
+        job.write_cached("dump_2", 2)
+        assert job.stored_sets() == []
+        said = job.end_with_settle()
+        assert said.returncode == 0, said.stderr
+        assert job.stored_sets() == ["dump_2"], job.stored_sets()
+        job.check_restores("dump_2", size=SIZE)
+
+
+@scenario
+def the_end_rebuilds_and_stores_what_a_lost_node_had(new_job):
+    with new_job("xor").start() as job:
+        job.write_cached("dump_1", 1)
+        job.lose(2)
+        job.end_with_settle()
+        assert job.stored_sets() == ["dump_1"], job.stored_sets()
+        job.check_restores("dump_1", size=SIZE)
 
 
 def main():
