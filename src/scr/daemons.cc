@@ -4,6 +4,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <thread>
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -26,6 +27,8 @@ namespace {
 
 constexpr const char* kLingerSeconds = "120";
 constexpr std::chrono::milliseconds kCoordinatorPatience{1000};
+constexpr int kLooksAtTheEnd = 200;
+constexpr std::chrono::milliseconds kPauseAtTheEnd{25};
 constexpr uint64_t kMostLogBytes = 64u << 20;
 
 // The directory above which the installation is, by where this library was loaded from.
@@ -167,8 +170,12 @@ Result<void> add_aggregator(const Config& config, const Places& places) {
 }
 
 Result<void> flush_and_stop(const Config& config, const Places& places) {
-  return run_command({command_path(config), "stop", "--drain", "--settle", "--rendezvous", places.rendezvous},
-                     places.logs + "/stop.log");
+  FOREBAY_CHECK(run_command({command_path(config), "stop", "--drain", "--settle", "--rendezvous", places.rendezvous},
+                            places.logs + "/stop.log"));
+  // Who comes next must not take the one that is ending for one that stays.
+  for (int look = 0; look < kLooksAtTheEnd && is_coordinated(places.rendezvous); ++look)
+    std::this_thread::sleep_for(kPauseAtTheEnd);
+  return {};
 }
 
 }  // namespace forebay::scr
