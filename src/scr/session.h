@@ -74,6 +74,7 @@ class Session {
     IndexEntry entry;
     std::string set;
     std::vector<PrefixFile> files;  // where it is in the prefix
+    std::string stored_as = {};     // where it came from the store
   };
   // Files on their way from the cache to the prefix.
   struct Copying {
@@ -112,7 +113,7 @@ class Session {
   Result<std::optional<Restart>> newest_of(const std::optional<IndexEntry>& cached, const std::string& newest);
   Result<void> check_in_prefix(const Restart& restart);
   Result<void> flush_restarted(const Restart& restart);
-  Result<void> set_aside(const std::string& name, const std::string& reason);
+  Result<void> set_aside(const Restart& restart, const std::string& reason);
 
   std::unique_ptr<Ranks> ranks_;
   Places places_;
@@ -139,6 +140,7 @@ class Session {
   bool has_restarted_ = false;
   std::string current_;
   std::set<std::string> passed_over_;  // names
+  std::string stored_as_;              // of what look_in_caches() has found
   std::optional<Copying> copying_;
 };
 

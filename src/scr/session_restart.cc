@@ -59,7 +59,7 @@ Result<std::optional<Session::Restart>> Session::find_restart() {
     if (checked) return found;
     if (checked.error().kind != ErrorKind::cancelled)
       fmt::print(stderr, "SCR: set {} is passed over: {}\n", found->entry.name, checked.error().message());
-    FOREBAY_CHECK(set_aside(found->entry.name, "it was damaged in the prefix"));
+    FOREBAY_CHECK(set_aside(*found, "it was damaged in the prefix"));
   }
 }
 
@@ -85,11 +85,15 @@ Result<std::optional<IndexEntry>> Session::look_in_caches(const std::string& new
   if (!answer->message.empty() && is_first() && (answer->found || knows_sets))
     fmt::print(stderr, "SCR: {}\n", answer->message);
   if (!answer->found) return found;
+  stored_as_ = answer->found->stored_as;
   found.emplace();
   found->name = name_of_set(answer->found->set);
   found->step = answer->found->step.value_or(0);
   found->id = found->step;
   found->ranks = answer->found->ranks;
+  // Whoever has refused it would get it for ever.
+  if (passed_over_.contains(found->name))
+    return fail(ErrorKind::internal, fmt::format("set {} was set aside, and is offered again", found->name));
   return found;
 }
 
@@ -124,7 +128,10 @@ Result<std::optional<Session::Restart>> Session::newest_of(const std::optional<I
   if (one.entries.empty()) return std::nullopt;
   Restart restart{.entry = one.entries.front(), .set = {}, .files = {}};
   FOREBAY_TRY(restart.set, set_of_name(restart.entry.name));
-  if (restart.entry.place == SetPlace::cache) return restart;
+  if (restart.entry.place == SetPlace::cache) {
+    restart.stored_as = stored_as_;
+    return restart;
+  }
   FOREBAY_TRY(files, ranks_->of_first(files));
   // A list that cannot be read is told by check_in_prefix().
   if (auto list = parse_files(files, files_path(places_.sets, restart.set))) restart.files = std::move(*list);
@@ -179,7 +186,7 @@ Result<void> Session::complete_restart(bool valid) {
   const Restart restart = std::move(*restart_);
   restart_.reset();
   if (!all) {
-    FOREBAY_CHECK(set_aside(restart.entry.name, "the application could not use it"));
+    FOREBAY_CHECK(set_aside(restart, "the application could not use it"));
     return fail(ErrorKind::corrupt,
                 fmt::format("set {} is not used: {}", restart.entry.name,
                             valid ? "another rank could not load it" : "this rank could not load it"));
@@ -191,15 +198,15 @@ Result<void> Session::complete_restart(bool valid) {
 }
 
 // Never offered again; nothing of it is removed.
-Result<void> Session::set_aside(const std::string& name, const std::string& reason) {
+Result<void> Session::set_aside(const Restart& restart, const std::string& reason) {
+  const std::string& name = restart.entry.name;
   passed_over_.insert(name);
   Result<void> done = change_index([&](Index& index) {
     if (IndexEntry* entry = index.find(name)) entry->is_valid = false;
     if (index.current == name) index.current.clear();
   });
   if (current_ == name) current_.clear();
-  const auto set = set_of_name(name);
-  if (done && client_ && is_first() && set) done = client_->reject(*set, {}, reason);
+  if (done && client_ && is_first()) done = client_->reject(restart.set, restart.stored_as, reason);
   return agreed(std::move(done), "set the checkpoint aside");
 }
 

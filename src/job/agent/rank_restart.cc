@@ -95,6 +95,7 @@ std::optional<wire::RestartedT> RankRestart::done(const wire::RestartDoneT& done
   wire::RestartedT answer;
   answer.found = true;
   answer.set = answer.directory = ready.set;
+  answer.stored_as = ready.stored_as;
   answer.step = ready.step;
   answer.ranks = ready.ranks;
   answer.message = ready.message;

@@ -24,6 +24,7 @@ class RankRestartTest : public testing::Test {
     wire::RestartReadyT ready;
     ready.found = true;
     ready.set = "s1";
+    ready.stored_as = "s1+2";
     ready.round = round;
     ready.attempt = attempt;
     return ready;

@@ -296,7 +296,7 @@ Result<Client::Restart> Client::restart(Timeout timeout, bool any_ranks, std::st
   FOREBAY_TRY(const auto answer, expect(message, message.body.AsRestarted()));
   if (!answer.found) return Restart{std::nullopt, answer.message, answer.other_ranks};
   FOREBAY_TRY(restarted_, below_stage(answer.directory));
-  return Restart{Found{answer.set, answer.step, answer.ranks}, answer.message};
+  return Restart{Found{answer.set, answer.step, answer.ranks, answer.stored_as}, answer.message};
 }
 
 Result<std::string> Client::restart_path(std::string_view file) {

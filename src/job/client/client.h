@@ -51,7 +51,8 @@ class Client {
   struct Found {
     std::string set;
     std::optional<int64_t> step;
-    uint32_t ranks = 0;  // of the set
+    uint32_t ranks = 0;          // of the set
+    std::string stored_as = {};  // its name in the store, where it came from there: for reject()
   };
   // Nothing, and why, if there is nothing to restart from.
   struct Restart {

@@ -113,8 +113,9 @@ TEST_F(ClientTest, SaysHowASetIsToBeKeptAndWhatCannotBeUsed) {
   EXPECT_EQ(news->state, wire::SetState::cached);
   agent.next();
 
-  agent.will_answer(wire::RestartedT{.found = true, .set = "dump_1", .step = 1, .directory = "dump_1", .ranks = 1});
-  ASSERT_TRUE(client->restart(5s, false, "dump_1"));
+  agent.will_answer(wire::RestartedT{
+      .found = true, .set = "dump_1", .step = 1, .directory = "dump_1", .ranks = 1, .stored_as = "dump_1+2"});
+  EXPECT_EQ(client->restart(5s, false, "dump_1")->found->stored_as, "dump_1+2");
   EXPECT_EQ(agent.next().body.AsRestart()->newest, "dump_1");
 
   ASSERT_TRUE(client->reject("dump_1", "dump_1.2", "the pressure is not a number"));

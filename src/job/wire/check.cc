@@ -160,7 +160,8 @@ Result<void> check(const Message& message, size_t size) {
     case Body::Wait:
       return check_set(message.body_as_Wait()->set());
     case Body::Restarted:
-      return check_optional(message.body_as_Restarted()->set());
+      FOREBAY_CHECK(check_optional(message.body_as_Restarted()->set()));
+      return check_optional(message.body_as_Restarted()->stored_as());
     case Body::Refused:
       return check_error_kind(message.body_as_Refused()->error_kind());
     case Body::NONE:
