@@ -215,10 +215,11 @@ TEST_F(CacheTest, WhatWasNotFoundBeforeIsFoundByTheRepair) {
   lose(2);
   flip(nodes_[0]->path("d0/file0"), 77);
   bool is_named = false;
-  for (const auto& answer : repair({2})) {
-    EXPECT_TRUE(answer.failed);
-    is_named |= answer.fault == 0 && answer.error.find("not as it was recorded") != std::string::npos;
-  }
+  const auto answers = repair({2});
+  EXPECT_GE(std::ranges::count_if(answers, &wire::RepairedT::failed), 2)
+      << "who reads it, and who waits for it; another leader may have done its share before";
+  for (const auto& answer : answers)
+    is_named |= answer.failed && answer.fault == 0 && answer.error.find("not as it was recorded") != std::string::npos;
   EXPECT_TRUE(is_named);
   EXPECT_THAT(nodes_[2]->left(), IsEmpty());
   EXPECT_FALSE(fs::exists(nodes_[2]->path("d2/file0"))) << "nothing of it has got its name";
@@ -244,7 +245,7 @@ TEST_F(CacheTest, AFileThatChangesFailsTheEncodingAndIsNamed) {
   EXPECT_EQ(answers[1].fault, 0xffffffff);
   for (const uint32_t other : {0, 2}) {
     EXPECT_TRUE(answers[other].failed);
-    EXPECT_EQ(answers[other].fault, 1u) << answers[other].error;
+    EXPECT_THAT(answers[other].fault, testing::AnyOf(1u, 2u - other)) << "the owner, or who has heard of it before";
     EXPECT_THAT(nodes_[other]->left(), IsEmpty());
   }
 }
