@@ -5,32 +5,19 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "store/set_order.h"
 #include "store/store.h"
 
 namespace forebay::store {
 
 void sort_oldest_first(std::vector<SetInfo>& sets) {
-  std::vector<SetInfo> unreadable, stepped, timed;
-  for (SetInfo& set : sets) {
-    auto& part = !set.manifest ? unreadable : set.manifest->step ? stepped : timed;
-    part.push_back(std::move(set));
-  }
-  const auto by_name = [](const SetInfo& set) { return set.name; };
-  const auto by_time = [](const SetInfo& set) { return std::tuple(set.manifest->created_ns, set.name); };
-  const auto by_step = [](const SetInfo& set) {
-    return std::tuple(*set.manifest->step, set.manifest->created_ns, set.name);
-  };
-  std::ranges::sort(unreadable, {}, by_name);
-  std::ranges::sort(stepped, {}, by_step);
-  std::ranges::sort(timed, {}, by_time);
-
+  std::vector<SetInfo> unreadable, readable;
+  for (SetInfo& set : sets) (set.manifest ? readable : unreadable).push_back(std::move(set));
+  std::ranges::sort(unreadable, {}, &SetInfo::name);
+  order_oldest_first(
+      readable, [](const SetInfo& set) { return std::tuple(set.manifest->step, set.manifest->created_ns, set.name); });
   sets = std::move(unreadable);
-  auto next_timed = timed.begin();
-  for (SetInfo& set : stepped) {
-    while (next_timed != timed.end() && by_time(*next_timed) < by_time(set)) sets.push_back(std::move(*next_timed++));
-    sets.push_back(std::move(set));
-  }
-  std::move(next_timed, timed.end(), std::back_inserter(sets));
+  std::ranges::move(readable, std::back_inserter(sets));
 }
 
 static bool is_multiple(int64_t step, uint64_t of) {

@@ -225,9 +225,8 @@ class Store {
 // "latest".
 bool is_set_name(std::string_view name);
 
-// Sets that cannot be read come first, by name. Sets with a step are in the order of (step, time of creation, name),
-// sets without of (time of creation, name), and the two sequences are merged by time of creation: comparing single
-// pairs by step where both have one and by time where not would have cycles. The last set is the newest.
+// Sets that cannot be read come first, by name; the others are in the order of store/set_order.h by step, time of
+// creation and name. The last set is the newest.
 void sort_oldest_first(std::vector<SetInfo>& sets);
 
 struct Retention {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "job/coordinator/set_order.h"
+#include "store/set_order.h"
 
 namespace forebay::job {
 namespace {
@@ -246,7 +246,8 @@ std::vector<CachedSet> CachedSets::sets() const {
     for (const auto& [key, part] : entry.parts) writes.insert(part.write);
     for (const uint64_t write : writes) all.push_back(with_refusal(best(name, entry, write), entry));
   }
-  order_oldest_first(all, [](const CachedSet& set) { return std::pair(set.name, set.write); });
+  store::order_oldest_first(
+      all, [](const CachedSet& set) { return std::tuple(set.step, set.time_ns, std::pair(set.name, set.write)); });
   return all;
 }
 

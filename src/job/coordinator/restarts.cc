@@ -1,12 +1,10 @@
 #include "job/coordinator/restarts.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 
 #include "engine/set/set_files.h"
-#include "job/coordinator/set_order.h"
 #include "job/wire/convert.h"
 
 namespace forebay::job {
@@ -21,17 +19,6 @@ bool is_damaged(const wire::TaskDoneT& done) {
 
 Restarts::Tell refusal(SessionId to, ErrorKind kind, const std::string& message, uint64_t attempt) {
   return {to, wire::refusal_of({.kind = kind, .what = message}, attempt)};
-}
-
-// At the end of a name.
-std::optional<int64_t> number_of(std::string_view name) {
-  constexpr size_t kMostDigits = 18;
-  const size_t end = name.find_last_not_of("0123456789");
-  const std::string_view digits = name.substr(end == std::string_view::npos ? 0 : end + 1);
-  if (digits.empty() || digits.size() > kMostDigits) return std::nullopt;
-  int64_t number = 0;
-  std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  return number;
 }
 
 void take_needs(TierNeeds needs, Restarts::Actions& actions) {
@@ -196,12 +183,7 @@ void Restarts::hear_tiers(Time now, Actions& actions) {
     auto answer = tier().answer(now, needs);
     if (answer) {
       round_->steps.end(tier().step(), now);
-      for (TierSet& set : answer->sets) {
-        Candidate& one = round_->candidates.emplace_back();
-        one.tier = round_->tier;
-        one.index = round_->candidates.size();
-        one.set = std::move(set);
-      }
+      round_->candidates.add(round_->tier, std::move(answer->sets));
       if (!answer->none.empty()) round_->none = std::move(answer->none);
       if (!answer->left_alone.empty()) round_->left_alone = std::move(answer->left_alone);
     }
@@ -218,38 +200,14 @@ void Restarts::hear_tiers(Time now, Actions& actions) {
   choose(now, actions);
 }
 
-// Of one set that several tiers have, that of the first tier counts as the newest.
 void Restarts::order_candidates() {
-  std::map<std::string, const Candidate*> stored;  // as its last tier says, which knows it by that name
-  for (const Candidate& one : round_->candidates)
-    if (!one.set.stored_as.empty()) stored[one.set.stored_as] = &one;
-  for (Candidate& one : round_->candidates) {
-    const auto same = stored.find(one.set.stored_as);
-    const TierSet& said = same == stored.end() ? one.set : same->second->set;
-    one.step = said.step;
-    one.time_ns = said.time_ns;
+  auto& candidates = round_->candidates;
+  candidates.order();
+  for (const auto& [id, asker] : round_->askers.all) {
+    if (asker.newest.empty()) continue;
+    candidates.leave_newer_out(asker.newest);
+    if (candidates.empty()) round_->none = fmt::format("there is no set that is not newer than {}", asker.newest);
   }
-  order_oldest_first(round_->candidates, [](const Candidate& one) { return std::pair(~one.tier, one.index); });
-  for (const auto& [id, asker] : round_->askers.all)
-    if (!asker.newest.empty()) leave_newer_out(asker.newest);
-}
-
-// That one need not be there: then numbers at the ends of names tell.
-void Restarts::leave_newer_out(const std::string& newest) {
-  auto& all = round_->candidates;
-  const auto is_it = [&](const Candidate& one) {
-    return one.set.application_name == newest || one.set.stored_as == newest;
-  };
-  const auto last = std::find_if(all.rbegin(), all.rend(), is_it);
-  if (last != all.rend()) {
-    all.erase(last.base(), all.end());
-  } else if (const auto limit = number_of(newest)) {
-    std::erase_if(all, [&](const Candidate& one) {
-      const auto number = one.step ? one.step : number_of(one.set.application_name);
-      return number && *number > *limit;
-    });
-  }
-  if (all.empty()) round_->none = fmt::format("there is no set that is not newer than {}", newest);
 }
 
 void Restarts::pass_over(const TierSet& set, const std::string& why, Actions& actions) {
@@ -262,9 +220,8 @@ void Restarts::pass_over(const TierSet& set, const std::string& why, Actions& ac
 // The newest candidate that is left.
 void Restarts::choose(Time now, Actions& actions) {
   while (!round_->candidates.empty()) {
-    Candidate candidate = std::move(round_->candidates.back());
+    auto candidate = round_->candidates.take_newest();
     const TierSet& set = candidate.set;
-    round_->candidates.pop_back();
     if (!set.wrong.empty()) {
       pass_over(set, set.wrong, actions);
       continue;
@@ -279,7 +236,7 @@ void Restarts::choose(Time now, Actions& actions) {
   nothing(why, 0, now, actions);
 }
 
-void Restarts::prepare(Candidate candidate, Time now, Actions& actions) {
+void Restarts::prepare(RestartCandidates::Candidate candidate, Time now, Actions& actions) {
   round_->phase = Round::Phase::preparing;
   round_->tier = candidate.tier;
   round_->chosen = std::move(candidate.set);

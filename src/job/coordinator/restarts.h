@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "job/coordinator/coverage.h"
+#include "job/coordinator/restart_candidates.h"
 #include "job/coordinator/session.h"
 #include "job/coordinator/steps.h"
 #include "job/coordinator/tier.h"
@@ -104,12 +105,6 @@ class Restarts {
   const std::optional<Last>& last() const { return last_; }
 
  private:
-  struct Candidate {
-    TierSet set;
-    size_t tier = 0, index = 0;  // in the tier's answer
-    std::optional<int64_t> step;
-    int64_t time_ns = 0;
-  };
   struct Round {
     enum class Phase : uint8_t { gathering, asking, preparing, delivering, publishing };
     Phase phase = Phase::gathering;
@@ -118,9 +113,9 @@ class Restarts {
     Steps steps;  // those of the tiers, deliver, publish
     Askers askers;
     Coverage coverage;
-    size_t tier = 0;                    // that is asked, or whose set is brought
-    std::vector<Candidate> candidates;  // oldest first, when all tiers have answered
-    std::string none, left_alone;       // as the tiers have said
+    size_t tier = 0;  // that is asked, or whose set is brought
+    RestartCandidates candidates;
+    std::string none, left_alone;  // as the tiers have said
     std::optional<TierSet> chosen;
     std::optional<uint64_t> in_place;  // the chosen one is: its encoding
     std::vector<Delivery> deliveries;
@@ -148,9 +143,8 @@ class Restarts {
   void ask_tiers(Time now, Actions& actions);
   void hear_tiers(Time now, Actions& actions);
   void order_candidates();
-  void leave_newer_out(const std::string& newest);
   void choose(Time now, Actions& actions);
-  void prepare(Candidate candidate, Time now, Actions& actions);
+  void prepare(RestartCandidates::Candidate candidate, Time now, Actions& actions);
   void hear_prepared(Time now, Actions& actions);
   void deliver(Time now, Actions& actions);
   void pass_over(const TierSet& set, const std::string& why, Actions& actions);

@@ -1,0 +1,45 @@
+// The sets that a restart round may take, of all tiers, and which is the next one. Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "job/coordinator/tier.h"
+
+namespace forebay::job {
+
+class RestartCandidates {
+ public:
+  struct Candidate {
+    size_t tier = 0;
+    TierSet set;
+  };
+
+  void clear() { all_.clear(); }
+  // What a tier has answered; tiers in their order.
+  void add(size_t tier, std::vector<TierSet> sets);
+
+  // When all are added: the newest becomes the next. Of one set that several tiers have, that of the first tier counts
+  // as the newest, and all of them are ordered as the last tier says, which is the store.
+  void order();
+  // After order(): sets that are newer than this one, by either of its names, are left out. It need not be there: then
+  // the steps of sets, or the numbers at the ends of names, tell.
+  void leave_newer_out(const std::string& newest);
+
+  bool empty() const { return all_.empty(); }
+  Candidate take_newest();  // of some
+
+ private:
+  struct Ranked {
+    Candidate candidate;
+    size_t index = 0;  // in the order of add()
+    std::optional<int64_t> step;
+    int64_t time_ns = 0;
+  };
+  std::vector<Ranked> all_;  // oldest first, after order()
+};
+
+}  // namespace forebay::job
