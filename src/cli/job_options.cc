@@ -72,7 +72,8 @@ void JobOptions::declare_agent(Syntax& syntax) {
                   FOREBAY_TRY(agent.completion, job::parse_completion(text));
                   return {};
                 });
-  syntax.option("--keep", "COUNT", fmt::format("Newest durable sets that stay in the stage. Default: {}.", agent.keep),
+  syntax.option("--keep", "COUNT",
+                fmt::format("Newest durable or cached sets that stay in the stage. Default: {}.", agent.keep),
                 set_small_count(agent.keep, 0));
   syntax.record({});
 }

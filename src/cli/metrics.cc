@@ -72,7 +72,7 @@ std::vector<Json> list_of(const Json& object, const char* key) {
 
 void totals(Text& text, const Json& all) {
   text.family("forebay_sets", "counter", "", "Checkpoint sets that are over, by what became of them.");
-  for (const char* state : {"durable", "skipped", "failed"}) text.sample(at(all, state), {{"state", state}});
+  for (const char* state : {"durable", "skipped", "failed", "cached"}) text.sample(at(all, state), {{"state", state}});
   text.family("forebay_drained_bytes", "counter", "bytes", "Bytes of files in durable sets.");
   text.sample(at(all, "raw_bytes"));
   text.family("forebay_stored_bytes", "counter", "bytes", "Bytes of containers of durable sets.");

@@ -142,6 +142,7 @@ class RunVerb final : public Verb {
   Result<ExitCode> run(const Console& console) override {
     FOREBAY_CHECK(prepare());
     if (!is_program_here(options_.command[0])) return cannot_start(console, options_.command[0]);
+    warn_of_one_node();
     FOREBAY_CHECK(make_directories());
     std::optional<job::LeaseKeeper> keeper;
     if (rendezvous_.empty()) {
@@ -199,6 +200,12 @@ class RunVerb final : public Verb {
     for (uint64_t i = 0; i < aggregators_; ++i)
       options_.aggregator_hosts.push_back(nodes.hosts[i % nodes.hosts.size()]);
     return {};
+  }
+
+  void warn_of_one_node() const {
+    if (job_.aggregator.coordinator.protection.scheme == redundancy::Scheme::none) return;
+    if (options_.nodes.hosts.size() - options_.spares > 1) return;
+    say("warning: one node alone cannot protect its sets (--redundancy): each is stored instead");
   }
 
   Result<void> read_failure_groups() {

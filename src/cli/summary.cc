@@ -18,9 +18,11 @@ static uint64_t total(const Json& status, const char* key) {
 
 std::string summary_text(const Json& status) {
   const uint64_t raw = total(status, "raw_bytes"), stored = total(status, "stored_bytes");
-  return fmt::format("{} durable, {} skipped, {} failed; {} -> {} (ratio {})", plural(total(status, "durable"), "set"),
-                     total(status, "skipped"), total(status, "failed"), format_bytes(raw), format_bytes(stored),
-                     format_ratio(static_cast<double>(raw), static_cast<double>(stored)));
+  const uint64_t cached = total(status, "cached");
+  return fmt::format("{} durable, {} skipped, {} failed{}; {} -> {} (ratio {})",
+                     plural(total(status, "durable"), "set"), total(status, "skipped"), total(status, "failed"),
+                     cached == 0 ? "" : fmt::format(", {} kept in caches", cached), format_bytes(raw),
+                     format_bytes(stored), format_ratio(static_cast<double>(raw), static_cast<double>(stored)));
 }
 
 static std::vector<Json> rows(const Json& status, const char* key) {
@@ -64,7 +66,7 @@ std::vector<std::string> not_stored(const Json& status) {
 }
 
 bool has_no_set(const Json& status) {
-  return total(status, "durable") + total(status, "skipped") + total(status, "failed") == 0;
+  return total(status, "durable") + total(status, "skipped") + total(status, "failed") + total(status, "cached") == 0;
 }
 
 }  // namespace forebay::cli

@@ -8,7 +8,8 @@
 
 namespace forebay::cli {
 
-// "3 sets durable, 1 skipped, 0 failed; 1.0 GiB -> 102.1 MiB (ratio 10.03)". `status` is a coordinator's.
+// "3 sets durable, 1 skipped, 0 failed; 1.0 GiB -> 102.1 MiB (ratio 10.03)", with ", 2 kept in caches" after the failed
+// ones where there are any: a set that was stored later counts there, too. `status` is a coordinator's.
 std::string summary_text(const Json& status);
 
 // Why sets failed: one line for each that the coordinator remembers.
