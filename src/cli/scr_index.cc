@@ -3,6 +3,7 @@
 #include <charconv>
 #include <ctime>
 #include <filesystem>
+#include <map>
 #include <ranges>
 #include <span>
 
@@ -34,27 +35,31 @@ std::string when_text(int64_t seconds) {
   return text;
 }
 
-Result<ExitCode> print_list(const scr::Index& index, const Console& console) {
+// `stored`: when the sets of the store became durable, by name.
+void print_list(const scr::Index& index, const std::map<std::string, int64_t>& stored, const Console& console) {
   Json sets = Json::array();
   Table table({{"DSET", Align::right}, {"VALID"}, {"FLUSHED"}, {"CUR"}, {"NAME"}});
   for (const scr::IndexEntry& entry : index.entries | std::views::reverse) {
     const bool is_current = entry.name == index.current;
+    const auto in_store = stored.find(entry.name);
+    const int64_t flushed = entry.place == scr::SetPlace::prefix ? entry.flushed
+                            : in_store != stored.end()           ? in_store->second
+                                                                 : 0;
     sets.push_back({{"id", entry.id},
                     {"name", json_text(entry.name)},
                     {"valid", entry.is_valid},
                     {"checkpoint", entry.is_checkpoint},
                     {"output", entry.is_output},
-                    {"flushed", entry.flushed},
+                    {"flushed", flushed},
                     {"place", entry.place == scr::SetPlace::prefix ? "prefix" : "cache"},
                     {"current", is_current}});
-    table.add({std::to_string(entry.id), entry.is_valid ? "YES" : "NO", when_text(entry.flushed), is_current ? "*" : "",
+    table.add({std::to_string(entry.id), entry.is_valid ? "YES" : "NO", when_text(flushed), is_current ? "*" : "",
                printable(entry.name)});
   }
   if (console.json)
     print_json({{"sets", sets}, {"current", json_text(index.current)}});
   else
     table.for_each_line([](const std::string& line) { fmt::print("{}\n", line); });
-  return ExitCode::ok;
 }
 
 std::unexpected<Error> no_such_set(const scr::Places& places, const std::string& name) {
@@ -100,16 +105,31 @@ class Builder {
       for (const std::string& file : files)
         if (file.ends_with(".json")) names.push_back(scr::name_of_set(file.substr(0, file.size() - 5)));
     }
-    if (std::filesystem::exists(places_.store)) {
-      FOREBAY_TRY(const auto store, store::Store::open(places_.store));
-      FOREBAY_TRY(const auto sets, store.list());
-      for (const store::SetInfo& set : store::of_series(sets, places_.series))
-        if (set.manifest) names.push_back(scr::name_of_set(store::application_name(*set.manifest)));
-    }
+    FOREBAY_TRY(const auto sets, stored_sets());
+    for (const store::SetInfo& set : sets)
+      if (set.manifest) names.push_back(scr::name_of_set(store::application_name(*set.manifest)));
     return names;
   }
 
+  // When the sets of the store became durable, in seconds since 1970, by name.
+  Result<std::map<std::string, int64_t>> stored() const {
+    std::map<std::string, int64_t> times;
+    FOREBAY_TRY(const auto sets, stored_sets());
+    for (const store::SetInfo& set : sets)
+      if (set.manifest)
+        times[scr::name_of_set(store::application_name(*set.manifest))] = set.manifest->created_ns / 1'000'000'000;
+    return times;
+  }
+
  private:
+  // Those of the prefix, oldest first; none where there is no store.
+  Result<std::vector<store::SetInfo>> stored_sets() const {
+    if (!std::filesystem::exists(places_.store)) return std::vector<store::SetInfo>();
+    FOREBAY_TRY(const auto store, store::Store::open(places_.store));
+    FOREBAY_TRY(const auto sets, store.list());
+    return store::of_series(sets, places_.series);
+  }
+
   Result<scr::IndexEntry> entry_of_prefix(const std::string& name, const std::string& path) const {
     FOREBAY_TRY(const auto text, store::read_text(path, kMostFileList));
     FOREBAY_TRY(const auto files, scr::parse_files(text, path));
@@ -123,15 +143,12 @@ class Builder {
   }
 
   Result<scr::IndexEntry> entry_of_store(const std::string& name, const std::string& set) const {
-    if (std::filesystem::exists(places_.store)) {
-      FOREBAY_TRY(const auto store, store::Store::open(places_.store));
-      FOREBAY_TRY(const auto sets, store.list());
-      for (const store::SetInfo& info : store::of_series(sets, places_.series) | std::views::reverse) {
-        if (!info.manifest || store::application_name(*info.manifest) != set) continue;
-        return scr::IndexEntry{.name = name,
-                               .flushed = info.manifest->created_ns / 1'000'000'000,
-                               .ranks = static_cast<uint32_t>(info.manifest->ranks)};
-      }
+    FOREBAY_TRY(const auto sets, stored_sets());
+    for (const store::SetInfo& info : sets | std::views::reverse) {
+      if (!info.manifest || store::application_name(*info.manifest) != set) continue;
+      return scr::IndexEntry{.name = name,
+                             .flushed = info.manifest->created_ns / 1'000'000'000,
+                             .ranks = static_cast<uint32_t>(info.manifest->ranks)};
     }
     return fail(ErrorKind::not_found, fmt::format("there is no set '{}'", name), places_.own, {},
                 "its files are not listed there, and the store does not have it");
@@ -197,7 +214,9 @@ Result<ExitCode> scr_index(const scr::Places& places, const IndexWords& words, c
     index.current = words.current;
   }
   if (index != before) FOREBAY_CHECK(scr::write_index(places.index, index));
-  return print_list(index, console);
+  FOREBAY_TRY(const auto stored, builder.stored());
+  print_list(index, stored, console);
+  return ExitCode::ok;
 }
 
 }  // namespace forebay::cli

@@ -60,6 +60,15 @@ class Case(unittest.TestCase):
         listed = subprocess.run([FOREBAY, "ls", self.prefix / ".scr/store", "--json"], capture_output=True, check=True, timeout=SECONDS)
         return {entry["name"] for entry in json.loads(listed.stdout)["sets"]}
 
+    def scr(self, *words):
+        done = subprocess.run([FOREBAY, "scr", *words], env=os.environ | {"SCR_PREFIX": str(self.prefix), **self.keys}, cwd=self.prefix,
+                              text=True, capture_output=True, timeout=SECONDS, check=False)  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def index(self, *words):
+        return {entry["name"]: entry for entry in json.loads(self.scr("index", "--json", *words))["sets"]}
+
 
 class Straight(Case):
     """SCR_CACHE_BYPASS=1: files under their own names in the prefix."""
@@ -91,6 +100,20 @@ class Straight(Case):
         (self.prefix / ".scr/halt.json").write_text('{"checkpoints": 1}')
         self.check("--sets 4", "restarted ckpt.4", "completed ckpt.5", "exits after ckpt.5")
 
+    def test_the_index_and_the_halt_command(self):
+        self.check("--sets 3", "restarted nothing", "completed ckpt.1", "completed ckpt.2", "completed ckpt.3")
+        self.assertTrue(self.index()["ckpt.3"]["current"])
+        self.scr("index", "--current", "ckpt.2")
+        self.check("--sets 0", "restarted ckpt.2")
+        self.assertNotIn("ckpt.3", self.index("--drop", "ckpt.3"))
+        self.assertTrue(self.index("--add", "ckpt.3")["ckpt.3"]["valid"])
+        flip(self.prefix / "ckpt.1/part_0/rank_1.ckpt")
+        self.assertEqual({name: entry["valid"] for name, entry in self.index("--build", "all").items()},
+                         {"ckpt.1": False, "ckpt.2": True, "ckpt.3": True})  # fmt: skip
+        self.scr("halt", "--checkpoints", "1", str(self.prefix))
+        self.assertIn("1 more checkpoint", self.scr("halt", "--list", str(self.prefix)))
+        self.check("--sets 4", "restarted ckpt.2", "completed ckpt.3", "exits after ckpt.3")
+
     def test_switched_off(self):
         self.check("--sets 1", "restarted nothing", "completed ckpt.1", SCR_ENABLE="0", code=None)
         self.assertFalse((self.prefix / ".scr").exists())
@@ -106,6 +129,7 @@ class Cached(Case):
                    "completed ckpt.4", "dies in ckpt.5", code=None)  # fmt: skip
         self.check("--sets 1", "restarted ckpt.4", "completed ckpt.5")
         self.assertLessEqual({"ckpt.3", "ckpt.5"}, self.stored())
+        self.assertEqual({name for name, entry in self.index().items() if entry["flushed"]}, self.stored())
         self.check("--sets 0 --restart-fails ckpt.5", "passed over ckpt.5", "restarted ckpt.4")
 
     def test_outputs_reach_the_prefix(self):

@@ -73,7 +73,7 @@ IndexEntry* Index::find(std::string_view name) {
 }
 
 void Index::add(IndexEntry entry) {
-  drop(entry.name);
+  std::erase_if(entries, [&](const IndexEntry& old) { return old.name == entry.name; });
   entries.push_back(std::move(entry));
   std::ranges::stable_sort(entries, {}, &IndexEntry::step);
   const auto is_of_cache = [](const IndexEntry& one) { return one.place == SetPlace::cache && one.flushed == 0; };

@@ -25,7 +25,9 @@ struct IndexEntry {
   bool is_checkpoint = true, is_output = false;
   bool is_valid = true;  // false: the application could not use it, or it was damaged
   SetPlace place = SetPlace::cache;
-  int64_t flushed = 0;  // when it was due to reach store or prefix, in seconds since 1970; 0: never
+  // In the prefix: when its files were durable there, in seconds since 1970. In the cache: when it was complete and due
+  // to be stored, which the store alone knows to have happened. 0: never.
+  int64_t flushed = 0;
   uint32_t ranks = 0;
   bool operator==(const IndexEntry&) const = default;
 };
@@ -37,7 +39,8 @@ struct Index {
 
   const IndexEntry* find(std::string_view name) const;
   IndexEntry* find(std::string_view name);
-  // In place of one of the same name. Of sets that were never flushed only the newest kKeptCached are kept.
+  // In place of one of the same name, which stays the current one if it was. Of sets that were never flushed only the
+  // newest kKeptCached are kept.
   void add(IndexEntry entry);
   bool drop(std::string_view name);  // false: there is none
   int64_t newest_step() const { return entries.empty() ? 0 : entries.back().step; }

@@ -62,6 +62,7 @@ TEST_F(ScrFiles, TheIndexKeepsTheOrderOfWriting) {
   EXPECT_EQ(index.entries[0].name, "out/a");
   index.add({.name = "ckpt.2", .id = 2, .step = 9});
   EXPECT_EQ(index.entries.size(), 2u) << "written anew";
+  EXPECT_EQ(index.current, "ckpt.2");
   EXPECT_EQ(index.newest_step(), 9);
   for (int step = 10; step < 200; ++step) index.add({.name = std::to_string(step), .id = step, .step = step});
   EXPECT_EQ(index.entries.size(), kKeptCached + 1);
