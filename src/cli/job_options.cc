@@ -75,6 +75,9 @@ void JobOptions::declare_agent(Syntax& syntax) {
   syntax.option("--keep", "COUNT",
                 fmt::format("Newest durable or cached sets that stay in the stage. Default: {}.", agent.keep),
                 set_small_count(agent.keep, 0));
+  syntax.flag("--sync-caches", agent.sync_caches,
+              "A set that nodes protect counts as protected only when it is durable on their disks: for stages that "
+              "survive a power cut.");
   syntax.record({});
 }
 

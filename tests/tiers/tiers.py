@@ -119,7 +119,7 @@ def the_same_node_comes_back_empty(new_job):
 @scenario
 def all_daemons_killed(new_job):
     """As if the machine room had lost its power, and the nodes' disks had not."""
-    with new_job("xor").start() as job:
+    with new_job("xor", agent_words=("--sync-caches",)).start() as job:
         job.write_cached("dump_1", 1)
         job.forget_ranks()
         for daemon in (*job.agents[:4], *job.aggregators):
