@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := build
-.PHONY: help setup build demo demo-adaptable check bench install format clean
+.PHONY: help setup build demo demo-adaptable demo-tiers check bench install format clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -27,6 +27,11 @@ demo-adaptable: setup  ## one program writes by six methods (examples/adaptable/
 	@cmake --preset demo -DFOREBAY_ADIOS_MPI=ON
 	@cmake --build --preset demo -j $(JOBS) --target forebay forebay-mini-adios forebay_method_phdf5 forebay_method_nc4
 	@examples/adaptable/demo.sh build/demo/bin
+
+demo-tiers: setup  ## nodes are lost under each redundancy scheme (examples/tiers/demo.sh), in less than a minute
+	@cmake --preset demo -DFOREBAY_SCR=ON
+	@cmake --build --preset demo -j $(JOBS) --target forebay forebay-mini-sim forebay-mini-scr
+	@examples/tiers/demo.sh build/demo/bin
 
 check: setup  ## build everything and run all tests
 	@cmake --preset check

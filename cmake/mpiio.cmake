@@ -1,4 +1,4 @@
-# The MPI-IO layer and ADIOS's interface are built once for each MPI that is installed. For each of them, if its compiler wrapper is
+# The MPI-IO layer, ADIOS's interface and SCR's are built once for each MPI that is installed. For each of them, if its compiler wrapper is
 # found:
 #   forebay_mpi_NAME_headers   what it takes to compile against it (C API only)
 #   forebay_mpi_NAME           and to link a program with it
@@ -7,6 +7,7 @@
 include_guard(GLOBAL)
 option(FOREBAY_MPIIO "Build the MPI-IO layer, for every MPI that is installed" OFF)
 option(FOREBAY_ADIOS_MPI "Build ADIOS's interface for every MPI that is installed, not only without MPI" ${FOREBAY_MPIIO})
+option(FOREBAY_SCR "Build SCR's interface, for every MPI that is installed" ${FOREBAY_MPIIO})
 
 set(FOREBAY_MPIS "")
 # forebay_find_mpi(NAME SHOW): by the wrapper mpicxx.NAME, as Debian calls it, which tells its flags with SHOW.
@@ -37,7 +38,7 @@ function(forebay_find_mpi name show)
   set(FOREBAY_MPIS ${FOREBAY_MPIS} ${name} PARENT_SCOPE)
 endfunction()
 
-if(FOREBAY_MPIIO OR FOREBAY_ADIOS_MPI)
+if(FOREBAY_MPIIO OR FOREBAY_ADIOS_MPI OR FOREBAY_SCR)
   forebay_find_mpi(mpich -show)
   forebay_find_mpi(openmpi --showme)
   set(FOREBAY_MPIS ${FOREBAY_MPIS} CACHE INTERNAL "MPIs that something is built for")

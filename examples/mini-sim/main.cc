@@ -93,6 +93,7 @@ class Simulation {
     int steps[] = {moment_.step, -moment_.step};
     MPI_Allreduce(MPI_IN_PLACE, steps, 2, MPI_INT, MPI_MAX, block_.cube());
     fail_together(steps[0] == -steps[1] ? "" : "cannot resume: the files of the checkpoint are of different steps");
+    if (staging_) staging_->loaded();
     say("resumes from dump %d\n", moment_.dump);
   }
 

@@ -3,6 +3,8 @@
 #include <array>
 #include <stdexcept>
 
+#include <forebay/forebay.h>
+
 namespace mini_sim {
 namespace {
 
@@ -20,6 +22,8 @@ std::unique_ptr<Staging> Staging::connect(int rank, int ranks) {
   return std::unique_ptr<Staging>(new Staging(client));
 }
 
+Staging::~Staging() { forebay_disconnect(client_); }
+
 std::filesystem::path Staging::newest(const std::string& file) {
   const int code = forebay_restart(client_, nullptr, 0, nullptr, kAnHour);
   if (code == FOREBAY_NONE) return {};
@@ -27,6 +31,8 @@ std::filesystem::path Staging::newest(const std::string& file) {
   if (code != FOREBAY_OK || forebay_restart_path(client_, file.c_str(), path.data(), path.size()) != FOREBAY_OK) fail();
   return path.data();
 }
+
+void Staging::loaded() {}
 
 std::filesystem::path Staging::begin(const std::string& set, int step, const std::string& file) {
   std::array<char, 4096> path;
@@ -43,7 +49,7 @@ void Staging::complete() {
 
 void Staging::wait(const std::string& set) {
   const int code = forebay_wait(client_, set.c_str(), kAnHour);
-  if (code != FOREBAY_OK && code != FOREBAY_SKIPPED) fail();
+  if (code != FOREBAY_OK && code != FOREBAY_SKIPPED && code != FOREBAY_CACHED) fail();
 }
 
 }  // namespace mini_sim

@@ -1,12 +1,13 @@
 // How a simulation hands its checkpoints to Forebay, which drains them in the background, and gets them back when it is
-// started again. All that Forebay asks of a program is here.
+// started again. All that Forebay asks of a program is here: by forebay.h in staging.cc, by scr.h in
+// ../tiers/staging.cc.
 #pragma once
 
 #include <filesystem>
 #include <memory>
 #include <string>
 
-#include <forebay/forebay.h>
+struct forebay_client;
 
 namespace mini_sim {
 
@@ -15,13 +16,16 @@ class Staging {
  public:
   // Null if the program does not run under Forebay, which sets $FOREBAY_STAGE.
   static std::unique_ptr<Staging> connect(int rank, int ranks);
-  ~Staging() { forebay_disconnect(client_); }
+  ~Staging();
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
   // The path of `file` of the newest checkpoint that is intact; empty if there is none. All ranks call it, and find the
   // same checkpoint.
   std::filesystem::path newest(const std::string& file);
+
+  // The file of newest() was read by all ranks.
+  void loaded();
 
   // Where to write `file` of the checkpoint `set`. When it is closed, call complete() and leave it alone.
   std::filesystem::path begin(const std::string& set, int step, const std::string& file);
@@ -33,7 +37,7 @@ class Staging {
  private:
   explicit Staging(forebay_client* client) : client_(client) {}
 
-  forebay_client* client_;
+  [[maybe_unused]] forebay_client* client_;  // not by scr.h
 };
 
 }  // namespace mini_sim

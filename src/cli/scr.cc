@@ -79,6 +79,11 @@ class Scr final : public Verb {
     allocation_.declare(syntax);
     syntax.option("--grace", "SECONDS", "run: so long LAUNCHER has to end after a signal. Default: 30.",
                   set_seconds(options_.grace));
+    syntax.option("--peer-timeout", "SECONDS", "run: a node that is silent for so long is missed. Default: 10.",
+                  set_seconds(peer_timeout_));
+    syntax.option("--node-timeout", "SECONDS",
+                  "run: a node that is missed for so long is lost, and a spare takes its place. Default: 60.",
+                  set_seconds(node_timeout_));
     syntax.option("--stage", "DIR", "prerun: only make this stage, on this node.", set_text(stage_));
     syntax.option("--timeout", "SECONDS", "postrun: wait for so long at most. Default: 3600.", set_seconds(timeout_));
     syntax.option("-c,--checkpoints", "COUNT", "halt: after so many more checkpoints.",
@@ -321,7 +326,12 @@ class Scr final : public Verb {
     words.insert(words.end(),
                  {"--store", job.places.store, "--stage", job.places.stage, "--series", job.places.series});
     allocation_.append_to(words);
-    words.push_back(fmt::format("--grace={}", static_cast<double>(options_.grace.count()) / 1000));
+    const auto add_seconds = [&](const char* option, std::chrono::milliseconds time) {
+      if (time.count() > 0) words.push_back(fmt::format("{}={}", option, static_cast<double>(time.count()) / 1000));
+    };
+    add_seconds("--grace", options_.grace);
+    add_seconds("--peer-timeout", peer_timeout_);
+    add_seconds("--node-timeout", node_timeout_);
     const auto& nodes = options_.nodes;
     FOREBAY_TRY(const int64_t least, job.config.number("SCR_MIN_NODES"));
     const auto hosts = static_cast<int64_t>(nodes.hosts.size());
@@ -332,6 +342,14 @@ class Scr final : public Verb {
       const std::string path = job.places.own + "/nodes." + job.places.job;
       FOREBAY_CHECK(write_new(path, job::nodes_text(nodes)));
       words.insert(words.end(), {"--nodes-file", path});
+    }
+    std::string groups;
+    for (const std::string& host : nodes.hosts)
+      if (const std::string own = job.config.groups_of(host); !own.empty()) groups += host + " " + own + "\n";
+    if (!groups.empty()) {
+      const std::string path = job.places.own + "/groups." + job.places.job;
+      FOREBAY_CHECK(write_new(path, groups));
+      words.insert(words.end(), {"--failure-groups", path});
     }
     if (least > 0 && least < hosts) words.push_back(fmt::format("--spares={}", hosts - least));
     words.push_back("--");
@@ -344,6 +362,7 @@ class Scr final : public Verb {
   Allocation allocation_;
   RunOptions options_;
   std::chrono::milliseconds timeout_{3'600'000};
+  std::chrono::milliseconds peer_timeout_{0}, node_timeout_{0};  // 0: the default of `forebay run`
   HaltWords halt_;
   IndexWords index_;
 };

@@ -9,8 +9,8 @@ namespace {
 Result<int64_t> number_of(const scr::Config& config, std::string_view key, int64_t least, int64_t most) {
   FOREBAY_TRY(const int64_t number, config.number(key));
   if (number < least || number > most)
-    return fail(ErrorKind::invalid_argument, fmt::format("{} is {}, which makes no sense", key, number), {}, {},
-                fmt::format("it is between {} and {}", least, most));
+    return fail(ErrorKind::invalid_argument, fmt::format("{} is {}, which makes no sense", key, number),
+                config.where(key), {}, fmt::format("it is between {} and {}", least, most));
   return number;
 }
 
@@ -21,8 +21,8 @@ Result<std::string> scheme_of(const scr::Config& config) {
   if (type == "PARTNER") return "partner";
   if (type == "XOR" || type == "FILE" || type.empty()) return fmt::format("xor:{}", size);
   if (type != "RS")
-    return fail(ErrorKind::invalid_argument, fmt::format("SCR_COPY_TYPE is '{}'", type), {}, {},
-                "it is SINGLE, PARTNER, XOR, RS or FILE");
+    return fail(ErrorKind::invalid_argument, fmt::format("SCR_COPY_TYPE is '{}'", type), config.where("SCR_COPY_TYPE"),
+                {}, "it is SINGLE, PARTNER, XOR, RS or FILE");
   FOREBAY_TRY(const int64_t losses, number_of(config, "SCR_SET_FAILURES", 1, 254));
   return fmt::format("rs:{}:{}", losses, size);
 }
@@ -34,7 +34,8 @@ Result<std::vector<std::string>> run_words_of(const scr::Config& config) {
   FOREBAY_TRY(const std::string scheme, scheme_of(config));
   // The library says of each set whether it is due; what the run adds is the flush of the newest one at the end.
   FOREBAY_CHECK(number_of(config, "SCR_FLUSH", 0, kMost));
-  FOREBAY_TRY(const int64_t keep, number_of(config, "SCR_CACHE_SIZE", 0, kMost));
+  FOREBAY_CHECK(number_of(config, "SCR_CACHE_SIZE", 0, kMost));
+  FOREBAY_TRY(const int64_t keep, scr::cache_size_of(config));
   FOREBAY_TRY(const int64_t runs, number_of(config, "SCR_RUNS", -1, kMost));
   FOREBAY_TRY(const int64_t watchdog, number_of(config, "SCR_WATCHDOG_TIMEOUT", 0, 86'400));
   std::vector<std::string> words = {"--redundancy=" + scheme, "--flush-every=0", fmt::format("--keep={}", keep),

@@ -97,16 +97,6 @@ std::string host_name() {
   return name;
 }
 
-// "POWER=psu1,SWITCH=0" of the GROUPS line of this node; empty if there is none.
-std::string groups_of_node(const Config& config) {
-  std::string groups;
-  for (const ConfigLine& line : config.lines("GROUPS")) {
-    if (line.id != host_name()) continue;
-    for (const auto& [kind, label] : line.items) groups += (groups.empty() ? "" : ",") + kind + "=" + label;
-  }
-  return groups;
-}
-
 bool is_answered(const std::string& stage) {
   fabric::Credentials credentials;
   if (auto secret = fabric::read_secret(job::secret_path(stage))) credentials.secret = *secret;
@@ -145,14 +135,14 @@ std::string command_path(const Config& config) {
 
 Result<void> ensure_agent(const Config& config, const Places& places) {
   if (is_answered(places.stage)) return {};
-  FOREBAY_TRY(const int64_t kept, config.number("SCR_CACHE_SIZE"));
+  FOREBAY_TRY(const int64_t kept, cache_size_of(config));
   const std::string log = fmt::format("{}/agent.{}.log", places.logs, host_name());
   std::vector<std::string> words{command_path(config), "agent",        "--stage",
                                  places.stage,         "--rendezvous", places.rendezvous,
                                  "--linger",           kLingerSeconds, "--series",
                                  places.series,        "--keep",       std::to_string(std::max<int64_t>(kept, 1)),
                                  "--detach",           "--log",        log};
-  if (const std::string groups = groups_of_node(config); !groups.empty())
+  if (const std::string groups = config.groups_of(host_name()); !groups.empty())
     words.insert(words.end(), {"--failure-groups", groups});
   auto started = run_command(words, log);
   if (!started && is_answered(places.stage)) return {};  // somebody else was faster

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/nearest.h"
+#include "job/scr/places.h"
 
 namespace forebay::scr {
 namespace {
@@ -32,7 +33,7 @@ Result<int64_t> number_of(const ConfigLine& line, const std::string& item, int64
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (fault != std::errc{} || end != text.data() + text.size() || number < least || number > INT32_MAX)
     return fail(ErrorKind::invalid_argument,
-                fmt::format("{}: that is no whole number of at least {}", where(line, item, text), least));
+                fmt::format("{}: that is no whole number of at least {}", where(line, item, text), least), line.where);
   return number;
 }
 
@@ -43,15 +44,15 @@ Result<Scheme> scheme_of(const ConfigLine& line, const std::string& type) {
   if (word == "XOR") return Scheme::xor_;
   if (word == "RS") return Scheme::rs;
   const std::vector<std::string> all{"SINGLE", "PARTNER", "XOR", "RS"};
-  return fail(ErrorKind::invalid_argument, fmt::format("{}: there is no such scheme", where(line, "TYPE", type)), {},
-              {}, nearest_hint(word, all, "SINGLE, PARTNER, XOR or RS"));
+  return fail(ErrorKind::invalid_argument, fmt::format("{}: there is no such scheme", where(line, "TYPE", type)),
+              line.where, {}, nearest_hint(word, all, "SINGLE, PARTNER, XOR or RS"));
 }
 
 Result<Descriptor> descriptor_of(const ConfigLine& line, const Config& config) {
   for (const auto& [item, value] : line.items)
     if ((" " + std::string(kItems) + " ").find(" " + item + " ") == std::string::npos)
-      return fail(ErrorKind::invalid_argument, fmt::format("CKPT={}: there is no item {}", line.id, item), {}, {},
-                  fmt::format("one of {}", kItems));
+      return fail(ErrorKind::invalid_argument, fmt::format("CKPT={}: there is no item {}", line.id, item), line.where,
+                  {}, fmt::format("one of {}", kItems));
   const auto text = [&](const char* item, const char* key) {
     const auto found = line.items.find(item);
     return found != line.items.end() ? found->second : config.text(key);
@@ -84,7 +85,7 @@ Result<Descriptor> descriptor_of(const ConfigLine& line, const Config& config) {
 Result<std::vector<Descriptor>> descriptors_of(const Config& config) {
   std::vector<ConfigLine> lines = config.lines("CKPT");
   std::vector<Descriptor> all;
-  if (lines.empty()) lines.emplace_back();
+  if (lines.empty()) lines.push_back({.id = {}, .items = {}, .where = config.where("SCR_COPY_TYPE")});
   for (const ConfigLine& line : lines) {
     FOREBAY_TRY(const int64_t enabled, number_of(line, "ENABLED", 1, 0));
     if (enabled == 0) continue;

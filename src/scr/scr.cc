@@ -41,8 +41,9 @@ int told(const std::string& message) {
 }
 
 int told(const Error& error) {
-  // What another rank has failed at is told by that rank.
-  if (error.kind == ErrorKind::cancelled) return kFailure;
+  // What another rank has failed at is told by that rank, and by rank 0.
+  const bool is_told = !program().session || !program().session->is_first();
+  if (error.kind == ErrorKind::cancelled && is_told) return kFailure;
   return told(error.message());
 }
 

@@ -55,8 +55,15 @@ Session::~Session() {
 
 Result<void> Session::agreed(Result<void> mine, const char* what) {
   FOREBAY_TRY(const bool all, ranks_->all(mine.has_value()));
-  if (!mine || all) return mine;
-  return fail(ErrorKind::cancelled, fmt::format("another rank has failed to {}", what));
+  if (all) return mine;
+  // Where ranks fail by the dozen, the log of rank 0 is where people look.
+  const bool has_reason = !mine && mine.error().kind != ErrorKind::cancelled;
+  FOREBAY_TRY(const auto reasons, ranks_->to_first(has_reason ? mine.error().message() : std::string()));
+  if (!mine) return mine;
+  const auto reason = std::ranges::find_if(reasons, [](const std::string& text) { return !text.empty(); });
+  std::string text = fmt::format("another rank has failed to {}", what);
+  if (reason != reasons.end()) text += fmt::format(": rank {}: {}", reason - reasons.begin(), *reason);
+  return fail(ErrorKind::cancelled, std::move(text));
 }
 
 Result<std::string> Session::decided(const std::function<std::string()>& at_first) {
@@ -82,11 +89,14 @@ Result<void> Session::take_rules(const Config& config) {
   FOREBAY_TRY(flushes_restarts_, config.flag("SCR_FLUSH_ON_RESTART"));
   FOREBAY_TRY(waits_, config.flag("FOREBAY_SCR_WAIT"));
   FOREBAY_TRY(is_async_, config.flag("SCR_FLUSH_ASYNC"));
+  FOREBAY_CHECK(cache_size_of(config));
+  for (const char* key : {"SCR_HALT_EXIT", "SCR_PREFIX_PURGE"}) FOREBAY_CHECK(config.number(key));
   FOREBAY_TRY(const int64_t seconds, config.number("FOREBAY_SCR_TIMEOUT"));
   timeout_ = std::chrono::seconds(std::clamp<int64_t>(seconds, 1, 1'000'000));
   const std::string kind = config.text("FOREBAY_SCR_FLUSH_KIND");
   if (kind != "store" && kind != "files")
-    return fail(ErrorKind::invalid_argument, fmt::format("FOREBAY_SCR_FLUSH_KIND={}: it is store or files", kind));
+    return fail(ErrorKind::invalid_argument, fmt::format("FOREBAY_SCR_FLUSH_KIND={}: it is store or files", kind),
+                config.where("FOREBAY_SCR_FLUSH_KIND"));
   flushes_to_files_ = kind == "files";
   current_ = config.text("SCR_CURRENT");
   end_ = end_of_allocation(config);
@@ -96,6 +106,7 @@ Result<void> Session::take_rules(const Config& config) {
 Result<void> Session::set_up(Config& config) {
   Result<void> read;
   if (is_first()) read = config.read_files(system_file());
+  if (is_first() && read) read = take_rules(config);  // while it is known where each key was set
   FOREBAY_CHECK(agreed(std::move(read), "read the configuration"));
   if (is_first())
     for (const std::string& warning : config.warnings()) fmt::print(stderr, "SCR: {}\n", warning);

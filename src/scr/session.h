@@ -98,6 +98,7 @@ class Session {
 
   // output
   Result<void> begin_in_cache(const std::string& write);
+  std::unexpected<Error> not_valid() const;
   Result<void> complete_bypass();
   Result<void> complete_in_cache();
   Result<void> list_in_prefix(IndexEntry entry, Result<std::vector<PrefixFile>> mine);

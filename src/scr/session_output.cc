@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include <fmt/format.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "job/scr/set_names.h"
@@ -88,7 +89,7 @@ Result<std::string> Session::route_output(const std::string& name) {
 
 Result<void> Session::complete_output(bool valid) {
   Result<void> done;
-  if (!valid) done = fail(ErrorKind::invalid_argument, "this rank says that its part of the set is not valid");
+  if (!valid) done = not_valid();
   done = agreed(std::move(done), "write its part of the set, as it says");
   if (done) done = output_->is_bypass ? complete_bypass() : complete_in_cache();
   if (!done) {
@@ -117,6 +118,18 @@ Result<void> Session::complete_output(bool valid) {
   output_.reset();
   FOREBAY_CHECK(agreed(std::move(done), "count down its halt condition"));
   return prune_prefix();
+}
+
+// A program does not say why; a full disk is what it mostly is.
+std::unexpected<Error> Session::not_valid() const {
+  const std::string place = output_->is_bypass ? places_.prefix : places_.stage;
+  struct statvfs info{};
+  constexpr uint64_t kLittle = 1u << 20;
+  const bool is_full = ::statvfs(place.c_str(), &info) == 0 && uint64_t{info.f_bavail} * info.f_frsize < kLittle;
+  const char* const what = "this rank says that its part of the set is not valid";
+  if (!is_full) return fail(ErrorKind::invalid_argument, what);
+  return fail(ErrorKind::no_space, fmt::format("{}, and the file system is full", what), place, {},
+              output_->is_bypass ? "make room" : "lower SCR_CACHE_SIZE, or name another SCR_CACHE_BASE");
 }
 
 Result<void> Session::complete_bypass() {

@@ -49,6 +49,15 @@ TEST(Order, DoesNotDependOnTheOrderBefore) {
   }
 }
 
+TEST(Retention, SetsThatWereSetAsideDoNotCount) {
+  std::vector<SetInfo> sets;
+  for (int step = 1; step <= 5; ++step) sets.push_back(set_of("s" + std::to_string(step), step, step));
+  sets[3].refused = "the application could not read it";
+  EXPECT_EQ(to_prune(sets, {2, 0}, "s5").removed, (Names{"s1", "s2"})) << "s5 and s3 are kept, and s4 between them";
+  sets[4].refused = "likewise";
+  EXPECT_EQ(to_prune(sets, {2, 0}, "s3").removed, Names{"s1"}) << "newer ones stay";
+}
+
 TEST(Retention, KeepsTheNewestTheMilestonesAndTheNewestGood) {
   std::vector<SetInfo> sets = {unreadable("bad")};
   for (int step = 1; step <= 8; ++step) sets.push_back(set_of("s" + std::to_string(step), step, step));

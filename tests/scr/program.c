@@ -1,8 +1,8 @@
 /* A program with checkpoints as those that SCR's interface was made for: each rank writes files whose bytes follow from
  * set and rank, and checks all of them after a restart. program [--sets N] [--bytes N] [--flags checkpoint|output|both]
  * [--old] [--null] [--current NAME] [--names flat|deep]
- *           [--die-in SET] [--invalid SET] [--restart-fails NAME] [--delete NAME] [--config TEXT]
- * Prints one line for each thing that happens, of rank 0. */
+ *           [--until SET] [--work MS] [--die-in SET] [--invalid SET] [--restart-fails NAME] [--delete NAME] [--config
+ * TEXT] Prints one line for each thing that happens, of rank 0. */
 #include <mpi.h>
 #include <scr.h>
 #include <signal.h>
@@ -19,6 +19,7 @@ static int must(int code, const char* what) {
   if (code == SCR_SUCCESS) return code;
   if (rank == 0) printf("failed: %s\n", what);
   fflush(stdout);
+  usleep(200000); /* what other ranks say is lost after MPI_Abort */
   MPI_Abort(MPI_COMM_WORLD, 3);
   return code;
 }
@@ -106,13 +107,15 @@ static int restart(void) {
 }
 
 int main(int argc, char** argv) {
-  int sets = 3, flags = SCR_FLAG_CHECKPOINT, old = 0, null = 0, die_in = 0, invalid = 0, flag = 0;
+  int sets = 3, until = 0, work = 0, flags = SCR_FLAG_CHECKPOINT, old = 0, null = 0, die_in = 0, invalid = 0, flag = 0;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   for (int i = 1; i < argc; ++i) {
     const char* value = i + 1 < argc ? argv[i + 1] : "";
     if (strcmp(argv[i], "--sets") == 0) sets = atoi(value);
+    if (strcmp(argv[i], "--until") == 0) until = atoi(value);
+    if (strcmp(argv[i], "--work") == 0) work = atoi(value);
     if (strcmp(argv[i], "--bytes") == 0) bytes = atol(value);
     if (strcmp(argv[i], "--flags") == 0) flags = value[0] == 'o' ? SCR_FLAG_OUTPUT : value[0] == 'b' ? 3 : 1;
     if (strcmp(argv[i], "--old") == 0) old = 1;
@@ -128,8 +131,10 @@ int main(int argc, char** argv) {
   must(SCR_Init(), "SCR_Init");
   if (deletes != NULL) must(SCR_Delete(deletes), "SCR_Delete");
   const int first = restart() + 1;
-  for (int number = first; number < first + sets; ++number) {
+  const int last = until > 0 ? until : first + sets - 1;
+  for (int number = first; number <= last; ++number) {
     char name[SCR_MAX_FILENAME];
+    usleep(1000u * (unsigned)work);
     snprintf(name, sizeof name,
              old || null                ? "scr.dataset.%d"
              : flags == SCR_FLAG_OUTPUT ? "output.%d"

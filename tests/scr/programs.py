@@ -26,7 +26,7 @@ def flip(path):
 
 
 class Case(unittest.TestCase):
-    keys = {}
+    keys, ranks = {}, 2
 
     def setUp(self):
         base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
@@ -44,7 +44,7 @@ class Case(unittest.TestCase):
         """What the program printed, a line each, and its exit code as the last."""
         environment = os.environ | {"SCR_PREFIX": str(self.prefix), "SCR_CACHE_BASE": str(self.top / "cache"),
                                     "FOREBAY_COMMAND": FOREBAY, **self.keys, **keys}  # fmt: skip
-        done = subprocess.run([*LAUNCHER, "-n", "2", PROGRAM, *arguments], env=environment, cwd=self.prefix, text=True,
+        done = subprocess.run([*LAUNCHER, "-n", str(self.ranks), PROGRAM, *arguments], env=environment, cwd=self.prefix, text=True,
                               capture_output=True, timeout=SECONDS, check=False)  # fmt: skip
         self.messages = done.stderr
         words = ("restarted", "completed", "not completed", "passed over", "dies in", "exits", "no need", "failed", "rank ")
@@ -114,6 +114,30 @@ class Straight(Case):
         self.assertIn("1 more checkpoint", self.scr("halt", "--list", str(self.prefix)))
         self.check("--sets 4", "restarted ckpt.2", "completed ckpt.3", "exits after ckpt.3")
 
+    def test_old_checkpoints_leave_the_prefix(self):
+        self.check("--sets 4", "restarted nothing", *(f"completed ckpt.{number}" for number in (1, 2, 3, 4)), SCR_PREFIX_SIZE="2")
+        self.assertEqual({path.name for path in self.prefix.glob("ckpt.*")}, {"ckpt.3", "ckpt.4"})
+        self.check("--sets 1", "restarted nothing", "completed ckpt.1", SCR_PREFIX_PURGE="1")
+        self.assertEqual({path.name for path in self.prefix.glob("ckpt.*")}, {"ckpt.1"})
+
+    def test_the_library_ends_the_program(self):
+        (self.prefix / ".scr").mkdir(mode=0o700)
+        (self.prefix / ".scr/halt.json").write_text('{"checkpoints": 2}')
+        self.check("--sets 9", "restarted nothing", "completed ckpt.1", SCR_HALT_EXIT="1", code=None)
+        self.assertIn("SCR: ends the job: ", self.messages)
+        self.assertIn("ckpt.2", self.index())
+
+    def test_another_number_of_ranks(self):
+        self.check("--sets 1", "restarted nothing", "completed ckpt.1")
+        self.ranks = 1
+        self.check("--sets 0", "restarted nothing")
+        self.check("--sets 0", "restarted ckpt.1", SCR_GLOBAL_RESTART="1")
+
+    def test_a_wrong_value_is_named_with_its_line(self):
+        (self.prefix / ".scrconf").write_text("# keys\nSCR_FLUSH=often\n")
+        self.run_program("--sets", "1")
+        self.assertIn(f"{self.prefix}/.scrconf:2: SCR_FLUSH=often", self.messages)
+
     def test_switched_off(self):
         self.check("--sets 1", "restarted nothing", "completed ckpt.1", SCR_ENABLE="0", code=None)
         self.assertFalse((self.prefix / ".scr").exists())
@@ -146,6 +170,26 @@ class Cached(Case):
         self.check("--sets 1 --flags output", "restarted nothing", "completed output.1")
         self.assertTrue((self.prefix / "output.1/part_1/rank_0.ckpt").exists())
         self.check("--sets 0", "restarted nothing")
+
+    def test_checkpoints_are_flushed_as_files(self):
+        keys = {"FOREBAY_SCR_FLUSH_KIND": "files", "SCR_FLUSH": "2"}
+        self.check("--sets 3", "restarted nothing", *(f"completed ckpt.{number}" for number in (1, 2, 3)), **keys)
+        self.assertEqual({path.name for path in self.prefix.glob("ckpt.*")}, {"ckpt.2", "ckpt.3"}, "the last one at the end")
+
+    def test_a_restart_flushes(self):
+        self.check("--sets 2 --die-in 2", "restarted nothing", "completed ckpt.1", "dies in ckpt.2", code=None)
+        self.assertFalse((self.prefix / "ckpt.1").exists())
+        self.check("--sets 0", "restarted ckpt.1", SCR_FLUSH_ON_RESTART="1")
+        self.assertTrue((self.prefix / "ckpt.1/part_0/rank_1.ckpt").exists())
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs another user's directory")
+    def test_the_cache_of_another_user_is_left_alone(self):
+        other = self.top / f"cache/forebay-{os.geteuid()}"
+        other.mkdir(mode=0o777)
+        os.chown(other, 65534, 65534)
+        self.assertFalse([line for line in self.run_program("--sets", "1")[:-1] if line.startswith(("restarted", "completed"))])
+        self.assertIn(f"{other}: is not a directory of this user", self.messages)
+        self.assertEqual(list(other.iterdir()), [])
 
 
 if __name__ == "__main__":

@@ -5,7 +5,9 @@ spares in their place, from the right set and the right bytes, or with a clear a
 Usage: tiers.py FOREBAY LIBFOREBAY SCENARIO|--list
 """
 
+import contextlib
 import shutil
+import subprocess
 import sys
 import time
 import traceback
@@ -14,7 +16,8 @@ from pathlib import Path
 from tier_job import CACHED, SIZE, Failure, TierJob, client, in_background, pause, wait_until
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bad_days"))
-from scenarios import SCENARIOS, SKIP, Skip, scenario  # noqa: E402
+import nodes  # noqa: E402
+from scenarios import SCENARIOS, SKIP, Skip, mount_small, scenario  # noqa: E402
 
 LARGE = 6_000_000
 
@@ -288,6 +291,87 @@ def the_end_rebuilds_and_stores_what_a_lost_node_had(new_job):
         job.end_with_settle()
         assert job.stored_sets() == ["dump_1"], job.stored_sets()
         job.check_restores("dump_1", size=SIZE)
+
+
+@scenario
+def node_lost_in_a_flush(new_job):
+    """The set was protected before it was on its way to the store: a restart rebuilds it, and does not wait for that."""
+    with new_job("xor", ranks=4, aggregator_words=("--flush-every", 2, "--pfs-limit", "1M")).start() as job:
+        job.write_cached("dump_1", 1)
+        job.write_set("dump_2", 2, 2 * SIZE)
+        job.wait_draining("dump_2")
+        job.lose(1)
+        job.replace(1)
+        job.expect_restart("dump_2", 2 * SIZE)
+
+
+@scenario
+def all_nodes_lost_but_one(new_job):
+    with new_job("xor", spares=3, aggregator_words=("--flush-every", 2)).start() as job:
+        job.write_cached("dump_1", 1)
+        job.write_set("dump_2", 2, SIZE)
+        job.expect_durable("dump_2")
+        job.write_cached("dump_3", 3)
+        job.lose(0, 1, 2)
+        job.replace(0, 1, 2)
+        job.expect_restart("dump_2")
+
+
+@contextlib.contextmanager
+def small_directory(directory, size):
+    mount_small(directory, size)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", directory], check=True)
+
+
+@scenario
+def store_is_full(new_job):
+    """Sets go on being protected, a restart is from the newest, and the reason is told."""
+    with new_job("xor", ranks=4, aggregator_words=("--flush-every", 2)) as job:
+        job.store.mkdir()
+        with small_directory(job.store, "300k"):
+            job.start()
+            job.write_cached("dump_1", 1)
+            job.write_set("dump_2", 2, SIZE)
+            job.expect_log("dump_2", "No space left on device")
+            job.write_cached("dump_3", 3)
+            job.lose(3)
+            job.replace(3)
+            job.expect_restart("dump_3")
+
+
+@scenario
+def cache_is_full(new_job):
+    """What protects a set does not fit on a node: the set is stored instead, and the full disk is named."""
+    with new_job("xor", ranks=4) as job, small_directory(job.stages[2], "360k"):
+        job.start()
+        job.write_set("dump_1", 1, SIZE)
+        job.expect_durable("dump_1", 10)
+        job.expect_log("dump_1", "stored instead", "No space left on device", str(job.stages[2]))
+        job.check_restores("dump_1", size=SIZE)
+
+
+@scenario
+def node_cut_off_that_comes_back(new_job):
+    """Its ranks went on elsewhere: what it has is of no use, and does no harm."""
+    try:
+        net = nodes.Nodes(6)
+    except nodes.Unavailable as reason:
+        raise Skip(reason) from None
+    with net, new_job("xor", spares=1, prefixes=[net.prefix(i) for i in range(6)]).start() as job:
+        job.write_cached("dump_1", 1)
+        job.write_cached("dump_2", 2)
+        net.cut(2)
+        job.forget_ranks()
+        job.replace(2)
+        job.expect_restart("dump_2")
+        job.write_cached("dump_3", 3)
+        net.heal(2)
+        job.wait_for_agents(5)
+        job.forget_ranks()
+        job.expect_restart("dump_3")
 
 
 def main():

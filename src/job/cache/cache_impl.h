@@ -100,7 +100,7 @@ struct Cache::Impl {
   void prepared(const std::shared_ptr<Repair>& repair, std::unique_ptr<PositionRepair> position);
   void lead(const std::shared_ptr<Repair>& repair, unsigned position);
   void finish(const std::shared_ptr<Repair>& repair);
-  void end(const std::shared_ptr<Repair>& repair, const Result<void>& result, std::optional<unsigned> fault);
+  void end(std::shared_ptr<Repair> repair, const Result<void>& result, std::optional<unsigned> fault);
   Result<redundancy::Record> fetch_record(const Repair& repair, const EncodingKey& key) const;
   bool is_current(const std::shared_ptr<Repair>& repair) const;
 
@@ -125,6 +125,7 @@ void set_fault(Answer& answer, const GroupFault& fault) {
   answer.failed = true;
   answer.error = fault.error.message();
   if (fault.position) answer.fault = *fault.position;
+  if constexpr (requires { answer.is_full; }) answer.is_full = fault.error.kind == ErrorKind::no_space;
 }
 
 }  // namespace forebay::job

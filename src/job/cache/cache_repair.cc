@@ -189,8 +189,8 @@ void Cache::Impl::finish(const std::shared_ptr<Repair>& repair) {
       });
 }
 
-void Cache::Impl::end(const std::shared_ptr<Repair>& repair, const Result<void>& result,
-                      std::optional<unsigned> fault) {
+// `repair` is an owner of its own: the one in `repairs` goes.
+void Cache::Impl::end(std::shared_ptr<Repair> repair, const Result<void>& result, std::optional<unsigned> fault) {
   repair->stop.request_stop();
   repairs.erase({repair->order.id, repair->order.group});
   std::vector<uint32_t> ranks;

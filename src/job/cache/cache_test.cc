@@ -5,6 +5,7 @@
 #include <array>
 #include <csignal>
 #include <fstream>
+#include <optional>
 
 #include <gmock/gmock.h>
 #include <sys/resource.h>
@@ -92,9 +93,21 @@ class CacheTest : public TempTest {
     std::vector<std::pair<CacheNode*, wire::RepairT>> orders;
     for (CacheNode* agent : agents) orders.emplace_back(agent, group_.repair(holders, agent, lost, bad));
     for (auto& [agent, order] : orders) answers.push_back(agent->repair(std::move(order)));
-    std::vector<wire::RepairedT> all;
-    for (auto& answer : answers) all.push_back(answer.get());
-    return all;
+    // As the coordinator does: where one has failed, the others are told a little later that nobody waits for them.
+    std::vector<std::optional<wire::RepairedT>> all(answers.size());
+    std::optional<std::chrono::steady_clock::time_point> failed_at;
+    while (std::ranges::any_of(all, [](const auto& one) { return !one; })) {
+      for (size_t i = 0; i < all.size(); ++i) {
+        if (all[i] || answers[i].wait_for(2ms) != std::future_status::ready) continue;
+        all[i] = answers[i].get();
+        if (all[i]->failed && !failed_at) failed_at = std::chrono::steady_clock::now();
+      }
+      if (failed_at && std::chrono::steady_clock::now() > *failed_at + 200ms)
+        for (CacheNode* agent : agents) agent->cancel_repair(group_.id + 1);
+    }
+    std::vector<wire::RepairedT> told;
+    for (auto& one : all) told.push_back(std::move(*one));
+    return told;
   }
   void expect_clean() {
     for (const auto& node : nodes_) {
@@ -298,6 +311,7 @@ TEST_F(CacheTest, AFullDiskFailsTheEncoding) {
     EXPECT_THAT(answers[i].error, HasSubstr("parity"));
     EXPECT_THAT(nodes_[i]->left(), IsEmpty());
   }
+  ++group_.id;  // each attempt has a number of its own
   protect_and_seal();
 }
 

@@ -147,6 +147,9 @@ class CacheNode {
   void cancel(uint64_t id) {
     here([this, id] { cache_.cancel(id); });
   }
+  void cancel_repair(uint64_t number) {
+    here([this, number] { cache_.cancel_repair(number); });
+  }
   std::vector<std::string> left() const {
     std::vector<std::string> names;
     const std::string root = stage_ + "/.forebay/cache";

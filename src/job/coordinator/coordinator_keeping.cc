@@ -138,6 +138,10 @@ void Coordinator::Impl::store_or_keep(uint64_t id) {
 
 namespace {
 
+const std::string& failure_group_of(const wire::SetPolicyT& policy, const CoordinatorOptions& options) {
+  return policy.failure_group.empty() ? options.failure_group : policy.failure_group;
+}
+
 ProtectedPart protected_part(const Part& part, const wire::AgentHelloT& agent, const std::string& kind) {
   return {.session = part.session,
           .host = part.host,
@@ -154,8 +158,9 @@ ProtectedPart protected_part(const Part& part, const wire::AgentHelloT& agent, c
 
 void Coordinator::Impl::protect(uint64_t id) {
   std::vector<ProtectedPart> parts;
+  const std::string& kind = failure_group_of(keeping.at(id).policy, options);
   for (const auto& [key, part] : sets.at(id).parts())
-    parts.push_back(protected_part(part, *roster.find(part.session)->agent, options.failure_group));
+    parts.push_back(protected_part(part, *roster.find(part.session)->agent, kind));
   apply(id, keeping.at(id).encoding->begin(std::move(parts), next_number(), now));
 }
 
@@ -170,11 +175,11 @@ bool Coordinator::Impl::adopt(uint64_t id) {
       for (uint32_t p = 0; p < groups[g].members.size(); ++p) {
         const auto part = set.parts().find(groups[g].members[p].holder);
         if (part == set.parts().end() || part->second.write != cached.write) return false;
-        members.push_back(
-            {.part = protected_part(part->second, *roster.find(part->second.session)->agent, options.failure_group),
-             .group = g,
-             .position = p,
-             .is_sealed = groups[g].members[p].is_sealed});
+        members.push_back({.part = protected_part(part->second, *roster.find(part->second.session)->agent,
+                                                  failure_group_of(keeping.at(id).policy, options)),
+                           .group = g,
+                           .position = p,
+                           .is_sealed = groups[g].members[p].is_sealed});
       }
     if (members.size() != set.parts().size()) return false;
     apply(id, keeping.at(id).encoding->adopt(std::move(members), static_cast<uint32_t>(groups.size()),

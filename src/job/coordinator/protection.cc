@@ -189,7 +189,10 @@ SetProtection::Actions SetProtection::encoded(SessionId agent, const wire::Prote
     const Group& group = groups_[member->group];
     const std::string& culprit =
         answer.fault < group.members.size() ? members_[group.members[answer.fault]].part.host : member->part.host;
-    fail(fmt::format("{} says of {}: {}", member->part.host, culprit, answer.error), now, actions);
+    const std::string why = fmt::format("{} says of {}: {}", member->part.host, culprit, answer.error);
+    fail(why, now, actions);
+    // Once more, as what was in its way may just be leaving; a disk that is still full then stays so.
+    if (answer.is_full && attempts_ > 1 && !actions.ended) end({.is_sealed = false, .why = why}, actions);
     return actions;
   }
   member->is_encoded = true;

@@ -152,17 +152,6 @@ std::string name_of(const ConfigRequest& request, const std::string& item = {}) 
   return name;
 }
 
-void apply_request(const ConfigRequest& request, std::map<std::string, std::string>& layer) {
-  if (!request.id.empty()) layer.insert_or_assign(name_of(request), "");
-  for (const auto& item : request.items) {
-    if (item.value) {
-      layer.insert_or_assign(name_of(request, item.name), *item.value);
-    } else {
-      layer.erase(name_of(request, item.name));
-    }
-  }
-}
-
 std::optional<std::string> unknown_key(const std::string& key) {
   const auto known = [&](const KnownKey& one) { return one.name == key; };
   if (is_line(key) || !key.starts_with("SCR_") || std::ranges::any_of(kKnownKeys, known)) return std::nullopt;
@@ -222,10 +211,21 @@ Result<ConfigRequest> parse_request(std::string_view text) {
   return request;
 }
 
+void Config::apply(const ConfigRequest& request, const std::string& where, Layer& layer) {
+  if (!request.id.empty()) layer.insert_or_assign(name_of(request), Value{"", where});
+  for (const auto& item : request.items) {
+    if (item.value) {
+      layer.insert_or_assign(name_of(request, item.name), Value{*item.value, where});
+    } else {
+      layer.erase(name_of(request, item.name));
+    }
+  }
+}
+
 Result<std::optional<std::string>> Config::call(std::string_view text) {
   FOREBAY_TRY(const ConfigRequest request, parse_request(text));
   if (request.kind == ConfigRequest::Kind::query) return find(name_of(request, request.items.front().name));
-  apply_request(request, calls_);
+  apply(request, {}, calls_);
   return std::nullopt;
 }
 
@@ -248,7 +248,7 @@ Result<void> Config::read_file(const std::string& path, Layer& to) {
       return std::unexpected(std::move(request).error());
     }
     if (const auto warning = unknown_key(request->key)) warnings_.push_back(where + ": " + *warning);
-    apply_request(*request, to);
+    apply(*request, where, to);
   }
   return {};
 }
@@ -262,13 +262,21 @@ Result<void> Config::read_files(const std::string& system_file) {
   return system_file.empty() ? Result<void>{} : read_file(system_file, system_);
 }
 
-std::optional<std::string> Config::find(const std::string& name) const {
+std::optional<Config::Value> Config::look_up(const std::string& name) const {
   if (!is_flat_ && name.find(' ') == std::string::npos)
-    if (const char* value = environment_(name.c_str()); value != nullptr && *value != '\0') return value;
+    if (const char* value = environment_(name.c_str()); value != nullptr && *value != '\0')
+      return Value{value, "the environment"};
   for (const Layer* layer : {&user_, &calls_, &system_})
     if (const auto found = layer->find(name); found != layer->end()) return found->second;
   return std::nullopt;
 }
+
+std::optional<std::string> Config::find(const std::string& name) const {
+  auto found = look_up(name);
+  return found ? std::optional(std::move(found->text)) : std::nullopt;
+}
+
+std::string Config::where(std::string_view key) const { return look_up(std::string(key)).value_or(Value{}).where; }
 
 std::optional<std::string> Config::get(std::string_view key) const {
   if (auto found = find(std::string(key))) return found;
@@ -282,7 +290,7 @@ Result<int64_t> Config::number(std::string_view key) const {
   int64_t parsed = 0;
   const auto [end, fault] = std::from_chars(value.data(), value.data() + value.size(), parsed);
   if (value.empty() || (fault == std::errc{} && end == value.data() + value.size())) return parsed;
-  return fail(ErrorKind::invalid_argument, fmt::format("{}={}: that is no whole number", key, value));
+  return fail(ErrorKind::invalid_argument, fmt::format("{}={}: that is no whole number", key, value), where(key));
 }
 
 Result<double> Config::real(std::string_view key) const {
@@ -290,7 +298,7 @@ Result<double> Config::real(std::string_view key) const {
   double parsed = 0;
   const auto [end, fault] = std::from_chars(value.data(), value.data() + value.size(), parsed);
   if (value.empty() || (fault == std::errc{} && end == value.data() + value.size())) return parsed;
-  return fail(ErrorKind::invalid_argument, fmt::format("{}={}: that is no number", key, value));
+  return fail(ErrorKind::invalid_argument, fmt::format("{}={}: that is no number", key, value), where(key));
 }
 
 Result<bool> Config::flag(std::string_view key) const {
@@ -307,12 +315,23 @@ std::vector<ConfigLine> Config::lines(std::string_view key) const {
       const size_t space = rest.find(' ');
       const std::string id = rest.substr(0, space);
       by_id[id].id = id;
-      if (space != std::string::npos) by_id[id].items[rest.substr(space + 1)] = at->second;
+      if (space != std::string::npos) by_id[id].items[rest.substr(space + 1)] = at->second.text;
+      if (!at->second.where.empty()) by_id[id].where = at->second.where;
     }
   }
   std::vector<ConfigLine> lines;
   for (auto& [id, line] : by_id) lines.push_back(std::move(line));
   return lines;
+}
+
+std::string Config::groups_of(std::string_view host) const {
+  std::string groups;
+  for (const ConfigLine& line : lines("GROUPS")) {
+    if (line.id != host) continue;
+    for (const auto& [kind, label] : line.items)
+      groups += (groups.empty() ? "" : ",") + (kind == "NODE" ? "node" : kind) + "=" + label;
+  }
+  return groups;
 }
 
 std::string Config::flattened() const {
@@ -336,7 +355,7 @@ void Config::take_flattened(std::string_view text) {
     const size_t end = middle == std::string_view::npos ? middle : text.find('\0', middle + 1);
     if (end == std::string_view::npos) return;
     calls_.insert_or_assign(std::string(text.substr(0, middle)),
-                            std::string(text.substr(middle + 1, end - middle - 1)));
+                            Value{std::string(text.substr(middle + 1, end - middle - 1)), {}});
     text.remove_prefix(end + 1);
   }
 }

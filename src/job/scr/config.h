@@ -24,6 +24,7 @@ Environment process_environment();
 struct ConfigLine {
   std::string id;                            // "0"
   std::map<std::string, std::string> items;  // TYPE, SET_SIZE
+  std::string where = {};                    // "FILE:LINE" of its last item that a file has; else empty
 };
 
 // What a text for SCR_Config asks for.
@@ -62,6 +63,12 @@ class Config {
   Result<double> real(std::string_view key) const;
   Result<bool> flag(std::string_view key) const;
 
+  // "FILE:LINE" or "the environment", for messages; empty: the default, a call, or the values of another rank.
+  std::string where(std::string_view key) const;
+
+  // "power=psu1,switch=0" of the node's GROUPS line, as `forebay agent --failure-groups` takes it; empty: none.
+  std::string groups_of(std::string_view host) const;
+
   // The lines of a key with several items (GROUPS, STORE, CKPT), by their ids.
   std::vector<ConfigLine> lines(std::string_view key) const;
 
@@ -73,9 +80,14 @@ class Config {
   void take_flattened(std::string_view text);
 
  private:
-  using Layer = std::map<std::string, std::string>;  // by "KEY", or "KEY ID" and "KEY ID ITEM"
+  struct Value {
+    std::string text, where;  // where: "FILE:LINE"; empty: a call
+  };
+  using Layer = std::map<std::string, Value>;  // by "KEY", or "KEY ID" and "KEY ID ITEM"
 
+  static void apply(const ConfigRequest& request, const std::string& where, Layer& layer);
   Result<void> read_file(const std::string& path, Layer& to);
+  std::optional<Value> look_up(const std::string& name) const;
   std::optional<std::string> find(const std::string& name) const;
 
   Environment environment_;

@@ -99,5 +99,26 @@ TEST_F(ScrConfig, FaultsNameFileLineAndKey) {
   EXPECT_THAT(Config(environment()).number("SCR_FLUSH").error().message(), HasSubstr("SCR_FLUSH=often"));
 }
 
+TEST_F(ScrConfig, SaysWhereAWrongValueWasSet) {
+  write("mine", "# a comment\nSCR_FLUSH=often\nCKPT=1 TYPE=ROX\n");
+  variables = {{"SCR_CONF_FILE", path("mine")}, {"SCR_CACHE_SIZE", "2x"}};
+  Config config(environment());
+  ASSERT_TRUE(config.read_files(""));
+  EXPECT_EQ(config.number("SCR_FLUSH").error().path, path("mine") + ":2");
+  EXPECT_THAT(config.number("SCR_FLUSH").error().message(), HasSubstr("SCR_FLUSH=often"));
+  EXPECT_EQ(config.number("SCR_CACHE_SIZE").error().path, "the environment");
+  EXPECT_EQ(config.lines("CKPT").front().where, path("mine") + ":3");
+}
+
+TEST_F(ScrConfig, FailureGroupsOfANode) {
+  write("mine", "GROUPS=n1 POWER=psu1 SWITCH=0\nGROUPS=n2 NODE=blade7\n");
+  variables["SCR_CONF_FILE"] = path("mine");
+  Config config(environment());
+  ASSERT_TRUE(config.read_files(""));
+  EXPECT_EQ(config.groups_of("n1"), "POWER=psu1,SWITCH=0");
+  EXPECT_EQ(config.groups_of("n2"), "node=blade7");
+  EXPECT_EQ(config.groups_of("n3"), "");
+}
+
 }  // namespace
 }  // namespace forebay::scr

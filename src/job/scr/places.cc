@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <climits>
 #include <cstdlib>
 #include <memory>
@@ -48,6 +49,37 @@ Result<void> make_private_directory(const std::string& path) {
 
 }  // namespace
 
+std::string cache_base_of(const Config& config) {
+  std::string store;
+  for (const ConfigLine& line : config.lines("CKPT")) {
+    const auto of_line = [&](const char* item) {
+      const auto found = line.items.find(item);
+      return found == line.items.end() ? std::string() : found->second;
+    };
+    const std::string named = of_line("STORE");
+    const std::string bypass = of_line("BYPASS");
+    if (of_line("ENABLED") == "0" || (bypass.empty() ? config.text("SCR_CACHE_BYPASS") : bypass) != "0") continue;
+    if (named.empty() || (!store.empty() && named != store)) return config.text("SCR_CACHE_BASE");
+    store = named;
+  }
+  return store.empty() ? config.text("SCR_CACHE_BASE") : store;
+}
+
+Result<int64_t> cache_size_of(const Config& config) {
+  const std::string base = cache_base_of(config);
+  for (const ConfigLine& line : config.lines("STORE")) {
+    const auto count = line.items.find("COUNT");
+    if (line.id != base || count == line.items.end()) continue;
+    const std::string& text = count->second;
+    int64_t number = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (fault == std::errc{} && end == text.data() + text.size() && number > 0) return number;
+    return fail(ErrorKind::invalid_argument,
+                fmt::format("STORE={} COUNT={}: that is no whole number of at least 1", line.id, text), line.where);
+  }
+  return config.number("SCR_CACHE_SIZE");
+}
+
 Result<Places> places_of(const Config& config, const Environment& environment) {
   Places places;
   FOREBAY_TRY(places.prefix, resolved(config.get("SCR_PREFIX").value_or(".")));
@@ -69,8 +101,8 @@ Result<Places> places_of(const Config& config, const Environment& environment) {
   places.store = chosen("FOREBAY_STORE", places.own + "/store");
   places.rendezvous = chosen("FOREBAY_RENDEZVOUS", places.own + "/jobs/" + places.job);
   places.series = chosen("FOREBAY_SERIES", "scr-" + hash);
-  places.stage = chosen("FOREBAY_STAGE",
-                        fmt::format("{}/forebay-{}/scr.{}", config.text("SCR_CACHE_BASE"), ::geteuid(), places.job));
+  places.stage =
+      chosen("FOREBAY_STAGE", fmt::format("{}/forebay-{}/scr.{}", cache_base_of(config), ::geteuid(), places.job));
   return places;
 }
 

@@ -18,7 +18,7 @@ struct Places {
   std::string store;       // store, unless FOREBAY_STORE names another one
   std::string rendezvous;  // of the job's agents and aggregators
   std::string logs;        // of the daemons that the library starts
-  std::string stage;       // SCR_CACHE_BASE/forebay-UID/scr.JOB: of each node
+  std::string stage;       // cache_base_of()/forebay-UID/scr.JOB: of each node
   std::string series;      // of the sets in the store: "scr-" and the hash of the prefix
   std::string job;         // the batch system's number of the job, else the hash of the prefix
 };
@@ -27,6 +27,14 @@ struct Places {
 // run` around it. not_found if the prefix is not there; invalid_argument if the job's number is no name for a
 // directory.
 Result<Places> places_of(const Config& config, const Environment& environment);
+
+// The directory above a node's cache: the STORE of the CKPT lines that use caches, where all name the same, else
+// SCR_CACHE_BASE.
+std::string cache_base_of(const Config& config);
+
+// Sets that it keeps: COUNT of its STORE line, else SCR_CACHE_SIZE. invalid_argument, with the line, if it is no
+// number.
+Result<int64_t> cache_size_of(const Config& config);
 
 // The prefix's own directory, and those in it, with mode 0700 where it holds secrets.
 Result<void> make_own_directories(const Places& places);

@@ -118,5 +118,21 @@ TEST_F(ScrFiles, PlacesFollowFromThePrefixAndTheJob) {
   EXPECT_FALSE(make_stage_directory(path("user/stage"))) << "others could look into it";
 }
 
+TEST(ScrPlaces, TheStoreOfAllCachedSetsIsWhereTheCacheLies) {
+  const auto config_of = [](std::initializer_list<const char*> calls) {
+    Config config([](const char*) -> const char* { return nullptr; });
+    for (const char* call : calls) EXPECT_TRUE(config.call(call));
+    return config;
+  };
+  EXPECT_EQ(cache_base_of(config_of({})), "/dev/shm");
+  EXPECT_EQ(cache_base_of(config_of({"CKPT=0 STORE=/ssd BYPASS=0", "CKPT=1 INTERVAL=9 STORE=/gpfs BYPASS=1"})), "/ssd");
+  EXPECT_EQ(cache_base_of(config_of({"CKPT=0 STORE=/ssd BYPASS=0", "CKPT=1 STORE=/mem BYPASS=0"})), "/dev/shm");
+  EXPECT_EQ(cache_base_of(config_of({"CKPT=0 STORE=/ssd BYPASS=0", "CKPT=1 BYPASS=0"})), "/dev/shm");
+  EXPECT_EQ(cache_base_of(config_of({"CKPT=0 STORE=/ssd"})), "/dev/shm") << "by SCR_CACHE_BYPASS nothing is cached";
+  EXPECT_EQ(cache_size_of(config_of({"CKPT=0 STORE=/ssd BYPASS=0", "STORE=/ssd COUNT=3"})).value(), 3);
+  EXPECT_EQ(cache_size_of(config_of({"SCR_CACHE_SIZE=2", "STORE=/ssd COUNT=3"})).value(), 2);
+  EXPECT_FALSE(cache_size_of(config_of({"STORE=/dev/shm COUNT=many"})));
+}
+
 }  // namespace
 }  // namespace forebay::scr
