@@ -133,6 +133,15 @@ struct FramePayload {
   Bytes payload;
 };
 
+// How one frame is encoded, and where its payload lies in the container.
+struct FrameHead {
+  Bytes recipe;
+  uint64_t payload_offset = 0, payload_bytes = 0;
+};
+
+// read_frame() without the payload: what is read of that later is for the caller to check. Errors likewise.
+Result<FrameHead> read_frame_head(const ByteSource& source, const Index& index, uint32_t number);
+
 // Reads frame `number` of `index` from its container. Checks record header, recipe and payload against the index:
 // corrupt with file, offset and frame number, also if the frame is lost. Thread-safe.
 Result<FramePayload> read_frame(const ByteSource& source, const Index& index, uint32_t number);
@@ -202,6 +211,9 @@ class Reader {
 
   // read_frame() of this part.
   Result<FramePayload> read(uint32_t number) const { return read_frame(*source_, index_, number); }
+
+  // read_frame_head() of this part.
+  Result<FrameHead> read_head(uint32_t number) const { return read_frame_head(*source_, index_, number); }
 
   // The size of what read(number) returns, in bytes, from the index: at least recipe + payload.
   uint64_t read_bytes(uint32_t number) const;

@@ -72,25 +72,48 @@ Result<void> check_frames(const ByteSource& source, const Index& index, uint64_t
   return {};
 }
 
-Result<FramePayload> read_frame_unnamed(const ByteSource& source, const Index& index, uint32_t number) {
+// A frame's record, and what its meta says.
+struct FoundFrame {
+  FoundRecord record;
+  Bytes recipe;
+};
+
+Result<FoundFrame> find_frame(const ByteSource& source, const Index& index, uint32_t number) {
   const FrameEntry& entry = index.frames[number];
   if (entry.is_lost())
     return fail(ErrorKind::corrupt, "the frame was lost before this container was repaired", source.name());
   FOREBAY_TRY(const FoundRecord record, find_record(source, entry.record_offset, source.size()));
   FOREBAY_TRY(const Bytes meta_bytes, read_frame_meta(source, record, index, number));
   FOREBAY_TRY(const FrameMeta meta, parse_frame_meta(meta_bytes));
-  FOREBAY_TRY(Bytes payload, read_payload(source, record));
-  return FramePayload{Bytes(meta.recipe.begin(), meta.recipe.end()), std::move(payload)};
+  return FoundFrame{record, Bytes(meta.recipe.begin(), meta.recipe.end())};
+}
+
+// Calls read(index, number) if there is such a frame, and names it in errors.
+template <class Read>
+auto named(const ByteSource& source, const Index& index, uint32_t number, const Read& read)
+    -> decltype(read(index, number)) {
+  if (number >= index.frames.size())
+    return fail(ErrorKind::invalid_argument, fmt::format("there is no frame {}", number), source.name());
+  auto frame = read(index, number);
+  if (!frame) frame.error().what = fmt::format("frame {}: {}", number, frame.error().what);
+  return frame;
 }
 
 }  // namespace
 
+Result<FrameHead> read_frame_head(const ByteSource& source, const Index& index, uint32_t number) {
+  return named(source, index, number, [&](const Index& of, uint32_t frame) -> Result<FrameHead> {
+    FOREBAY_TRY(FoundFrame found, find_frame(source, of, frame));
+    return FrameHead{std::move(found.recipe), found.record.payload_offset(), found.record.header.payload_bytes};
+  });
+}
+
 Result<FramePayload> read_frame(const ByteSource& source, const Index& index, uint32_t number) {
-  if (number >= index.frames.size())
-    return fail(ErrorKind::invalid_argument, fmt::format("there is no frame {}", number), source.name());
-  auto frame = read_frame_unnamed(source, index, number);
-  if (!frame) frame.error().what = fmt::format("frame {}: {}", number, frame.error().what);
-  return frame;
+  return named(source, index, number, [&](const Index& of, uint32_t frame) -> Result<FramePayload> {
+    FOREBAY_TRY(FoundFrame found, find_frame(source, of, frame));
+    FOREBAY_TRY(Bytes payload, read_payload(source, found.record));
+    return FramePayload{std::move(found.recipe), std::move(payload)};
+  });
 }
 
 Result<Parts> Parts::open(std::shared_ptr<const ByteSource> source, uint64_t max_bytes) {

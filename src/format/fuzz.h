@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/bytes.h"
+#include "format/attributes.h"
 #include "format/reader.h"
 
 namespace forebay::format {
@@ -26,6 +27,23 @@ inline void check_reader(const FormatReader& reader, const ByteSource& source) {
   if (!layout) return;
   normalise(*layout, source.size());
   if (!find_fault(*layout, source.size()).empty()) std::abort();
+}
+
+// Reads the attributes of `source`, and aborts if they are not within the limits.
+inline void check_attributes(std::string_view format, const ByteSource& source) {
+  const AttributeLimits limits{.most = 100, .most_bytes_each = 1000, .most_bytes = 10000};
+  const auto found = read_attributes(source, format, limits);
+  if (!found) return;
+  uint64_t bytes = 0;
+  for (const FileAttribute& attribute : found->attributes) {
+    bytes += attribute.value.size();
+    if (attribute.value.size() > limits.most_bytes_each) std::abort();
+    if (attribute.is_text ? attribute.value.empty() && element_count(attribute.shape) != 0
+                          : attribute.value.size() != element_count(attribute.shape) * attribute.type.size)
+      std::abort();
+    if (found->find(attribute.object, attribute.name) == nullptr) std::abort();
+  }
+  if (bytes > limits.most_bytes || found->attributes.size() > limits.most) std::abort();
 }
 
 }  // namespace forebay::format

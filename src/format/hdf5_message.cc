@@ -71,7 +71,15 @@ DataType floating_type(uint32_t bits, uint32_t size, Cursor properties) {
 
 // Section IV.A.2.d. Whatever is not a plain number is opaque with its size; an enumeration is its base type.
 std::optional<ElementType> decode_datatype(Cursor message) {
-  enum : uint8_t { kFixedPoint = 0, kFloatingPoint = 1, kEnumeration = 8 };
+  enum : uint8_t {
+    kFixedPoint = 0,
+    kFloatingPoint = 1,
+    kString = 3,
+    kReference = 7,
+    kEnumeration = 8,
+    kVariableLength = 9
+  };
+  constexpr uint32_t kLowBits = 15, kWithSpaces = 2, kOfText = 1;
   uint8_t kind = message.u8() & 15;
   auto bits = static_cast<uint32_t>(message.number(3));
   const uint32_t size = message.u32();
@@ -84,6 +92,10 @@ std::optional<ElementType> decode_datatype(Cursor message) {
   ElementType element{.type = kBytes, .size = size};
   if (kind == kFixedPoint) element.type = integer_type(bits, size, message);
   if (kind == kFloatingPoint) element.type = floating_type(bits, size, message);
+  if (kind == kString) element.content = (bits & kLowBits) == kWithSpaces ? Content::text_with_spaces : Content::text;
+  if (kind == kReference) element.content = Content::elsewhere;
+  if (kind == kVariableLength)
+    element.content = (bits & kLowBits) == kOfText ? Content::text_in_heap : Content::elsewhere;
   if (!element.type.is_number() && size <= UINT16_MAX) element.type.size = static_cast<uint16_t>(size);
   return element;
 }

@@ -17,9 +17,14 @@ struct Dataspace {
   Shape maximum;  // of the rank of `shape`; kUnlimited where there is no maximum
 };
 
+// What elements are: values as they lie there, texts of one size, padded with zeros or with spaces, texts in the global
+// heap, or references to something else.
+enum class Content { plain, text, text_with_spaces, text_in_heap, elsewhere };
+
 struct ElementType {
   DataType type;      // kBytes if `size` is more than a DataType can say
   uint64_t size = 0;  // bytes
+  Content content = Content::plain;
 };
 
 enum class StorageKind { elsewhere, compact, contiguous, chunked };

@@ -11,8 +11,10 @@ enum class MessageType : uint16_t {
   external_files = 0x07,
   layout = 0x08,
   filters = 0x0B,
+  attribute = 0x0C,
   continuation = 0x10,
   symbol_table = 0x11,
+  attribute_info = 0x15,
 };
 
 struct Block {
@@ -22,7 +24,7 @@ struct Block {
 // Takes in the messages of one object header, block after block.
 class HeaderReader {
  public:
-  explicit HeaderReader(File& file) : file_(file) {}
+  HeaderReader(File& file, Read what) : file_(file), what_(what) {}
   Result<Object> read(uint64_t address);
 
  private:
@@ -33,8 +35,10 @@ class HeaderReader {
   void take(MessageType type, Cursor body, uint64_t address);
   void take_layout(Cursor body, uint64_t address);
   void take_link_info(Cursor body);
+  void take_attribute_info(Cursor body);
 
   File& file_;
+  Read what_;
   Object object_;
   bool external_ = false;
   uint8_t version_ = 1;
@@ -155,6 +159,15 @@ void HeaderReader::take(MessageType type, Cursor body, uint64_t address) {
       if (body.ok()) continuations_.push_back({at, length});
       break;
     }
+    case MessageType::attribute:
+      if (what_ == Read::attributes) {
+        const auto bytes = body.bytes(body.remaining());
+        object_.attributes.emplace_back(bytes.begin(), bytes.end());
+      }
+      break;
+    case MessageType::attribute_info:
+      take_attribute_info(body);
+      break;
     default:
       break;
   }
@@ -175,8 +188,18 @@ void HeaderReader::take_link_info(Cursor body) {
   if (!body.ok()) object_.link_heap = kUndefined;
 }
 
+// Section IV.A.2.v.
+void HeaderReader::take_attribute_info(Cursor body) {
+  constexpr uint8_t kTracksOrder = 1;
+  body.skip(1);
+  if ((body.u8() & kTracksOrder) != 0) body.skip(2);
+  object_.attribute_heap = file_.address(body);
+  object_.attribute_index = file_.address(body);
+  if (!body.ok()) object_.attribute_heap = kUndefined;
+}
+
 }  // namespace
 
-Result<Object> read_object(File& file, uint64_t address) { return HeaderReader(file).read(address); }
+Result<Object> read_object(File& file, uint64_t address, Read what) { return HeaderReader(file, what).read(address); }
 
 }  // namespace forebay::format::hdf5

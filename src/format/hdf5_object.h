@@ -8,6 +8,9 @@
 
 namespace forebay::format::hdf5 {
 
+// What of an object is of interest: attributes only to those who ask for them.
+enum class Read { structure, attributes };
+
 struct Object {
   std::optional<Dataspace> space;
   std::optional<ElementType> type;
@@ -18,9 +21,14 @@ struct Object {
   uint64_t symbol_tree = kUndefined, symbol_heap = kUndefined;  // of an old-style group
   uint64_t link_heap = kUndefined, link_index = kUndefined;     // of a group with dense links
   std::vector<Link> links;                                      // of a group with compact links
+
+  std::vector<Bytes> attributes;                                       // messages of attributes in the header
+  uint64_t attribute_heap = kUndefined, attribute_index = kUndefined;  // of dense attributes
+
+  bool is_dataset() const { return storage && space; }
 };
 
 // Reads the object header at `address` with its continuation blocks. Messages that cannot be understood are left out.
-Result<Object> read_object(File& file, uint64_t address);
+Result<Object> read_object(File& file, uint64_t address, Read what = Read::structure);
 
 }  // namespace forebay::format::hdf5

@@ -1,83 +1,43 @@
 #include "format/hdf5_reader.h"
 
-#include <unordered_set>
-
 #include "format/hdf5_chunk.h"
-#include "format/hdf5_group.h"
+#include "format/hdf5_walk.h"
 
 namespace forebay::format {
 namespace {
 
 using namespace hdf5;
 
-// Whether the error concerns one object, which is then left out, and not the source or the allowance of work.
-bool is_local(const Error& error) { return error.kind == ErrorKind::corrupt || error.kind == ErrorKind::unsupported; }
-
-// Visits every object once, by its address, so that circles of hard links end. Soft and external links are not
-// followed.
-class FileWalk {
+class DatasetWalk {
  public:
-  explicit FileWalk(File& file) : file_(file) {}
-  Result<std::vector<Variable>> run();
+  explicit DatasetWalk(File& file) : file_(file) {}
+
+  Result<std::vector<Variable>> run() {
+    FOREBAY_CHECK(walk_objects(file_, Read::structure, [this](const Object& object, const std::string& path) {
+      return object.is_dataset() && !path.empty() ? visit_dataset(object, path) : Result<void>();
+    }));
+    return std::move(variables_);
+  }
 
  private:
-  struct Pending {
-    uint64_t address;
-    std::string path;
-  };
-
-  Result<void> visit(Pending place);
-  Result<void> visit_group(Object object, const std::string& path);
-  Result<void> visit_dataset(Object object, std::string path);
+  Result<void> visit_dataset(Object object, const std::string& path);
   Result<void> find_type(Object& object);
   Result<void> find_extents(const Object& object, Variable& variable);
 
   File& file_;
-  std::vector<Pending> pending_;
-  std::unordered_set<uint64_t> visited_;
   std::vector<Variable> variables_;
   uint64_t extents_ = 0;
 };
 
-Result<std::vector<Variable>> FileWalk::run() {
-  FOREBAY_TRY(Object root, read_object(file_, file_.root()));
-  visited_.insert(file_.root());
-  FOREBAY_CHECK(visit_group(std::move(root), ""));
-  while (!pending_.empty()) {
-    Pending next = std::move(pending_.back());
-    pending_.pop_back();
-    if (!visited_.insert(next.address).second) continue;
-    const Result<void> visited = visit(std::move(next));
-    if (!visited && !is_local(visited.error())) return std::unexpected(visited.error());
-  }
-  return std::move(variables_);
-}
-
-Result<void> FileWalk::visit(Pending place) {
-  FOREBAY_TRY(Object object, read_object(file_, place.address));
-  if (object.storage && object.space) return visit_dataset(std::move(object), std::move(place.path));
-  return visit_group(std::move(object), place.path);
-}
-
-Result<void> FileWalk::visit_group(Object object, const std::string& path) {
-  FOREBAY_TRY(const std::vector<Link> links, list_links(file_, std::move(object)));
-  for (auto link = links.rbegin(); link != links.rend(); ++link) {  // the last is visited first
-    if (path.size() + 1 + link->name.size() > kMaxPathBytes || visited_.contains(link->address)) continue;
-    FOREBAY_CHECK(file_.pay(path.size()));
-    pending_.push_back({.address = link->address, .path = path + "/" + link->name});
-  }
-  return {};
-}
-
 // Follows a committed datatype.
-Result<void> FileWalk::find_type(Object& object) {
+Result<void> DatasetWalk::find_type(Object& object) {
   if (!object.shared_type) return {};
   FOREBAY_TRY(Object named, read_object(file_, *object.shared_type));
   object.type = named.type;
   return {};
 }
 
-Result<void> FileWalk::find_extents(const Object& object, Variable& variable) {
+Result<void> DatasetWalk::find_extents(const Object& object, Variable& variable) {
   const Storage& storage = *object.storage;
   if (storage.kind == StorageKind::chunked) {
     const auto grid = ChunkGrid::make(*object.space, storage.chunk);
@@ -95,11 +55,10 @@ Result<void> FileWalk::find_extents(const Object& object, Variable& variable) {
   return {};
 }
 
-Result<void> FileWalk::visit_dataset(Object object, std::string path) {
+Result<void> DatasetWalk::visit_dataset(Object object, const std::string& path) {
   FOREBAY_CHECK(find_type(object));
   if (!object.type) return {};
-  Variable variable{
-      .path = std::move(path), .type = object.type->type, .shape = object.space->shape, .block = {}, .extents = {}};
+  Variable variable{.path = path, .type = object.type->type, .shape = object.space->shape, .block = {}, .extents = {}};
   FOREBAY_CHECK(find_extents(object, variable));
   if (variable.extents.empty() || variable.extents.front().length == 0) return {};
   if (object.type->size > UINT16_MAX) {  // elements larger than a DataType can say become rows of bytes
@@ -122,7 +81,7 @@ Result<bool> Hdf5Reader::matches(std::span<const std::byte>, const ByteSource& s
 
 Result<Layout> Hdf5Reader::read(const ByteSource& source) const {
   FOREBAY_TRY(File file, File::open(source));
-  FOREBAY_TRY(std::vector<Variable> variables, FileWalk(file).run());
+  FOREBAY_TRY(std::vector<Variable> variables, DatasetWalk(file).run());
   return Layout{.format = "hdf5", .variables = std::move(variables)};
 }
 

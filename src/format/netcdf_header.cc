@@ -8,24 +8,26 @@ namespace {
 constexpr uint32_t kDimensions = 10, kVariables = 11, kAttributes = 12;
 
 struct Dimension {
+  std::string name;
   uint64_t length = 0;
   bool is_record = false;
 };
 
 class Parser {
  public:
-  explicit Parser(Cursor& cursor) : cursor_(cursor) {}
+  Parser(Cursor& cursor, bool with_attributes) : cursor_(cursor), with_attributes_(with_attributes) {}
   std::optional<NetcdfHeader> parse();
 
  private:
   uint64_t count() { return version_ == 5 ? cursor_.be<uint64_t>() : cursor_.be<uint32_t>(); }
   std::optional<uint64_t> list(uint32_t tag);
   std::string name();
-  bool skip_attributes();
+  bool parse_attributes(std::vector<NetcdfAttribute>& attributes);
   bool parse_dimensions();
   bool parse_variable(NetcdfVariable& variable);
 
   Cursor& cursor_;
+  bool with_attributes_;
   int version_ = 0;
   std::vector<Dimension> dimensions_;
 };
@@ -61,16 +63,23 @@ std::string Parser::name() {
   return text;
 }
 
-bool Parser::skip_attributes() {
-  const auto attributes = list(kAttributes);
-  if (!attributes) return false;
-  for (uint64_t i = 0; i < *attributes && cursor_.ok(); ++i) {
-    name();
-    const auto type = type_of(cursor_.be<uint32_t>());
-    uint64_t bytes = count();
+bool Parser::parse_attributes(std::vector<NetcdfAttribute>& attributes) {
+  constexpr uint32_t kChar = 2;
+  const auto found = list(kAttributes);
+  if (!found) return false;
+  for (uint64_t i = 0; i < *found && cursor_.ok(); ++i) {
+    NetcdfAttribute attribute{.name = name(), .type = {}, .value = {}};
+    const auto code = cursor_.be<uint32_t>();
+    const auto type = type_of(code);
+    uint64_t bytes = attribute.count = count();
     if (!type || __builtin_mul_overflow(bytes, uint64_t{type->size}, &bytes)) return false;
-    cursor_.skip(bytes);
+    const auto value = cursor_.bytes(bytes);
     cursor_.skip(padding(bytes));
+    if (!with_attributes_ || !cursor_.ok()) continue;
+    attribute.type = *type;
+    attribute.is_text = code == kChar;
+    attribute.value.assign(value.begin(), value.end());
+    attributes.push_back(std::move(attribute));
   }
   return cursor_.ok();
 }
@@ -79,9 +88,9 @@ bool Parser::parse_dimensions() {
   const auto dimensions = list(kDimensions);
   if (!dimensions) return false;
   for (uint64_t i = 0; i < *dimensions && cursor_.ok(); ++i) {
-    name();
+    std::string text = name();
     const uint64_t length = count();
-    dimensions_.push_back({.length = length, .is_record = length == 0});
+    dimensions_.push_back({.name = std::move(text), .length = length, .is_record = length == 0});
   }
   return cursor_.ok();
 }
@@ -94,6 +103,7 @@ bool Parser::parse_variable(NetcdfVariable& variable) {
   for (uint64_t i = 0; i < rank; ++i) {
     const uint64_t id = count();
     if (!cursor_.ok() || id >= dimensions_.size()) return false;
+    if (with_attributes_) variable.dimensions.push_back(dimensions_[id].name);
     if (!dimensions_[id].is_record)
       variable.shape.push_back(dimensions_[id].length);
     else if (i == 0)
@@ -101,7 +111,7 @@ bool Parser::parse_variable(NetcdfVariable& variable) {
     else
       return false;
   }
-  if (!skip_attributes()) return false;
+  if (!parse_attributes(variable.attributes)) return false;
   const auto type = type_of(cursor_.be<uint32_t>());
   count();
   variable.begin = version_ == 1 ? cursor_.be<uint32_t>() : cursor_.be<uint64_t>();
@@ -116,7 +126,7 @@ std::optional<NetcdfHeader> Parser::parse() {
   NetcdfHeader header;
   header.records = count();
   header.streaming = header.records == (version_ == 5 ? UINT64_MAX : UINT32_MAX);
-  if (!parse_dimensions() || !skip_attributes()) return {};
+  if (!parse_dimensions() || !parse_attributes(header.attributes)) return {};
   const auto variables = list(kVariables);
   if (!variables || *variables > kMaxVariablesPerFile) return {};
   for (uint64_t i = 0; i < *variables; ++i)
@@ -126,6 +136,8 @@ std::optional<NetcdfHeader> Parser::parse() {
 
 }  // namespace
 
-std::optional<NetcdfHeader> parse_netcdf(Cursor& cursor) { return Parser(cursor).parse(); }
+std::optional<NetcdfHeader> parse_netcdf(Cursor& cursor, bool with_attributes) {
+  return Parser(cursor, with_attributes).parse();
+}
 
 }  // namespace forebay::format

@@ -2,23 +2,25 @@
 
 #include <algorithm>
 
+#include "format/attribute_list.h"
 #include "format/netcdf_header.h"
 
 namespace forebay::format {
 namespace {
 
 // The header's length is stated nowhere, so ever longer starts of the file are parsed until one has it all.
-Result<NetcdfHeader> read_header(const ByteSource& source) {
-  constexpr uint64_t kFirst = 16 << 10, kLast = 256 << 20;
+Result<NetcdfHeader> read_header(const ByteSource& source, bool with_attributes = false) {
+  constexpr uint64_t kFirst = 16 << 10;
+  const uint64_t last = with_attributes ? 32 << 20 : 256 << 20;
   Bytes bytes;
-  for (uint64_t length = std::min(kFirst, source.size());; length = std::min({4 * length, kLast, source.size()})) {
+  for (uint64_t length = std::min(kFirst, source.size());; length = std::min({4 * length, last, source.size()})) {
     bytes.resize(length);
     FOREBAY_CHECK(source.read_at(0, bytes));
     Cursor cursor(bytes);
-    if (auto header = parse_netcdf(cursor)) return std::move(*header);
+    if (auto header = parse_netcdf(cursor, with_attributes)) return std::move(*header);
     if (cursor.ok() || length == source.size())
       return fail(ErrorKind::corrupt, "netCDF: the header is damaged", source.name(), cursor.position());
-    if (length == kLast) return fail(ErrorKind::limit, "netCDF: the header is too large", source.name());
+    if (length == last) return fail(ErrorKind::limit, "netCDF: the header is too large", source.name());
   }
 }
 
@@ -74,7 +76,36 @@ Result<Variable> place_records(const NetcdfVariable& found, const Records& recor
   return variable;
 }
 
+void list_attributes(std::vector<NetcdfAttribute> found, const std::string& object, AttributeList& list) {
+  for (NetcdfAttribute& each : found) {
+    FileAttribute attribute{.object = object,
+                            .name = std::move(each.name),
+                            .type = kBytes,
+                            .is_text = each.is_text,
+                            .shape = each.count == 1 || each.is_text ? Shape() : Shape{each.count},
+                            .value = {}};
+    if (each.is_text) {
+      append_text(as_text(each.value), attribute.value);
+    } else {
+      attribute.value = std::move(each.value);
+      attribute.type = make_native(each.type, attribute.value);
+    }
+    list.add(std::move(attribute));
+  }
+}
+
 }  // namespace
+
+Result<FileAttributes> read_netcdf_attributes(const ByteSource& source, const AttributeLimits& limits) {
+  FOREBAY_TRY(NetcdfHeader header, read_header(source, true));
+  AttributeList list(limits);
+  list_attributes(std::move(header.attributes), "/", list);
+  for (NetcdfVariable& variable : header.variables) {
+    list_attributes(std::move(variable.attributes), "/" + variable.name, list);
+    list.set_dimensions("/" + variable.name, std::move(variable.dimensions));
+  }
+  return list.take();
+}
 
 Result<bool> NetcdfReader::matches(std::span<const std::byte> head, const ByteSource&) const {
   const std::string_view text = as_text(head);

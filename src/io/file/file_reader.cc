@@ -82,21 +82,32 @@ Result<void> StoredPart::read(size_t block, std::span<std::byte> out) const {
 }
 
 Result<void> StoredPart::read(size_t block, uint64_t begin, std::span<std::byte> out) const {
-  const Content& content = *content_;
   if (begin > bytes(block) || out.size() > bytes(block) - begin)
     return fail(ErrorKind::invalid_argument, "the block has fewer bytes");
-  if (out.empty()) return {};
-  const merge::FrameGroup& group = content.plan->groups()[content.variables[block]];
   const uint64_t end = begin + out.size();
+  FOREBAY_CHECK(for_each_frame(
+      block, [&](uint64_t first, uint64_t last) { return std::max(begin, first) < std::min(end, last); },
+      [&](uint64_t first, std::span<const std::byte> raw) {
+        const uint64_t from = std::max(begin, first), to = std::min(end, first + raw.size());
+        std::memcpy(out.data() + (from - begin), raw.data() + (from - first), to - from);
+      }));
+  return {};
+}
+
+Result<uint64_t> StoredPart::for_each_frame(size_t block, const IsWanted& is_wanted, const Take& take) const {
+  const Content& content = *content_;
+  if (content.variables[block] == UINT32_MAX) return 0;
+  const merge::FrameGroup& group = content.plan->groups()[content.variables[block]];
+  uint64_t frames = 0;
   for (uint32_t i = 0; i < group.frame_count; ++i) {
     const merge::Frame& frame = content.plan->frames()[group.first_frame + i];
-    const uint64_t from = std::max(begin, frame.offset), to = std::min(end, frame.offset + frame.raw_bytes);
-    if (from >= to) continue;
+    if (!is_wanted(frame.offset, frame.offset + frame.raw_bytes)) continue;
     const FrameShape shape = content.plan->shape(frame, content.plan->slices(frame));
     FOREBAY_TRY(const Bytes raw, decode_frame(*content.source, content.index, group.first_frame + i, shape));
-    std::memcpy(out.data() + (from - begin), raw.data() + (from - frame.offset), to - from);
+    take(frame.offset, raw);
+    ++frames;
   }
-  return {};
+  return frames;
 }
 
 Result<std::unique_ptr<FileReader>> FileReader::open(const std::string& path, uint64_t max_bytes) {

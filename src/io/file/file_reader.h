@@ -32,6 +32,12 @@ class StoredPart {
   // A range of them: decodes and checks only the frames that have some of it.
   Result<void> read(size_t block, uint64_t begin, std::span<std::byte> out) const;
 
+  // Decodes and checks those frames of a block that `is_wanted` asks for by the range of the block's bytes in them, one
+  // after another, and hands each to `take` with where it begins. How many there were. corrupt. Thread-safe.
+  using IsWanted = std::function<bool(uint64_t begin, uint64_t end)>;
+  using Take = std::function<void(uint64_t begin, std::span<const std::byte> bytes)>;
+  Result<uint64_t> for_each_frame(size_t block, const IsWanted& is_wanted, const Take& take) const;
+
  private:
   friend class FileReader;
   struct Content;
