@@ -10,7 +10,9 @@
 
 #include "base/nearest.h"
 #include "codec/codec_ids.h"
+#include "codec/entries/entries.h"
 #include "codec/recipe.h"
+#include "codec/stages.h"
 
 namespace forebay::codec {
 namespace {
@@ -74,18 +76,6 @@ struct DecodeStep {
   size_t size;       // of its output
 };
 
-// Whether `shape` has exactly `raw_size` bytes, no product or sum of which overflows.
-bool describes(const FrameShape& shape, size_t raw_size) {
-  const uint64_t total = raw_size / shape.type.size;
-  uint64_t elements = 0;
-  for (const Block& block : shape.blocks) {
-    const uint64_t count = element_count(block.dims);
-    if (count > total - elements) return false;
-    elements += count;
-  }
-  return elements * shape.type.size == raw_size;
-}
-
 // Of a codec that this build may lack.
 std::string name_of(uint16_t id) {
   switch (id) {
@@ -98,11 +88,8 @@ std::string name_of(uint16_t id) {
   }
 }
 
-Result<std::vector<DecodeStep>> plan_decode(std::span<const std::byte> recipe, const FrameShape& shape, size_t raw_size,
+Result<std::vector<DecodeStep>> plan_decode(std::span<const Step> steps, const FrameShape& shape, size_t raw_size,
                                             size_t payload_size) {
-  if (!shape.type.is_valid() || !describes(shape, raw_size))
-    return fail(ErrorKind::corrupt, "a frame of another size than its blocks");
-  FOREBAY_TRY(const std::vector<Step> steps, decode_recipe(recipe));
   std::vector<DecodeStep> plan;
   plan.reserve(steps.size());
   FrameShape now = shape;
@@ -125,6 +112,18 @@ Result<std::vector<DecodeStep>> plan_decode(std::span<const std::byte> recipe, c
 }
 
 }  // namespace
+
+bool describes(const FrameShape& shape, size_t raw_size) {
+  if (!shape.type.is_valid()) return false;
+  const uint64_t total = raw_size / shape.type.size;
+  uint64_t elements = 0;
+  for (const Block& block : shape.blocks) {
+    const uint64_t count = element_count(block.dims);
+    if (count > total - elements) return false;
+    elements += count;
+  }
+  return elements * shape.type.size == raw_size;
+}
 
 std::string to_string(const Chain& chain) {
   if (chain.empty()) return "none";
@@ -163,7 +162,7 @@ Encoded encode(const Chain& chain, const FrameShape& shape, std::span<const std:
   FrameShape now = shape;
   std::span<const std::byte> in = raw;
   std::vector<Step> steps;
-  size_t parameter_room = kParameterRoom;
+  size_t parameter_room = kParameterRoom, planes = 1;
   for (Stage stage : chain) {
     const Codec* codec = find_codec(stage.id);
     if (codec == nullptr || in.empty() || !codec->accepts(now)) continue;
@@ -173,7 +172,7 @@ Encoded encode(const Chain& chain, const FrameShape& shape, std::span<const std:
     }
     if (to.capacity() == 0) to = Buffer(capacity);
     to.resize(codec->bound(in.size()));
-    const size_t size = codec->encode({now, stage.level, stage.parameters, references}, in, to.span());
+    const size_t size = codec->encode({now, stage.level, stage.parameters, references, planes}, in, to.span());
     if (size == 0) continue;
     auto after = shape_after(*codec, {now, stage.level, stage.parameters}, size, in.size());
     if (!after) continue;
@@ -181,6 +180,7 @@ Encoded encode(const Chain& chain, const FrameShape& shape, std::span<const std:
     std::swap(to, from);
     in = from.span();
     now = std::move(*after);
+    planes = stage.id == kShuffleId ? now.type.size : 1;
     parameter_room -= stage.parameters.size();
     steps.push_back({std::move(stage), size});
   }
@@ -195,7 +195,15 @@ Encoded encode(const Chain& chain, const FrameShape& shape, std::span<const std:
 
 Result<void> decode(std::span<const std::byte> recipe, const FrameShape& shape, std::span<const std::byte> payload,
                     std::span<std::byte> raw, References references) {
-  FOREBAY_TRY(const std::vector<DecodeStep> plan, plan_decode(recipe, shape, raw.size(), payload.size()));
+  if (!describes(shape, raw.size())) return fail(ErrorKind::corrupt, "a frame of another size than its blocks");
+  FOREBAY_TRY(const std::vector<Step> steps, decode_recipe(recipe));
+  if (has_entries(steps)) return decode_entries(steps, shape, payload, raw, references);
+  return decode_stages(steps, shape, payload, raw, references);
+}
+
+Result<void> decode_stages(std::span<const Step> steps, const FrameShape& shape, std::span<const std::byte> payload,
+                           std::span<std::byte> raw, References references) {
+  FOREBAY_TRY(const std::vector<DecodeStep> plan, plan_decode(steps, shape, raw.size(), payload.size()));
   if (plan.empty()) {
     if (!raw.empty()) std::memcpy(raw.data(), payload.data(), raw.size());
     return {};
@@ -215,6 +223,10 @@ Result<void> decode(std::span<const std::byte> recipe, const FrameShape& shape, 
 
 Result<Chain> chain_of(std::span<const std::byte> recipe) {
   FOREBAY_TRY(const std::vector<Step> steps, decode_recipe(recipe));
+  if (has_entries(steps)) {
+    FOREBAY_TRY(EntryTable table, read_entry_table(steps));
+    return std::move(table.chain);
+  }
   Chain chain;
   for (const Step& step : steps) chain.push_back(step.stage);
   return chain;

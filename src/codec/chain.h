@@ -46,7 +46,7 @@ Encoded encode(const Chain& chain, const FrameShape& shape, std::span<const std:
 Result<void> decode(std::span<const std::byte> recipe, const FrameShape& shape, std::span<const std::byte> payload,
                     std::span<std::byte> raw, References references = {});
 
-// The chain in a recipe. corrupt if it is malformed.
+// The chain in a recipe; of one with entries, that of the entries. corrupt if it is malformed.
 Result<Chain> chain_of(std::span<const std::byte> recipe);
 
 // The most memory, in bytes, that encode() and decode() of `raw_bytes` use beside `raw` and, for decode(), `payload`.

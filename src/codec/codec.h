@@ -34,6 +34,7 @@ struct Context {
   uint8_t level = 0;
   std::span<const std::byte> parameters;                     // empty unless has_parameters()
   std::span<const std::span<const std::byte>> references{};  // the raw bytes of the frames that this one refers to
+  size_t planes = 1;  // equal parts of different character that the bytes to encode consist of: planes of bytes
 };
 
 // Codecs are stateless and thread-safe: any number of threads may use one at once.

@@ -35,6 +35,8 @@ enum : uint16_t {
 
   // No codec: the frame lies in another set of the store, which the engine knows.
   kParentFrameId = 128,
+  // No codec either: the frame consists of entries, each with a recipe (codec/entries).
+  kEntriesId = 129,
 };
 
 }  // namespace forebay::codec

@@ -5,6 +5,7 @@
 
 #include "codec/choice/chooser.h"
 #include "codec/codec_ids.h"
+#include "codec/entries/entries.h"
 #include "codec/relation/relation.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -51,9 +52,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!chain.empty() && chain.front().id == codec::kRelationId)
     chain.front().parameters = codec::encode_relation(
         {static_cast<codec::RelationKind>(data[2] % 2), {{0, false, data[3] / 64.0}, {0, true, data[4] / -16.0}}});
-  const codec::Encoded encoded = codec::encode(chain, shape, raw, references);
-  Bytes back(raw.size());
-  if (!codec::decode(encoded.recipe, shape, encoded.payload, back, references) || !std::ranges::equal(back, raw))
-    std::abort();
+  const auto check = [&](const codec::Encoded& encoded) {
+    Bytes back(raw.size());
+    if (!codec::decode(encoded.recipe, shape, encoded.payload, back, references) || !std::ranges::equal(back, raw))
+      std::abort();
+  };
+  constexpr uint64_t kLeastEntry = 4 << 10;
+  check(codec::encode(chain, shape, raw, references));
+  check(codec::encode_entries(chain, kLeastEntry, shape, raw, references));
   return 0;
 }

@@ -147,6 +147,21 @@ TEST_F(ParentTest, LatestFallsBackWhenAParentIsGone) {
   EXPECT_THAT(restored->skipped[0], HasSubstr("of parent/"));
 }
 
+TEST_F(ParentTest, LatestIsNoSetThatWasSetAside) {
+  write_version(0);
+  pack_as("old", "");
+  pack_as("new", "");
+  const auto store = store::Store::open(store_path()).value();
+  ASSERT_TRUE(store.set_aside("new", "rank 3 could not read it"));
+  const auto restored = restore_to("back", "latest");
+  ASSERT_TRUE(restored) << restored.error().message();
+  EXPECT_EQ(restored->name, "old");
+  EXPECT_THAT(restored->skipped, testing::ElementsAre("new: was set aside: rank 3 could not read it"));
+  EXPECT_TRUE(restore_to("by-name", "new"));
+  ASSERT_TRUE(store.set_aside("old", "likewise"));
+  EXPECT_EQ(restore_to("none", "latest").error().kind, ErrorKind::not_found);
+}
+
 TEST_F(ParentTest, AnotherSetOfTheNameIsNoParent) {
   write_version(0);
   pack_as("a", "");

@@ -120,6 +120,13 @@ class Pages(PromiseTest):
         for profile, codec in expected.items():
             self.comes_back(tree, "--profile", profile, name=profile, expect=codec)
 
+    def test_entries(self):
+        tree = self.tree("gas")
+        write_gas(tree, 3, 32, "<f8")  # a field of a rank is a little over what is cut by
+        np.save(tree / "many.npy", np.random.default_rng(3).normal(0, 1, (40, 50, 30, 6)).cumsum(axis=2))
+        for profile in ("fast", "balanced", "max"):
+            self.comes_back(tree, "--profile", profile, name=profile, expect=["entries"])
+
     def test_chains(self):
         tree = self.tree("gas")
         write_gas(tree, 2, 10, "<f4")

@@ -85,7 +85,7 @@ Result<Profile> Profile::parse(std::string_view text) {
 }
 
 Chosen Profile::encode(const FrameShape& shape, std::span<const std::byte> raw, const Related& related) const {
-  Contest contest(shape, raw, related.references);
+  Contest contest(shape, raw, related.references, entry_bytes());
   switch (policy_) {
     case Policy::none:
       contest.enter({});
@@ -110,6 +110,18 @@ Chosen Profile::encode(const FrameShape& shape, std::span<const std::byte> raw, 
       break;
   }
   return contest.take();
+}
+
+Encoded Profile::encode_as(const Chain& chain, const FrameShape& shape, std::span<const std::byte> raw,
+                           const Related& related) const {
+  Contest contest(shape, raw, related.references, entry_bytes());
+  contest.enter(chain);
+  return contest.take().encoded;
+}
+
+uint64_t Profile::entry_bytes() const {
+  if (policy_ == Policy::max) return 512 << 10;
+  return policy_ == Policy::fast || policy_ == Policy::balanced ? 256 << 10 : 0;
 }
 
 std::vector<Chain> Profile::candidates(const DataType& type) const {

@@ -31,6 +31,10 @@ class Profile {
   // arguments only, never on the clock, so that the same data always give the same container.
   Chosen encode(const FrameShape& shape, std::span<const std::byte> raw, const Related& related = {}) const;
 
+  // Encodes a frame through a chain that was chosen for one like it.
+  Encoded encode_as(const Chain& chain, const FrameShape& shape, std::span<const std::byte> raw,
+                    const Related& related = {}) const;
+
   // Whether choosing takes so long that what was chosen for the set before should be tried first.
   bool remembers() const { return policy_ == Policy::balanced || policy_ == Policy::max; }
 
@@ -49,6 +53,8 @@ class Profile {
 
  private:
   enum class Policy : uint8_t { none, gzip, paper, fast, balanced, max, chain };  // in the order of profiles()
+
+  uint64_t entry_bytes() const;  // of what can be decoded alone; 0: whole frames only
 
   std::string name_;
   Policy policy_ = Policy::none;

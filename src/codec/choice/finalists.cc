@@ -154,6 +154,7 @@ void enter_sparse(Contest& contest, const FrameShape& shape, std::span<const std
     else if (std::ranges::count(searched, chain) == 0)
       searched.push_back(chain);
   }
+  contest.compare_whole();
   const Part part(shape, raw);
   const Part::Best best_searched = part.best(searched), best_predicted = part.best(predicted);
   contest.enter(join(transform, kZstd1));
@@ -174,6 +175,7 @@ bool longer_search_pays(const Trial& trial) {
 // clearly larger than the sample promised.
 bool enter_plain(Contest& contest, const Trial& trial, bool is_repetitive, const std::vector<Chain>& lower,
                  const FrameShape& shape, std::span<const std::byte> raw) {
+  if (is_repetitive) contest.compare_whole();
   contest.enter(with_halo(trial.chain, shape.type));
   if (disappoints(trial, contest.size(), raw.size())) return true;
   if (is_repetitive) {

@@ -123,7 +123,7 @@ uint64_t size_with(const char* profile, const Frame& frame) {
   return encoded.payload.size() + encoded.recipe.size();
 }
 
-constexpr double kMargin = 1.001;
+constexpr double kMargin = 1.01;  // what it may cost that parts of a frame can be decoded alone
 constexpr double kRecipeBytes = 32;
 
 TEST(ProfileOrder, NoProfileMakesMoreThanTheOneBelowIt) {

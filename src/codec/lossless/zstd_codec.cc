@@ -20,6 +20,34 @@ struct FreeZstd {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
 
+// Whether there are several of zstd's blocks, which have tables of codes of their own, and they would hold several
+// planes, which are large enough for tables.
+bool mixes_planes(size_t planes, size_t bytes) {
+  constexpr size_t kLeastPlane = 8 << 10;
+  return planes > 1 && bytes > ZSTD_BLOCKSIZE_MAX && bytes / planes >= kLeastPlane &&
+         bytes / planes < ZSTD_BLOCKSIZE_MAX;
+}
+
+// Ends a block of zstd's at the end of each plane. 0 if it cannot.
+size_t compress_planes(ZSTD_CCtx* state, std::span<const std::byte> in, size_t planes, std::span<std::byte> out) {
+  ZSTD_CCtx_setParameter(state, ZSTD_c_stableInBuffer, 1);
+  ZSTD_CCtx_setParameter(state, ZSTD_c_stableOutBuffer, 1);
+  ZSTD_CCtx_setPledgedSrcSize(state, in.size());
+  ZSTD_outBuffer to{out.data(), out.size(), 0};
+  ZSTD_inBuffer from{in.data(), 0, 0};
+  for (size_t i = 1; i <= planes; ++i) {
+    from.size = i == planes ? in.size() : in.size() / planes * i;
+    if (ZSTD_compressStream2(state, &to, &from, i == planes ? ZSTD_e_end : ZSTD_e_flush) != 0) return 0;
+  }
+  return to.pos;
+}
+
+// A context takes longer to make than a small frame to decode, so each thread keeps one.
+ZSTD_DCtx* decompression_context() {
+  thread_local const std::unique_ptr<ZSTD_DCtx, FreeZstd> own(ZSTD_createDCtx());
+  return own.get();
+}
+
 int effective_level(uint8_t level) { return level == 0 ? kZstdLevel : level; }
 
 // A window as long as the frame: the ranks of a group lie one after another, and copies lie a rank or more apart.
@@ -47,14 +75,15 @@ class Zstd final : public Codec {
     if (!state) return 0;
     ZSTD_CCtx_setParameter(state.get(), ZSTD_c_compressionLevel, effective_level(context.level));
     ZSTD_CCtx_setParameter(state.get(), ZSTD_c_windowLog, window_log(in.size()));
+    if (mixes_planes(context.planes, in.size())) return compress_planes(state.get(), in, context.planes, out);
     const size_t size = ZSTD_compress2(state.get(), out.data(), out.size(), in.data(), in.size());
     return ZSTD_isError(size) ? 0 : size;
   }
 
   Result<void> decode(const Context&, std::span<const std::byte> in, std::span<std::byte> out) const override {
-    const std::unique_ptr<ZSTD_DCtx, FreeZstd> state(ZSTD_createDCtx());
-    if (!state) return fail(ErrorKind::limit, "no memory for a zstd context");
-    const size_t size = ZSTD_decompressDCtx(state.get(), out.data(), out.size(), in.data(), in.size());
+    ZSTD_DCtx* const state = decompression_context();
+    if (state == nullptr) return fail(ErrorKind::limit, "no memory for a zstd context");
+    const size_t size = ZSTD_decompressDCtx(state, out.data(), out.size(), in.data(), in.size());
     if (ZSTD_isError(size)) return fail(ErrorKind::corrupt, std::string("zstd: ") + ZSTD_getErrorName(size));
     if (size != out.size()) return fail(ErrorKind::corrupt, "zstd data of another size than the frame says");
     return {};

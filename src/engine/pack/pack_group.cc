@@ -157,7 +157,7 @@ class GroupPacker {
     }
     const codec::Related related = relations_.related(frame.group, job.references);
     const auto as_before = chain_of_before(plan, job.frame.number, shape, raw, related);
-    job.encoded = as_before ? codec::encode(*as_before, shape, raw, related.references)
+    job.encoded = as_before ? options_.profile.encode_as(*as_before, shape, raw, related)
                             : options_.profile.encode(shape, raw, related).encoded;
     if (auto lossy = lossy_->encode(job.frame.slices, shape, raw, job.encoded.payload.size()))
       replace(plan, job, std::move(*lossy));

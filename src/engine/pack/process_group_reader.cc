@@ -82,7 +82,9 @@ Result<std::vector<Variable>> variables_of(const container::Index& index, std::s
   for (uint32_t i = 0; i < catalogue.variables.size(); ++i) {
     const VariableRow& row = catalogue.variables[i];
     if (row.filtered || row.partial || row.block != row.shape) continue;
-    Variable variable{.path = fmt::format("/part{}{}", part, catalogue.paths[row.path]),
+    // Programs need not begin the names of their variables with a '/'.
+    const std::string& name = catalogue.paths[row.path];
+    Variable variable{.path = fmt::format("/part{}{}{}", part, name.starts_with('/') ? "" : "/", name),
                       .type = row.type,
                       .shape = catalogue.shapes[row.shape]};
     if (const GlobalPlace* place = catalogue.global_of(i)) {

@@ -24,7 +24,8 @@ constexpr DataType kDouble{.kind = Kind::floating, .order = ByteOrder::little, .
 struct Group {
   Group() {
     Layout layout{.format = "forebay", .variables = {}};
-    layout.variables.push_back({.path = "/small", .type = kDouble, .shape = {6, 4}, .extents = {{0, 192}}});
+    // Programs need not begin names with a '/'.
+    layout.variables.push_back({.path = "small", .type = kDouble, .shape = {6, 4}, .extents = {{0, 192}}});
     layout.variables.push_back({.path = "/grid/rows",
                                 .type = kDouble,
                                 .shape = {300, 8},

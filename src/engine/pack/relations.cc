@@ -4,7 +4,7 @@
 #include <set>
 
 #include "codec/codec_ids.h"
-#include "codec/recipe.h"
+#include "codec/entries/entries.h"
 #include "codec/relation/relation_search.h"
 #include "engine/pack/relation_sample.h"
 #include "merge/companions.h"
@@ -113,11 +113,11 @@ double stored_bits(const OpenContainer& container, uint32_t number) {
   return 8 * static_cast<double>(bytes) / static_cast<double>(group.bytes / group.type.size);
 }
 
-// The relation in a frame's recipe, if there is one.
-std::optional<codec::Relation> relation_in(std::span<const std::byte> recipe) {
-  const auto steps = codec::decode_recipe(recipe);
-  if (!steps || steps->empty() || steps->front().stage.id != codec::kRelationId) return std::nullopt;
-  auto relation = codec::decode_relation(steps->front().stage.parameters);
+// The relation that a frame, or one of its entries, is predicted by, if there is one.
+std::optional<codec::Relation> relation_in(const container::FramePayload& stored) {
+  const auto stage = codec::find_stage(stored.recipe, stored.payload, codec::kRelationId);
+  if (!stage) return std::nullopt;
+  auto relation = codec::decode_relation(stage->parameters);
   if (!relation) return std::nullopt;
   return *std::move(relation);
 }
@@ -193,7 +193,7 @@ std::vector<NamedRelation> relations_of(const OpenContainer& container) {
     if (references.empty() || known.contains(group)) continue;
     const auto stored = container.reader->read(number);
     if (!stored) continue;
-    auto relation = relation_in(stored->recipe);
+    auto relation = relation_in(*stored);
     if (!relation) continue;
     NamedRelation named{.target = key_of(plan, group), .references = {}, .relation = *std::move(relation)};
     for (const uint32_t reference : references)

@@ -126,8 +126,9 @@ Result<RestoreReport> restore_newest(const store::Store& store, const RestoreOpt
   std::vector<std::string> unread;
   FOREBAY_TRY(const auto newest, find_newest(store, options.series, unread));
   RestoreReport first{.name = newest ? newest->name : ""};
-  const Result<void> tried = newest ? Restorer(options, resources, first).run(*newest) : Result<void>();
-  if (newest && tried) {
+  const bool is_wanted = newest && !newest->refused;
+  const Result<void> tried = is_wanted ? Restorer(options, resources, first).run(*newest) : Result<void>();
+  if (is_wanted && tried) {
     first.skipped = std::move(unread);
     return first;
   }
@@ -139,8 +140,14 @@ Result<RestoreReport> restore_newest(const store::Store& store, const RestoreOpt
   std::vector<std::string> skipped;
   Error first_damage;
   for (auto info = sets.begin(); info != sets.end(); ++info) {
+    if (info->refused) {
+      if (skipped.empty())
+        first_damage = {ErrorKind::not_found, "no set of the store is to be restarted from", {}, {}, {}};
+      skipped.push_back(fmt::format("{}: was set aside: {}", info->name, *info->refused));
+      continue;
+    }
     RestoreReport report{.name = info->name};
-    const bool was_tried = newest && info->name == newest->name && info->stamp == newest->stamp;
+    const bool was_tried = is_wanted && info->name == newest->name && info->stamp == newest->stamp;
     const Result<void> restored = was_tried ? tried : Restorer(options, resources, report).run(*info);
     if (restored) {
       // A set without a readable manifest has no known age: it may be newer.
@@ -150,11 +157,11 @@ Result<RestoreReport> restore_newest(const store::Store& store, const RestoreOpt
       return report;
     }
     if (!is_damaged(*info, restored.error())) return std::unexpected(restored.error());
-    if (skipped.empty()) first_damage = restored.error();
+    if (skipped.empty() || first_damage.kind == ErrorKind::not_found) first_damage = restored.error();
     skipped.push_back(info->name + ": " + restored.error().message());
   }
-  first_damage.hint =
-      fmt::format("all {} sets of the store are damaged; `forebay repair` may save some files", sets.size());
+  first_damage.hint = fmt::format(
+      "all {} sets of the store are damaged or were set aside; `forebay repair` may save some files", sets.size());
   return std::unexpected(first_damage);
 }
 

@@ -21,6 +21,11 @@ class BoxPlan {
   // variable and file.
   static Result<BoxPlan> make(const StreamFrames& frames, uint32_t file, uint32_t variable, const Box& box);
 
+  // The same of an array that is a stretch of the variable's elements, from `first` on, which has no blocks: `box` is
+  // one of an array of `shape`. invalid_argument, too, if that does not lie inside of the variable.
+  static Result<BoxPlan> make_flat(const StreamFrames& frames, uint32_t file, uint32_t variable, uint64_t first,
+                                   const Shape& shape, const Box& box);
+
   // The numbers of the frames that hold any byte of the box, rising.
   std::span<const uint32_t> frames() const { return frames_; }
 
@@ -40,6 +45,7 @@ class BoxPlan {
   };
 
   explicit BoxPlan(BoxLayout layout) : layout_(std::move(layout)) {}
+  static BoxPlan make(const StreamFrames& frames, uint32_t file, uint32_t variable, uint64_t begin, BoxLayout layout);
   void find_frames(const StreamFrames& frames);
 
   BoxLayout layout_;

@@ -12,6 +12,8 @@ namespace {
 
 bool refers(const container::FrameEntry& entry) { return !entry.references.empty(); }
 
+}  // namespace
+
 Result<void> check_reference(const OpenContainer& container, uint32_t number, uint32_t reference) {
   const auto& frames = container.index().frames;
   if (frames[number].references.size() <= codec::kMaxRelationReferences && !refers(frames[reference])) return {};
@@ -19,7 +21,10 @@ Result<void> check_reference(const OpenContainer& container, uint32_t number, ui
               frames[number].record_offset);
 }
 
-}  // namespace
+std::unexpected<Error> blamed_on_reference(uint32_t number, Error error) {
+  error.what = fmt::format("frame {} is predicted from another one: {}", number, error.what);
+  return std::unexpected(std::move(error));
+}
 
 DecodedFrames::Bytes DecodedFrames::find(const Key& key) {
   const std::lock_guard lock(mutex_);
@@ -82,11 +87,7 @@ Result<std::vector<DecodedFrames::Bytes>> decode_references(const OpenContainer&
   for (const uint32_t reference : container.index().frames[number].references) {
     FOREBAY_CHECK(check_reference(container, number, reference));
     auto bytes = decoded.get(container, reference);
-    if (!bytes) {
-      Error error = std::move(bytes).error();
-      error.what = fmt::format("frame {} is predicted from another one: {}", number, error.what);
-      return std::unexpected(std::move(error));
-    }
+    if (!bytes) return blamed_on_reference(number, std::move(bytes).error());
     references.push_back(*std::move(bytes));
   }
   return references;

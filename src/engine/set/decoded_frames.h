@@ -54,6 +54,13 @@ bool has_references(const OpenContainer& container);
 // `memory_bytes`. Null if there is no such container.
 std::shared_ptr<DecodedFrames> share_decoded_frames(std::span<OpenContainer> containers, uint64_t memory_bytes);
 
+// corrupt if frame `number` may not be predicted from frame `reference`: there are too many, or that one refers to
+// others itself.
+Result<void> check_reference(const OpenContainer& container, uint32_t number, uint32_t reference);
+
+// An error that came up with a frame that frame `number` is predicted from.
+std::unexpected<Error> blamed_on_reference(uint32_t number, Error error);
+
 // The frames that frame `number` is predicted from, decoded. corrupt, naming both, if one of them is damaged, or refers
 // to others itself.
 Result<std::vector<DecodedFrames::Bytes>> decode_references(const OpenContainer& container, uint32_t number);

@@ -105,7 +105,8 @@ Error blamed_on_parent(const OpenContainer& container, uint32_t number, const Pa
           .hint = error.kind == ErrorKind::corrupt ? std::string() : error.hint};
 }
 
-Result<RawFrame> read_parent(const OpenContainer& container, uint32_t number, const ParentFrame& parent) {
+Result<void> read_in_parent(const OpenContainer& container, uint32_t number, const ParentFrame& parent,
+                            const std::function<Result<void>(const OpenContainer& origin)>& read) {
   if (!container.parents)
     return fail(ErrorKind::corrupt, "the manifest says that the set refers to no other", container.path);
   FOREBAY_TRY(const auto origin, container.parents->find(parent));
@@ -114,21 +115,38 @@ Result<RawFrame> read_parent(const OpenContainer& container, uint32_t number, co
   if (theirs.is_lost()) return fail(ErrorKind::corrupt, "the frame was lost before its set was repaired", origin->path);
   if (mine.raw_bytes != theirs.raw_bytes || mine.raw_hash != theirs.raw_hash)
     return fail(ErrorKind::corrupt, "the frame has other bytes than it had", origin->path);
-  return read_frame(*origin, parent.number);
+  return read(*origin);
 }
 
 }  // namespace
 
+Result<ParentFrame> parent_of(const OpenContainer& container, uint32_t number, std::span<const std::byte> recipe,
+                              uint64_t payload_bytes) {
+  auto parent = parse_parent_recipe(recipe);
+  if (parent && payload_bytes == 0) return parent;
+  return fail(ErrorKind::corrupt,
+              fmt::format("frame {}: {}", number, parent ? "a reference has a payload" : parent.error().what),
+              container.path, container.index().frames[number].record_offset);
+}
+
+Result<void> in_parent(const OpenContainer& container, uint32_t number, const ParentFrame& parent,
+                       const std::function<Result<void>(const OpenContainer& origin)>& read) {
+  const auto done = read_in_parent(container, number, parent, read);
+  if (!done) return std::unexpected(blamed_on_parent(container, number, parent, done.error()));
+  return {};
+}
+
 Result<RawFrame> decode_parent_frame(const OpenContainer& container, const StoredFrame& stored) {
-  const auto parent = parse_parent_recipe(stored.stored.recipe);
-  if (!parent || !stored.stored.payload.empty())
-    return fail(ErrorKind::corrupt,
-                fmt::format("frame {}: {}", stored.number, parent ? "a reference has a payload" : parent.error().what),
-                container.path, container.index().frames[stored.number].record_offset);
-  auto origin = read_parent(container, stored.number, *parent);
-  if (!origin) return std::unexpected(blamed_on_parent(container, stored.number, *parent, origin.error()));
+  FOREBAY_TRY(const ParentFrame parent,
+              parent_of(container, stored.number, stored.stored.recipe, stored.stored.payload.size()));
   const merge::Frame& frame = container.plan->frames()[stored.number];
-  return RawFrame{.number = stored.number, .slices = container.plan->slices(frame), .raw = std::move(origin->raw)};
+  RawFrame result{.number = stored.number, .slices = container.plan->slices(frame), .raw = {}};
+  FOREBAY_CHECK(in_parent(container, stored.number, parent, [&](const OpenContainer& origin) -> Result<void> {
+    FOREBAY_TRY(RawFrame theirs, read_frame(origin, parent.number));
+    result.raw = std::move(theirs.raw);
+    return {};
+  }));
+  return result;
 }
 
 uint64_t parent_frame_memory(const OpenContainer& container, uint32_t number) {

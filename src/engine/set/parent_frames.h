@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -57,6 +58,15 @@ std::shared_ptr<ParentFrames> make_parent_frames(const store::SetInfo& set, uint
 
 // Whether frame `number` is a reference to another set.
 bool is_parent_frame(const OpenContainer& container, uint32_t number);
+
+// What such a frame's recipe names. corrupt, naming container and frame, if it is malformed or the frame has a payload.
+Result<ParentFrame> parent_of(const OpenContainer& container, uint32_t number, std::span<const std::byte> recipe,
+                              uint64_t payload_bytes);
+
+// Calls read() with the container that such a frame lies in, which has the same bytes as this one had. Errors, also
+// those of read(), become errors of the frame, as decode_parent_frame()'s are.
+Result<void> in_parent(const OpenContainer& container, uint32_t number, const ParentFrame& parent,
+                       const std::function<Result<void>(const OpenContainer& origin)>& read);
 
 // decode_frame() of such a frame. corrupt, naming both frames, if the one that it refers to is missing or damaged: the
 // others of this set may be whole.

@@ -48,9 +48,9 @@ def parse_recipe(recipe):
     return stages
 
 
-HALO, SHUFFLE, LORENZO = 66, 1, 3
+HALO, SHUFFLE, LORENZO, ENTRIES = 66, 1, 3, 129
 NAMES = {1: "shuffle", 2: "bitshuffle", 3: "lorenzo", 16: "fpc", 17: "lch", 32: "zstd", 33: "deflate", 34: "lz4",
-         35: "fpzip1d", 36: "fpzip", 64: "fitted", 65: "relation", 66: "halo", 96: "zfp", 128: "base"}  # fmt: skip
+         35: "fpzip1d", 36: "fpzip", 64: "fitted", 65: "relation", 66: "halo", 96: "zfp", 128: "base", 129: "entries"}  # fmt: skip
 TRANSFORMS = {1, 2, 3, 64, 65, 66}
 
 
@@ -93,7 +93,65 @@ def undo(codec, level, parameters, data, kind, blocks, references):
     raise NotImplementedError(f"codec {codec}")
 
 
+def names(stages):
+    """Of the codecs that a frame may have gone through."""
+    found = {NAMES[stage[0]] for stage in stages}
+    if "entries" in found:
+        parameters = Leb(stages[0][3])
+        parameters.take(1)
+        found |= {NAMES[struct.unpack("<HB", parameters.take(3))[0]] for _ in range(parameters.take(1)[0])}
+    return found
+
+
+def cut(blocks, width, most):
+    """The blocks of each entry."""
+    entries, gathered = [], []
+    for block in blocks:
+        size = cells([block]) * width
+        if size == 0:
+            continue
+        if gathered and (size > most or cells(gathered) * width + size > most):
+            entries.append(gathered)
+            gathered = []
+        if size <= most:
+            gathered.append(block)
+            continue
+        rows = [width * cells([block[axis + 1 :]]) for axis in range(4)]
+        axis = next((axis for axis in range(4) if rows[axis] <= most), 3)
+        d = block[axis]
+        n = -(-d // max(1, most // rows[axis]))
+        for _ in range(cells([block[:axis]])):
+            entries += [[(1,) * axis + ((j + 1) * d // n - j * d // n,) + tuple(block[axis + 1 :])] for j in range(n)]
+    return entries + [gathered] if gathered else entries
+
+
+def decode_entries(payload, parameters, kind, blocks, references):
+    reader = Leb(parameters)
+    log, count = reader.take(2)
+    chain = [struct.unpack("<HB", reader.take(3)) for _ in range(count)]
+    data, at = b"", 0
+    for entry in cut(blocks, kind.size, 1 << log):
+        size, checksum = reader.number(), struct.unpack("<Q", reader.take(8))[0]
+        body = Leb(payload[at : at + size])
+        stages = parse_recipe(body.take(body.number()))
+        left = iter(chain)
+        if not all(stage[:2] in left for stage in stages):
+            raise ValueError("an entry with a stage that is not in the chain")
+        raw = cells(entry) * kind.size
+        near = [reference[len(data) : len(data) + raw] for reference in references]
+        part = decode(body.data[body.at :], stages, kind, entry, near)
+        if len(part) != raw or libs.hash64(part) != checksum:
+            raise ValueError("an entry decodes to something else")
+        data += part
+        at += size
+    if not reader.at_end or at != len(payload):
+        raise ValueError("another number of entries")
+    return data
+
+
 def decode(payload, stages, kind, blocks, references):
+    if [stage[0] for stage in stages] == [ENTRIES]:
+        return decode_entries(payload, stages[0][3], kind, blocks, references)
     inputs = []
     for codec, _, size, parameters in stages:
         inputs.append((kind, blocks))

@@ -33,7 +33,7 @@ class Reader:
     def decode(self, container, number):
         references, raw_bytes, raw_hash, recipe, payload = container.frame(number)
         stages = codecs.parse_recipe(recipe)
-        self.used.update({codecs.NAMES[stage[0]] for stage in stages} or {"none"})
+        self.used.update(codecs.names(stages) or {"none"})
         if stages and codecs.NAMES[stages[0][0]] == "base":
             data = self.elsewhere(others.parse_base(stages[0][3]))
         else:

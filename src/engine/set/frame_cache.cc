@@ -1,0 +1,151 @@
+#include "engine/set/frame_cache.h"
+
+#include <fmt/format.h>
+
+namespace forebay::engine {
+
+uint64_t FrameCache::new_source() {
+  const std::lock_guard lock(mutex_);
+  return ++sources_;
+}
+
+void FrameCache::drop(std::list<Kept>::iterator kept) {
+  used_ -= kept->bytes;
+  kept_.erase(kept->key);
+  recent_.erase(kept);
+}
+
+// Lets go of the least recently used frames until `bytes` fit, or no more than `most_left` are left.
+void FrameCache::make_room(uint64_t bytes, size_t most_left) {
+  while (recent_.size() > most_left && used_ + bytes > memory_bytes_) drop(std::prev(recent_.end()));
+}
+
+void FrameCache::forget(uint64_t source) {
+  const std::lock_guard lock(mutex_);
+  for (auto at = kept_.lower_bound({source, 0}); at != kept_.end() && at->first.first == source;) drop((at++)->second);
+}
+
+// Null if nothing is kept of the frame.
+FrameCache::Kept* FrameCache::find(const Key& key) {
+  const auto known = kept_.find(key);
+  if (known == kept_.end()) return nullptr;
+  recent_.splice(recent_.begin(), recent_, known->second);
+  return &recent_.front();
+}
+
+// The frame's place, made if it is not there; null if there is no room for it.
+FrameCache::Kept* FrameCache::place(const Key& key, const Parts& parts) {
+  if (Kept* const known = find(key)) return known;
+  const uint64_t bytes = parts->memory_bytes();
+  make_room(decoding_ + bytes);
+  if (used_ + bytes > memory_bytes_) return nullptr;
+  recent_.push_front({key, parts, std::vector<std::shared_ptr<const Buffer>>(parts->count()), bytes});
+  kept_.emplace(key, recent_.begin());
+  used_ += bytes;
+  return &recent_.front();
+}
+
+// Keeps what was decoded, as far as there is room.
+void FrameCache::keep(const Key& key, const Parts& parts, const Run& run, const Frame& frame) {
+  Kept* const kept = place(key, parts);
+  for (size_t part = run.first; kept != nullptr && part < run.first + run.count; ++part) {
+    if (!frame.raw[part] || kept->raw[part]) continue;
+    const uint64_t bytes = frame.raw[part]->size();
+    make_room(decoding_ + bytes, 1);  // the newest one is `kept`
+    if (used_ + bytes > memory_bytes_) return;
+    kept->raw[part] = frame.raw[part];
+    kept->bytes += bytes;
+    used_ += bytes;
+  }
+}
+
+Result<FrameCache::Parts> FrameCache::parts(const Address& frame) {
+  const Key key{frame.source, frame.number};
+  {
+    const std::lock_guard lock(mutex_);
+    if (const Kept* const known = find(key)) return known->parts;
+  }
+  FOREBAY_TRY(FrameParts found, find_parts(frame.container, frame.number));
+  const auto parts = std::make_shared<const FrameParts>(std::move(found));
+  const std::lock_guard lock(mutex_);
+  place(key, parts);
+  return parts;
+}
+
+// Takes what is kept of the wanted parts that `frame` does not have; returns those that are still missing.
+std::vector<FrameCache::Run> FrameCache::take_known(const Key& key, const std::vector<bool>& wanted, Frame& frame) {
+  const Kept* const known = find(key);
+  std::vector<Run> missing;
+  for (size_t part = 0; part < wanted.size(); ++part) {
+    if (!wanted[part] || frame.raw[part] || frame.failed.contains(part)) continue;
+    if (known) frame.raw[part] = known->raw[part];
+    if (frame.raw[part]) continue;
+    if (missing.empty() || missing.back().first + missing.back().count != part) missing.push_back({part, 0});
+    ++missing.back().count;
+  }
+  return missing;
+}
+
+// One after another if they cannot be had together: some may be whole.
+void FrameCache::decode(const Address& address, const FrameParts& parts, const Run& run, Frame& frame) {
+  auto raw = read_parts(address.container, address.number, parts, run.first, run.count);
+  if (!raw && run.count > 1) {
+    for (size_t i = 0; i < run.count; ++i) decode(address, parts, {run.first + i, 1}, frame);
+    return;
+  }
+  frame.read_bytes += stored_bytes(address.container, address.number, parts, run.first, run.count);
+  if (!raw) {
+    frame.failed.emplace(run.first, std::move(raw).error());
+    return;
+  }
+  for (size_t i = 0; i < run.count; ++i) {
+    frame.decoded_bytes += (*raw)[i].size();
+    frame.raw[run.first + i] = std::make_shared<const Buffer>(std::move((*raw)[i]));
+  }
+}
+
+Result<FrameCache::Frame> FrameCache::get(const Address& address, const Parts& parts, const std::vector<bool>& wanted) {
+  const Key key{address.source, address.number};
+  Frame frame;
+  frame.raw.resize(parts->count());
+  std::unique_lock lock(mutex_);
+  while (true) {
+    const std::vector<Run> missing = take_known(key, wanted, frame);
+    if (missing.empty()) return frame;
+    if (in_work_.contains(key)) {
+      changed_.wait(lock);
+      continue;
+    }
+    in_work_.insert(key);
+    lock.unlock();
+    for (const Run& run : missing) {
+      const uint64_t needed =
+          std::max<uint64_t>(1, parts_memory(address.container, address.number, *parts, run.first, run.count));
+      lock.lock();
+      changed_.wait(lock,
+                    [&] { return needed > memory_bytes_ || decoding_ == 0 || decoding_ + needed <= memory_bytes_; });
+      if (needed > memory_bytes_) {
+        in_work_.erase(key);
+        changed_.notify_all();
+        return fail(
+            ErrorKind::limit,
+            fmt::format("frame {} needs {} bytes of memory, and {} are there", address.number, needed, memory_bytes_),
+            address.container.path, {}, "give a larger memory budget");
+      }
+      decoding_ += needed;
+      make_room(decoding_);
+      lock.unlock();
+      decode(address, *parts, run, frame);
+      lock.lock();
+      decoding_ -= needed;
+      keep(key, parts, run, frame);
+      changed_.notify_all();
+      lock.unlock();
+    }
+    lock.lock();
+    in_work_.erase(key);
+    changed_.notify_all();
+  }
+}
+
+}  // namespace forebay::engine

@@ -1,0 +1,87 @@
+// Decoded frames of any number of open sets, kept as long as a memory limit allows: one for a process, shared by all
+// that read at random. Of frames with entries only those are decoded that are asked for.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/buffer.h"
+#include "engine/set/frame_parts.h"
+
+namespace forebay::engine {
+
+// Thread-safe.
+class FrameCache {
+ public:
+  using Parts = std::shared_ptr<const FrameParts>;
+
+  // `memory_bytes` pays for what is kept, and for what is being decoded; what callers hold beyond that is theirs.
+  explicit FrameCache(uint64_t memory_bytes) : memory_bytes_(memory_bytes) {}
+
+  // A number for a container that is going to be read, so that its frames are told from those of others.
+  uint64_t new_source();
+
+  // A frame of the container that was given the number `source`.
+  struct Address {
+    uint64_t source = 0;
+    const OpenContainer& container;
+    uint32_t number = 0;
+  };
+
+  // What parts the frame has. Errors as of find_parts().
+  Result<Parts> parts(const Address& frame);
+
+  // The bytes of those parts of a frame that were wanted: decoded and checked, or what is wrong with them.
+  struct Frame {
+    std::vector<std::shared_ptr<const Buffer>> raw;  // by part; null if it was not wanted, or cannot be had
+    std::map<size_t, Error> failed;                  // by part
+    uint64_t read_bytes = 0, decoded_bytes = 0;      // by this call: stored and raw ones
+  };
+
+  // The parts i of a frame for which wanted[i]. Who asks for a frame of which parts are being decoded waits for that.
+  // Errors of parts as of read_parts(); of all, limit if they do not fit into the memory.
+  Result<Frame> get(const Address& frame, const Parts& parts, const std::vector<bool>& wanted);
+
+  // Lets go of what is kept of a container that is about to be closed.
+  void forget(uint64_t source);
+
+  uint64_t memory_bytes() const { return memory_bytes_; }
+
+ private:
+  using Key = std::pair<uint64_t, uint32_t>;
+  struct Kept {
+    Key key;
+    Parts parts;
+    std::vector<std::shared_ptr<const Buffer>> raw;  // by part; null: not decoded
+    uint64_t bytes = 0;
+  };
+  // Parts that follow each other.
+  struct Run {
+    size_t first = 0, count = 0;
+  };
+
+  Kept* find(const Key& key);
+  Kept* place(const Key& key, const Parts& parts);
+  void keep(const Key& key, const Parts& parts, const Run& run, const Frame& frame);
+  std::vector<Run> take_known(const Key& key, const std::vector<bool>& wanted, Frame& frame);
+  static void decode(const Address& address, const FrameParts& parts, const Run& run, Frame& frame);
+  void make_room(uint64_t bytes, size_t most_left = 0);
+  void drop(std::list<Kept>::iterator kept);
+
+  const uint64_t memory_bytes_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  uint64_t used_ = 0, decoding_ = 0, sources_ = 0;
+  std::list<Kept> recent_;  // most recently used first
+  std::map<Key, std::list<Kept>::iterator> kept_;
+  std::set<Key> in_work_;
+};
+
+}  // namespace forebay::engine

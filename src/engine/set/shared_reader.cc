@@ -1,0 +1,164 @@
+#include "engine/set/shared_reader.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include <fmt/format.h>
+
+namespace forebay::engine {
+
+SharedReader::SharedReader(OpenSet set, std::shared_ptr<FrameCache> cache, unsigned threads)
+    : set_(std::move(set)), cache_(std::move(cache)), threads_(std::max(1u, threads)) {
+  for (const OpenContainer& container : set_.containers) {
+    sources_.push_back(cache_->new_source());
+    frames_.push_back(std::make_unique<StreamFrames>(*container.plan));
+  }
+}
+
+SharedReader::~SharedReader() {
+  for (const uint64_t source : sources_) cache_->forget(source);
+}
+
+Result<void> SharedReader::read_frame(size_t container, uint32_t number, const Pieces& pieces,
+                                      const std::function<void(const Piece&, std::span<const std::byte>)>& put,
+                                      const std::function<void(const Piece&, const Error&)>& failed,
+                                      FrameCost& cost) const {
+  const FrameCache::Address address{sources_[container], set_.containers[container], number};
+  FOREBAY_TRY(const FrameCache::Parts parts, cache_->parts(address));
+  std::vector<bool> wanted(parts->count(), parts->count() == 1);
+  if (parts->count() > 1)
+    pieces(parts->slices, [&](const Piece& piece) {
+      for (size_t part = parts->at(piece.from); part < parts->count(); ++part) {
+        if (parts->begin_of(part) >= piece.from + piece.length) break;
+        wanted[part] = true;
+      }
+    });
+  FOREBAY_TRY(const FrameCache::Frame frame, cache_->get(address, parts, wanted));
+  cost.read_bytes += frame.read_bytes;
+  cost.decoded_bytes += frame.decoded_bytes;
+  ++(frame.decoded_bytes > 0 ? cost.frames : cost.cached);
+  pieces(parts->slices, [&](const Piece& whole) {
+    Piece left = whole;
+    for (size_t part = parts->at(left.from); left.length > 0; ++part) {
+      const uint64_t at = left.from - parts->begin_of(part);
+      Piece piece = left;
+      piece.length = std::min(left.length, parts->bytes_of(part) - at);
+      if (frame.raw[part])
+        put(piece, frame.raw[part]->span().subspan(at, piece.length));
+      else
+        failed(piece, frame.failed.at(part));
+      left.from += piece.length;
+      left.to += piece.length;
+      left.length -= piece.length;
+    }
+  });
+  return {};
+}
+
+FrameCost SharedReader::read(std::span<const BoxRead> boxes,
+                             const std::function<void(size_t box, const Error&)>& failed) const {
+  std::map<std::pair<size_t, uint64_t>, std::pair<uint32_t, std::vector<size_t>>> wanted;  // by place in the container
+  for (size_t i = 0; i < boxes.size(); ++i)
+    for (const uint32_t number : boxes[i].plan.frames()) {
+      const uint64_t place = set_.containers[boxes[i].container].index().frames[number].record_offset;
+      // Frames that were lost have no place; their errors are told one by one.
+      auto& [frame_number, users] = wanted[{boxes[i].container, place == 0 ? ~uint64_t{0} - number : place}];
+      frame_number = number;
+      users.push_back(i);
+    }
+  std::vector<std::pair<size_t, const std::pair<uint32_t, std::vector<size_t>>*>> units;
+  for (const auto& [key, users] : wanted) units.emplace_back(key.first, &users);
+
+  std::atomic<size_t> next = 0;
+  std::mutex mutex;
+  FrameCost total;
+  const auto work = [&] {
+    FrameCost cost;
+    for (size_t i = next++; i < units.size(); i = next++) {
+      const auto& [container, unit] = units[i];
+      std::set<size_t> told;
+      const auto tell = [&](size_t box, const Error& error) {
+        if (!told.insert(box).second) return;
+        const std::lock_guard lock(mutex);
+        failed(box, error);
+      };
+      const auto done = read_frame(
+          container, unit->first,
+          [&](std::span<const merge::Slice> slices, const Visit& visit) {
+            for (const size_t box : unit->second)
+              boxes[box].plan.for_each_piece(
+                  slices, [&](uint64_t from, uint64_t to, uint64_t length) { visit({box, from, to, length}); });
+          },
+          [&](const Piece& piece, std::span<const std::byte> bytes) { boxes[piece.user].put(piece.to, bytes); },
+          [&](const Piece& piece, const Error& error) { tell(piece.user, error); }, cost);
+      for (const size_t box : unit->second)
+        if (!done) tell(box, done.error());
+    }
+    const std::lock_guard lock(mutex);
+    total.read_bytes += cost.read_bytes;
+    total.decoded_bytes += cost.decoded_bytes;
+    total.frames += cost.frames;
+    total.cached += cost.cached;
+  };
+  std::vector<std::jthread> helpers;
+  for (size_t i = 1; i < std::min<size_t>(threads_, units.size()); ++i) helpers.emplace_back(work);
+  work();
+  helpers.clear();
+  return total;
+}
+
+Result<FrameCost> SharedReader::read_file(size_t container, uint32_t file, uint64_t begin,
+                                          std::span<std::byte> out) const {
+  FrameCost cost;
+  uint64_t copied = 0;
+  std::optional<Error> lost;
+  for (const StreamPart& part : parts_of_file(frames_[container]->plan(), file, begin, out.size())) {
+    const auto pieces = [&](std::span<const merge::Slice> slices, const Visit& visit) {
+      uint64_t at = 0;
+      for (const merge::Slice& slice : slices) {
+        const uint64_t slice_at = at;
+        at += slice.length;
+        if (slice.stream.file != part.stream.file || slice.stream.variable != part.stream.variable) continue;
+        const uint64_t first = std::max(slice.begin, part.begin);
+        const uint64_t end = std::min(slice.begin + slice.length, part.begin + part.length);
+        if (first < end) visit({0, slice_at + (first - slice.begin), part.target + (first - part.begin), end - first});
+      }
+    };
+    for (const uint32_t number : frames_[container]->holding(part))
+      FOREBAY_CHECK(read_frame(
+          container, number, pieces,
+          [&](const Piece& piece, std::span<const std::byte> bytes) {
+            std::memcpy(out.data() + piece.to, bytes.data(), bytes.size());
+            copied += bytes.size();
+          },
+          [&](const Piece&, const Error& error) { lost = error; }, cost));
+    if (lost) return std::unexpected(*std::move(lost));
+  }
+  if (copied != out.size())
+    return fail(ErrorKind::internal, fmt::format("the plan yields {} of {} bytes", copied, out.size()),
+                set_.containers[container].path);
+  return cost;
+}
+
+SetFileSource::SetFileSource(const SharedReader& reader, size_t container, uint32_t file)
+    : reader_(reader), container_(container), file_(file) {
+  const FileRow& row = reader.set().containers[container].catalogue().files[file];
+  name_ = reader.set().manifest.name + "/" + row.name;
+  size_ = row.size;
+}
+
+Result<void> SetFileSource::read_at(uint64_t offset, std::span<std::byte> out) const {
+  if (offset > size_ || out.size() > size_ - offset)
+    return fail(ErrorKind::invalid_argument, fmt::format("{} bytes from {} on are not in the file", out.size(), offset),
+                name_);
+  FOREBAY_TRY([[maybe_unused]] const FrameCost cost, reader_.read_file(container_, file_, offset, out));
+  return {};
+}
+
+}  // namespace forebay::engine

@@ -1,0 +1,91 @@
+// Random access to the bytes of an open set, by any number of threads, through a cache that several sets share.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/set/box_plan.h"
+#include "engine/set/frame_cache.h"
+#include "engine/set/set.h"
+#include "engine/set/stream_frames.h"
+
+namespace forebay::engine {
+
+// What reading cost.
+struct FrameCost {
+  uint64_t read_bytes = 0;     // of containers
+  uint64_t decoded_bytes = 0;  // raw
+  uint64_t frames = 0;         // of which anything was decoded
+  uint64_t cached = 0;         // of which all that was needed was there
+};
+
+// Thread-safe.
+class SharedReader {
+ public:
+  // Decodes with up to `threads` threads at a time in each call.
+  SharedReader(OpenSet set, std::shared_ptr<FrameCache> cache, unsigned threads);
+  ~SharedReader();
+  SharedReader(const SharedReader&) = delete;
+  SharedReader& operator=(const SharedReader&) = delete;
+
+  const OpenSet& set() const { return set_; }
+  const StreamFrames& frames(size_t container) const { return *frames_[container]; }
+
+  // A box of a variable of a container, and what takes its bytes: put(at, bytes), where `at` counts bytes in the packed
+  // box. It is called from several threads, for parts that do not overlap.
+  struct BoxRead {
+    size_t container = 0;
+    BoxPlan plan;
+    std::function<void(uint64_t at, std::span<const std::byte> bytes)> put;
+  };
+
+  // Reads boxes: each frame that any of them needs once, in the order of their places in the containers. `failed` is
+  // called, by one thread at a time, for each box and frame of which a part that it needs cannot be read.
+  FrameCost read(std::span<const BoxRead> boxes, const std::function<void(size_t box, const Error&)>& failed) const;
+
+  // Fills `out` with the bytes of a file from `begin` on, which it has. corrupt, naming container and frame; limit.
+  Result<FrameCost> read_file(size_t container, uint32_t file, uint64_t begin, std::span<std::byte> out) const;
+
+ private:
+  // A range of a frame, and where it goes for whom.
+  struct Piece {
+    size_t user = 0;
+    uint64_t from = 0, to = 0, length = 0;
+  };
+  using Visit = std::function<void(const Piece&)>;
+  using Pieces = std::function<void(std::span<const merge::Slice> slices, const Visit&)>;  // calls it for each
+
+  // Gives the bytes of the pieces of a frame to put(piece, bytes): each part that any is in is decoded once.
+  // `failed` is called for pieces whose part cannot be had.
+  Result<void> read_frame(size_t container, uint32_t number, const Pieces& pieces,
+                          const std::function<void(const Piece&, std::span<const std::byte>)>& put,
+                          const std::function<void(const Piece&, const Error&)>& failed, FrameCost& cost) const;
+
+  const OpenSet set_;
+  const std::shared_ptr<FrameCache> cache_;
+  const unsigned threads_;
+  std::vector<uint64_t> sources_;                      // of each container, in the cache
+  std::vector<std::unique_ptr<StreamFrames>> frames_;  // of each container
+};
+
+// The bytes of one file of a set. `reader` must outlive it.
+class SetFileSource final : public ByteSource {
+ public:
+  SetFileSource(const SharedReader& reader, size_t container, uint32_t file);
+
+  const std::string& name() const override { return name_; }
+  uint64_t size() const override { return size_; }
+  Result<void> read_at(uint64_t offset, std::span<std::byte> out) const override;
+
+ private:
+  const SharedReader& reader_;
+  size_t container_;
+  uint32_t file_;
+  std::string name_;
+  uint64_t size_;
+};
+
+}  // namespace forebay::engine
