@@ -1,10 +1,14 @@
-# What `cmake --install` puts under the prefix: the command with its manual page and completions, the shared library
-# libforebay with its headers, a CMake package (find_package(forebay), target forebay::forebay) and forebay.pc.
+# What `cmake --install` puts under the prefix: the command with its manual page and completions, the shared libraries
+# libforebay and libforebay_read with their headers, a CMake package (find_package(forebay), targets forebay::forebay and
+# forebay::read), forebay.pc and forebay-read.pc.
 include(CMakePackageConfigHelpers)
 
 set(forebay_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/forebay)
 
 install(TARGETS libforebay EXPORT forebay LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET libforebay_read)
+  install(TARGETS libforebay_read EXPORT forebay LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(DIRECTORY include/forebay ${PROJECT_BINARY_DIR}/include/forebay DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.f90")
 
@@ -22,8 +26,13 @@ foreach(kind INCLUDEDIR LIBDIR)
   endif()
 endforeach()
 file(RELATIVE_PATH forebay_pc_up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-configure_file(cmake/forebay.pc.in forebay.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/forebay.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(forebay_pc_library forebay forebay_read)
+  string(REPLACE _ - forebay_pc_name ${forebay_pc_library})
+  configure_file(cmake/forebay.pc.in ${forebay_pc_name}.pc @ONLY)
+  if(TARGET lib${forebay_pc_library})
+    install(FILES ${PROJECT_BINARY_DIR}/${forebay_pc_name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  endif()
+endforeach()
 
 include(cmake/adios.cmake)
 include(cmake/scr.cmake)

@@ -45,6 +45,8 @@ void begin_call() { adios_errno = err_no_error; }
 int report(const io::Failure& failure) {
   adios_errno = static_cast<int>(failure.code);
   last_message = failure.error.message();
+  // A stream that has no other step yet, or none any more, is nothing that went wrong.
+  if (adios_errno == err_step_notready || adios_errno == err_end_of_stream) return adios_errno;
   // Of what all ranks are told one rank speaks; before an abort nobody waits for it.
   const std::string to_all = failure.told_ranks > 1 ? words_of(failure.told_ranks) : std::string();
   if (verbosity >= 1 && (!failure.is_heard || aborts_on_error)) print("ERROR", last_message + to_all);

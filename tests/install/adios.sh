@@ -18,12 +18,12 @@ fail() { echo "adios.sh: $*" >&2; exit 1; }
 [[ $("$config" -d) == "$(realpath "$prefix")" ]] || fail "adios_config -d"
 [[ $("$config" -cl | wc -l) == 2 && $("$config" | sed 's/=.*//' | tr '\n' ' ') == "DIR CFLAGS LDFLAGS " ]] || fail "adios_config"
 "$config" -m | grep -qx MPI || fail "adios_config -m"
-! "$config" -r -l 2>/dev/null || fail "adios_config -r promises what is not there"
 ! ADIOS_MPI=nothing "$config" -l 2>/dev/null || fail "adios_config with an unknown MPI"
 
-# wrote NAME: the program wrote its file, which has the variable.
+# wrote NAME [READER]: the program wrote its file, which has the variable; the reader finds its values.
 wrote() {
   "$prefix/bin/forebay" info "$1.bp" | grep -q temperature || fail "$1.bp"
+  (($# == 1)) || "$2" "$1.bp" || fail "$2 $1.bp"
   rm -r "$1.bp"
 }
 
@@ -34,7 +34,9 @@ done
 # One process.
 read -ra flags <<<"$("$config" -s -c) $("$config" -s -l)"
 cc -Wall -Wextra -Werror "$here/write.c" -o seq "${flags[@]}"
-./seq seq.bp && wrote seq
+read -ra flags <<<"$("$config" -s -r -c) $("$config" -s -r -l)"
+cc -Wall -Wextra -Werror "$here/read.c" -o seq_read "${flags[@]}"
+./seq seq.bp && wrote seq ./seq_read
 if [[ -e $(find "$prefix" -name adios_write_mod.mod) ]]; then
   read -ra flags <<<"$("$config" -s -f -c) $("$config" -s -f -l)"
   gfortran -cpp -Wall -Werror "$here/write.f90" -o fseq "${flags[@]}"
@@ -47,7 +49,9 @@ for mpi in "$@"; do
   export ADIOS_MPI=$mpi
   read -ra flags <<<"$("$config" -c) $("$config" -l)"
   "mpicc.$mpi" -Wall "$here/write.c" -o "c_$mpi" "${flags[@]}"
-  "./c_$mpi" "c_$mpi.bp" && wrote "c_$mpi"
+  read -ra flags <<<"$("$config" -r -c) $("$config" -r -l)"
+  "mpicc.$mpi" -Wall "$here/read.c" -o "read_$mpi" "${flags[@]}"
+  "./c_$mpi" "c_$mpi.bp" && wrote "c_$mpi" "./read_$mpi"
   read -ra flags <<<"$(PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name "adios-$mpi.pc")") pkg-config --cflags --libs "adios-$mpi")"
   "mpicc.$mpi" -Wall "$here/write.c" -o "pc_$mpi" "${flags[@]}"
   "./pc_$mpi" "pc_$mpi.bp" && wrote "pc_$mpi"

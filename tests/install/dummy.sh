@@ -23,6 +23,7 @@ expect_version() {
 cmake -S "$here/dummy" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DFOREBAY_WANTED="$version" >/dev/null
 cmake --build "$work/cmake" >/dev/null
 expect_version "$work/cmake/dummy"
+"$work/cmake/reader"
 
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name forebay.pc)")
 export PKG_CONFIG_PATH
@@ -30,6 +31,9 @@ export PKG_CONFIG_PATH
 read -ra flags <<<"$(pkg-config --cflags --libs forebay)"
 cc -Wall -Wextra -Werror -std=c99 "$here/dummy/main.c" -o "$work/dummy" "${flags[@]}"
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir forebay) expect_version "$work/dummy"
+read -ra reading <<<"$(pkg-config --cflags --libs forebay-read)"
+cc -Wall -Wextra -Werror -std=c99 "$here/dummy/reader.c" -o "$work/reader" "${reading[@]}"
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir forebay-read) "$work/reader"
 
 # The Fortran module is installed as source.
 if command -v gfortran >/dev/null; then
@@ -39,9 +43,11 @@ if command -v gfortran >/dev/null; then
 fi
 
 # Nothing but the documented functions is exported: what is exported once has to be kept.
-library=$(find "$prefix" -name 'libforebay.so')
-foreign=$(nm --dynamic --defined-only --format=posix "$library" | awk '$1 !~ /^forebay_/ {print $1}')
-[[ -z $foreign ]] || { echo "libforebay exports: $foreign" >&2; exit 1; }
+for name in libforebay libforebay_read; do
+  library=$(find "$prefix" -name "$name.so")
+  foreign=$(nm --dynamic --defined-only --format=posix "$library" | awk '$1 !~ /^forebay_/ {print $1}')
+  [[ -z $foreign ]] || { echo "$name exports: $foreign" >&2; exit 1; }
+done
 
 # The command runs from where it was installed, and what belongs to it is there.
 "$prefix/bin/forebay" --version >/dev/null

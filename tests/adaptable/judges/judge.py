@@ -13,6 +13,7 @@ be downloaded, unless CI is set.
 import argparse
 import concurrent.futures
 import glob
+import itertools
 import os
 import re
 import shutil
@@ -62,6 +63,13 @@ def judge_original(runner, judge):
     return problems
 
 
+def told(judge, said):
+    """The lines of a reader that are compared, in whatever order its ranks printed them."""
+    lines = [" ".join(line.replace("\0", "").split()) for line in said.splitlines()
+             if line.startswith(judge.told) and not re.search(judge.untold, line)]
+    return lines if judge.ranks == 1 and judge.in_order else sorted(lines)
+
+
 def judge_forebay(runner, judge, original, dump):
     said = runner.run(judge)
     directory, theirs = runner.directory(judge), os.path.join(original, judge.name)
@@ -76,9 +84,9 @@ def judge_forebay(runner, judge, original, dump):
         problems += [f"{name}: {text}" for text in model.differences(bp.read(os.path.join(theirs, name)), found)]
     if judge.after:  # it reads: what it prints is what it read
         with open(os.path.join(theirs, "said"), encoding="utf-8") as file:
-            expected = sorted(line for line in file.read().splitlines() if line.startswith("rank="))
-        if sorted(line for line in said.splitlines() if line.startswith("rank=")) != expected:
-            problems.append(f"it read other values: {said}")
+            expected = told(judge, file.read())
+        problems += [f"it says {mine!r} where the original says {other!r}"
+                     for mine, other in itertools.zip_longest(told(judge, said), expected) if mine != other]
     if not problems and not any(other.after == judge.name for other in JUDGES):
         shutil.rmtree(directory)
     return problems

@@ -146,7 +146,8 @@ class Runner:
         object_file = os.path.join(directory, "program.o")
         # Some call adios_write without its module, with values of different types: MPICH's wrapper allows it by itself.
         old_fortran = ["-fallow-argument-mismatch"] if fortran else []
-        _call([compiler, "-w", "-g", *old_fortran, *includes, *compile_flags, "-c", source, "-o", object_file], directory)
+        defines = [f"-D{name}" for name in judge.defines]
+        _call([compiler, "-w", "-g", *old_fortran, *defines, *includes, *compile_flags, "-c", source, "-o", object_file], directory)
         _call([compiler, "-o", os.path.join(directory, "program"), object_file, *link_flags], directory)
 
     def _launch(self, judge, directory):

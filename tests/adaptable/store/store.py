@@ -47,6 +47,9 @@ class Store(unittest.TestCase):
         names = {listed_set["name"] for listed_set in listed["sets"]}
         self.assertEqual({name.split("-")[0] for name in names}, {f"restart.{step}" for step in steps})
         for name in names:
+            variables = json.loads(self.run_it(FOREBAY, "ls", name, "--store", store, "--variables", "--json").stdout)
+            paths = {variable["path"] for file in variables["files"] for variable in file["variables"]}
+            self.assertEqual(paths, {"/rows", "/columns", "/all_rows", "/first_row", "/field"})
             step = int(name.split("-")[0].split(".")[1])
             done = self.run_it(FOREBAY, "restore", name, "--store", store, "--to", name)
             self.assertEqual(done.returncode, 0, done.stderr)

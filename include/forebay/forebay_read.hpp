@@ -1,0 +1,286 @@
+// RAII over forebay_read.h, whose head tells what a run, a step and an array are. Header-only. What fails throws
+// forebay::ReadError; threads may use objects as they may use what is behind them: Run and Step by several at a time,
+// ReadPlan by one.
+//
+//     forebay::Run run("store");
+//     forebay::Step step = run.step(-1);
+//     std::vector<double> plane = step.read<double>("Density", {{0, 0, 32}, {64, 64, 1}});
+//     std::vector<double> all = step.read<double>("TotalEnergy");
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "forebay/forebay_read.h"
+
+namespace forebay {
+
+// A code of forebay_read.h with its text.
+class ReadError : public std::runtime_error {
+ public:
+  ReadError(int code, const std::string& text) : std::runtime_error(text), code_(code) {}
+
+  int code() const noexcept { return code_; }
+
+ private:
+  int code_;
+};
+
+// Throws what a function of forebay_read.h has returned, if that is an error.
+inline void check_read(int code) {
+  if (code != FOREBAY_READ_OK) throw ReadError(code, forebay_read_message());
+}
+
+// A part of an array: empty for all of it. `stride` may be empty.
+struct ReadBox {
+  std::vector<std::uint64_t> begin, count, stride;
+};
+
+// What FOREBAY_READ_... an array of T has; FOREBAY_READ_OTHER for types that none is read into.
+template <class T>
+constexpr int read_type() {
+  if (std::is_same<T, std::complex<float>>::value) return FOREBAY_READ_COMPLEX64;
+  if (std::is_same<T, std::complex<double>>::value) return FOREBAY_READ_COMPLEX128;
+  if (std::is_same<T, long double>::value) return FOREBAY_READ_LONG_DOUBLE;
+  if (std::is_same<T, float>::value) return FOREBAY_READ_FLOAT32;
+  if (std::is_same<T, double>::value) return FOREBAY_READ_FLOAT64;
+  if (!std::is_integral<T>::value) return FOREBAY_READ_OTHER;
+  return (std::is_signed<T>::value ? FOREBAY_READ_INT8 : FOREBAY_READ_UINT8) +
+         (sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3);
+}
+
+class Step;
+
+// As forebay_read_plan. The vectors that values go to are the caller's and must stay where they are until perform().
+class ReadPlan {
+ public:
+  ReadPlan() {
+    forebay_read_plan* plan = nullptr;
+    check_read(forebay_read_plan_new(&plan));
+    plan_.reset(plan);
+  }
+
+  // Adds a box; `out` is made as large as it has to be. ARGUMENT if the array is not of T. The selection's number.
+  template <class T>
+  std::size_t add(const Step& step, const std::string& name, const ReadBox& box, std::vector<T>& out);
+
+  // Adds a block that was written, by its number.
+  template <class T>
+  std::size_t add_block(const Step& step, const std::string& name, std::uint64_t block, std::vector<T>& out);
+
+  // Adds points: as many indices for each as the array has dimensions.
+  template <class T>
+  std::size_t add_points(const Step& step, const std::string& name, const std::vector<std::uint64_t>& indices,
+                         std::vector<T>& out);
+
+  // As forebay_read_perform(): throws the first selection's error, after the others were read.
+  void perform() {
+    added_ = 0;
+    check_read(forebay_read_perform(plan_.get()));
+  }
+
+  // How many elements of a selection no rank has written; throws if it failed.
+  std::uint64_t holes(std::size_t selection) const {
+    std::uint64_t holes = 0;
+    check_read(forebay_read_outcome(plan_.get(), selection, &holes));
+    return holes;
+  }
+
+  forebay_read_cost cost() const {
+    forebay_read_cost cost;
+    check_read(forebay_read_plan_cost(plan_.get(), &cost));
+    return cost;
+  }
+
+  forebay_read_plan* get() const noexcept { return plan_.get(); }
+
+ private:
+  struct Free {
+    void operator()(forebay_read_plan* plan) const noexcept { forebay_read_plan_free(plan); }
+  };
+  std::unique_ptr<forebay_read_plan, Free> plan_;
+  std::size_t added_ = 0;
+};
+
+// A step that is open. Movable.
+class Step {
+ public:
+  // Takes it over.
+  explicit Step(forebay_read_step* step) noexcept : step_(step) {}
+
+  forebay_read_step_info info() const {
+    forebay_read_step_info info;
+    check_read(forebay_read_step_facts(step_.get(), &info));
+    return info;
+  }
+
+  // All arrays, by name; texts and shapes are the step's.
+  std::vector<forebay_read_array> arrays() const {
+    std::vector<forebay_read_array> all(info().arrays);
+    for (std::size_t i = 0; i < all.size(); ++i) check_read(forebay_read_inquire(step_.get(), i, &all[i]));
+    return all;
+  }
+
+  std::size_t find(const std::string& name) const {
+    std::size_t number = 0;
+    check_read(forebay_read_find(step_.get(), name.c_str(), &number));
+    return number;
+  }
+
+  forebay_read_array array(const std::string& name) const {
+    forebay_read_array facts;
+    check_read(forebay_read_inquire(step_.get(), find(name), &facts));
+    return facts;
+  }
+
+  // All blocks of an array.
+  std::vector<forebay_read_block> blocks(const std::string& name) const {
+    const std::size_t number = find(name);
+    std::vector<forebay_read_block> all(array(name).blocks);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      check_read(forebay_read_inquire_block(step_.get(), number, i, &all[i]));
+    return all;
+  }
+
+  std::vector<forebay_read_attribute> attributes() const {
+    std::size_t count = 0;
+    check_read(forebay_read_count_attributes(step_.get(), &count));
+    std::vector<forebay_read_attribute> all(count);
+    for (std::size_t i = 0; i < all.size(); ++i) check_read(forebay_read_inquire_attribute(step_.get(), i, &all[i]));
+    return all;
+  }
+
+  // The elements of a box, dense, in C order. Where no rank has written they are T().
+  template <class T>
+  std::vector<T> read(const std::string& name, const ReadBox& box = {}) const {
+    std::vector<T> values;
+    ReadPlan plan;
+    plan.add(*this, name, box, values);
+    plan.perform();
+    return values;
+  }
+
+  forebay_read_step* get() const noexcept { return step_.get(); }
+
+ private:
+  struct Close {
+    void operator()(forebay_read_step* step) const noexcept { forebay_read_close_step(step); }
+  };
+  std::unique_ptr<forebay_read_step, Close> step_;
+};
+
+// A run that is open. Movable.
+class Run {
+ public:
+  explicit Run(const std::string& path, const forebay_read_options& options = forebay_read_options()) {
+    forebay_read_run* run = nullptr;
+    check_read(forebay_read_open(path.c_str(), &options, &run));
+    run_.reset(run);
+  }
+
+  std::uint64_t steps() const noexcept { return forebay_read_steps(run_.get()); }
+
+  // From 0, or from the last one with -1, -2, ...
+  Step step(std::int64_t number) const {
+    forebay_read_step* step = nullptr;
+    check_read(forebay_read_open_step(run_.get(), number, &step));
+    return Step(step);
+  }
+
+  // Waits until there are more than `known` steps. Whether there are; other errors are thrown.
+  bool follow(std::uint64_t known, std::int64_t timeout_ms) {
+    std::uint64_t steps = 0;
+    const int code = forebay_read_follow(run_.get(), known, timeout_ms, &steps);
+    if (code == FOREBAY_READ_TIMEOUT) return false;
+    check_read(code);
+    return true;
+  }
+
+  forebay_read_run* get() const noexcept { return run_.get(); }
+
+ private:
+  struct Close {
+    void operator()(forebay_read_run* run) const noexcept { forebay_read_close(run); }
+  };
+  std::unique_ptr<forebay_read_run, Close> run_;
+};
+
+namespace read_detail {
+
+// The array, if it is of T.
+template <class T>
+forebay_read_array array_of(const Step& step, const std::string& name) {
+  const forebay_read_array facts = step.array(name);
+  if (facts.type != read_type<T>() || facts.element_bytes != sizeof(T))
+    throw ReadError(FOREBAY_READ_ARGUMENT,
+                    "'" + name + "' is of " + facts.type_name + ", and is to be read as another type");
+  return facts;
+}
+
+template <class T>
+void make_room(std::vector<T>& out, const std::uint64_t* count, std::size_t dimensions) {
+  std::uint64_t elements = 1;
+  for (std::size_t d = 0; d < dimensions; ++d) {
+    if (count[d] != 0 && elements > out.max_size() / count[d])
+      throw ReadError(FOREBAY_READ_LIMIT, "the selection does not fit into the memory");
+    elements *= count[d];
+  }
+  out.assign(elements, T());
+}
+
+}  // namespace read_detail
+
+template <class T>
+std::size_t ReadPlan::add(const Step& step, const std::string& name, const ReadBox& box, std::vector<T>& out) {
+  const forebay_read_array facts = read_detail::array_of<T>(step, name);
+  const bool is_whole = box.begin.empty() && box.count.empty();
+  if (box.begin.size() != box.count.size() || (!box.stride.empty() && box.stride.size() != box.begin.size()) ||
+      (!is_whole && box.begin.size() != facts.dimensions))
+    throw ReadError(FOREBAY_READ_ARGUMENT, "'" + name + "' has " + std::to_string(facts.dimensions) +
+                                               " dimensions, and another number is selected");
+  // Outside of the array there is nothing to make room for.
+  for (std::size_t d = 0; d < box.count.size(); ++d)
+    if (box.count[d] > facts.shape[d])
+      throw ReadError(FOREBAY_READ_ARGUMENT, std::to_string(box.count[d]) + " elements are more than dimension " +
+                                                 std::to_string(d) + " of '" + name + "' has, which is " +
+                                                 std::to_string(facts.shape[d]));
+  read_detail::make_room(out, is_whole ? facts.shape : box.count.data(), facts.dimensions);
+  check_read(forebay_read_plan_box(plan_.get(), step.get(), step.find(name), facts.dimensions,
+                                   is_whole ? nullptr : box.begin.data(), is_whole ? nullptr : box.count.data(),
+                                   box.stride.empty() ? nullptr : box.stride.data(), out.data(),
+                                   out.size() * sizeof(T)));
+  return added_++;
+}
+
+template <class T>
+std::size_t ReadPlan::add_block(const Step& step, const std::string& name, std::uint64_t block, std::vector<T>& out) {
+  read_detail::array_of<T>(step, name);
+  const std::size_t number = step.find(name);
+  forebay_read_block facts;
+  check_read(forebay_read_inquire_block(step.get(), number, block, &facts));
+  read_detail::make_room(out, facts.count, facts.dimensions);
+  check_read(forebay_read_plan_block(plan_.get(), step.get(), number, block, facts.dimensions, nullptr, nullptr,
+                                     out.data(), out.size() * sizeof(T)));
+  return added_++;
+}
+
+template <class T>
+std::size_t ReadPlan::add_points(const Step& step, const std::string& name, const std::vector<std::uint64_t>& indices,
+                                 std::vector<T>& out) {
+  const forebay_read_array facts = read_detail::array_of<T>(step, name);
+  if (facts.dimensions == 0 || indices.size() % facts.dimensions != 0)
+    throw ReadError(FOREBAY_READ_ARGUMENT, std::to_string(indices.size()) + " indices are no points of '" + name + "'");
+  const std::uint64_t points = indices.size() / facts.dimensions;
+  out.assign(points, T());
+  check_read(forebay_read_plan_points(plan_.get(), step.get(), step.find(name), facts.dimensions, indices.data(),
+                                      points, out.data(), out.size() * sizeof(T)));
+  return added_++;
+}
+
+}  // namespace forebay

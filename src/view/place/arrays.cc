@@ -1,0 +1,156 @@
+#include "view/place/arrays.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+namespace forebay::view {
+namespace {
+
+constexpr std::string_view kProcessGroups = "forebay";  // the format of files of adaptable I/O
+constexpr std::string_view kRest = ".rest";             // what their reader calls the last rows of a variable
+
+struct Found {
+  uint64_t stored = 0;
+  const Catalogue* catalogue = nullptr;
+  const VariableRow* row = nullptr;
+  const GlobalPlace* global = nullptr;
+  std::optional<container::Characteristics> characteristics;
+  uint32_t rank = 0;
+};
+
+Block block_of(const Found& found) {
+  const Shape& shape = found.catalogue->shapes[found.row->shape];
+  Block block{.rank = found.rank, .place = engine::whole_box(shape), .stored = {.array = found.stored, .shape = shape}};
+  if (found.global != nullptr) block.place.begin = found.catalogue->shapes[found.global->offset];
+  block.characteristics = found.characteristics;
+  return block;
+}
+
+// The shape of the global array that all blocks say that they are a part of; nothing if they do not agree.
+std::optional<Shape> common_global_shape(std::span<const Found> blocks) {
+  std::optional<Shape> shape;
+  for (const Found& found : blocks) {
+    if (found.global == nullptr) return {};
+    const Shape& own = found.catalogue->shapes[found.global->shape];
+    if (shape && *shape != own) return {};
+    shape = own;
+  }
+  return shape;
+}
+
+Array array_of(const std::string& name, std::span<const Found> found) {
+  const Found& first = found.front();
+  Array array{.name = name, .type = element_type(first.row->type)};
+  const Shape& shape = first.catalogue->shapes[first.row->shape];
+  const bool all_scalars =
+      std::ranges::all_of(found, [](const Found& each) { return each.catalogue->shapes[each.row->shape].empty(); });
+  if (all_scalars) {
+    array.form = Form::scalar;
+  } else if (const auto global = common_global_shape(found)) {
+    array.form = Form::global;
+    array.shape = *global;
+  } else {
+    array.form = found.size() == 1 ? Form::global : Form::local;
+    array.shape = shape;
+  }
+  return array;
+}
+
+}  // namespace
+
+void Arrays::add(Array array, std::vector<Block> its_blocks) {
+  array.blocks = its_blocks.size();
+  container::Characteristics all;
+  bool are_known = !its_blocks.empty();
+  for (const Block& block : its_blocks) {
+    are_known = are_known && block.characteristics;
+    if (are_known) all.merge(*block.characteristics);
+  }
+  if (are_known) array.characteristics = all;
+  arrays.push_back(std::move(array));
+  blocks.push_back(std::move(its_blocks));
+}
+
+void Arrays::finish() {
+  std::map<std::string, std::vector<size_t>> by_name;
+  for (size_t i = 0; i < arrays.size(); ++i) by_name[arrays[i].name].push_back(i);
+  for (auto& [name, same] : by_name) {
+    if (same.size() == 1) continue;
+    std::ranges::stable_sort(same, std::ranges::greater{}, [&](size_t i) { return arrays[i].blocks; });
+    for (const size_t i : std::span(same).subspan(1)) arrays[i].name += ":" + to_string(arrays[i].type);
+  }
+  std::vector<size_t> order(arrays.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, {}, [&](size_t i) -> const std::string& { return arrays[i].name; });
+  std::vector<Array> sorted;
+  std::vector<std::vector<Block>> sorted_blocks;
+  for (const size_t i : order) {
+    // Forms of one name and one type become several arrays only if a file says so on purpose.
+    for (int n = 2; !sorted.empty() && sorted.back().name == arrays[i].name; ++n)
+      arrays[i].name += "#" + std::to_string(n);
+    sorted.push_back(std::move(arrays[i]));
+    sorted_blocks.push_back(std::move(blocks[i]));
+  }
+  arrays = std::move(sorted);
+  blocks = std::move(sorted_blocks);
+}
+
+std::vector<StoredArray> stored_arrays(const engine::OpenSet& set) {
+  std::vector<std::pair<std::tuple<uint32_t, const std::string*>, StoredArray>> found;
+  for (size_t c = 0; c < set.containers.size(); ++c) {
+    const Catalogue& catalogue = set.containers[c].catalogue();
+    for (uint32_t f = 0; f < catalogue.files.size(); ++f) {
+      const FileRow& file = catalogue.files[f];
+      for (uint32_t v = 0; v < file.variable_count; ++v)
+        found.push_back({{file.rank, &file.name}, {c, f, file.first_variable + v}});
+    }
+  }
+  std::ranges::stable_sort(found, [](const auto& a, const auto& b) {
+    const auto& [rank, name] = a.first;
+    const auto& [other_rank, other_name] = b.first;
+    return rank != other_rank ? rank < other_rank : *name < *other_name;
+  });
+  std::vector<StoredArray> stored;
+  stored.reserve(found.size());
+  for (const auto& [key, array] : found) stored.push_back(array);
+  return stored;
+}
+
+std::string plain_name(const FileRow& file, const std::string& path) {
+  std::string name = path.starts_with('/') ? path.substr(1) : path;
+  if (file.format == kProcessGroups && name.ends_with(kRest)) name.resize(name.size() - kRest.size());
+  return name;
+}
+
+void add_plain_arrays(const engine::OpenSet& set, const std::vector<bool>& is_taken, Arrays& arrays) {
+  std::map<std::tuple<std::string, Kind, uint16_t>, std::vector<Found>> by_name;
+  for (size_t i = 0; i < arrays.stored.size(); ++i) {
+    if (is_taken[i]) continue;
+    const StoredArray& stored = arrays.stored[i];
+    const container::Index& index = set.containers[stored.container].index();
+    const Catalogue& catalogue = index.catalogue;
+    const VariableRow& row = catalogue.variables[stored.variable];
+    Found found{.stored = i,
+                .catalogue = &catalogue,
+                .row = &row,
+                .global = catalogue.global_of(stored.variable),
+                .rank = catalogue.files[stored.file].rank};
+    if (!index.characteristics.empty() && row.type.is_number() && !row.filtered)
+      found.characteristics = index.characteristics[stored.variable];
+    by_name[{plain_name(catalogue.files[stored.file], catalogue.paths[row.path]), row.type.kind, row.type.size}]
+        .push_back(std::move(found));
+  }
+  for (const auto& [key, found] : by_name) {
+    std::vector<Block> blocks;
+    Array array = array_of(std::get<0>(key), found);
+    for (const Found& each : found) {
+      blocks.push_back(block_of(each));
+      if (array.form == Form::local) blocks.back().place = engine::whole_box(blocks.back().stored.shape);
+    }
+    arrays.add(std::move(array), std::move(blocks));
+  }
+}
+
+}  // namespace forebay::view

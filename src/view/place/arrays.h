@@ -1,0 +1,45 @@
+// The arrays of a set, from the catalogues of its containers. Pure.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/set/set.h"
+#include "view/model/array.h"
+
+namespace forebay::view {
+
+// A variable of a file of the set, which blocks are parts of.
+struct StoredArray {
+  size_t container = 0;
+  uint32_t file = 0, variable = 0;  // in that container's catalogue
+};
+
+// Arrays with their blocks. Blocks' stored arrays are places in `stored`.
+struct Arrays {
+  std::vector<StoredArray> stored;
+  std::vector<Array> arrays;               // by name
+  std::vector<std::vector<Block>> blocks;  // of each array
+  std::vector<std::string> remarks;  // what was taken as it is because somebody's description of it makes no sense
+
+  // Adds an array; how many blocks it has and their characteristics together follow from `blocks`.
+  void add(Array array, std::vector<Block> blocks);
+
+  // Puts arrays in the order of their names. Of several arrays of one name all but the one with most blocks are called
+  // NAME:TYPE.
+  void finish();
+};
+
+// All variables of all files, in the order of ranks, files and places.
+std::vector<StoredArray> stored_arrays(const engine::OpenSet& set);
+
+// What the catalogue alone says of those of them that `is_taken` does not name: arrays by path, with the places that
+// process groups have told. Added to `arrays`, whose `stored` they are.
+void add_plain_arrays(const engine::OpenSet& set, const std::vector<bool>& is_taken, Arrays& arrays);
+
+// The name of a variable's array: its path without the leading '/'.
+std::string plain_name(const FileRow& file, const std::string& path);
+
+}  // namespace forebay::view

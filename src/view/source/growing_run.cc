@@ -1,0 +1,87 @@
+#include "view/source/growing_run.h"
+
+#include <fmt/format.h>
+
+#include "view/source/growing_arrays.h"
+#include "view/source/growing_step.h"
+
+namespace forebay::view {
+namespace {
+
+constexpr size_t kMostKeptSteps = 16;
+
+class GrowingRun final : public Run {
+ public:
+  GrowingRun(const std::string& path, const RunOptions& options) : path_(path), options_(options) {}
+
+  Result<void> load() {
+    FOREBAY_TRY(auto reader, io::FileReader::open(path_, options_.resources.memory_bytes / 2));
+    file_ = std::make_shared<GrowingFileState>(std::move(reader), path_, options_.resources.memory_bytes / 4,
+                                               options_.resources.threads);
+    steps_.clear();
+    const io::Listing& listing = file_->listing();
+    for (uint64_t number = 0; number < file_->reader().steps(); ++number) {
+      const auto [begin, end] = parts_of(listing, number);
+      steps_.push_back({.number = number,
+                        .step = static_cast<int64_t>(number),
+                        .time = {},
+                        .time_index = begin < end ? listing.parts[begin].time_index : 0,
+                        .set = {}});
+    }
+    kept_.clear();
+    return {};
+  }
+
+  std::vector<StepInfo> steps() const override {
+    const std::lock_guard lock(mutex_);
+    return steps_;
+  }
+
+  Result<std::shared_ptr<const Step>> step(uint64_t number) const override {
+    const std::lock_guard lock(mutex_);
+    if (number >= steps_.size())
+      return fail(ErrorKind::invalid_argument,
+                  fmt::format("there is no step {}, but {} steps from 0 on", number, steps_.size()), path_);
+    for (auto kept = kept_.begin(); kept != kept_.end(); ++kept)
+      if ((*kept)->info().number == number) {
+        kept_.splice(kept_.begin(), kept_, kept);
+        return kept_.front();
+      }
+    FOREBAY_TRY(auto step, open_growing_step(file_, steps_[number]));
+    if (kept_.size() == kMostKeptSteps) kept_.pop_back();
+    kept_.push_front(step);
+    return step;
+  }
+
+  Result<uint64_t> refresh() override {
+    const std::lock_guard lock(mutex_);
+    const size_t before = steps_.size();
+    FOREBAY_CHECK(load());
+    return steps_.size() > before ? steps_.size() - before : 0;
+  }
+
+  const std::string& path() const override { return path_; }
+
+ private:
+  const std::string path_;
+  const RunOptions options_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<const GrowingFileState> file_;
+  std::vector<StepInfo> steps_;
+  mutable std::list<std::shared_ptr<const Step>> kept_;  // most recently used first
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Run>> open_growing_run(const std::string& path, const RunOptions& options) {
+  FOREBAY_TRY(const auto source, FileSource::open(path));
+  FOREBAY_TRY(const bool grows, io::is_growing(*source));
+  if (!grows)
+    return fail(ErrorKind::unsupported, "is neither a store nor a file that grows", path, {},
+                "give the directory of a store, or a file that was written through adaptable I/O");
+  auto run = std::make_unique<GrowingRun>(path, options);
+  FOREBAY_CHECK(run->load());
+  return run;
+}
+
+}  // namespace forebay::view

@@ -1,0 +1,46 @@
+// A step of a file that grows.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "io/file/file_reader.h"
+#include "view/source/step.h"
+
+namespace forebay::view {
+
+// A file as it was at some time, with the indices of process groups that were read lately. Thread-safe.
+class GrowingFileState {
+ public:
+  // Keeps indices of up to `part_bytes` of memory, roughly.
+  GrowingFileState(std::unique_ptr<io::FileReader> reader, std::string path, uint64_t part_bytes, unsigned threads)
+      : reader_(std::move(reader)), path_(std::move(path)), part_bytes_(part_bytes), threads_(threads) {}
+
+  const io::FileReader& reader() const { return *reader_; }
+  const io::Listing& listing() const { return reader_->listing(); }
+  const std::string& path() const { return path_; }
+  unsigned threads() const { return threads_; }
+
+  Result<io::StoredPart> part(size_t number) const;
+
+ private:
+  struct Kept {
+    size_t number;
+    io::StoredPart part;
+  };
+  const std::unique_ptr<io::FileReader> reader_;
+  const std::string path_;
+  const uint64_t part_bytes_;
+  const unsigned threads_;
+  mutable std::mutex mutex_;
+  mutable std::list<Kept> kept_;  // most recently used first
+  mutable std::unordered_map<size_t, std::list<Kept>::iterator> by_number_;
+  mutable uint64_t kept_bytes_ = 0;
+};
+
+// corrupt, io, limit.
+Result<std::shared_ptr<const Step>> open_growing_step(std::shared_ptr<const GrowingFileState> file, StepInfo info);
+
+}  // namespace forebay::view
