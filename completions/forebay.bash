@@ -25,7 +25,7 @@ _forebay() {
     cur=${COMP_WORDS[COMP_CWORD]}
     prev=${COMP_WORDS[COMP_CWORD - 1]}
   fi
-  local verbs='pack restore ls info verify extract advise repair prune diff lockd locks plan run watch status settle stop agent aggregator fetch doctor config scr help'
+  local verbs='pack restore ls info verify extract read query convert report mount advise repair prune diff lockd locks plan run watch status settle stop agent aggregator fetch doctor config scr help'
   if ((COMP_CWORD == 1)); then
     mapfile -t COMPREPLY < <(compgen -W "$verbs --help --version" -- "$cur")
     return
@@ -99,8 +99,16 @@ _forebay() {
     restore) options+=' --store --series --to --only --overwrite --special-modes --memory --threads' ;;
     ls) options+=' --store --series --variables --memory' ;;
     info) options+=' --store --series --groups --relations --memory' ;;
-    verify) options+=' --store --series --memory --threads' ;;
+    verify) options+=' --store --series --consistency --values --memory --threads' ;;
     extract) options+=' --store --series --rank --box --to --overwrite --memory' ;;
+    read) options+=' --store --series --set --step --box --stride --block --points --blocks --to --overwrite --layout --memory --threads' ;;
+    query) options+=' --store --series --steps --values --first --limit --csv --layout --memory --threads' ;;
+    convert)
+      options+=' --store --series --set --to --format --steps --step-groups --box --stride --chunk --except --overwrite --layout'
+      options+=' --memory --threads'
+      ;;
+    report) options+=' --store --series --to --overwrite --memory' ;;
+    mount) options+=' --store --series --latest --allow-other --memory --threads --log --detach' ;;
     advise) options+=' --sample --min-speed --match --exact --describe --opaque --memory --threads' ;;
     repair) options+=' --store --as --memory --threads' ;;
     prune) options+=' --store --series --keep-last --keep-every --dry-run --memory --threads' ;;
@@ -118,7 +126,7 @@ _forebay() {
     doctor) options+=' --store --stage --rendezvous' ;;
     config) options+=' --output --old-reads' ;;
     scr)
-      options+=' --prefix --nodes-file --launcher --deadline --drain-before --grace --stage --timeout --checkpoints --before --after'
+      options+=' --prefix --nodes-file --launcher --deadline --drain-before --grace --peer-timeout --node-timeout --stage --timeout --checkpoints --before --after'
       options+=' --seconds --immediate --unset --remove --list --current --drop --add --build'
       ;;
     run)

@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include "cli/box_option.h"
 #include "cli/common.h"
 #include "cli/json.h"
 #include "cli/new_file.h"
+#include "cli/read_options.h"
 #include "cli/series.h"
 #include "cli/text.h"
 #include "cli/units.h"
@@ -81,10 +81,7 @@ class Extract final : public Verb {
     syntax.option("-b,--box", "RANGES",
                   "Only these indices: FIRST:END for each dimension, separated by commas, as in NumPy; END is not "
                   "included, ':' takes a dimension whole. Default: all of the variable.",
-                  [this](const std::string& text) -> Result<void> {
-                    FOREBAY_TRY(box_, parse_box(text));
-                    return {};
-                  });
+                  set_box(box_));
     syntax.option("-t,--to", "PATH", "FILE.npy, a directory, or - for standard output. Default: the current directory.",
                   set_text(to_));
     syntax.flag("--overwrite", overwrite_, "Replace files that exist.");

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "bp/index.h"
 #include "cli/common.h"
 #include "cli/groups_file.h"
 #include "cli/json.h"
@@ -290,6 +291,10 @@ class Info final : public Verb {
       FOREBAY_TRY(const auto groups_file, open_groups_file(operands_[0], resources.memory_bytes));
       if (groups_file) return show(*groups_file, console);
       FOREBAY_TRY(auto source, store::open_stored(operands_[0]));
+      FOREBAY_TRY(const auto is_bp, bp::read_footer(*source));
+      if (is_bp)
+        return fail(ErrorKind::invalid_argument, "this is a BP file of ADIOS 1.x, which Forebay did not store",
+                    operands_[0], {}, fmt::format("`forebay read {}` lists its arrays", operands_[0]));
       if (!container::looks_like_container(*source))
         return fail(ErrorKind::invalid_argument, "this file is no container of a set", operands_[0], {},
                     "give a store and the name of a set, or a container: STORE/sets/NAME/*.fbc");

@@ -14,10 +14,6 @@
 namespace forebay::cli {
 namespace {
 
-std::string shape_text(const Shape& shape) {
-  return shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x"));
-}
-
 const char* kind_text(FileKind kind) {
   switch (kind) {
     case FileKind::regular:
@@ -160,7 +156,7 @@ void variable_rows(const engine::OpenContainer& container, bool lossy, const std
     for (size_t v = file.first_variable; v < file.first_variable + size_t{file.variable_count}; ++v) {
       const VariableRow& row = catalogue.variables[v];
       const uint64_t bytes = catalogue.bytes_of(row);
-      Cells cells = {fmt::format("{}", file.rank), row.type.name(), shape_text(catalogue.shapes[row.shape]),
+      Cells cells = {fmt::format("{}", file.rank), row.type.name(), format_shape(catalogue.shapes[row.shape]),
                      format_bytes(bytes), format_ratio(static_cast<double>(bytes), shares.variables[v])};
       for (auto& cell : characteristics_cells(characteristics_of(container, v))) cells.push_back(std::move(cell));
       if (lossy) cells.push_back(loss_text(losses[v]));

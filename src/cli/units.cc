@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace forebay::cli {
 
@@ -123,6 +124,10 @@ std::string format_utc_time(int64_t seconds, uint32_t nanoseconds) {
   char text[64];
   const std::string whole(text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts));
   return fmt::format("{}.{:09}Z", whole, nanoseconds);
+}
+
+std::string format_shape(std::span<const uint64_t> shape) {
+  return shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x"));
 }
 
 std::string plural(uint64_t count, std::string_view noun) {

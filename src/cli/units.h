@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -41,6 +42,9 @@ std::string format_number(double value);
 // "2026-11-21 20:49:17" in local time, and "2026-11-21T20:49:17.000000001Z".
 std::string format_local_time(int64_t seconds);
 std::string format_utc_time(int64_t seconds, uint32_t nanoseconds);
+
+// "10x20", or "scalar" of no dimensions.
+std::string format_shape(std::span<const uint64_t> shape);
 
 // "33 files", "1 file".
 std::string plural(uint64_t count, std::string_view noun);

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/common.h"
+#include "cli/consistency.h"
 #include "cli/json.h"
 #include "cli/progress.h"
 #include "cli/series.h"
@@ -26,10 +27,14 @@ constexpr VerbText kVerifyText = {
         "with the damaged file, the frame in it, and the checkpoint files that suffer.\n"
         "Of a store, each set is judged alone: one that cannot be read, or is no set at\n"
         "all, does not keep the others from being checked. The exit code is 5 if any set\n"
-        "is not intact.\n",
+        "is not intact.\n"
+        "With --consistency it looks instead whether what the ranks wrote goes together, from\n"
+        "indices alone: types, numbers of dimensions, overlaps and gaps of global arrays, ranks\n"
+        "and variables that are missing, the order of steps. STORE may be a file that grows.\n",
     .examples =
         "  forebay verify /scratch/store\n"
-        "  forebay verify /scratch/store DD0008 --json\n",
+        "  forebay verify /scratch/store DD0008 --json\n"
+        "  forebay verify /scratch/store --consistency\n",
 };
 
 Json json_damage(const engine::Damage& damage) {
@@ -127,12 +132,17 @@ class Verify final : public Verb {
     syntax.operands(operands_);
     declare_store(syntax, store_);
     declare_series(syntax, series_);
+    syntax.flag("--consistency", consistency_, "Look whether what the ranks wrote goes together; values are not read.");
+    syntax.flag("--values", values_, "With --consistency: compare values where blocks overlap.");
     declare_memory(syntax, resources_);
     declare_threads(syntax, resources_);
   }
 
   Result<ExitCode> run(const Console& console) override {
     FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {0, 1}));
+    if (values_ && !consistency_)
+      return fail(ErrorKind::invalid_argument, "--values belongs to --consistency; without it, all values are read");
+    if (consistency_) return check_consistency(operands, console);
     FOREBAY_TRY(const auto store, store::Store::open(operands.store));
     FOREBAY_TRY(const auto all, operands.own.empty() ? store.list() : store.outline());
     FOREBAY_TRY(const auto sets, chosen(operands, store, all));
@@ -158,6 +168,13 @@ class Verify final : public Verb {
   }
 
  private:
+  Result<ExitCode> check_consistency(const Operands& operands, const Console& console) const {
+    ConsistencyWish wish{.path = operands.store, .opening = {.resources = resources_}, .values = values_};
+    FOREBAY_TRY(wish.opening.series, series_or(series_, std::string()));
+    if (!operands.own.empty()) wish.opening.set = operands.own[0];
+    return print_consistency(wish, console);
+  }
+
   Result<std::vector<store::SetInfo>> chosen(const Operands& operands, const store::Store& store,
                                              const std::vector<store::SetInfo>& all) const {
     if (operands.own.empty()) return all_or_series(store, all, series_);
@@ -173,6 +190,7 @@ class Verify final : public Verb {
 
   std::vector<std::string> operands_;
   std::string store_, series_;
+  bool consistency_ = false, values_ = false;
   engine::Resources resources_;
 };
 

@@ -12,7 +12,7 @@ from support import forebay
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
 VERBS = (
-    "pack", "restore", "ls", "info", "verify", "extract", "advise", "repair", "prune", "diff", "lockd", "locks", "plan",
+    "pack", "restore", "ls", "info", "verify", "extract", "read", "query", "convert", "report", "mount", "advise", "repair", "prune", "diff", "lockd", "locks", "plan",
     "run", "watch", "status", "settle", "stop", "agent", "aggregator", "fetch",
     "doctor", "config", "scr",
 )  # fmt: skip

@@ -1,0 +1,147 @@
+// forebay convert: arrays of a run as files that other programs read.
+#include "convert/drive/convert.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/common.h"
+#include "cli/json.h"
+#include "cli/read_options.h"
+#include "cli/series.h"
+#include "cli/text.h"
+#include "cli/units.h"
+#include "cli/verb.h"
+
+namespace forebay::cli {
+namespace {
+
+constexpr size_t kMostArrays = size_t{1} << 20;
+
+constexpr VerbText kConvertText = {
+    .name = "convert",
+    .summary = "write arrays of a run in the formats of other programs: HDF5, netCDF, XDMF, Zarr, NumPy",
+    .usage = "STORE [NAME...] --to TARGET [--steps RANGE] [--box 0:10,:]",
+    .description =
+        "Writes the arrays that 'forebay read' lists, or those whose names or shell patterns\n"
+        "are given, as TARGET. What ranks wrote of a global array is put together. Where the\n"
+        "steps of an array agree, they are its first dimension, 'time'; others lie in a group\n"
+        "for each step. What ranks wrote of a local array lies in one with a dimension 'rank' if\n"
+        "all wrote the same shape, else in one for each rank. Attributes are taken along. Types\n"
+        "that the format does not have are told before anything is written.\n"
+        "\n"
+        "TARGET gets its name when all of it is written and durable. The format follows from the\n"
+        "ending of TARGET, or is given with --format: hdf5 (.h5), netcdf (netCDF-4, .nc), xdmf\n"
+        "(.xmf for ParaView, with an .h5 beside it), zarr (version 3, a directory .zarr) or npy\n"
+        "(a file .npy of one array, or with --format a directory of files).\n",
+    .examples =
+        "  forebay convert st --to run.zarr\n"
+        "  forebay convert st Density Temperature --steps -10: --to gas.nc\n"
+        "  forebay convert st Density --step latest --to density.npy\n"
+        "  forebay convert st 'Dens*' --steps 10:20 --box :,:,32 --to slices.zarr\n"
+        "  forebay convert run.bp --format npy --to arrays\n",
+};
+
+class ConvertVerb final : public Verb {
+ public:
+  const VerbText& text() const override { return kConvertText; }
+
+  void declare(Syntax& syntax) override {
+    syntax.operands(operands_);
+    declare_store(syntax, store_);
+    declare_series(syntax, options_.series);
+    declare_set(syntax, options_);
+    syntax.option("-t,--to", "TARGET", "What is written.", set_text(sink_.target));
+    syntax.option("--format", "FORMAT", "hdf5, netcdf, xdmf, zarr or npy. Default: by the ending of TARGET.",
+                  set_text(format_));
+    syntax.option("--steps", "N|FIRST:END",
+                  "Which steps, counted from 0, or from the last one with -1, -2, ...; END is not included. Default: "
+                  "all.",
+                  set_steps(steps_));
+    syntax.flag("--step-groups", wish_.step_groups, "Every step in a group of its own, where steps agree, too.");
+    syntax.option("-b,--box", "RANGES",
+                  "Only these indices of global arrays, which must have as many dimensions: FIRST:END for each, "
+                  "separated by commas; END is not included, ':' takes a dimension whole.",
+                  set_box(part_.box));
+    syntax.option("--stride", "N,N,...", "Of these, every N-th in each dimension.", set_numbers(part_.stride));
+    syntax.option("--chunk", "N,N,...",
+                  "Cut arrays of so many dimensions into chunks of this shape, in formats that have chunks. Default: "
+                  "about 1 MiB each.",
+                  set_numbers(wish_.chunk));
+    syntax.option("--except", "PATTERN", "Leave out arrays that match this shell pattern. May be given several times.",
+                  add_text(wish_.except));
+    syntax.flag("--overwrite", sink_.overwrite, "Replace a TARGET that exists.");
+    declare_layout(syntax, layout_);
+    declare_memory(syntax, options_.resources);
+    declare_threads(syntax, options_.resources);
+  }
+
+  Result<ExitCode> run(const Console& console) override {
+    FOREBAY_TRY(Operands operands, split_operands(operands_, store_, {0, kMostArrays}));
+    if (sink_.target.empty())
+      return fail(ErrorKind::invalid_argument, "it is not said what to write", {}, {}, "give --to TARGET");
+    FOREBAY_TRY(const convert::Format* const format, convert::find_format(format_, sink_.target));
+    wish_.names = std::move(operands.own);
+    FOREBAY_TRY(options_.series, series_or(options_.series, std::string()));
+    FOREBAY_TRY(options_.layout, layout_text(layout_));
+    FOREBAY_TRY(const auto run, view::open_run(operands.store, options_));
+    FOREBAY_TRY(wish_.steps, steps_of(*run, steps_));
+    if (part_.box || !part_.stride.empty())
+      wish_.part = [this](const view::Array& array) { return part_of_array(array); };
+    const engine::Resources resources = options_.resources.resolved();
+    FOREBAY_TRY(const uint64_t memory, engine::buffer_bytes(resources.memory_bytes));
+    FOREBAY_TRY(const auto converted, convert::convert(*run, wish_, *format, sink_, memory / 4));
+    tell(*run, *format, converted, console);
+    return ExitCode::ok;
+  }
+
+ private:
+  Result<view::Strided> part_of_array(const view::Array& array) const {
+    if (array.form == view::Form::global) return strided_part(array, part_);
+    return fail(ErrorKind::invalid_argument,
+                fmt::format("'{}' is no global array, of which a part could be taken", array.name), {}, {},
+                "name the arrays to convert, or leave this one out with --except");
+  }
+
+  void tell(const view::Run& run, const convert::Format& format, const convert::Converted& converted,
+            const Console& console) const {
+    const convert::Plan& plan = converted.plan;
+    if (console.json) {
+      Json datasets = Json::array();
+      for (const convert::Dataset& dataset : plan.datasets)
+        datasets.push_back(
+            {{"path", json_text(dataset.path)}, {"type", view::to_string(dataset.type)}, {"shape", dataset.shape}});
+      Json remarks = Json::array();
+      for (const std::string& remark : plan.remarks) remarks.push_back(json_text(remark));
+      print_json({{"path", json_text(run.path())},
+                  {"to", json_text(sink_.target)},
+                  {"format", format.name},
+                  {"steps", plan.steps.size()},
+                  {"bytes", plan.bytes},
+                  {"holes", converted.holes},
+                  {"read_bytes", converted.cost.read_bytes},
+                  {"decoded_bytes", converted.cost.decoded_bytes},
+                  {"datasets", std::move(datasets)},
+                  {"remarks", std::move(remarks)}});
+      return;
+    }
+    fmt::print("{}: {} of {}, {}; read {}, decoded {}\n", printable(sink_.target),
+               plural(plan.datasets.size(), "array"), plural(plan.steps.size(), "step"), format_bytes(plan.bytes),
+               format_bytes(converted.cost.read_bytes), format_bytes(converted.cost.decoded_bytes));
+    if (converted.holes > 0) fmt::print("{} elements were written by no rank, and are 0\n", converted.holes);
+    for (const std::string& remark : plan.remarks) fmt::print("{}\n", printable(remark));
+  }
+
+  std::vector<std::string> operands_;
+  std::string store_, format_, layout_;
+  StepRange steps_{0, {}, true};
+  ReadWish part_;
+  convert::Wish wish_;
+  convert::SinkOptions sink_;
+  view::RunOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_convert() { return std::make_unique<ConvertVerb>(); }
+
+}  // namespace forebay::cli

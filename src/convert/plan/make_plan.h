@@ -1,0 +1,38 @@
+// Decides what a conversion makes.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "convert/plan/plan.h"
+
+namespace forebay::convert {
+
+// What is wanted of a run.
+struct Wish {
+  std::vector<std::string> names;             // of arrays, or shell patterns of them; empty: all
+  std::vector<std::string> except;            // shell patterns of arrays that are left out
+  std::pair<uint64_t, uint64_t> steps{0, 1};  // of the run: first and end
+  bool step_groups = false;                   // each step in a group of its own, also where steps agree
+  Shape chunk;                                // of arrays with so many dimensions, steps and blocks left out
+
+  // The part of a global array that is wanted: null for all of each. Its errors end the planning.
+  std::function<Result<view::Strided>(const view::Array& array)> part;
+};
+
+// What the target can hold.
+struct Abilities {
+  std::string_view target;  // as messages call it: "HDF5"
+  bool (*holds)(const view::ElementType& type) = nullptr;
+  bool holds_empty = true;  // arrays without elements
+  bool is_chunked = false;  // arrays are cut into chunks of equal shape
+};
+
+// Opens each step once and reads indices, never values. Errors: those of opening steps and of Wish::part; not_found if
+// a name matches no array of any step; unsupported, naming every array and its type, if the target cannot hold some;
+// limit if there would be more than 2^20 datasets.
+Result<Plan> make_plan(const view::Run& run, const Wish& wish, const Abilities& abilities);
+
+}  // namespace forebay::convert

@@ -1,0 +1,156 @@
+#include "convert/sink/npy_sink.h"
+
+#include <list>
+#include <map>
+#include <set>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "convert/target/array_file.h"
+#include "store/files.h"
+
+namespace forebay::convert {
+namespace {
+
+constexpr size_t kMostOpenNpy = 64;
+
+std::string descr_of(const view::ElementType& type) {
+  using io::ValueType;
+  if (type.value == ValueType::complex64) return "<c8";
+  if (type.value == ValueType::complex128) return "<c16";
+  if (type.value == ValueType::long_double) return "<f16";
+  if (type.value == ValueType::string) return "|S1";
+  constexpr char kLetters[] = {'V', 'i', 'u', 'f'};
+  const bool has_order = type.data.is_number() && type.data.size > 1;
+  return fmt::format("{}{}{}", has_order ? '<' : '|', kLetters[static_cast<size_t>(type.data.kind)], type.data.size);
+}
+
+// What stands before the elements, a multiple of 64 bytes (format version 1.0).
+std::string npy_head(const Dataset& dataset) {
+  std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr_of(dataset.type),
+                                 fmt::join(dataset.shape, ", "), dataset.shape.size() == 1 ? "," : "");
+  constexpr size_t kPrefix = 10, kAlignment = 64;
+  text.append(kAlignment - 1 - (kPrefix + text.size()) % kAlignment, ' ');
+  text += '\n';
+  std::string head("\x93NUMPY\x01\x00", 8);
+  head += static_cast<char>(text.size() & 0xff);
+  head += static_cast<char>(text.size() >> 8);
+  return head + text;
+}
+
+// Files that are open, at most so many at a time: the one that was used longest ago is closed.
+class OpenFiles {
+ public:
+  Result<int> get(const std::string& path) {
+    if (const auto known = files_.find(path); known != files_.end()) {
+      order_.splice(order_.end(), order_, known->second.place);
+      return known->second.fd.get();
+    }
+    if (files_.size() >= kMostOpenNpy) {
+      FOREBAY_CHECK(close(order_.front()));
+    }
+    FOREBAY_TRY(Fd fd, store::open_at(AT_FDCWD, path, O_RDWR | O_CREAT | O_NOFOLLOW, path, 0666));
+    const int number = fd.get();
+    files_.emplace(path, Open{std::move(fd), order_.insert(order_.end(), path)});
+    return number;
+  }
+
+  Result<void> close_all() {
+    while (!order_.empty()) FOREBAY_CHECK(close(order_.front()));
+    return {};
+  }
+
+ private:
+  struct Open {
+    Fd fd;
+    std::list<std::string>::iterator place;
+  };
+
+  Result<void> close(const std::string path) {
+    const auto known = files_.find(path);
+    FOREBAY_CHECK(store::sync_file(known->second.fd.get(), path));
+    order_.erase(known->second.place);
+    files_.erase(known);
+    return {};
+  }
+
+  std::map<std::string, Open> files_;
+  std::list<std::string> order_;
+};
+
+// One array in the file that the target is, or each in a file of its own below the directory that the target is.
+class NpySink final : public Sink {
+ public:
+  NpySink(NewTarget target, bool is_file) : target_(std::move(target)), is_file_(is_file) {}
+
+  Result<void> begin(const Plan& plan) override {
+    plan_ = &plan;
+    if (is_file_) FOREBAY_CHECK(check_single(plan));
+    for (size_t i = 0; i < plan.datasets.size(); ++i) {
+      const Dataset& dataset = plan.datasets[i];
+      if (!is_kept(i)) continue;
+      const std::string head = npy_head(dataset);
+      FOREBAY_TRY(const int fd, file_of(i));
+      FOREBAY_CHECK(reserve(fd, head.size() + dataset.bytes(), target_.path()));
+      FOREBAY_CHECK(store::write_all(fd, 0, as_bytes(head), target_.path()));
+      if (!dataset.values.empty()) FOREBAY_CHECK(store::write_all(fd, head.size(), dataset.values, target_.path()));
+    }
+    return {};
+  }
+
+  Result<void> write(const Piece& piece) override {
+    const Dataset& dataset = plan_->datasets[piece.dataset];
+    FOREBAY_TRY(const int fd, file_of(piece.dataset));
+    return write_box(fd, npy_head(dataset).size(), dataset, piece, target_.path());
+  }
+
+  Result<void> commit(bool overwrite) override {
+    if (!is_file_) {
+      FOREBAY_CHECK(files_.close_all());
+      for (const std::string& directory : directories_) FOREBAY_CHECK(store::sync_directory(directory));
+    }
+    return target_.commit(overwrite);
+  }
+
+ private:
+  // The times of steps have no place beside the one array.
+  bool is_kept(size_t dataset) const { return !is_file_ || !plan_->datasets[dataset].sources.empty(); }
+
+  Result<void> check_single(const Plan& plan) const {
+    const auto arrays =
+        std::ranges::count_if(plan.datasets, [](const Dataset& dataset) { return !dataset.sources.empty(); });
+    if (arrays == 1) return {};
+    return fail(ErrorKind::invalid_argument,
+                fmt::format("one file is given, and there are {} arrays to convert", arrays), target_.path(), {},
+                "name one array, or give a directory: --format npy --to DIR");
+  }
+
+  Result<int> file_of(size_t dataset) {
+    if (is_file_) return target_.fd();
+    const std::string path = target_.temporary() + "/" + plan_->datasets[dataset].path + ".npy";
+    FOREBAY_CHECK(make_parents(target_, path, directories_));
+    return files_.get(path);
+  }
+
+  NewTarget target_;
+  const bool is_file_;
+  const Plan* plan_ = nullptr;
+  OpenFiles files_;
+  std::set<std::string> directories_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Sink>> make_npy_sink(const SinkOptions& options) {
+  const bool is_file = options.target.ends_with(".npy");
+  auto target = is_file ? NewTarget::file(options.target, options.overwrite)
+                        : NewTarget::directory(options.target, options.overwrite);
+  if (!target) return std::unexpected(std::move(target).error());
+  return std::make_unique<NpySink>(*std::move(target), is_file);
+}
+
+bool npy_holds(const view::ElementType&) { return true; }
+
+}  // namespace forebay::convert

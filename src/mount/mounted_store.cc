@@ -1,0 +1,115 @@
+#include "mount/mounted_store.h"
+
+#include <algorithm>
+#include <ctime>
+
+#include <fmt/format.h>
+
+#include "store/series.h"
+
+namespace forebay::mount {
+namespace {
+
+constexpr auto kLookAgainAfter = std::chrono::seconds(1);
+
+std::vector<const Catalogue*> catalogues_of(const engine::OpenSet& set) {
+  std::vector<const Catalogue*> catalogues;
+  for (const auto& container : set.containers) catalogues.push_back(&container.catalogue());
+  return catalogues;
+}
+
+}  // namespace
+
+MountedSet::MountedSet(std::string name, int64_t created_ns, bool is_first,
+                       std::unique_ptr<engine::SharedReader> reader)
+    : name_(std::move(name)),
+      created_ns_(created_ns),
+      is_first_(is_first),
+      reader_(std::move(reader)),
+      tree_(catalogues_of(reader_->set()), created_ns / 1'000'000'000),
+      memory_bytes_(engine::memory_of(reader_->set()) + tree_.memory_bytes()) {}
+
+Result<size_t> MountedSet::read(const Tree::Node& node, uint64_t offset, std::span<std::byte> out) const {
+  if (offset >= node.size) return 0;
+  const auto part = out.first(std::min<uint64_t>(out.size(), node.size - offset));
+  if (part.empty()) return 0;
+  FOREBAY_TRY([[maybe_unused]] const auto cost, reader_->read_file(node.container, node.file, offset, part));
+  return part.size();
+}
+
+MountedStore::MountedStore(store::Store store, const MountOptions& options, Log log)
+    : store_(std::move(store)),
+      options_(options),
+      log_(std::move(log)),
+      cache_(std::make_shared<engine::FrameCache>(options.resources.memory_bytes / 2)),
+      index_bytes_(options.resources.memory_bytes / 4),
+      opened_s_(std::time(nullptr)) {}
+
+Result<std::unique_ptr<MountedStore>> MountedStore::open(const std::string& path, const MountOptions& given, Log log) {
+  MountOptions options = given;
+  options.resources = given.resources.resolved();
+  FOREBAY_TRY(options.resources.memory_bytes, engine::buffer_bytes(options.resources.memory_bytes));
+  FOREBAY_TRY(auto store, store::Store::open(path));
+  FOREBAY_TRY(const auto sets, store.outline());
+  if (options.latest || !options.series.empty()) {
+    FOREBAY_TRY(options.series, store::choose_series(sets, options.series, path));
+  }
+  return std::unique_ptr<MountedStore>(new MountedStore(std::move(store), options, std::move(log)));
+}
+
+Result<void> MountedStore::look() {
+  const auto now = std::chrono::steady_clock::now();
+  if (has_looked_ && now - looked_ < kLookAgainAfter) return {};
+  FOREBAY_TRY(sets_, store_.outline());
+  if (!options_.series.empty()) sets_ = store::of_series(sets_, options_.series);
+  std::erase_if(sets_, [](const store::SetInfo& set) { return !set.manifest; });
+  looked_ = now;
+  has_looked_ = true;
+  return {};
+}
+
+Result<std::vector<std::string>> MountedStore::set_names() {
+  const std::lock_guard lock(mutex_);
+  FOREBAY_CHECK(look());
+  std::vector<std::string> names;
+  for (const store::SetInfo& set : sets_) names.push_back(set.name);
+  return names;
+}
+
+Result<std::shared_ptr<const MountedSet>> MountedStore::set(std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  FOREBAY_CHECK(look());
+  const auto info = std::ranges::find(sets_, name, &store::SetInfo::name);
+  if (info == sets_.end())
+    return fail(ErrorKind::not_found, fmt::format("the store has no set {}", name), store_.path());
+  for (auto open = open_.begin(); open != open_.end(); ++open)
+    if ((*open)->name() == name && (*open)->created_ns() == info->manifest->created_ns) {
+      open_.splice(open_.begin(), open_, open);
+      return open_.front();
+    }
+  close_unused();
+  FOREBAY_TRY(const store::SetInfo whole, store_.find(std::string(name)));
+  if (!whole.manifest) return std::unexpected(whole.manifest.error());
+  std::vector<std::string> unread;
+  FOREBAY_TRY(auto set, engine::open_containers(whole, whole.manifest->containers, index_bytes_, &unread));
+  for (const std::string& damage : unread) log_(fmt::format("set {}: files are missing: {}", name, damage));
+  auto reader = std::make_unique<engine::SharedReader>(std::move(set), cache_, options_.resources.threads);
+  const int64_t created_ns = whole.manifest->created_ns;
+  const bool is_first = first_created_.try_emplace(whole.name, created_ns).first->second == created_ns;
+  open_.push_front(std::make_shared<MountedSet>(whole.name, created_ns, is_first, std::move(reader)));
+  return open_.front();
+}
+
+// Closes those that nobody has a file of open, oldest first, until half of the memory for indices is free.
+void MountedStore::close_unused() {
+  uint64_t used = 0;
+  for (const auto& open : open_) used += open->memory_bytes();
+  for (auto open = open_.end(); open != open_.begin() && used > index_bytes_ / 2;) {
+    --open;
+    if (open->use_count() > 1) continue;
+    used -= (*open)->memory_bytes();
+    open = open_.erase(open);
+  }
+}
+
+}  // namespace forebay::mount

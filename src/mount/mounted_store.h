@@ -1,0 +1,88 @@
+// A store as a file system that is only read: which sets it has, and what lies in them.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/options.h"
+#include "engine/set/shared_reader.h"
+#include "mount/tree.h"
+#include "store/store.h"
+
+namespace forebay::mount {
+
+// An open set. What is open stays readable when the set is removed from the store. Thread-safe.
+class MountedSet {
+ public:
+  MountedSet(std::string name, int64_t created_ns, bool is_first, std::unique_ptr<engine::SharedReader> reader);
+
+  const std::string& name() const { return name_; }
+  int64_t created_ns() const { return created_ns_; }
+  bool is_first() const { return is_first_; }  // since the store was mounted, of those that had the name
+  const Tree& tree() const { return tree_; }
+  uint64_t memory_bytes() const { return memory_bytes_; }  // of indices and tree
+
+  // Reads from a regular file: fewer bytes than `out` has only at its end. corrupt, limit, io.
+  Result<size_t> read(const Tree::Node& node, uint64_t offset, std::span<std::byte> out) const;
+
+ private:
+  const std::string name_;
+  const int64_t created_ns_;
+  const bool is_first_;
+  const std::unique_ptr<engine::SharedReader> reader_;
+  const Tree tree_;
+  uint64_t memory_bytes_ = 0;
+};
+
+struct MountOptions {
+  engine::Resources resources;
+  std::string series;   // only its sets; empty: all of them
+  bool latest = false;  // the newest set of the series lies at the root, whichever that is
+};
+
+// Thread-safe.
+class MountedStore {
+ public:
+  using Log = std::function<void(const std::string&)>;
+
+  // not_found and the like as Store::open(); with `latest`, also those of store::choose_series().
+  static Result<std::unique_ptr<MountedStore>> open(const std::string& path, const MountOptions& options, Log log);
+
+  const MountOptions& options() const { return options_; }
+  int64_t opened_s() const { return opened_s_; }
+
+  // The names of the sets that can be read, oldest first; at most a second old.
+  Result<std::vector<std::string>> set_names();
+
+  // An open set by name. not_found, corrupt, limit, io.
+  Result<std::shared_ptr<const MountedSet>> set(std::string_view name);
+
+  void log(const std::string& text) const { log_(text); }
+
+ private:
+  MountedStore(store::Store store, const MountOptions& options, Log log);
+  Result<void> look();
+  void close_unused();
+
+  const store::Store store_;
+  const MountOptions options_;
+  const Log log_;
+  const std::shared_ptr<engine::FrameCache> cache_;
+  const uint64_t index_bytes_;
+  const int64_t opened_s_;
+  std::mutex mutex_;
+  std::chrono::steady_clock::time_point looked_;
+  bool has_looked_ = false;
+  std::vector<store::SetInfo> sets_;                           // as they were when looked
+  std::map<std::string, int64_t, std::less<>> first_created_;  // of each name
+  std::list<std::shared_ptr<const MountedSet>> open_;          // most recently used first
+};
+
+}  // namespace forebay::mount

@@ -1,0 +1,18 @@
+// Gathers what a report tells, from manifests and indices alone.
+#pragma once
+
+#include "report/model.h"
+#include "view/source/run.h"
+
+namespace forebay::report {
+
+// Of large runs some steps and variables are left out, evenly and by name, which the notes tell.
+struct Limits {
+  size_t sets = 2000, steps = 400, variables = 200;
+};
+
+// `options` as for view::open_run(), of a store. A set that cannot be looked into is told in the report. Errors: those
+// of opening the store; not_found if the series has no set.
+Result<Report> collect(const std::string& store, const view::RunOptions& options, const Limits& limits);
+
+}  // namespace forebay::report

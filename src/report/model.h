@@ -1,0 +1,42 @@
+// What a report of a run tells. Pure values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace forebay::report {
+
+// A set, as its manifest has it.
+struct SetLine {
+  std::string name{};
+  std::optional<int64_t> step{};
+  int64_t created_ns = 0;  // since 1970, UTC
+  uint64_t raw_bytes = 0, stored_bytes = 0, files = 0, ranks = 0, parents = 0;
+  std::string profile{};
+  std::string problem{};    // why it cannot be used, or what it lacks; empty: nothing is known to be wrong
+  bool is_readable = true;  // whether the numbers above are known
+};
+
+// What a variable's values were in one set.
+struct Values {
+  size_t set = 0;                                // in Report::sets
+  uint64_t count = 0, nans = 0, infinities = 0;  // finite values, and others
+  double min = 0, max = 0, mean = 0;             // of the finite ones, if there are any
+};
+
+struct Variable {
+  std::string name{}, type{}, shape{};
+  std::vector<Values> values{};  // in the order of sets; not of all of them perhaps
+};
+
+struct Report {
+  std::string store{}, series{};
+  int64_t made_ns = 0;
+  std::vector<SetLine> sets{};        // oldest first
+  std::vector<Variable> variables{};  // by name
+  std::vector<std::string> notes{};   // what was left out, and what could not be looked at: sentences
+};
+
+}  // namespace forebay::report

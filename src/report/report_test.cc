@@ -1,0 +1,65 @@
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/chart.h"
+#include "report/page.h"
+#include "report/text.h"
+
+namespace forebay::report {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Text, IsNeverMarkup) {
+  EXPECT_EQ(escaped("<a href=\"x\" id='y'>&"), "&lt;a href=&quot;x&quot; id=&#39;y&#39;&gt;&amp;");
+  EXPECT_EQ(escaped("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"), "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");
+  const std::string bad = "\xef\xbf\xbd";
+  EXPECT_EQ(escaped("\xff|\xc3|\xe2\x82|\xed\xa0\x80|\xc0\xaf|\x01"),
+            bad + "|" + bad + "|" + bad + bad + "|" + bad + bad + bad + "|" + bad + bad + "|" + bad);
+  EXPECT_EQ(bytes_text(1023), "1023 B");
+  EXPECT_EQ(bytes_text(UINT64_MAX), "16.0 EiB");
+  EXPECT_EQ(time_text(0), "1970-01-01 00:00:00 UTC");
+}
+
+TEST(Chart, BearsEveryRange) {
+  constexpr double kMost = std::numeric_limits<double>::max();
+  for (const auto& [low, high] : {std::pair{0.0, 0.0}, {5.0, 5.0}, {-kMost, kMost}, {0.0, 5e-324}, {-1e-300, 1e300}}) {
+    const std::string svg = svg_of({.title = "t",
+                                    .description = "d",
+                                    .lines = {{"l", {{0, low}, {1, high}}}},
+                                    .marks = {},
+                                    .first_label = "<",
+                                    .last_label = "b"});
+    EXPECT_THAT(svg, Not(HasSubstr("nan")));
+    EXPECT_THAT(svg, Not(HasSubstr("inf")));
+    EXPECT_THAT(svg, HasSubstr(">&lt;</text>"));
+  }
+  EXPECT_THAT(svg_of({.title = "t", .description = "", .lines = {}, .marks = {}, .first_label = "", .last_label = ""}),
+              HasSubstr("</svg>"));
+}
+
+TEST(Page, TellsOfNansDamageAndWhatWasLeftOut) {
+  Report report{.store = "<script>alert(1)</script>", .series = "", .made_ns = 0};
+  report.sets = {{.name = "a", .step = 1, .raw_bytes = 100, .stored_bytes = 50},
+                 {.name = "\"onload=x", .problem = "the manifest is damaged", .is_readable = false},
+                 {.name = "c", .step = 3, .raw_bytes = 100, .stored_bytes = 20}};
+  report.variables = {{"temp<b>", "float64", "8x8", {{0, 64, 0, 0, 1, 2, 1.5}, {2, 60, 4, 0, 1, 3, 2}}}};
+  report.notes = {"Only 1 variable is shown."};
+  const std::string page = page_of(report);
+  EXPECT_TRUE(page.starts_with(kPageBegin));
+  EXPECT_THAT(page, Not(HasSubstr("<script")));
+  EXPECT_THAT(page, Not(HasSubstr("\"onload")));
+  EXPECT_THAT(page, Not(HasSubstr("temp<b>")));
+  EXPECT_THAT(page, Not(HasSubstr("http")));
+  EXPECT_THAT(page, HasSubstr("step 3: 4 NaN appear"));
+  EXPECT_THAT(page, HasSubstr("the manifest is damaged"));
+  EXPECT_THAT(page, HasSubstr("ratio 2.86"));
+  EXPECT_THAT(page, HasSubstr("Only 1 variable is shown."));
+  EXPECT_THAT(page_of({.store = "empty"}), HasSubstr("</html>"));
+}
+
+}  // namespace
+}  // namespace forebay::report

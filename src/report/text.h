@@ -1,0 +1,18 @@
+// Text for HTML. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace forebay::report {
+
+// `text` as content or as the value of an attribute in quotes: nothing in it is markup. Bytes that are no UTF-8, and
+// control characters, become U+FFFD.
+std::string escaped(std::string_view text);
+
+std::string bytes_text(uint64_t bytes);      // "1.5 MiB"
+std::string number_text(double value);       // as short as tells it
+std::string time_text(int64_t nanoseconds);  // since 1970: "2026-11-23 14:30:05 UTC"
+
+}  // namespace forebay::report
