@@ -94,6 +94,7 @@ struct Attribute {
   uint64_t count = 1;
   Bytes value;           // native byte order; a string without a final zero, of several each with one
   std::string variable;  // not empty: has the value of this variable, and none of its own
+  uint32_t order = 0;    // its place among the step's attributes as they were defined; 0 of all: not known
 };
 
 }  // namespace forebay::view

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "format/attributes.h"
 #include "view/place/arrays.h"
+#include "view/place/groups.h"
 
 namespace forebay::view {
 
@@ -28,8 +29,8 @@ class SetLook {
   // The attributes of a file, as format::read_attributes() has them.
   virtual Result<format::FileAttributes> attributes(size_t container, uint32_t file) const = 0;
 
-  // Those of the process groups that it holds, if it is a file of adaptable I/O; none for others. corrupt, limit.
-  virtual Result<std::vector<Attribute>> group_attributes(size_t container, uint32_t file) const = 0;
+  // What the process groups in it say, if it is a file of adaptable I/O; nothing of others. corrupt, limit.
+  virtual Result<GroupContents> groups(size_t container, uint32_t file) const = 0;
 
   // All elements of a stored array, in the machine's byte order; likewise.
   virtual Result<Bytes> values(const StoredArray& stored, uint64_t most_bytes) const = 0;
@@ -54,6 +55,7 @@ struct Recognised {
   std::vector<SetFile> files;  // files_with_variables() of arrays.stored
   std::vector<bool> is_taken;  // for each of arrays.stored
   std::optional<double> time;
+  uint32_t time_index = 0;  // as ADIOS counts; 0: not known
 };
 
 // A file of the set by its name; nothing if there is none.
@@ -70,6 +72,7 @@ using Recogniser = Result<bool> (*)(const SetLook& look, Recognised& found);
 // All of them, in the order in which they are asked; the first that answers true is the last that is asked.
 std::span<const Recogniser> recognisers();
 
+Result<bool> recognise_groups(const SetLook& look, Recognised& found);
 Result<bool> recognise_enzo(const SetLook& look, Recognised& found);
 Result<bool> recognise_flash(const SetLook& look, Recognised& found);
 Result<bool> recognise_athena(const SetLook& look, Recognised& found);

@@ -49,9 +49,9 @@ std::vector<Attribute> attributes_of_set(const SetLook& look, std::span<const St
       for (const format::FileAttribute& each : own->attributes)
         if (auto attribute = attribute_of(each)) take(*std::move(attribute));
     }
-    if (auto of_groups = look.group_attributes(file.container, file.file)) {
-      found += of_groups->size();
-      for (Attribute& each : *of_groups) take(std::move(each));
+    if (auto groups = look.groups(file.container, file.file)) {
+      found += groups->attributes.size();
+      for (Attribute& each : groups->attributes) take(std::move(each));
     }
     if (found > 0 && ++files == kMostFiles) break;
   }

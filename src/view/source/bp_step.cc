@@ -213,6 +213,7 @@ class BpStep final : public Step {
       const auto value_type = io::value_type(type);
       if (!value_type) continue;
       made.type = element_type(*value_type);
+      made.order = static_cast<uint32_t>(attribute - file_->index().attributes.data()) + 1;
       attributes_.push_back(std::move(made));
     }
   }

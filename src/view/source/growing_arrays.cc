@@ -208,7 +208,8 @@ std::vector<Attribute> growing_attributes(const io::Listing& listing, uint64_t s
                           .type = element_type(listed->value.type),
                           .count = listed->value.count,
                           .value = listed->value.value,
-                          .variable = listed->value.variable});
+                          .variable = listed->value.variable,
+                          .order = static_cast<uint32_t>(listed - listing.attributes.data()) + 1});
   return attributes;
 }
 

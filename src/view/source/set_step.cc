@@ -7,7 +7,7 @@
 #include "view/place/layout.h"
 #include "view/place/recogniser.h"
 #include "view/place/set_attributes.h"
-#include "view/source/group_attributes.h"
+#include "view/source/group_contents.h"
 #include "view/source/piece_reader.h"
 
 namespace forebay::view {
@@ -37,9 +37,9 @@ class Look final : public SetLook {
     return format::read_attributes(engine::SetFileSource(reader_, container, file), format);
   }
 
-  Result<std::vector<Attribute>> group_attributes(size_t container, uint32_t file) const override {
-    if (set().containers[container].catalogue().files[file].format != kGroupsFormat) return std::vector<Attribute>();
-    return attributes_of_groups(engine::SetFileSource(reader_, container, file));
+  Result<GroupContents> groups(size_t container, uint32_t file) const override {
+    if (set().containers[container].catalogue().files[file].format != kGroupsFormat) return GroupContents();
+    return contents_of_groups(engine::SetFileSource(reader_, container, file));
   }
 
   Result<Bytes> values(const StoredArray& stored, uint64_t most_bytes) const override {
@@ -89,6 +89,7 @@ class SetStep final : public Step {
     found.arrays.finish();
     arrays_ = std::move(found.arrays);
     if (found.time) info_.time = found.time;
+    info_.time_index = found.time_index;
     return {};
   }
 

@@ -1,4 +1,4 @@
-#include "view/source/group_attributes.h"
+#include "view/source/group_contents.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 namespace forebay::view {
 namespace {
 
-class GroupAttributes : public engine::SetTest {
+class GroupContentsTest : public engine::SetTest {
  protected:
   // A file of one rank's process groups, each with its unit.
   void write_groups(const std::string& path, const std::vector<std::string>& units) {
@@ -45,14 +45,14 @@ class GroupAttributes : public engine::SetTest {
   }
 };
 
-TEST_F(GroupAttributes, OfAPackedFileAreThoseOfTheStep) {
+TEST_F(GroupContentsTest, OfAPackedFileAreThoseOfTheStep) {
   write_groups(tree() + "/restart.0.fb", {"K", "eV"});
   const std::string text = engine::read_text(tree() + "/restart.0.fb");
   const MemorySource source(as_bytes(text));
-  const auto alone = attributes_of_groups(source);
+  const auto alone = contents_of_groups(source);
   ASSERT_TRUE(alone) << alone.error().message();
-  ASSERT_EQ(alone->size(), 1u);
-  EXPECT_EQ(as_text(alone->front().value), "eV");  // what was written last
+  ASSERT_EQ(alone->attributes.size(), 1u);
+  EXPECT_EQ(as_text(alone->attributes.front().value), "eV");  // what was written last
   pack_ok(options());
   const auto run = open_run(store_path(), {.resources = resources()});
   ASSERT_TRUE(run) << run.error().message();
@@ -67,15 +67,15 @@ TEST_F(GroupAttributes, OfAPackedFileAreThoseOfTheStep) {
   EXPECT_EQ(unit.type.value, io::ValueType::string);
 }
 
-TEST_F(GroupAttributes, OfDamagedFilesAreErrorsOrNone) {
+TEST_F(GroupContentsTest, OfDamagedFilesAreErrorsOrNone) {
   write_groups(tree() + "/restart.0.fb", {"K"});
   const std::string text = engine::read_text(tree() + "/restart.0.fb");
   for (size_t at = 0; at < text.size(); at += 7) {
     std::string damaged = text;
     damaged[at] = static_cast<char>(damaged[at] ^ 0x40);
     const MemorySource source(as_bytes(damaged));
-    const auto found = attributes_of_groups(source);
-    EXPECT_TRUE(!found || found->size() <= 1u);
+    const auto found = contents_of_groups(source);
+    EXPECT_TRUE(!found || found->attributes.size() <= 1u);
   }
 }
 
