@@ -105,7 +105,7 @@ _forebay() {
     query) options+=' --store --series --steps --values --first --limit --csv --layout --memory --threads' ;;
     convert)
       options+=' --store --series --set --to --format --steps --step-groups --box --stride --chunk --except --overwrite --layout'
-      options+=' --memory --threads'
+      options+=' --statistics --to-series --profile --memory --threads'
       ;;
     report) options+=' --store --series --to --overwrite --memory' ;;
     mount) options+=' --store --series --latest --allow-other --memory --threads --log --detach' ;;

@@ -6,13 +6,13 @@
 #include <fmt/format.h>
 
 #include "bp/cursor.h"
+#include "bp/types.h"
 
 namespace forebay::bp {
 namespace {
 
 constexpr uint64_t kLeastEntryBytes = 14;  // a count, a length, and where the block lies
 constexpr uint64_t kFooterBytes = 28, kVersionBytes = 28;
-constexpr uint8_t kLongDouble = 7, kString = 9, kComplex = 10, kDoubleComplex = 11, kStrings = 12;
 
 std::unexpected<Error> bad(const ByteSource& source, const Cursor& at, const std::string& what) {
   return fail(ErrorKind::corrupt, "the index of the BP file is damaged: " + what, source.name(), at.offset());
@@ -65,34 +65,13 @@ double as_double(uint8_t type, std::span<const std::byte> bytes, bool is_other) 
   if (bytes.size() > number.size() || bytes.empty()) return 0;
   std::ranges::copy(bytes, number.begin());
   if (is_other) std::reverse(number.begin(), number.begin() + static_cast<std::ptrdiff_t>(bytes.size()));
-  const auto load = [&]<class T>(T value) {
-    std::memcpy(&value, number.data(), sizeof value);
-    return static_cast<double>(value);
-  };
-  switch (type) {
-    case 0:
-      return load(int8_t{});
-    case 1:
-      return load(int16_t{});
-    case 2:
-      return load(int32_t{});
-    case 4:
-      return load(int64_t{});
-    case 5:
-      return load(float{});
-    case 6:
-      return load(double{});
-    case 50:
-      return load(uint8_t{});
-    case 51:
-      return load(uint16_t{});
-    case 52:
-      return load(uint32_t{});
-    case 54:
-      return load(uint64_t{});
-    default:
-      return 0;
-  }
+  double value = 0;
+  with_number(type, [&]<class T>() {
+    T own;
+    std::memcpy(&own, number.data(), sizeof own);
+    value = static_cast<double>(own);
+  });
+  return value;
 }
 
 void read_statistics(Cursor& cursor, uint32_t bitmap, Entry& entry) {

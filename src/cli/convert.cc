@@ -1,6 +1,8 @@
 // forebay convert: arrays of a run as files that other programs read.
 #include "convert/drive/convert.h"
 
+#include <map>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -19,7 +21,7 @@ constexpr size_t kMostArrays = size_t{1} << 20;
 
 constexpr VerbText kConvertText = {
     .name = "convert",
-    .summary = "write arrays of a run in the formats of other programs: HDF5, netCDF, XDMF, Zarr, NumPy",
+    .summary = "write arrays of a run in the formats of other programs, or what these wrote into a store",
     .usage = "STORE [NAME...] --to TARGET [--steps RANGE] [--box 0:10,:]",
     .description =
         "Writes the arrays that 'forebay read' lists, or those whose names or shell patterns\n"
@@ -32,13 +34,20 @@ constexpr VerbText kConvertText = {
         "TARGET gets its name when all of it is written and durable. The format follows from the\n"
         "ending of TARGET, or is given with --format: hdf5 (.h5), netcdf (netCDF-4, .nc), xdmf\n"
         "(.xmf for ParaView, with an .h5 beside it), zarr (version 3, a directory .zarr) or npy\n"
-        "(a file .npy of one array, or with --format a directory of files).\n",
+        "(a file .npy of one array, or with --format a directory of files).\n"
+        "\n"
+        "Two formats keep what each rank wrote, instead of putting it together: bp (.bp, version 3,\n"
+        "which ADIOS 1.x and ADIOS2 read), and store (.store): each step becomes a set NAME-000001\n"
+        "of a store, which is made if it is not there, as if the program had written it with the\n"
+        "method FOREBAY. So a BP file of ADIOS 1.x comes into a store.\n",
     .examples =
         "  forebay convert st --to run.zarr\n"
         "  forebay convert st Density Temperature --steps -10: --to gas.nc\n"
         "  forebay convert st Density --step latest --to density.npy\n"
         "  forebay convert st 'Dens*' --steps 10:20 --box :,:,32 --to slices.zarr\n"
-        "  forebay convert run.bp --format npy --to arrays\n",
+        "  forebay convert run.bp --format npy --to arrays\n"
+        "  forebay convert run.bp --format store --to st --profile max\n"
+        "  forebay convert st --steps -1 --to last.bp\n",
 };
 
 class ConvertVerb final : public Verb {
@@ -51,7 +60,7 @@ class ConvertVerb final : public Verb {
     declare_series(syntax, options_.series);
     declare_set(syntax, options_);
     syntax.option("-t,--to", "TARGET", "What is written.", set_text(sink_.target));
-    syntax.option("--format", "FORMAT", "hdf5, netcdf, xdmf, zarr or npy. Default: by the ending of TARGET.",
+    syntax.option("--format", "FORMAT", "hdf5, netcdf, xdmf, zarr, npy, bp or store. Default: by the ending of TARGET.",
                   set_text(format_));
     syntax.option("--steps", "N|FIRST:END",
                   "Which steps, counted from 0, or from the last one with -1, -2, ...; END is not included. Default: "
@@ -69,7 +78,15 @@ class ConvertVerb final : public Verb {
                   set_numbers(wish_.chunk));
     syntax.option("--except", "PATTERN", "Leave out arrays that match this shell pattern. May be given several times.",
                   add_text(wish_.except));
-    syntax.flag("--overwrite", sink_.overwrite, "Replace a TARGET that exists.");
+    syntax.flag("--overwrite", sink_.overwrite, "Replace a TARGET that exists; sets of a store are not replaced.");
+    syntax.option("--statistics", "KIND",
+                  "bp: what the file says of each block. none; minmax, the least and the largest value; or full, also "
+                  "count, average and deviation. Default: minmax.",
+                  [this](const std::string& text) { return set_statistics(text); });
+    syntax.option("--to-series", "NAME", "store: the series of the new sets. Default: default.",
+                  set_text(sink_.series));
+    syntax.option("--profile", "PROFILE", "store: fast, balanced, max, or a chain of codecs. Default: balanced.",
+                  set_text(profile_));
     declare_layout(syntax, layout_);
     declare_memory(syntax, options_.resources);
     declare_threads(syntax, options_.resources);
@@ -80,6 +97,9 @@ class ConvertVerb final : public Verb {
     if (sink_.target.empty())
       return fail(ErrorKind::invalid_argument, "it is not said what to write", {}, {}, "give --to TARGET");
     FOREBAY_TRY(const convert::Format* const format, convert::find_format(format_, sink_.target));
+    if (!profile_.empty()) {
+      FOREBAY_TRY(sink_.profile, codec::Profile::parse(profile_));
+    }
     wish_.names = std::move(operands.own);
     FOREBAY_TRY(options_.series, series_or(options_.series, std::string()));
     FOREBAY_TRY(options_.layout, layout_text(layout_));
@@ -89,12 +109,24 @@ class ConvertVerb final : public Verb {
       wish_.part = [this](const view::Array& array) { return part_of_array(array); };
     const engine::Resources resources = options_.resources.resolved();
     FOREBAY_TRY(const uint64_t memory, engine::buffer_bytes(resources.memory_bytes));
+    sink_.threads = resources.threads;
     FOREBAY_TRY(const auto converted, convert::convert(*run, wish_, *format, sink_, memory / 4));
     tell(*run, *format, converted, console);
     return ExitCode::ok;
   }
 
  private:
+  Result<void> set_statistics(const std::string& text) {
+    const std::map<std::string, bp::Depth> kinds{
+        {"none", bp::Depth::none}, {"minmax", bp::Depth::minmax}, {"full", bp::Depth::full}};
+    const auto found = kinds.find(text);
+    if (found == kinds.end())
+      return fail(ErrorKind::invalid_argument, fmt::format("'{}' is no kind of statistics", text), {}, {},
+                  "one of none, minmax and full");
+    sink_.statistics = found->second;
+    return {};
+  }
+
   Result<view::Strided> part_of_array(const view::Array& array) const {
     if (array.form == view::Form::global) return strided_part(array, part_);
     return fail(ErrorKind::invalid_argument,
@@ -132,7 +164,7 @@ class ConvertVerb final : public Verb {
   }
 
   std::vector<std::string> operands_;
-  std::string store_, format_, layout_;
+  std::string store_, format_, layout_, profile_;
   StepRange steps_{0, {}, true};
   ReadWish part_;
   convert::Wish wish_;

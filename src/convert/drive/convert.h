@@ -1,19 +1,10 @@
 // A conversion from begin to end.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-
+#include "convert/drive/formats.h"
 #include "convert/plan/make_plan.h"
-#include "convert/sink/formats.h"
 
 namespace forebay::convert {
-
-struct Converted {
-  Plan plan;
-  uint64_t holes = 0;  // elements that no rank wrote, which are 0
-  view::ReadCost cost;
-};
 
 // Plans, reads and writes: while one batch of pieces is written, the next one is read, and the two have at most
 // `memory_bytes` together, but one piece each. Errors: of planning, of reading (a part that is damaged ends it:

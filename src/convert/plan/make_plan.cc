@@ -5,30 +5,29 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "convert/plan/attributes.h"
 #include "convert/plan/chunks.h"
 #include "convert/plan/dimensions.h"
 #include "convert/plan/paths.h"
 #include "convert/plan/seen.h"
+#include "convert/plan/wanted.h"
 
 namespace forebay::convert {
 namespace {
 
 constexpr size_t kMostDatasets = size_t{1} << 20;
-constexpr size_t kMostNamed = 8;  // arrays in one message
 
 class Planner {
  public:
-  Planner(const Wish& wish, const Abilities& abilities) : wish_(wish), abilities_(abilities) {}
+  Planner(const Wish& wish, const Abilities& abilities) : wish_(wish), abilities_(abilities), wanted_(wish) {}
 
   Result<Plan> plan(const view::Run& run) {
     for (uint64_t number = wish_.steps.first; number < wish_.steps.second; ++number) {
       FOREBAY_TRY(const auto step, run.step(number));
       FOREBAY_CHECK(look_at(*step));
     }
-    FOREBAY_CHECK(check_names(run));
+    FOREBAY_CHECK(wanted_.check(run));
     FOREBAY_CHECK(check_types());
     for (const auto& [name, seen] : seen_) FOREBAY_CHECK(add(name, seen));
     if (plan_.datasets.empty())
@@ -43,40 +42,16 @@ class Planner {
   }
 
  private:
-  bool is_wanted(const std::string& name) {
-    if (!wish_.except.empty() && engine::matches_any(wish_.except, name)) return false;
-    bool wanted = wish_.names.empty();
-    for (size_t i = 0; i < wish_.names.size(); ++i) {
-      const std::string& pattern = wish_.names[i];
-      if (pattern != name && pattern != "/" + name && "/" + pattern != name && !engine::matches_any({pattern}, name))
-        continue;
-      used_[i] = wanted = true;
-    }
-    return wanted;
-  }
-
   Result<void> look_at(const view::Step& step) {
-    used_.resize(wish_.names.size());
     const uint64_t number = plan_.steps.size();
     plan_.steps.push_back(step.info());
     for (size_t i = 0; i < step.arrays().size(); ++i) {
       const view::Array& array = step.arrays()[i];
-      if (!is_wanted(array.name)) continue;
+      if (!wanted_.matches(array.name)) continue;
       FOREBAY_TRY(Seen seen, see(step, {number, i}, wish_));
       seen_[array.name].push_back(std::move(seen));
     }
     attributes_.look_at(step);
-    return {};
-  }
-
-  Result<void> check_names(const view::Run& run) const {
-    for (size_t i = 0; i < wish_.names.size(); ++i) {
-      if (used_[i]) continue;
-      FOREBAY_TRY(const auto step, run.step(wish_.steps.second - 1));
-      const auto found = view::find_array(*step, wish_.names[i]);
-      if (!found) return std::unexpected(found.error());
-      return fail(ErrorKind::invalid_argument, fmt::format("'{}' is wanted and excepted", wish_.names[i]));
-    }
     return {};
   }
 
@@ -85,17 +60,10 @@ class Planner {
     for (const auto& [name, all] : seen_)
       for (const Seen& seen : all)
         if (!abilities_.holds(seen.type)) {
-          lacking.push_back(fmt::format("'{}' of step {} ({})", name, plan_.steps[seen.source.step].number,
-                                        view::to_string(seen.type)));
+          lacking.push_back(lacking_text(name, plan_.steps[seen.source.step], seen.type));
           break;
         }
-    if (lacking.empty()) return {};
-    const size_t more = lacking.size() - std::min(lacking.size(), kMostNamed);
-    lacking.resize(std::min(lacking.size(), kMostNamed));
-    return fail(ErrorKind::unsupported,
-                fmt::format("{} has no type for {}{}", abilities_.target, fmt::join(lacking, ", "),
-                            more > 0 ? fmt::format(" and {} others", more) : ""),
-                {}, {}, "leave them out with --except, or choose another format");
+    return convert::check_types(abilities_.target, std::move(lacking));
   }
 
   std::string group_of(const Seen& seen) const {
@@ -236,12 +204,12 @@ class Planner {
 
   const Wish& wish_;
   const Abilities& abilities_;
+  Wanted wanted_;
   Plan plan_;
   Paths paths_;
   AttributeGathering attributes_;
   std::map<std::string, std::vector<Seen>> seen_;
-  std::vector<bool> used_;  // which of Wish::names match something
-  size_t in_groups_ = 0;    // arrays that could not be stacked
+  size_t in_groups_ = 0;  // arrays that could not be stacked
 };
 
 }  // namespace

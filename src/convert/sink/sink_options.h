@@ -3,11 +3,23 @@
 
 #include <string>
 
+#include "bp/observer.h"
+#include "codec/choice/chooser.h"
+#include "store/store.h"
+
 namespace forebay::convert {
 
 struct SinkOptions {
   std::string target;
   bool overwrite = false;
+
+  // Of blocks in BP files.
+  bp::Depth statistics = bp::Depth::minmax;
+
+  // Of sets of a store.
+  std::string series{store::kDefaultSeries};
+  codec::Profile profile;
+  unsigned threads = 1;
 };
 
 }  // namespace forebay::convert

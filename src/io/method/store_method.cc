@@ -14,12 +14,10 @@
 #include "io/method/agreement.h"
 #include "io/method/joined.h"
 #include "io/method/methods.h"
-#include "io/method/shared_file.h"
+#include "io/method/staged_file.h"
 #include "io/staging/packer.h"
 #include "io/staging/stage_place.h"
 #include "job/client/client.h"
-#include "merge/plan.h"
-#include "store/names.h"
 
 namespace forebay::io {
 namespace {
@@ -39,28 +37,6 @@ Bytes message_with(const std::string& text) {
 
 std::string directory_in(const Bytes& message) {
   return {reinterpret_cast<const char*>(message.data()), message.size()};
-}
-
-// What a set is called: the file's name without ".bp", and the time index.
-std::string set_name(const std::string& path, uint64_t time_index) {
-  constexpr size_t kMost = 100;
-  fs::path file = fs::path(path).filename();
-  if (file.extension() == ".bp") file.replace_extension();
-  std::string name = file.string().substr(0, kMost);
-  for (char& c : name)
-    if (!store::is_set_name(std::string("x") + c)) c = '_';
-  if (name.empty() || name.front() == '.') name.insert(0, 1, '_');
-  return fmt::format("{}-{:06}", name, time_index);
-}
-
-// A process group as a file of its own, whose blocks lie there in one piece each.
-Outcome<void> write_staged(const std::string& path, const ProcessGroup& group) {
-  FillSettings settings;
-  settings.parts = {.most_frame_bytes = merge::kMaxFrameBytes, .are_transforms_done = false};
-  FOREBAY_TRY(const auto file, SharedFile::open(path, OpenMode::write, single_process(), settings));
-  Listing listing;
-  FOREBAY_CHECK(file->fill(std::span(&group, 1), listing));
-  return file->commit(std::move(listing));
 }
 
 // Where ranks leave what they wrote, and who takes it from there.
@@ -122,11 +98,11 @@ class AgentTaker final : public Taker {
   }
 
   Outcome<void> take_mine(const std::string& path, const ProcessGroup& group) {
-    const std::string name = set_name(path, group.time_index);
+    const std::string name = staged_set_name(path, group.time_index);
     last_ = name;
     FOREBAY_CHECK(client_->begin(name, group.time_index, job::Client::Timeout(-1)));
-    FOREBAY_TRY(const std::string file, client_->path(fmt::format("rank{:06}.pg", group.rank)));
-    FOREBAY_CHECK(write_staged(file, group));
+    FOREBAY_TRY(const std::string file, client_->path(staged_file_name(group.rank)));
+    FOREBAY_CHECK(write_staged(file, {&group, 1}));
     const auto completed = client_->complete();
     // An agent that is not there now drains what is complete when it comes.
     if (!completed && completed.error().kind != ErrorKind::disconnected)
@@ -161,7 +137,7 @@ class ThreadTaker final : public Taker {
     FOREBAY_CHECK(tell_failure(communicator, begun, 0));
     Bytes directory = message_with(set.directory);
     FOREBAY_CHECK(communicator.broadcast(directory, 0));
-    const auto written = write_staged(fmt::format("{}/rank{:06}.pg", directory_in(directory), group.rank), group);
+    const auto written = write_staged(directory_in(directory) + "/" + staged_file_name(group.rank), {&group, 1});
     auto all = agree(communicator, written);
     if (all) {
       Outcome<void> completed;
@@ -225,7 +201,7 @@ class ThreadTaker final : public Taker {
   }
 
   Outcome<void> begin(const std::string& path, uint64_t time_index, WaitingSet& set) const {
-    FOREBAY_TRY(set, place_->begin(set_name(path, time_index), time_index));
+    FOREBAY_TRY(set, place_->begin(staged_set_name(path, time_index), time_index));
     return {};
   }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "convert/plan/converted.h"
 #include "convert/plan/make_plan.h"
 #include "convert/sink/sink.h"
 #include "convert/sink/sink_options.h"
@@ -17,7 +18,11 @@ struct Format {
   std::string_view ending;   // of targets that are meant for it
   std::string_view summary;  // for --help
   Abilities abilities;
-  Result<std::unique_ptr<Sink>> (*make)(const SinkOptions& options);
+  Result<std::unique_ptr<Sink>> (*make)(const SinkOptions& options) = nullptr;
+
+  // Instead, for formats that keep what each rank wrote: all of the conversion.
+  Result<Converted> (*convert_blocks)(const view::Run& run, const Wish& wish, const SinkOptions& options,
+                                      uint64_t memory_bytes) = nullptr;
 };
 
 std::span<const Format> all_formats();

@@ -1,4 +1,4 @@
-#include "convert/drive/pieces.h"
+#include "convert/pump/pieces.h"
 
 #include <algorithm>
 

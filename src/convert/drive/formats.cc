@@ -1,12 +1,14 @@
-#include "convert/sink/formats.h"
+#include "convert/drive/formats.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "convert/bp/to_bp.h"
 #include "convert/sink/npy_sink.h"
 #include "convert/sink/plugin_sink.h"
 #include "convert/sink/xdmf_sink.h"
 #include "convert/sink/zarr_sink.h"
+#include "convert/store/to_store.h"
 
 namespace forebay::convert {
 namespace {
@@ -25,6 +27,14 @@ constexpr Format kFormats[] = {
      {"XDMF", xdmf_holds, false, false},
      make_xdmf_sink},
     {"zarr", ".zarr", "Zarr version 3, chunks compressed with zstd", {"Zarr", zarr_holds, true, true}, make_zarr_sink},
+    {.name = "bp",
+     .ending = ".bp",
+     .summary = "BP version 3, which ADIOS 1.x and ADIOS2 read",
+     .convert_blocks = convert_to_bp},
+    {.name = "store",
+     .ending = ".store",
+     .summary = "sets of a store of Forebay, packed, one for each step",
+     .convert_blocks = convert_to_store},
 };
 
 }  // namespace

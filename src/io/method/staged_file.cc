@@ -1,0 +1,36 @@
+#include "io/method/staged_file.h"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "io/method/shared_file.h"
+#include "merge/plan.h"
+#include "store/names.h"
+
+namespace forebay::io {
+namespace fs = std::filesystem;
+
+std::string staged_set_name(const std::string& path, uint64_t time_index) {
+  constexpr size_t kMost = 100;
+  fs::path file = fs::path(path).filename();
+  if (file.extension() == ".bp") file.replace_extension();
+  std::string name = file.string().substr(0, kMost);
+  for (char& c : name)
+    if (!store::is_set_name(std::string("x") + c)) c = '_';
+  if (name.empty() || name.front() == '.') name.insert(0, 1, '_');
+  return fmt::format("{}-{:06}", name, time_index);
+}
+
+std::string staged_file_name(uint32_t rank) { return fmt::format("rank{:06}.pg", rank); }
+
+Outcome<void> write_staged(const std::string& path, std::span<const ProcessGroup> groups) {
+  FillSettings settings;
+  settings.parts = {.most_frame_bytes = merge::kMaxFrameBytes, .are_transforms_done = false};
+  FOREBAY_TRY(const auto file, SharedFile::open(path, OpenMode::write, single_process(), settings));
+  Listing listing;
+  FOREBAY_CHECK(file->fill(groups, listing));
+  return file->commit(std::move(listing));
+}
+
+}  // namespace forebay::io

@@ -1,0 +1,24 @@
+// Process groups as files that wait to be packed into a set, one for each rank.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "io/group/failure.h"
+#include "io/group/process_group.h"
+
+namespace forebay::io {
+
+// What the set of a step is called: the name of the file that the program meant to write, without ".bp", and the time
+// index. Characters that names of sets cannot have become '_'.
+std::string staged_set_name(const std::string& path, uint64_t time_index);
+
+// "rank000007.pg"
+std::string staged_file_name(uint32_t rank);
+
+// The process groups of one rank as a file of its own, whose blocks lie there in one piece each. Transforms are named,
+// not done. Errors of writing; those of EncodedPart::make().
+Outcome<void> write_staged(const std::string& path, std::span<const ProcessGroup> groups);
+
+}  // namespace forebay::io
