@@ -20,11 +20,9 @@ std::vector<const Catalogue*> catalogues_of(const engine::OpenSet& set) {
 
 }  // namespace
 
-MountedSet::MountedSet(std::string name, int64_t created_ns, bool is_first,
-                       std::unique_ptr<engine::SharedReader> reader)
+MountedSet::MountedSet(std::string name, int64_t created_ns, std::unique_ptr<engine::SharedReader> reader)
     : name_(std::move(name)),
       created_ns_(created_ns),
-      is_first_(is_first),
       reader_(std::move(reader)),
       tree_(catalogues_of(reader_->set()), created_ns / 1'000'000'000),
       memory_bytes_(engine::memory_of(reader_->set()) + tree_.memory_bytes()) {}
@@ -35,6 +33,10 @@ Result<size_t> MountedSet::read(const Tree::Node& node, uint64_t offset, std::sp
   if (part.empty()) return 0;
   FOREBAY_TRY([[maybe_unused]] const auto cost, reader_->read_file(node.container, node.file, offset, part));
   return part.size();
+}
+
+void MountedSet::fetch(const Tree::Node& node, uint64_t offset, uint64_t bytes) const {
+  if (offset < node.size) reader_->fetch_file(node.container, node.file, offset, std::min(bytes, node.size - offset));
 }
 
 MountedStore::MountedStore(store::Store store, const MountOptions& options, Log log)
@@ -95,8 +97,7 @@ Result<std::shared_ptr<const MountedSet>> MountedStore::set(std::string_view nam
   for (const std::string& damage : unread) log_(fmt::format("set {}: files are missing: {}", name, damage));
   auto reader = std::make_unique<engine::SharedReader>(std::move(set), cache_, options_.resources.threads);
   const int64_t created_ns = whole.manifest->created_ns;
-  const bool is_first = first_created_.try_emplace(whole.name, created_ns).first->second == created_ns;
-  open_.push_front(std::make_shared<MountedSet>(whole.name, created_ns, is_first, std::move(reader)));
+  open_.push_front(std::make_shared<MountedSet>(whole.name, created_ns, std::move(reader)));
   return open_.front();
 }
 

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <functional>
 #include <list>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -21,21 +20,22 @@ namespace forebay::mount {
 // An open set. What is open stays readable when the set is removed from the store. Thread-safe.
 class MountedSet {
  public:
-  MountedSet(std::string name, int64_t created_ns, bool is_first, std::unique_ptr<engine::SharedReader> reader);
+  MountedSet(std::string name, int64_t created_ns, std::unique_ptr<engine::SharedReader> reader);
 
   const std::string& name() const { return name_; }
   int64_t created_ns() const { return created_ns_; }
-  bool is_first() const { return is_first_; }  // since the store was mounted, of those that had the name
   const Tree& tree() const { return tree_; }
   uint64_t memory_bytes() const { return memory_bytes_; }  // of indices and tree
 
   // Reads from a regular file: fewer bytes than `out` has only at its end. corrupt, limit, io.
   Result<size_t> read(const Tree::Node& node, uint64_t offset, std::span<std::byte> out) const;
 
+  // Decodes so many bytes of it, from `offset` on, for somebody who will read them. What fails then fails again there.
+  void fetch(const Tree::Node& node, uint64_t offset, uint64_t bytes) const;
+
  private:
   const std::string name_;
   const int64_t created_ns_;
-  const bool is_first_;
   const std::unique_ptr<engine::SharedReader> reader_;
   const Tree tree_;
   uint64_t memory_bytes_ = 0;
@@ -80,9 +80,8 @@ class MountedStore {
   std::mutex mutex_;
   std::chrono::steady_clock::time_point looked_;
   bool has_looked_ = false;
-  std::vector<store::SetInfo> sets_;                           // as they were when looked
-  std::map<std::string, int64_t, std::less<>> first_created_;  // of each name
-  std::list<std::shared_ptr<const MountedSet>> open_;          // most recently used first
+  std::vector<store::SetInfo> sets_;                   // as they were when looked
+  std::list<std::shared_ptr<const MountedSet>> open_;  // most recently used first
 };
 
 }  // namespace forebay::mount

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import threading
 import time
 import unittest
 from pathlib import Path
@@ -203,6 +204,44 @@ class Files(unittest.TestCase):
             self.pack("two")
             wait_for("the new set", lambda: (mount.at / "empty").read_bytes() == b"no longer")
             self.assertTrue(same(self.tree, mount.at))
+
+    def test_open_files_of_two_sets_at_one_path_each_have_their_own_bytes(self):
+        self.make_tree()
+        self.pack("one")
+        old = (self.tree / "dump.cpu0000.npy").read_bytes()
+        with Mounted(self, self.store, "--latest") as mount:
+            path = mount.at / "dump.cpu0000.npy"
+            with open(path, "rb", buffering=0) as before:
+                self.assertEqual(os.pread(before.fileno(), 100, 0), old[:100])
+                shutil.rmtree(self.tree)
+                make_tree(self.tree, ranks=6, shift=1.0)
+                new = (self.tree / "dump.cpu0000.npy").read_bytes()
+                self.pack("two")
+                wait_for("the new set", lambda: path.read_bytes() == new)
+                with open(path, "rb", buffering=0) as after:
+                    for begin in range(0, len(old), 4096):
+                        self.assertEqual(os.pread(before.fileno(), 4096, begin), old[begin : begin + 4096])
+                        self.assertEqual(os.pread(after.fileno(), 4096, begin), new[begin : begin + 4096])
+
+    def test_what_was_read_once_the_kernel_keeps(self):
+        self.make_tree()
+        self.pack("set")
+        content = (self.tree / "dump.cpu0000.npy").read_bytes()
+        for options in ((), ("--latest",)):
+            with Mounted(self, self.store, *options) as mount:
+                path = mount.at / ("" if options else "set") / "dump.cpu0000.npy"
+                self.assertEqual(path.read_bytes(), content)
+                with open(path, "rb", buffering=0) as again:
+                    mount.process.send_signal(signal.SIGSTOP)  # nobody answers any more
+                    found = []
+                    reader = threading.Thread(target=lambda: found.append(os.pread(again.fileno(), len(content), 0)))
+                    reader.start()
+                    reader.join(2)
+                    waits = reader.is_alive()
+                    mount.process.send_signal(signal.SIGCONT)
+                    reader.join(PATIENCE)
+                    self.assertFalse(waits)
+                    self.assertEqual(found, [content])
 
     def test_it_ends_when_told_though_files_are_open(self):
         self.make_tree()

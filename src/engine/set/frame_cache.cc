@@ -1,5 +1,7 @@
 #include "engine/set/frame_cache.h"
 
+#include <span>
+
 #include <fmt/format.h>
 
 namespace forebay::engine {
@@ -104,6 +106,23 @@ void FrameCache::decode(const Address& address, const FrameParts& parts, const R
   }
 }
 
+// Of the missing parts those that nobody decodes, which are the caller's now to decode and to release.
+std::vector<FrameCache::Run> FrameCache::claim(const Key& key, const std::vector<Run>& missing) {
+  std::vector<Run> claimed;
+  for (const Run& run : missing)
+    for (size_t part = run.first; part < run.first + run.count; ++part) {
+      if (!in_work_.insert({key, part}).second) continue;
+      if (claimed.empty() || claimed.back().first + claimed.back().count != part) claimed.push_back({part, 0});
+      ++claimed.back().count;
+    }
+  return claimed;
+}
+
+void FrameCache::release(const Key& key, const Run& run) {
+  for (size_t part = run.first; part < run.first + run.count; ++part) in_work_.erase({key, part});
+  changed_.notify_all();
+}
+
 Result<FrameCache::Frame> FrameCache::get(const Address& address, const Parts& parts, const std::vector<bool>& wanted) {
   const Key key{address.source, address.number};
   Frame frame;
@@ -112,21 +131,16 @@ Result<FrameCache::Frame> FrameCache::get(const Address& address, const Parts& p
   while (true) {
     const std::vector<Run> missing = take_known(key, wanted, frame);
     if (missing.empty()) return frame;
-    if (in_work_.contains(key)) {
-      changed_.wait(lock);
-      continue;
-    }
-    in_work_.insert(key);
-    lock.unlock();
-    for (const Run& run : missing) {
+    const std::vector<Run> mine = claim(key, missing);
+    if (mine.empty()) changed_.wait(lock);
+    for (size_t i = 0; i < mine.size(); ++i) {
+      const Run& run = mine[i];
       const uint64_t needed =
           std::max<uint64_t>(1, parts_memory(address.container, address.number, *parts, run.first, run.count));
-      lock.lock();
       changed_.wait(lock,
                     [&] { return needed > memory_bytes_ || decoding_ == 0 || decoding_ + needed <= memory_bytes_; });
       if (needed > memory_bytes_) {
-        in_work_.erase(key);
-        changed_.notify_all();
+        for (const Run& left : std::span(mine).subspan(i)) release(key, left);
         return fail(
             ErrorKind::limit,
             fmt::format("frame {} needs {} bytes of memory, and {} are there", address.number, needed, memory_bytes_),
@@ -139,12 +153,8 @@ Result<FrameCache::Frame> FrameCache::get(const Address& address, const Parts& p
       lock.lock();
       decoding_ -= needed;
       keep(key, parts, run, frame);
-      changed_.notify_all();
-      lock.unlock();
+      release(key, run);
     }
-    lock.lock();
-    in_work_.erase(key);
-    changed_.notify_all();
   }
 }
 

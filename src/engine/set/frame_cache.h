@@ -45,7 +45,7 @@ class FrameCache {
     uint64_t read_bytes = 0, decoded_bytes = 0;      // by this call: stored and raw ones
   };
 
-  // The parts i of a frame for which wanted[i]. Who asks for a frame of which parts are being decoded waits for that.
+  // The parts i of a frame for which wanted[i]. Who asks for parts that are being decoded waits for these.
   // Errors of parts as of read_parts(); of all, limit if they do not fit into the memory.
   Result<Frame> get(const Address& frame, const Parts& parts, const std::vector<bool>& wanted);
 
@@ -71,6 +71,8 @@ class FrameCache {
   Kept* place(const Key& key, const Parts& parts);
   void keep(const Key& key, const Parts& parts, const Run& run, const Frame& frame);
   std::vector<Run> take_known(const Key& key, const std::vector<bool>& wanted, Frame& frame);
+  std::vector<Run> claim(const Key& key, const std::vector<Run>& missing);
+  void release(const Key& key, const Run& run);
   static void decode(const Address& address, const FrameParts& parts, const Run& run, Frame& frame);
   void make_room(uint64_t bytes, size_t most_left = 0);
   void drop(std::list<Kept>::iterator kept);
@@ -81,7 +83,7 @@ class FrameCache {
   uint64_t used_ = 0, decoding_ = 0, sources_ = 0;
   std::list<Kept> recent_;  // most recently used first
   std::map<Key, std::list<Kept>::iterator> kept_;
-  std::set<Key> in_work_;
+  std::set<std::pair<Key, size_t>> in_work_;  // parts that are being decoded
 };
 
 }  // namespace forebay::engine

@@ -113,12 +113,12 @@ FrameCost SharedReader::read(std::span<const BoxRead> boxes,
   return total;
 }
 
-Result<FrameCost> SharedReader::read_file(size_t container, uint32_t file, uint64_t begin,
-                                          std::span<std::byte> out) const {
+Result<FrameCost> SharedReader::visit_file(
+    size_t container, uint32_t file, uint64_t begin, uint64_t bytes,
+    const std::function<void(const Piece&, std::span<const std::byte>)>& put) const {
   FrameCost cost;
-  uint64_t copied = 0;
   std::optional<Error> lost;
-  for (const StreamPart& part : parts_of_file(frames_[container]->plan(), file, begin, out.size())) {
+  for (const StreamPart& part : parts_of_file(frames_[container]->plan(), file, begin, bytes)) {
     const auto pieces = [&](std::span<const merge::Slice> slices, const Visit& visit) {
       uint64_t at = 0;
       for (const merge::Slice& slice : slices) {
@@ -131,19 +131,29 @@ Result<FrameCost> SharedReader::read_file(size_t container, uint32_t file, uint6
       }
     };
     for (const uint32_t number : frames_[container]->holding(part))
-      FOREBAY_CHECK(read_frame(
-          container, number, pieces,
-          [&](const Piece& piece, std::span<const std::byte> bytes) {
-            std::memcpy(out.data() + piece.to, bytes.data(), bytes.size());
-            copied += bytes.size();
-          },
-          [&](const Piece&, const Error& error) { lost = error; }, cost));
+      FOREBAY_CHECK(
+          read_frame(container, number, pieces, put, [&](const Piece&, const Error& error) { lost = error; }, cost));
     if (lost) return std::unexpected(*std::move(lost));
   }
+  return cost;
+}
+
+Result<FrameCost> SharedReader::read_file(size_t container, uint32_t file, uint64_t begin,
+                                          std::span<std::byte> out) const {
+  uint64_t copied = 0;
+  const auto put = [&](const Piece& piece, std::span<const std::byte> bytes) {
+    std::memcpy(out.data() + piece.to, bytes.data(), bytes.size());
+    copied += bytes.size();
+  };
+  FOREBAY_TRY(const FrameCost cost, visit_file(container, file, begin, out.size(), put));
   if (copied != out.size())
     return fail(ErrorKind::internal, fmt::format("the plan yields {} of {} bytes", copied, out.size()),
                 set_.containers[container].path);
   return cost;
+}
+
+void SharedReader::fetch_file(size_t container, uint32_t file, uint64_t begin, uint64_t bytes) const {
+  (void)visit_file(container, file, begin, bytes, [](const Piece&, std::span<const std::byte>) {});
 }
 
 SetFileSource::SetFileSource(const SharedReader& reader, size_t container, uint32_t file)

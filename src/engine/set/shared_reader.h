@@ -49,6 +49,10 @@ class SharedReader {
   // Fills `out` with the bytes of a file from `begin` on, which it has. corrupt, naming container and frame; limit.
   Result<FrameCost> read_file(size_t container, uint32_t file, uint64_t begin, std::span<std::byte> out) const;
 
+  // Has so many bytes of a file, which it has, decoded for somebody who will read them: as far as that can be, and the
+  // cache can keep them.
+  void fetch_file(size_t container, uint32_t file, uint64_t begin, uint64_t bytes) const;
+
  private:
   // A range of a frame, and where it goes for whom.
   struct Piece {
@@ -57,6 +61,10 @@ class SharedReader {
   };
   using Visit = std::function<void(const Piece&)>;
   using Pieces = std::function<void(std::span<const merge::Slice> slices, const Visit&)>;  // calls it for each
+
+  // Gives the bytes of a range of a file to put(piece, bytes), where Piece::to counts from its begin.
+  Result<FrameCost> visit_file(size_t container, uint32_t file, uint64_t begin, uint64_t bytes,
+                               const std::function<void(const Piece&, std::span<const std::byte>)>& put) const;
 
   // Gives the bytes of the pieces of a frame to put(piece, bytes): each part that any is in is decoded once.
   // `failed` is called for pieces whose part cannot be had.
