@@ -107,7 +107,7 @@ _forebay() {
       options+=' --store --series --set --to --format --steps --step-groups --box --stride --chunk --except --overwrite --layout'
       options+=' --statistics --to-series --profile --memory --threads'
       ;;
-    report) options+=' --store --series --to --overwrite --memory' ;;
+    report) options+=' --store --series --to --layout --overwrite --memory' ;;
     mount) options+=' --store --series --latest --allow-other --memory --threads --log --detach' ;;
     advise) options+=' --sample --min-speed --match --exact --describe --opaque --memory --threads' ;;
     repair) options+=' --store --as --memory --threads' ;;

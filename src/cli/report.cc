@@ -6,8 +6,10 @@
 #include "cli/common.h"
 #include "cli/json.h"
 #include "cli/new_file.h"
+#include "cli/read_options.h"
 #include "cli/series.h"
 #include "cli/text.h"
+#include "cli/units.h"
 #include "cli/verb.h"
 #include "report/collect.h"
 #include "report/page.h"
@@ -24,12 +26,14 @@ constexpr VerbText kReportText = {
         "Writes DIR/index.html, a page that needs nothing else, no network and no script: when\n"
         "which set was saved, sizes and ratios over the sets, the smallest, largest and mean\n"
         "value of each variable over the steps with the step at which NaNs or infinities\n"
-        "appear, and what is known to be damaged. Only manifests and indices are read, so that\n"
+        "appear, which variables follow from others, and what is known to be damaged. Only manifests and indices are "
+        "read, so that\n"
         "it takes little time; 'forebay verify' looks at every byte. Of large runs some steps\n"
         "and variables are left out, which the page tells.\n",
     .examples =
         "  forebay report st --to report\n"
-        "  forebay report st --series blast --to /srv/www/blast\n",
+        "  forebay report st --series blast --to /srv/www/blast\n"
+        "  forebay report st --layout blocks.toml --to report\n",
 };
 
 class ReportVerb final : public Verb {
@@ -42,6 +46,7 @@ class ReportVerb final : public Verb {
     declare_series(syntax, options_.series);
     syntax.option("-t,--to", "DIR", "The directory that gets index.html. It is made if it is not there.",
                   set_text(to_));
+    declare_layout(syntax, layout_);
     syntax.flag("--overwrite", overwrite_, "Replace an index.html that is no report of this command's.");
     declare_memory(syntax, options_.resources);
   }
@@ -50,6 +55,7 @@ class ReportVerb final : public Verb {
     FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {0, 0}));
     if (to_.empty()) return fail(ErrorKind::invalid_argument, "it is not said where to write", {}, {}, "give --to DIR");
     FOREBAY_TRY(options_.series, series_or(options_.series, std::string()));
+    FOREBAY_TRY(options_.layout, layout_text(layout_));
     FOREBAY_TRY(const report::Report report, report::collect(operands.store, options_, {}));
     const std::string page = report::page_of(report);
     const std::string path = (std::filesystem::path(to_) / "index.html").string();
@@ -86,7 +92,7 @@ class ReportVerb final : public Verb {
   }
 
   std::vector<std::string> operands_;
-  std::string store_, to_;
+  std::string store_, to_, layout_;
   bool overwrite_ = false;
   view::RunOptions options_;
 };

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <ranges>
 #include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "engine/inspect/relation_text.h"
+#include "engine/set/set.h"
 #include "store/series.h"
 #include "store/store.h"
 
@@ -97,6 +100,26 @@ class VariableTable {
   size_t left_out_ = 0;
 };
 
+// Of the newest set that can be opened: one for each variable that has one, in its containers.
+void add_relations(std::span<const store::SetInfo> sets, uint64_t index_bytes, Report& report) {
+  for (const store::SetInfo& set : sets | std::views::reverse) {
+    if (!set.manifest) continue;
+    const auto open = engine::open_set(set, index_bytes);
+    if (!open) continue;
+    std::map<std::string, engine::NamedRelation> known;
+    for (const engine::OpenContainer& container : open->containers)
+      for (engine::NamedRelation& relation : engine::relations_of(container))
+        known.try_emplace(relation.target, std::move(relation));
+    std::vector<engine::NamedRelation> all;
+    for (auto& [target, relation] : known) all.push_back(std::move(relation));
+    const std::vector<std::string> texts = engine::relation_texts(all);
+    for (size_t i = 0; i < all.size(); ++i)
+      report.relations.push_back({texts[i], engine::kind_text(all[i].relation.kind), all[i].bits_per_element});
+    report.related_set = set.name;
+    return;
+  }
+}
+
 }  // namespace
 
 Result<Report> collect(const std::string& path, const view::RunOptions& options, const Limits& limits) {
@@ -130,12 +153,17 @@ Result<Report> collect(const std::string& path, const view::RunOptions& options,
     const auto place = places.find(steps[number].set);
     if (place == places.end()) continue;
     const auto step = run->step(number);
+    // A layout that does not go with the set is no damage.
+    if (!step && step.error().kind == ErrorKind::invalid_argument) return std::unexpected(step.error());
     if (step)
       variables.add(**step, place->second);
     else if (SetLine& line = report.sets[place->second]; line.problem.empty())
       line.problem = step.error().message();
   }
   variables.finish(report);
+  FOREBAY_TRY(const uint64_t memory, engine::buffer_bytes(options.resources.resolved().memory_bytes));
+  constexpr uint64_t kIndexShare = 4;
+  add_relations(sets, memory / kIndexShare, report);
   return report;
 }
 

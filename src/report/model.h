@@ -31,12 +31,20 @@ struct Variable {
   std::vector<Values> values{};  // in the order of sets; not of all of them perhaps
 };
 
+// How a variable of the newest set was predicted from others.
+struct Relation {
+  std::string text{}, kind{};  // "x ~ 0.5 y", "values"
+  double bits = 0;             // that an element of it takes as it is stored
+};
+
 struct Report {
   std::string store{}, series{};
   int64_t made_ns = 0;
   std::vector<SetLine> sets{};        // oldest first
   std::vector<Variable> variables{};  // by name
-  std::vector<std::string> notes{};   // what was left out, and what could not be looked at: sentences
+  std::vector<Relation> relations{};
+  std::string related_set{};         // of which they are; empty if there is none whose relations could be looked at
+  std::vector<std::string> notes{};  // what was left out, and what could not be looked at: sentences
 };
 
 }  // namespace forebay::report

@@ -51,6 +51,7 @@ class Page {
     damage();
     sizes();
     variables();
+    relations();
     table_of_sets();
     return text_ + "</main></body></html>\n";
   }
@@ -185,6 +186,31 @@ class Page {
         "</caption><thead><tr><th scope=\"col\">set</th><th scope=\"col\">smallest</th><th scope=\"col\">largest</th>"
         "<th scope=\"col\">mean</th><th scope=\"col\">NaN</th><th scope=\"col\">infinite</th></tr></thead><tbody>" +
         rows + "</tbody></table></div></details>\n";
+  }
+
+  void relations() {
+    if (report_.related_set.empty()) return;
+    text_ += "<h2 id=\"relations\">Which variables follow which</h2>\n";
+    if (report_.relations.empty()) {
+      text_ += fmt::format(
+          "<p>No variable of {} is stored as what others leave unsaid of it. Only sets of the profile <code>max</code> "
+          "are looked "
+          "through for that.</p>\n",
+          escaped(report_.related_set));
+      return;
+    }
+    text_ += fmt::format(
+        "<p>In {}, these variables follow from others nearly, so that little is left to store of them. A relation of "
+        "changes tells "
+        "how a variable changes from cell to cell.</p>\n<div "
+        "class=\"wide\"><table><caption>Relations</caption><thead><tr>"
+        "<th scope=\"col\">relation</th><th scope=\"col\">of</th><th scope=\"col\">stored bits an "
+        "element</th></tr></thead><tbody>",
+        escaped(report_.related_set));
+    for (const Relation& relation : report_.relations)
+      text_ += fmt::format("<tr><td class=\"words\">{}</td><td class=\"words\">{}</td><td>{:.2f}</td></tr>",
+                           escaped(relation.text), escaped(relation.kind), relation.bits);
+    text_ += "</tbody></table></div>\n";
   }
 
   void table_of_sets() {

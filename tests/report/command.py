@@ -97,6 +97,25 @@ class Report(unittest.TestCase):
             self.assertIn("NaN appear", shown.stdout)
             self.assertIn("<svg", shown.stdout)
 
+    def test_variables_that_follow_others_and_arrays_of_a_layout(self):
+        for step in range(2):
+            tree = self.work / f"dump_{step}"
+            tree.mkdir()
+            for rank in range(4):
+                density = numpy.cumsum(numpy.random.default_rng(rank + step).normal(size=40000)) + 100
+                numpy.savez(tree / f"state.{rank}.npz", Density=density, Pressure=density * 0.4, **{f"Own{rank}": density[:9]})
+            self.assertEqual(OK, run("pack", tree, "--store", self.store, "--profile", "max")[0])
+        page = self.page()
+        self.assertIn("Pressure ~ 0.4 Density", page.text)
+        layout = self.work / "layout.toml"
+        layout.write_text('[[array]]\nname = "Density"\nvariables = "/Density"\nranks = [4]\n')
+        page = self.page("--layout", layout)
+        self.assertIn("160000", page.text)
+        layout.write_text('[[array]]\nname = "Density"\nvariables = "/Nothing"\nranks = [4]\n')
+        code, _, errors = run("report", self.store, "--to", self.to, "--layout", layout)
+        self.assertEqual(USAGE, code)
+        self.assertIn("Nothing", errors)
+
     def test_what_is_there_stays(self):
         self.pack(1)
         self.to.mkdir()
