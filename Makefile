@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := build
-.PHONY: help setup build demo demo-adaptable demo-tiers check bench install format clean
+.PHONY: help setup build demo demo-adaptable demo-tiers demo-looking-in check bench install format clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -32,6 +32,11 @@ demo-tiers: setup  ## nodes are lost under each redundancy scheme (examples/tier
 	@cmake --preset demo -DFOREBAY_SCR=ON
 	@cmake --build --preset demo -j $(JOBS) --target forebay forebay-mini-sim forebay-mini-scr
 	@examples/tiers/demo.sh build/demo/bin
+
+demo-looking-in: setup  ## a mount, a plane from files in it, a BP file into a store and back, a report; in less than a minute
+	@cmake --preset demo
+	@cmake --build --preset demo -j $(JOBS)
+	@examples/looking-in/demo.sh build/demo/bin build/demo/looking-in
 
 check: setup  ## build everything and run all tests
 	@cmake --preset check
