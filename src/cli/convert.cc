@@ -32,9 +32,10 @@ constexpr VerbText kConvertText = {
         "that the format does not have are told before anything is written.\n"
         "\n"
         "TARGET gets its name when all of it is written and durable. The format follows from the\n"
-        "ending of TARGET, or is given with --format: hdf5 (.h5), netcdf (netCDF-4, .nc), xdmf\n"
-        "(.xmf for ParaView, with an .h5 beside it), zarr (version 3, a directory .zarr) or npy\n"
-        "(a file .npy of one array, or with --format a directory of files).\n"
+        "ending of TARGET, or is given with --format: hdf5 (.h5), netcdf (netCDF-4, .nc), netcdf3\n"
+        "(netCDF's classic format, .cdf), xdmf (.xmf for ParaView, with an .h5 beside it), zarr\n"
+        "(version 3, a directory .zarr) or npy (a file .npy of one array, or with --format a\n"
+        "directory of files).\n"
         "\n"
         "Two formats keep what each rank wrote, instead of putting it together: bp (.bp, version 3,\n"
         "which ADIOS 1.x and ADIOS2 read), and store (.store): each step becomes a set NAME-000001\n"
@@ -60,7 +61,8 @@ class ConvertVerb final : public Verb {
     declare_series(syntax, options_.series);
     declare_set(syntax, options_);
     syntax.option("-t,--to", "TARGET", "What is written.", set_text(sink_.target));
-    syntax.option("--format", "FORMAT", "hdf5, netcdf, xdmf, zarr, npy, bp or store. Default: by the ending of TARGET.",
+    syntax.option("--format", "FORMAT",
+                  "hdf5, netcdf, netcdf3, xdmf, zarr, npy, bp or store. Default: by the ending of TARGET.",
                   set_text(format_));
     syntax.option("--steps", "N|FIRST:END",
                   "Which steps, counted from 0, or from the last one with -1, -2, ...; END is not included. Default: "

@@ -137,6 +137,29 @@ class Convert(unittest.TestCase):
                     self.assertEqual(("time", "y", "x"), file["Density"].dimensions)
                     numpy.testing.assert_array_equal(file["Density"][2], density(2))
 
+    @unittest.skipUnless(netCDF4, "netCDF4 is not installed")
+    def test_classic_netcdf(self):
+        target, last = self.out / "all.cdf", self.out / "last.nc"
+        self.converted("Block*/Density", "ids", "--to", target)
+        self.converted("Density", "--layout", self.layout, "--steps", "-1", "--format", "netcdf3", "--to", last)
+        with netCDF4.Dataset(target) as file:
+            self.assertEqual("NETCDF3_64BIT_DATA", file.data_model)  # times are 64-bit integers
+            numpy.testing.assert_array_equal(file["Block00000002.Density"][1], density(1)[70:, :90])
+            self.assertEqual("g", file["Block00000002.Density"].units)
+            self.assertEqual([0, 1, 2], list(file["time"][...]))
+            numpy.testing.assert_array_equal(file["step_2.ids.rank_3"][...], numpy.arange(4))
+        with netCDF4.Dataset(last) as file:
+            self.assertEqual("NETCDF3_64BIT_OFFSET", file.data_model)
+            self.assertEqual(("y", "x"), file["Density"].dimensions)
+            numpy.testing.assert_array_equal(file["Density"][...], density(STEPS - 1))
+        # Our own reader knows it, too.
+        tree, store = self.out / "tree", self.out / "classic-store"
+        tree.mkdir()
+        last.rename(tree / "last.nc")
+        self.assertEqual(OK, run("pack", tree, "--store", store)[0])
+        self.assertIn("netcdf", run("ls", store, "tree")[1])
+        self.assertIn("/Density", run("ls", store, "tree", "--variables")[1])
+
     def test_attributes_that_a_format_keeps_or_two_have(self):
         tree, store = self.out / "scales", self.out / "scales-store"
         tree.mkdir()
@@ -232,7 +255,7 @@ class Convert(unittest.TestCase):
         self.refused(USAGE, "140", "Density", "--layout", self.layout, "--box", "0:10,200", *to)
         self.refused(USAGE, "no global array", "mass", "--box", "0:10", *to)
         self.refused(USAGE, "one file is given", "--to", self.out / "x.npy")
-        self.refused(USAGE, "--format is one of npy, hdf5, netcdf, xdmf, zarr", "--to", self.out / "x.h6")
+        self.refused(USAGE, "--format is one of npy, hdf5, netcdf, netcdf3, xdmf, zarr, bp, store", "--to", self.out / "x.h6")
         self.refused(NOT_FOUND, "mkdir -p", "mass", "--to", self.out / "no/x.zarr")
         self.refused(USAGE, "--to", "mass")
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "convert/bp/to_bp.h"
+#include "convert/sink/classic_sink.h"
 #include "convert/sink/npy_sink.h"
 #include "convert/sink/plugin_sink.h"
 #include "convert/sink/xdmf_sink.h"
@@ -21,6 +22,11 @@ constexpr Format kFormats[] = {
      make_npy_sink},
     {"hdf5", ".h5", "HDF5, which h5py and ParaView read", {"HDF5", hdf5_holds, true, false}, make_hdf5_sink},
     {"netcdf", ".nc", "netCDF-4", {"netCDF", netcdf_holds, false, false}, make_hdf5_sink},
+    {"netcdf3",
+     ".cdf",
+     "netCDF's classic format, which needs no HDF5",
+     {"netCDF's classic format", classic_holds, false, false},
+     make_classic_sink},
     {"xdmf",
      ".xmf",
      "XDMF for ParaView, with an HDF5 file beside it",
