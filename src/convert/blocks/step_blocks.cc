@@ -65,9 +65,14 @@ Result<void> BlockPlanner::add_block(const view::Array& array, Dataset dataset, 
   if (to.blocks.size() >= kMostBlocks)
     return fail(ErrorKind::limit, fmt::format("step {} has more than {} blocks", to.plan.steps[0].number, kMostBlocks),
                 {}, {}, "convert fewer arrays at a time");
+  uint64_t bytes = 0;
+  const uint64_t elements = element_count(dataset.shape);
+  if (elements == UINT64_MAX || __builtin_mul_overflow(elements, dataset.type.bytes(), &bytes) ||
+      __builtin_add_overflow(to.plan.bytes, bytes, &to.plan.bytes) || to.plan.bytes > INT64_MAX / 2)
+    return fail(ErrorKind::limit, fmt::format("what is wanted of step {} has 2^62 bytes or more, with '{}' of rank {}",
+                                              to.plan.steps[0].number, array.name, rank));
   const auto [place, is_new] = adding.groups.try_emplace({rank, array.group}, to.groups.size());
   if (is_new) to.groups.push_back({.name = array.group, .rank = rank, .blocks = {}, .attributes = {}});
-  to.plan.bytes += dataset.bytes();
   to.groups[place->second].blocks.push_back(to.blocks.size());
   to.blocks.push_back(std::move(block));
   to.plan.datasets.push_back(std::move(dataset));

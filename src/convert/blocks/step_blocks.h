@@ -44,8 +44,8 @@ class BlockPlanner {
   // each array, is in the plan that it returns. Errors of make_plan(); invalid_argument for a stride.
   Result<Plan> survey(const view::Run& run);
 
-  // Step `number` of the run; steps come in rising order. limit if it has more blocks than a plan may have datasets;
-  // errors of the step.
+  // Step `number` of the run; steps come in rising order. limit if it has more blocks than a plan may have datasets, or
+  // 2^62 bytes; errors of the step.
   Result<StepBlocks> plan_step(const view::Run& run, uint64_t number);
 
   const std::set<std::string>& remarks() const { return remarks_; }  // on what is left out or changed
