@@ -81,11 +81,12 @@ class Session {
       return Place{std::move(set), 0};
     }
     if (!inode->set) return Place{};
-    auto set = inode->set->open.lock();
+    auto set = inode->open;
     if (!set) {
       FOREBAY_TRY(set, store_->set(inode->set->name));
-      if (set->created_ns() != inode->set->created_ns) return no_such_file();
+      if (set->created_ns() != inode->set->created_ns || set->content() != inode->set->content) return no_such_file();
     }
+    if (inode->node >= set->tree().nodes().size()) return no_such_file();
     return Place{std::move(set), inode->node};
   }
 

@@ -5,11 +5,12 @@ namespace forebay::mount {
 uint64_t Inodes::look_up(const std::shared_ptr<const MountedSet>& set, uint32_t node, uint64_t parent,
                          std::string_view name) {
   const std::lock_guard lock(mutex_);
-  const auto [place, is_new] = numbers_.try_emplace({set->name(), set->created_ns(), node}, last_ + 1);
+  const auto [place, is_new] = numbers_.try_emplace({set->name(), set->created_ns(), set->content(), node}, last_ + 1);
   if (is_new) {
-    auto& known = sets_[{set->name(), set->created_ns()}];
+    auto& known = sets_[{set->name(), set->created_ns(), set->content()}];
     std::shared_ptr<SetIdentity> identity = known.lock();
-    if (!identity) known = identity = std::make_shared<SetIdentity>(set->name(), set->created_ns(), set);
+    if (!identity)
+      known = identity = std::make_shared<SetIdentity>(set->name(), set->created_ns(), set->content(), set);
     ++last_;
     known_.emplace(last_, Known{.inode = {.set = std::move(identity), .node = node, .parent = 0, .name = {}}});
   }
@@ -25,7 +26,10 @@ std::optional<Inode> Inodes::find(uint64_t number) const {
   if (number == kRoot || number == kLatest) return Inode{};
   const std::lock_guard lock(mutex_);
   const auto found = known_.find(number);
-  return found == known_.end() ? std::nullopt : std::optional(found->second.inode);
+  if (found == known_.end()) return {};
+  Inode inode = found->second.inode;
+  inode.open = inode.set->open.lock();
+  return inode;
 }
 
 void Inodes::forget(uint64_t number, uint64_t times) {
@@ -35,7 +39,7 @@ void Inodes::forget(uint64_t number, uint64_t times) {
   found->second.times -= std::min(times, found->second.times);
   if (found->second.times > 0) return;
   const Inode& inode = found->second.inode;
-  numbers_.erase({inode.set->name, inode.set->created_ns, inode.node});
+  numbers_.erase({inode.set->name, inode.set->created_ns, inode.set->content, inode.node});
   known_.erase(found);
 }
 

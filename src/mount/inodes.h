@@ -15,11 +15,12 @@
 
 namespace forebay::mount {
 
-// What tells a set from all others, those that had its name before included. While it is open it is found without
-// looking.
+// What tells a set from all others, those that had its name before included, and from itself with other containers.
+// While it is open it is found without looking.
 struct SetIdentity {
   std::string name;
   int64_t created_ns = 0;
+  uint64_t content = 0;  // as MountedSet::content()
   std::weak_ptr<const MountedSet> open;
 };
 
@@ -27,8 +28,9 @@ struct SetIdentity {
 struct Inode {
   std::shared_ptr<SetIdentity> set;  // null at the root of the store, and of the link to the newest set
   uint32_t node = 0;
-  uint64_t parent = 0;  // where it was last found, for messages
-  std::string name;     // there
+  uint64_t parent = 0;                          // where it was last found, for messages
+  std::string name;                             // there
+  std::shared_ptr<const MountedSet> open = {};  // as find() returns it: the set, while it is open
 };
 
 // Thread-safe.
@@ -53,13 +55,13 @@ class Inodes {
     Inode inode;
     uint64_t times = 0;
   };
-  using Key = std::tuple<std::string, int64_t, uint32_t>;
+  using Key = std::tuple<std::string, int64_t, uint64_t, uint32_t>;
 
   mutable std::mutex mutex_;
   uint64_t last_ = kLatest;
   std::unordered_map<uint64_t, Known> known_;
   std::map<Key, uint64_t> numbers_;
-  std::map<std::pair<std::string, int64_t>, std::weak_ptr<SetIdentity>> sets_;  // that were ever looked into
+  std::map<std::tuple<std::string, int64_t, uint64_t>, std::weak_ptr<SetIdentity>> sets_;  // that were ever looked into
 };
 
 }  // namespace forebay::mount

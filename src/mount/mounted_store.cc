@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/checksum.h"
 #include "store/series.h"
 
 namespace forebay::mount {
@@ -18,12 +19,19 @@ std::vector<const Catalogue*> catalogues_of(const engine::OpenSet& set) {
   return catalogues;
 }
 
+uint64_t content_of(const engine::OpenSet& set) {
+  std::string paths;
+  for (const auto& container : set.containers) paths += container.path + '\n';
+  return hash64(as_bytes(paths));
+}
+
 }  // namespace
 
 MountedSet::MountedSet(std::string name, int64_t created_ns, std::unique_ptr<engine::SharedReader> reader)
     : name_(std::move(name)),
       created_ns_(created_ns),
       reader_(std::move(reader)),
+      content_(content_of(reader_->set())),
       tree_(catalogues_of(reader_->set()), created_ns / 1'000'000'000),
       memory_bytes_(engine::memory_of(reader_->set()) + tree_.memory_bytes()) {}
 

@@ -24,6 +24,9 @@ class MountedSet {
 
   const std::string& name() const { return name_; }
   int64_t created_ns() const { return created_ns_; }
+
+  // Differs where other containers of the set could be opened, so that its tree has other nodes.
+  uint64_t content() const { return content_; }
   const Tree& tree() const { return tree_; }
   uint64_t memory_bytes() const { return memory_bytes_; }  // of indices and tree
 
@@ -37,6 +40,7 @@ class MountedSet {
   const std::string name_;
   const int64_t created_ns_;
   const std::unique_ptr<engine::SharedReader> reader_;
+  const uint64_t content_;
   const Tree tree_;
   uint64_t memory_bytes_ = 0;
 };
