@@ -12,7 +12,7 @@
 
 namespace forebay::bp {
 
-inline constexpr uint64_t kMostText = UINT16_MAX;  // bytes of a name, or of a string in an index
+inline constexpr uint64_t kMostText = INT16_MAX;  // bytes of a name or string: the original takes lengths as signed
 
 class Encoder {
  public:

@@ -73,6 +73,12 @@ Result<void> MountedStore::look() {
   FOREBAY_TRY(sets_, store_.outline());
   if (!options_.series.empty()) sets_ = store::of_series(sets_, options_.series);
   std::erase_if(sets_, [](const store::SetInfo& set) { return !set.manifest; });
+  // What was removed is let go of, but for files that are open.
+  std::erase_if(open_, [&](const auto& open) {
+    return std::ranges::none_of(sets_, [&](const store::SetInfo& set) {
+      return set.name == open->name() && set.manifest->created_ns == open->created_ns();
+    });
+  });
   looked_ = now;
   has_looked_ = true;
   return {};

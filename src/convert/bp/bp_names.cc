@@ -7,6 +7,9 @@
 namespace forebay::convert {
 
 Result<size_t> BpNames::variable(const std::string& group, const std::string& name, uint8_t type) {
+  if (group.size() > bp::kMostText)
+    return fail(ErrorKind::limit, fmt::format("the group '{}...' has a name of {} bytes, and BP files allow {}",
+                                              group.substr(0, 64), group.size(), bp::kMostText));
   if (name.size() > bp::kMostText)
     return fail(ErrorKind::limit, fmt::format("'{}...' has a name of {} bytes, and BP files allow {}",
                                               name.substr(0, 64), name.size(), bp::kMostText));
