@@ -1,6 +1,7 @@
 // forebay convert: arrays of a run as files that other programs read.
 #include "convert/drive/convert.h"
 
+#include <filesystem>
 #include <map>
 
 #include <fmt/format.h>
@@ -51,6 +52,15 @@ constexpr VerbText kConvertText = {
         "  forebay convert st --steps -1 --to last.bp\n",
 };
 
+// "." and what ends in '/' have no last name, which temporary names beside the target are made of.
+std::string without_slashes(const std::string& target) {
+  std::filesystem::path path = std::filesystem::path(target).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  if (path == "." || path.filename() == "..") path = std::filesystem::absolute(target).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  return path.string();
+}
+
 class ConvertVerb final : public Verb {
  public:
   const VerbText& text() const override { return kConvertText; }
@@ -98,6 +108,7 @@ class ConvertVerb final : public Verb {
     FOREBAY_TRY(Operands operands, split_operands(operands_, store_, {0, kMostArrays}));
     if (sink_.target.empty())
       return fail(ErrorKind::invalid_argument, "it is not said what to write", {}, {}, "give --to TARGET");
+    sink_.target = without_slashes(sink_.target);
     FOREBAY_TRY(const convert::Format* const format, convert::find_format(format_, sink_.target));
     if (!profile_.empty()) {
       FOREBAY_TRY(sink_.profile, codec::Profile::parse(profile_));
@@ -112,6 +123,7 @@ class ConvertVerb final : public Verb {
     const engine::Resources resources = options_.resources.resolved();
     FOREBAY_TRY(const uint64_t memory, engine::buffer_bytes(resources.memory_bytes));
     sink_.threads = resources.threads;
+    sink_.memory_bytes = resources.memory_bytes;
     FOREBAY_TRY(const auto converted, convert::convert(*run, wish_, *format, sink_, memory / 4));
     tell(*run, *format, converted, console);
     return ExitCode::ok;

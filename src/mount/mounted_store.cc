@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <ctime>
+#include <set>
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include "base/checksum.h"
 #include "store/series.h"
@@ -17,6 +19,14 @@ std::vector<const Catalogue*> catalogues_of(const engine::OpenSet& set) {
   std::vector<const Catalogue*> catalogues;
   for (const auto& container : set.containers) catalogues.push_back(&container.catalogue());
   return catalogues;
+}
+
+// Files that this process may have open. Sets that refer to others open these, too, and files that are open keep
+// theirs.
+size_t descriptor_limit() {
+  constexpr size_t kUsual = 1024;
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? static_cast<size_t>(limit.rlim_cur) : kUsual;
 }
 
 uint64_t content_of(const engine::OpenSet& set) {
@@ -53,6 +63,7 @@ MountedStore::MountedStore(store::Store store, const MountOptions& options, Log 
       log_(std::move(log)),
       cache_(std::make_shared<engine::FrameCache>(options.resources.memory_bytes / 2)),
       index_bytes_(options.resources.memory_bytes / 4),
+      most_containers_(descriptor_limit() / 2),
       opened_s_(std::time(nullptr)) {}
 
 Result<std::unique_ptr<MountedStore>> MountedStore::open(const std::string& path, const MountOptions& given, Log log) {
@@ -74,11 +85,9 @@ Result<void> MountedStore::look() {
   if (!options_.series.empty()) sets_ = store::of_series(sets_, options_.series);
   std::erase_if(sets_, [](const store::SetInfo& set) { return !set.manifest; });
   // What was removed is let go of, but for files that are open.
-  std::erase_if(open_, [&](const auto& open) {
-    return std::ranges::none_of(sets_, [&](const store::SetInfo& set) {
-      return set.name == open->name() && set.manifest->created_ns == open->created_ns();
-    });
-  });
+  std::set<std::pair<std::string_view, int64_t>> there;
+  for (const store::SetInfo& set : sets_) there.emplace(set.name, set.manifest->created_ns);
+  std::erase_if(open_, [&](const auto& open) { return !there.contains({open->name(), open->created_ns()}); });
   looked_ = now;
   has_looked_ = true;
   return {};
@@ -103,9 +112,9 @@ Result<std::shared_ptr<const MountedSet>> MountedStore::set(std::string_view nam
       open_.splice(open_.begin(), open_, open);
       return open_.front();
     }
-  close_unused();
   FOREBAY_TRY(const store::SetInfo whole, store_.find(std::string(name)));
   if (!whole.manifest) return std::unexpected(whole.manifest.error());
+  close_unused(whole.manifest->containers.size());
   std::vector<std::string> unread;
   FOREBAY_TRY(auto set, engine::open_containers(whole, whole.manifest->containers, index_bytes_, &unread));
   for (const std::string& damage : unread) log_(fmt::format("set {}: files are missing: {}", name, damage));
@@ -115,14 +124,19 @@ Result<std::shared_ptr<const MountedSet>> MountedStore::set(std::string_view nam
   return open_.front();
 }
 
-// Closes those that nobody has a file of open, oldest first, until half of the memory for indices is free.
-void MountedStore::close_unused() {
+// Closes those that nobody has a file of open, oldest first, until half of the memory for indices is free, and so many
+// more containers can be opened.
+void MountedStore::close_unused(size_t containers) {
   uint64_t used = 0;
-  for (const auto& open : open_) used += open->memory_bytes();
-  for (auto open = open_.end(); open != open_.begin() && used > index_bytes_ / 2;) {
+  for (const auto& open : open_) {
+    used += open->memory_bytes();
+    containers += open->containers();
+  }
+  for (auto open = open_.end(); open != open_.begin() && (used > index_bytes_ / 2 || containers > most_containers_);) {
     --open;
     if (open->use_count() > 1) continue;
     used -= (*open)->memory_bytes();
+    containers -= (*open)->containers();
     open = open_.erase(open);
   }
 }

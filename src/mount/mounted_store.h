@@ -28,7 +28,8 @@ class MountedSet {
   // Differs where other containers of the set could be opened, so that its tree has other nodes.
   uint64_t content() const { return content_; }
   const Tree& tree() const { return tree_; }
-  uint64_t memory_bytes() const { return memory_bytes_; }  // of indices and tree
+  uint64_t memory_bytes() const { return memory_bytes_; }                 // of indices and tree
+  size_t containers() const { return reader_->set().containers.size(); }  // that are open
 
   // Reads from a regular file: fewer bytes than `out` has only at its end. corrupt, limit, io.
   Result<size_t> read(const Tree::Node& node, uint64_t offset, std::span<std::byte> out) const;
@@ -73,13 +74,14 @@ class MountedStore {
  private:
   MountedStore(store::Store store, const MountOptions& options, Log log);
   Result<void> look();
-  void close_unused();
+  void close_unused(size_t containers);
 
   const store::Store store_;
   const MountOptions options_;
   const Log log_;
   const std::shared_ptr<engine::FrameCache> cache_;
   const uint64_t index_bytes_;
+  const size_t most_containers_;  // that are open at a time
   const int64_t opened_s_;
   std::mutex mutex_;
   std::chrono::steady_clock::time_point looked_;

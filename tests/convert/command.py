@@ -137,6 +137,19 @@ class Convert(unittest.TestCase):
                     self.assertEqual(("time", "y", "x"), file["Density"].dimensions)
                     numpy.testing.assert_array_equal(file["Density"][2], density(2))
 
+    def test_a_run_goes_into_a_store_in_parts_and_with_little_memory(self):
+        store = self.out / "copy"
+        self.converted("Block*/Density", "--steps", "0:1", "--format", "store", "--to", f"{store}/", "--memory", "64M")
+        code, _, complained = run("convert", f"{self.store}/", "Block*/Density", "--steps", "1:", "--format", "store", "--to", store)
+        self.assertEqual((OK, ""), (code, complained))
+        names = [one["name"] for one in json.loads(run("ls", store, "--json")[1])["sets"]]
+        self.assertEqual([f"store-{step + 1:06}" for step in range(STEPS)], sorted(names))
+        self.converted("Block*/Density", "--to", self.out / "a", "--format", "npy")
+        self.assertEqual(OK, run("convert", store, "--to", self.out / "b", "--format", "npy")[0])
+        for path in (self.out / "a").glob("Block*/Density.npy"):
+            numpy.testing.assert_array_equal(numpy.load(path), numpy.load(self.out / "b" / path.relative_to(self.out / "a")))
+        self.assertEqual(["a", "b", "copy"], sorted(path.name for path in self.out.iterdir()), "nothing staged is left")
+
     @unittest.skipUnless(netCDF4, "netCDF4 is not installed")
     def test_classic_netcdf(self):
         target, last = self.out / "all.cdf", self.out / "last.nc"

@@ -5,6 +5,7 @@ import errno
 import filecmp
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -38,11 +39,12 @@ def wait_for(what, condition):
 class Mounted:
     """A mount of a store for as long as a with-block runs."""
 
-    def __init__(self, test, store, *options):
+    def __init__(self, test, store, *options, descriptors=None):
         self.at, self.log = test.root / "mnt", test.root / "mount.log"
         self.at.mkdir(exist_ok=True)
         command = [COMMAND, "mount", str(store), str(self.at), "--log", str(self.log), *options]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment())
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment(),
+                                        preexec_fn=descriptors and (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors,) * 2)))  # fmt: skip
 
     def __enter__(self):
         line = self.process.stdout.readline().decode()
@@ -242,6 +244,40 @@ class Files(unittest.TestCase):
                     reader.join(PATIENCE)
                     self.assertFalse(waits)
                     self.assertEqual(found, [content])
+
+    def test_many_sets_take_few_descriptors(self):
+        self.make_tree()
+        for number in range(30):
+            self.pack(f"set{number:02}", "--group-size", "1")
+        with Mounted(self, self.store, descriptors=80) as mount:
+            for _ in range(2):
+                for number in range(30):
+                    self.assertTrue(same(self.tree, mount.at / f"set{number:02}"), number)
+            for number in range(1, 30):
+                shutil.rmtree(self.store / "sets" / f"set{number:02}")
+            wait_for("the removed sets", lambda: not (mount.at / "set29").exists())
+            opened = Path(f"/proc/{mount.process.pid}/fd")
+            wait_for("their space", lambda: not any("(deleted)" in os.readlink(path) for path in opened.iterdir()))
+
+    def test_a_set_that_lost_a_container_while_it_was_closed_shows_no_other_files(self):
+        self.make_tree()
+        for number in range(12):
+            self.pack(f"set{number:02}", "--group-size", "1")
+        with Mounted(self, self.store, descriptors=80) as mount:
+            files = [path.name for path in sorted(self.tree.glob("dump.cpu*.npy"))]
+            for file in files:
+                (mount.at / "set00" / file).stat()
+            for number in range(1, 12):
+                self.assertTrue(same(self.tree, mount.at / f"set{number:02}"))
+            containers = sorted((self.store / "sets/set00").glob("*.fbc"))
+            containers[0].rename(self.root / "aside")
+            for file in files:
+                with contextlib.suppress(OSError):
+                    self.assertEqual((mount.at / "set00" / file).read_bytes(), (self.tree / file).read_bytes())
+            wait_for("the other files", lambda: sum((mount.at / "set00" / file).exists() for file in files) == len(files) - 1)
+            for file in files:
+                if (mount.at / "set00" / file).exists():
+                    self.assertEqual((mount.at / "set00" / file).read_bytes(), (self.tree / file).read_bytes())
 
     def test_it_ends_when_told_though_files_are_open(self):
         self.make_tree()

@@ -16,6 +16,13 @@ bool is_held(const view::ElementType& type) { return type.value && type.value !=
 
 }  // namespace
 
+Result<uint32_t> time_index_of(const view::StepInfo& step, uint32_t before) {
+  const uint64_t own = step.time_index > 0 ? step.time_index : step.number + 1;
+  const uint64_t index = std::max(own, uint64_t{before} + 1);
+  if (index <= UINT32_MAX) return static_cast<uint32_t>(index);
+  return fail(ErrorKind::limit, fmt::format("step {} would have a time index of 2^32 or more", step.number));
+}
+
 struct BlockPlanner::Adding {
   StepBlocks to;
   std::map<std::pair<uint32_t, std::string>, size_t> groups;  // by rank and name, in `to`
@@ -146,7 +153,8 @@ Result<StepBlocks> BlockPlanner::plan_step(const view::Run& run, uint64_t number
     FOREBAY_CHECK(add_array(*step, array, adding));
   }
   StepBlocks& to = adding.to;
-  to.time_index = last_time_ = std::max(step->info().time_index, last_time_ + 1);
+  FOREBAY_TRY(last_time_, time_index_of(step->info(), last_time_));
+  to.time_index = last_time_;
   to.fortran_order = fortran_order_.value_or(false);
   std::ranges::stable_sort(to.groups, {}, &NewGroup::rank);
   add_attributes(*step, to);

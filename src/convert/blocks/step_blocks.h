@@ -35,6 +35,10 @@ struct StepBlocks {
   std::vector<NewGroup> groups;  // by rank
 };
 
+// What ADIOS would count a step as, after one that it counted as `before`: its own time index, or its place in the run,
+// but more than `before`. limit beyond 2^32 - 1.
+Result<uint32_t> time_index_of(const view::StepInfo& step, uint32_t before);
+
 class BlockPlanner {
  public:
   // `target`: as messages call it.

@@ -37,6 +37,7 @@ Bytes BpFile::head_of(size_t block) const {
 Result<void> BpFile::begin_step(const BpStep& step, const Plan& plan) {
   step_ = &step;
   plan_ = &plan;
+  const uint64_t before = end_;
   slots_.clear();
   group_begins_.clear();
   for (const BpBlock& block : step.blocks)
@@ -52,7 +53,7 @@ Result<void> BpFile::begin_step(const BpStep& step, const Plan& plan) {
     }
     end_ += bp::encode_attributes_head(0, 0).size() + attribute_bytes(group);
   }
-  return reserve(target_.fd(), end_, target_.path());
+  return reserve(target_.fd(), before, end_, target_.path());
 }
 
 Result<void> BpFile::write(const Piece& piece) {

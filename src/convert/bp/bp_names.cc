@@ -14,7 +14,14 @@ Result<size_t> BpNames::variable(const std::string& group, const std::string& na
     return fail(ErrorKind::limit, fmt::format("'{}...' has a name of {} bytes, and BP files allow {}",
                                               name.substr(0, 64), name.size(), bp::kMostText));
   const auto [place, is_new] = places_.try_emplace({group, name}, heads_.size());
-  if (is_new) heads_.push_back({.id = ++numbers_[group], .group = group, .name = name, .type = type});
+  if (is_new) {
+    const auto [path, last] = bp::split_name(name);
+    const auto other = splits_.try_emplace({group, std::string(path), std::string(last)}, name).first;
+    if (other->second != name)
+      return fail(ErrorKind::unsupported, fmt::format("'{}' and '{}' are one name in a BP file", other->second, name),
+                  {}, {}, "leave out one of them with --except");
+    heads_.push_back({.id = ++numbers_[group], .group = group, .name = name, .type = type});
+  }
   if (heads_[place->second].type == type) return place->second;
   return fail(ErrorKind::unsupported,
               fmt::format("'{}' has another type in some steps, and in a BP file only one", name), {}, {},

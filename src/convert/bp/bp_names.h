@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -15,7 +16,8 @@ namespace forebay::convert {
 
 class BpNames {
  public:
-  // The place of a variable, for head(). unsupported if it had another type before; limit for too long a name.
+  // The place of a variable, for head(). unsupported if it had another type before, or another one
+  // is called the same in BP files ('//b' and '/b'); limit for too long a name.
   Result<size_t> variable(const std::string& group, const std::string& name, uint8_t type);
   const bp::VariableHead& head(size_t variable) const { return heads_[variable]; }
 
@@ -27,6 +29,7 @@ class BpNames {
  private:
   std::vector<bp::VariableHead> heads_;
   std::map<std::pair<std::string, std::string>, size_t> places_;
+  std::map<std::tuple<std::string, std::string, std::string>, std::string> splits_;  // by group, path and last name
   std::map<std::pair<std::string, std::string>, uint32_t> attributes_;
   std::map<std::string, uint32_t> numbers_;  // of each group, that are taken
 };

@@ -18,7 +18,7 @@ std::optional<size_t> source_at(const Dataset& dataset, uint64_t step) {
 view::Selection selection_of(const Dataset& dataset, uint64_t block, Box box) {
   if (dataset.form != view::Form::global) {
     const uint64_t number = dataset.has_blocks ? block : dataset.block.value_or(0);
-    if (dataset.form == view::Form::scalar) return view::WrittenBlock{number, {}};
+    if (box.count.empty()) return view::WrittenBlock{number, {}};
     return view::WrittenBlock{number, std::move(box)};
   }
   if (!dataset.part) return view::Strided{std::move(box), {}};

@@ -41,6 +41,25 @@ std::vector<int> written(const Plan& plan, uint64_t most_bytes) {
   return all;
 }
 
+TEST(Pieces, ALongTextComesInPieces) {
+  Plan plan;
+  plan.steps.resize(1);
+  plan.datasets.push_back(
+      {.path = "text", .type = view::element_type(io::ValueType::string), .form = view::Form::scalar});
+  plan.datasets[0].shape = {1000};
+  plan.datasets[0].block = 0;
+  plan.datasets[0].sources = {{0, 0}};
+  Pieces pieces(plan, 300);
+  uint64_t bytes = 0;
+  while (const auto piece = pieces.next()) {
+    const auto& block = std::get<view::WrittenBlock>(piece->selection);
+    ASSERT_TRUE(block.box) << "of all of it there would be more bytes than the piece has";
+    EXPECT_EQ(block.box->begin, (Shape{bytes}));
+    bytes += block.box->count[0];
+  }
+  EXPECT_EQ(bytes, 1000u);
+}
+
 TEST(Pieces, CoverEveryElementOnce) {
   std::mt19937 random(5);
   for (int round = 0; round < 200; ++round) {

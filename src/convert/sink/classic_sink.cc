@@ -17,7 +17,7 @@ class ClassicSink final : public Sink {
   Result<void> begin(const Plan& plan) override {
     plan_ = &plan;
     FOREBAY_TRY(layout_, classic_layout(plan));
-    FOREBAY_CHECK(reserve(target_.fd(), layout_.bytes, target_.path()));
+    FOREBAY_CHECK(reserve(target_.fd(), 0, layout_.bytes, target_.path()));
     FOREBAY_CHECK(
         store::write_all(target_.fd(), layout_.bytes - 1, Bytes(1), target_.path()));  // also where no room is reserved
     FOREBAY_CHECK(store::write_all(target_.fd(), 0, layout_.header, target_.path()));

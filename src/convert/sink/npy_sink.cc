@@ -1,5 +1,6 @@
 #include "convert/sink/npy_sink.h"
 
+#include <algorithm>
 #include <list>
 #include <map>
 #include <set>
@@ -93,7 +94,7 @@ class NpySink final : public Sink {
       if (!is_kept(i)) continue;
       const std::string head = npy_head(dataset);
       FOREBAY_TRY(const int fd, file_of(i));
-      FOREBAY_CHECK(reserve(fd, head.size() + dataset.bytes(), target_.path()));
+      FOREBAY_CHECK(reserve(fd, 0, head.size() + dataset.bytes(), target_.path()));
       FOREBAY_CHECK(store::write_all(fd, 0, as_bytes(head), target_.path()));
       if (!dataset.values.empty()) FOREBAY_CHECK(store::write_all(fd, head.size(), dataset.values, target_.path()));
     }

@@ -1,6 +1,7 @@
 // What sinks are made with.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "bp/observer.h"
@@ -20,6 +21,7 @@ struct SinkOptions {
   std::string series{store::kDefaultSeries};
   codec::Profile profile;
   unsigned threads = 1;
+  uint64_t memory_bytes = 0;  // of all that is done
 };
 
 }  // namespace forebay::convert

@@ -1,5 +1,6 @@
 #include "convert/store/to_store.h"
 
+#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
@@ -14,8 +15,8 @@
 namespace forebay::convert {
 namespace {
 
-// A part of the memory for the values of a rank, and another one for packing them.
-constexpr uint64_t kShares = 2;
+// Of all memory, for packing: what else there is are indices, and what reading keeps.
+constexpr uint64_t kPackShare = 2, kLeastPack = uint64_t{64} << 20;
 
 view::Selection selection_of(const Dataset& dataset) {
   if (dataset.block) return view::WrittenBlock{*dataset.block, {}};
@@ -40,7 +41,7 @@ class Importer {
     if (!store) return store.error().kind == ErrorKind::not_found ? Result<void>() : std::unexpected(store.error());
     uint32_t time = 0;
     for (const view::StepInfo& info : steps) {
-      time = std::max(info.time_index, time + 1);
+      FOREBAY_TRY(time, time_index_of(info, time));
       const std::string name = io::staged_set_name(run_.path(), time);
       FOREBAY_TRY(const bool is_taken, store->has(name));
       if (is_taken)
@@ -65,7 +66,9 @@ class Importer {
     pack.step = info.set.empty() ? step.time_index : info.step.value_or(step.time_index);
     pack.profile = options_.profile;
     pack.origin.series = options_.series;
-    pack.resources = {.memory_bytes = memory_bytes_ / kShares, .threads = options_.threads, .progress = {}};
+    pack.resources = {.memory_bytes = std::max(options_.memory_bytes / kPackShare, kLeastPack),
+                      .threads = options_.threads,
+                      .progress = {}};
     engine::SoloTeam alone;
     FOREBAY_TRY(const auto report, engine::pack(pack, alone));
     return {};
@@ -80,10 +83,10 @@ class Importer {
     for (const NewGroup* group : groups)
       for (const size_t block : group->blocks) {
         const Dataset& dataset = blocks.plan.datasets[block];
-        if (__builtin_add_overflow(bytes, dataset.bytes(), &bytes) || bytes > memory_bytes_ / kShares)
+        if (__builtin_add_overflow(bytes, dataset.bytes(), &bytes) || bytes > memory_bytes_)
           return fail(ErrorKind::limit,
                       fmt::format("what rank {} wrote in step {} has more bytes than the {} that the memory allows",
-                                  rank, step.info().number, memory_bytes_ / kShares),
+                                  rank, step.info().number, memory_bytes_),
                       run_.path(), {}, "allow more with --memory, or convert fewer arrays at a time");
         values[block].resize(dataset.bytes());
         requests.push_back({&step, dataset.sources[0].array, selection_of(dataset), values[block]});

@@ -21,9 +21,10 @@ Result<void> write_box(int fd, uint64_t offset, const Dataset& dataset, const Pi
   return done;
 }
 
-Result<void> reserve(int fd, uint64_t bytes, const std::string& path) {
-  if (bytes == 0) return {};
-  const int failed = ::posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+Result<void> reserve(int fd, uint64_t begin, uint64_t end, const std::string& path) {
+  if (begin == end) return {};
+  const uint64_t bytes = end - begin;
+  const int failed = ::posix_fallocate(fd, static_cast<off_t>(begin), static_cast<off_t>(bytes));
   if (failed == 0 || failed == EOPNOTSUPP || failed == EINVAL) return {};
   return fail_errno(failed, "reserve room for " + std::to_string(bytes) + " bytes in", path);
 }

@@ -40,7 +40,7 @@ FrameCache::Kept* FrameCache::place(const Key& key, const Parts& parts) {
   if (Kept* const known = find(key)) return known;
   const uint64_t bytes = parts->memory_bytes();
   make_room(decoding_ + bytes);
-  if (used_ + bytes > memory_bytes_) return nullptr;
+  if (used_ + decoding_ + bytes > memory_bytes_) return nullptr;
   recent_.push_front({key, parts, std::vector<std::shared_ptr<const Buffer>>(parts->count()), bytes});
   kept_.emplace(key, recent_.begin());
   used_ += bytes;
@@ -54,7 +54,7 @@ void FrameCache::keep(const Key& key, const Parts& parts, const Run& run, const 
     if (!frame.raw[part] || kept->raw[part]) continue;
     const uint64_t bytes = frame.raw[part]->size();
     make_room(decoding_ + bytes, 1);  // the newest one is `kept`
-    if (used_ + bytes > memory_bytes_) return;
+    if (used_ + decoding_ + bytes > memory_bytes_) return;
     kept->raw[part] = frame.raw[part];
     kept->bytes += bytes;
     used_ += bytes;

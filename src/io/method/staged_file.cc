@@ -13,7 +13,9 @@ namespace fs = std::filesystem;
 
 std::string staged_set_name(const std::string& path, uint64_t time_index) {
   constexpr size_t kMost = 100;
-  fs::path file = fs::path(path).filename();
+  fs::path whole = fs::absolute(path).lexically_normal();
+  if (!whole.has_filename()) whole = whole.parent_path();
+  fs::path file = whole.filename();
   if (file.extension() == ".bp") file.replace_extension();
   std::string name = file.string().substr(0, kMost);
   for (char& c : name)

@@ -4,16 +4,19 @@
 #include "view/place/groups.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
-#include <set>
 
+#include <fmt/format.h>
+
+#include "base/checksum.h"
 #include "view/place/recogniser.h"
 
 namespace forebay::view {
 namespace {
 
 constexpr std::string_view kFormat = "forebay", kPart = "part";
-constexpr size_t kMostLookedAt = 64;  // that are looked into: ranks of one group mostly write the same variables
+constexpr size_t kMostLookedAt = 4096;  // files: those of ranks that write the same variables count once
 
 // "a/b" of "part7/a/b", which a variable is called in a file of several process groups; else empty.
 std::string_view without_part(std::string_view name) {
@@ -23,17 +26,31 @@ std::string_view without_part(std::string_view name) {
   return name.substr(end + 1);
 }
 
+// Which of the variables that are known each stored array is one of; nothing where that is not known.
+using Meanings = std::vector<std::optional<size_t>>;
+
 class Groups {
  public:
   Groups(const SetLook& look, Recognised& found) : look_(look), found_(found) {}
 
   Result<bool> recognise() {
-    for (uint64_t stored = 0; stored < found_.arrays.stored.size(); ++stored) {
-      if (found_.is_taken[stored] || file_of(stored).format != kFormat) continue;
-      FOREBAY_TRY(const std::optional<size_t> variable, variable_of(stored));
-      if (variable) blocks_[*variable].push_back(stored);
+    const auto& all = found_.arrays.stored;
+    for (size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+      while (end < all.size() && all[end].container == all[begin].container && all[end].file == all[begin].file) ++end;
+      if (file_of(begin).format != kFormat) continue;
+      FOREBAY_TRY(const Meanings* const known, meanings_of(begin, end));
+      const Meanings& meanings = *known;
+      for (size_t i = 0; i < meanings.size(); ++i)
+        if (meanings[i])
+          blocks_[*meanings[i]].push_back(begin + i);
+        else
+          ++unknown_;
     }
     for (const auto& [variable, stored] : blocks_) add(variables_[variable], variable, stored);
+    if (unknown_ > 0)
+      found_.arrays.remarks.push_back(fmt::format(
+          "{} variables of ranks are shown as the catalogue has them: what their programs called them is not known",
+          unknown_));
     return !blocks_.empty();
   }
 
@@ -49,43 +66,71 @@ class Groups {
     return catalogue_of(stored).files[found_.arrays.stored[stored].file];
   }
 
-  // Looks into the file if its variable is not known yet.
-  Result<std::optional<size_t>> variable_of(uint64_t stored) {
-    const std::string name = plain_name(file_of(stored), catalogue_of(stored).paths[row_of(stored).path]);
-    if (auto known = find(name, stored)) return known;
-    const StoredArray& at = found_.arrays.stored[stored];
-    const bool is_new = looked_at_.insert({at.container, at.file}).second;
-    if (!is_new || looked_at_.size() > kMostLookedAt) return std::nullopt;
-    FOREBAY_CHECK(look_into(at));
-    return find(name, stored);
+  std::string name_of(uint64_t stored) const {
+    return plain_name(file_of(stored), catalogue_of(stored).paths[row_of(stored).path]);
   }
 
-  std::optional<size_t> find(std::string_view name, uint64_t stored) const {
-    for (const std::string_view each : {name, without_part(name)})
-      if (const auto known = by_name_.find({std::string(each), row_of(stored).type});
-          known != by_name_.end() && !each.empty())
-        return known->second;
-    return {};
+  // Files whose catalogues list the same variables in the same order, as those of ranks do, mean the same by them: of
+  // these one is looked into.
+  Result<const Meanings*> meanings_of(uint64_t begin, uint64_t end) {
+    Bytes text;
+    for (uint64_t stored = begin; stored < end; ++stored) {
+      const VariableRow& row = row_of(stored);
+      const std::string line = fmt::format("{} {}\n", row.type.name(), catalogue_of(stored).paths[row.path]);
+      const auto bytes = as_bytes(line);
+      text.insert(text.end(), bytes.begin(), bytes.end());
+    }
+    const auto [known, is_new] = meanings_.try_emplace({end - begin, hash64(text)});
+    if (!is_new) return &known->second;
+    known->second.resize(end - begin);
+    if (meanings_.size() <= kMostLookedAt) FOREBAY_CHECK(look_into(begin, known->second));
+    return &known->second;
   }
 
   // What cannot be read says nothing, and its variables stay what the catalogue says.
-  Result<void> look_into(const StoredArray& file) {
+  Result<void> look_into(uint64_t begin, Meanings& meanings) {
+    const StoredArray& file = found_.arrays.stored[begin];
     const auto contents = look_.groups(file.container, file.file);
     if (!contents) {
       const ErrorKind kind = contents.error().kind;
       if (kind != ErrorKind::corrupt && kind != ErrorKind::limit) return std::unexpected(contents.error());
-      const auto& files = look_.set().containers[file.container].catalogue().files;
-      found_.arrays.remarks.push_back("the process groups of '" + files[file.file].name +
+      found_.arrays.remarks.push_back("the process groups of '" + file_of(begin).name +
                                       "' cannot be read: " + contents.error().message());
       return {};
     }
     found_.time_index = std::max(found_.time_index, contents->time_index);
-    for (const GroupVariable& variable : contents->variables) {
-      const std::string plain = variable.name.substr(variable.name.starts_with('/') ? 1 : 0);
-      if (by_name_.try_emplace({plain, io::data_type(variable.type)}, variables_.size()).second)
-        variables_.push_back(variable);
+    // The writes of each name and type, in order: so do the catalogue's variables follow each other.
+    std::map<std::pair<std::string_view, DataType>, std::deque<size_t>> writes;
+    for (const size_t write : contents->writes) {
+      const GroupVariable& variable = contents->variables[write];
+      const auto place = numbers_.try_emplace(variable, variables_.size());
+      if (place.second) variables_.push_back(variable);
+      std::string_view plain = variable.name;
+      if (plain.starts_with('/')) plain.remove_prefix(1);
+      writes[{plain, io::data_type(variable.type)}].push_back(place.first->second);
+    }
+    for (size_t i = 0; i < meanings.size(); ++i) {
+      const std::string& path = catalogue_of(begin + i).paths[row_of(begin + i).path];
+      const std::string whole = path.starts_with('/') ? path.substr(1) : path, name = name_of(begin + i);
+      const bool is_rest = i > 0 && is_rest_of(begin + i, begin + i - 1);
+      auto queue = writes.end();
+      for (const std::string_view each : {std::string_view(whole), std::string_view(name), without_part(name)})
+        if (queue == writes.end()) queue = writes.find({each, row_of(begin + i).type});
+      if (is_rest) {
+        meanings[i] = meanings[i - 1];
+      } else if (queue != writes.end() && !queue->second.empty()) {
+        meanings[i] = queue->second.front();
+        queue->second.pop_front();
+      }
     }
     return {};
+  }
+
+  // Whether a variable is the last rows of the one before it, which packing has cut.
+  bool is_rest_of(uint64_t stored, uint64_t before) const {
+    const std::string &path = catalogue_of(stored).paths[row_of(stored).path],
+                      &other = catalogue_of(before).paths[row_of(before).path];
+    return path.size() > other.size() && path.starts_with(other) && name_of(stored) == name_of(before);
   }
 
   static bool is_text(const GroupVariable& variable) { return variable.type == io::ValueType::string; }
@@ -131,10 +176,11 @@ class Groups {
 
   const SetLook& look_;
   Recognised& found_;
-  std::set<std::pair<size_t, uint32_t>> looked_at_;
+  std::map<std::pair<size_t, uint64_t>, Meanings> meanings_;  // of each list of variables: its length and hash
   std::vector<GroupVariable> variables_;
-  std::map<std::pair<std::string, DataType>, size_t> by_name_;  // without a '/' in front: in variables_
-  std::map<size_t, std::vector<uint64_t>> blocks_;              // of each variable: stored arrays, by rank
+  std::map<GroupVariable, size_t> numbers_;
+  std::map<size_t, std::vector<uint64_t>> blocks_;  // of each variable: stored arrays, by rank
+  size_t unknown_ = 0;
 };
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
 
 #include "base/layout.h"
@@ -19,14 +18,21 @@ class Gathering {
   Result<void> take(io::Description description) {
     io::ProcessGroup& group = description.group;
     contents_.time_index = std::max(contents_.time_index, group.time_index);
-    for (const io::Block& block : group.blocks) {
-      if (!known_.emplace(block.name, block.type).second) continue;
-      FOREBAY_CHECK(count(block.name.size()));
-      contents_.variables.push_back({.name = block.name,
-                                     .group = group.group,
-                                     .type = block.type,
-                                     .is_array = block.is_array,
-                                     .fortran_order = group.fortran_order});
+    for (size_t i = 0; i < group.blocks.size(); ++i) {
+      const io::Block& block = group.blocks[i];
+      GroupVariable variable{.name = block.name,
+                             .group = group.group,
+                             .type = block.type,
+                             .is_array = block.is_array,
+                             .fortran_order = group.fortran_order};
+      const auto [place, is_new] = known_.try_emplace(std::move(variable), contents_.variables.size());
+      if (is_new) {
+        FOREBAY_CHECK(count(block.name.size() + group.group.size()));
+        contents_.variables.push_back(place->first);
+      }
+      if (description.bytes[i] == 0) continue;
+      FOREBAY_CHECK(count(sizeof(size_t)));
+      contents_.writes.push_back(place->second);
     }
     for (io::AttributeValue& each : group.attributes) {
       FOREBAY_CHECK(count(each.name.size() + each.value.size()));
@@ -55,7 +61,7 @@ class Gathering {
   }
 
   GroupContents contents_;
-  std::set<std::pair<std::string, io::ValueType>> known_;
+  std::map<GroupVariable, size_t> known_;
   std::map<std::string, Attribute> last_;
   uint32_t order_ = 0;
   uint64_t bytes_ = 0;

@@ -1,11 +1,17 @@
 #include "view/source/group_contents.h"
 
+#include <array>
+#include <map>
+
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "engine/test_sets.h"
 #include "io/file/growing_file.h"
 #include "io/file/part.h"
+#include "io/method/staged_file.h"
+#include "view/read/selection.h"
 #include "view/source/run.h"
 
 namespace forebay::view {
@@ -65,6 +71,52 @@ TEST_F(GroupContentsTest, OfAPackedFileAreThoseOfTheStep) {
   EXPECT_EQ(unit.group, "g");
   EXPECT_EQ(as_text(unit.value), "eV");
   EXPECT_EQ(unit.type.value, io::ValueType::string);
+}
+
+// What a rank wrote: each name with its elements; "text" in the name makes a string of them.
+io::ProcessGroup group_of(uint32_t rank, const std::string& name,
+                          std::span<const std::pair<std::string, Bytes>> blocks) {
+  io::ProcessGroup group{.group = name, .time_index_name = "", .rank = rank};
+  for (const auto& [variable, bytes] : blocks) {
+    io::Block block{.name = variable, .type = io::ValueType::int8, .is_array = true, .shape = {bytes.size()}};
+    if (variable.contains("text")) block = {.name = variable, .type = io::ValueType::string};
+    block.bytes = bytes;
+    group.blocks.push_back(block);
+  }
+  return group;
+}
+
+TEST_F(GroupContentsTest, VariablesAreThoseOfTheProgram) {
+  const auto bytes = [](std::string_view text) { return Bytes(as_bytes(text).begin(), as_bytes(text).end()); };
+  const std::vector<std::pair<std::string, Bytes>> both{
+      {"/a", bytes("one")}, {"a", bytes("two")}, {"/text", bytes("hello")}};
+  constexpr uint32_t kRanks = 70;  // more than would be looked into if each had variables of its own
+  for (uint32_t rank = 0; rank < kRanks; ++rank) {
+    std::vector<std::pair<std::string, Bytes>> blocks = both;
+    blocks.emplace_back(fmt::format("/text{}", rank), bytes("own"));
+    const std::array groups{group_of(rank, "g", blocks), group_of(rank, "h", std::span(both).first(1))};
+    ASSERT_TRUE(io::write_staged(tree() + "/" + io::staged_file_name(rank), groups));
+  }
+  pack_ok(options());
+  const auto run = open_run(store_path(), {.resources = resources()});
+  ASSERT_TRUE(run) << run.error().message();
+  const auto step = (*run)->step(0);
+  ASSERT_TRUE(step) << step.error().message();
+  EXPECT_TRUE((*step)->remarks().empty());
+  std::map<std::string, const Array*> arrays;
+  for (const Array& array : (*step)->arrays()) arrays[array.name] = &array;
+  EXPECT_EQ(arrays.size(), kRanks + 4u);  // "/a" of both groups, "a", "/text"
+  ASSERT_TRUE(arrays.contains("a") && arrays.contains("/a") && arrays.contains("/text") && arrays.contains("/text69"));
+  EXPECT_EQ(arrays["a"]->blocks, kRanks);
+  EXPECT_EQ(arrays["/text"]->form, Form::scalar);
+  EXPECT_EQ(arrays["/text69"]->type.value, io::ValueType::string);
+  const auto blocks = (*step)->blocks(static_cast<size_t>(arrays["a"] - (*step)->arrays().data()));
+  ASSERT_TRUE(blocks);
+  std::string value(3, ' ');
+  const Request request{step->get(), static_cast<size_t>(arrays["a"] - (*step)->arrays().data()), WrittenBlock{7, {}},
+                        std::as_writable_bytes(std::span(value))};
+  ASSERT_FALSE(read({&request, 1}).outcomes[0].error);
+  EXPECT_EQ(value, "two");
 }
 
 TEST_F(GroupContentsTest, OfDamagedFilesAreErrorsOrNone) {
