@@ -181,10 +181,24 @@ class DirectoryStore final : public Backend {
   }
 
   Result<StampedText> manifest(const std::string& set) const override {
-    auto text = read_manifest(set);
-    if (!text && !is_there(path_of(set)))
-      return fail(ErrorKind::not_found, fmt::format("there is no set '{}'", set), path_);
-    return text;
+    // A set may be removed, and another one of its name come, between any two looks: what is wrong with one is known
+    // only of what was in its place before and after.
+    constexpr int kLooks = 100;
+    const std::string place = path_of(set);
+    for (int look = 0; look < kLooks; ++look) {
+      const Fd before(::open(place.c_str(), O_PATH | O_CLOEXEC));
+      auto text = read_manifest(place + "/manifest");
+      if (text) return text;
+      if (!is_there(place)) return fail(ErrorKind::not_found, fmt::format("there is no set '{}'", set), path_);
+      if (!is_still(before, place)) continue;
+      if (is_no_directory(place))
+        return fail(ErrorKind::corrupt, "this is no set, but something else in the place of one", place, {},
+                    "move it out of the store");
+      if (text.error().kind == ErrorKind::not_found)
+        return fail(ErrorKind::corrupt, "the set has no manifest", place + "/manifest");
+      return text;
+    }
+    return fail(ErrorKind::changed, "sets of this name come and go", place, {}, "try again");
   }
 
   Stamp manifest_stamp(const std::string& set) const override {
@@ -280,19 +294,20 @@ class DirectoryStore final : public Backend {
   }
 
  private:
-  Result<StampedText> read_manifest(const std::string& set) const {
-    const std::string directory = path_of(set), path = directory + "/manifest";
-    const auto source = open_stored(path);
-    if (!source && is_no_directory(directory))
-      return fail(ErrorKind::corrupt, "this is no set, but something else in the place of one", directory, {},
-                  "move it out of the store");
-    if (!source && source.error().kind == ErrorKind::not_found)
-      return fail(ErrorKind::corrupt, "the set has no manifest", path);
-    if (!source) return std::unexpected(source.error());
+  static Result<StampedText> read_manifest(const std::string& path) {
+    FOREBAY_TRY(const auto source, open_stored(path));
     struct stat info{};
-    if (::fstat((*source)->fd(), &info) != 0) return fail_errno(errno, "stat", path);
-    FOREBAY_TRY(std::string text, read_text(**source, kMaxManifestBytes));
+    if (::fstat(source->fd(), &info) != 0) return fail_errno(errno, "stat", path);
+    FOREBAY_TRY(std::string text, read_text(*source, kMaxManifestBytes));
     return StampedText{std::move(text), stamp_of(info)};
+  }
+
+  // Whether at `place` there is what was opened there before; or nothing could be, and nothing can.
+  static bool is_still(const Fd& opened, const std::string& place) {
+    struct stat before{}, now{};
+    const bool is_there = ::stat(place.c_str(), &now) == 0;
+    if (!opened || !is_there) return !opened && !is_there;
+    return ::fstat(opened.get(), &before) == 0 && before.st_dev == now.st_dev && before.st_ino == now.st_ino;
   }
 
   const std::string path_;
