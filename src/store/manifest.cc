@@ -179,6 +179,34 @@ bool read_parents(const json& body, Manifest& manifest) {
   return members.all_good() && manifest.since_full > 0;
 }
 
+// Sets that were written before there were such times have none.
+bool read_stages(const json& body, std::vector<StageTime>& stages) {
+  const auto list = body.find("stages");
+  if (list == body.end()) return true;
+  if (!list->is_array()) return false;
+  for (const json& item : *list) {
+    if (!item.is_object()) return false;
+    Members members(item);
+    StageTime& stage = stages.emplace_back();
+    members.read("stage", stage.stage);
+    members.read_optional("clock_ns", stage.clock_ns);
+    members.read_optional("cpu_ns", stage.cpu_ns);
+    if (!members.all_good() || !is_set_name(stage.stage)) return false;
+  }
+  return true;
+}
+
+json json_stages(const Manifest& manifest) {
+  json list = json::array();
+  for (const StageTime& stage : manifest.stages) {
+    json item = {{"stage", stage.stage}};
+    if (stage.clock_ns > 0) item["clock_ns"] = stage.clock_ns;
+    if (stage.cpu_ns > 0) item["cpu_ns"] = stage.cpu_ns;
+    list.push_back(std::move(item));
+  }
+  return list;
+}
+
 bool read_origin(const json& body, Origin& origin) {
   Members members(body);
   members.read_optional("series", origin.series);
@@ -255,6 +283,7 @@ json to_json(const Manifest& manifest) {
     body["bases"] = json_parents(manifest);
     body["since_full"] = manifest.since_full;
   }
+  if (!manifest.stages.empty()) body["stages"] = json_stages(manifest);
   put_origin(manifest.origin, body);
   return body;
 }
@@ -284,7 +313,8 @@ Result<Manifest> manifest_from_json(const json& body, const std::string& path) {
   const bool good = read_containers(body, manifest.containers) &&
                     read_texts(body, "lost_containers", manifest.lost_containers) &&
                     read_texts(body, "lossy", manifest.lossy) && read_texts(body, "sources", manifest.sources) &&
-                    read_parents(body, manifest) && read_origin(body, manifest.origin) && members.all_good();
+                    read_parents(body, manifest) && read_stages(body, manifest.stages) &&
+                    read_origin(body, manifest.origin) && members.all_good();
   if (!good) return fail(ErrorKind::corrupt, "a member of the manifest is missing or of the wrong type", path);
   if (!names_are_good(manifest)) return fail(ErrorKind::corrupt, "the manifest has a name that is not allowed", path);
   if (!sums_fit(manifest)) return fail(ErrorKind::corrupt, "the manifest has impossible sizes", path);

@@ -22,6 +22,7 @@ Manifest example() {
   manifest.lost_containers = {"g000002.fbc"};
   manifest.repaired_from = "run.0041";
   manifest.damaged_files = 3;
+  manifest.stages = {{"gather", 5'000'000'000, 0}, {"encode", 0, 7}, {"none"}};
   manifest.containers = {{"g000000.fbc", 1000, 3000, 32, 0xfedcba9876543210}, {"g000001.fbc", 2000, 4000, 31, 7}};
   return manifest;
 }
@@ -39,6 +40,7 @@ TEST(Manifest, ComesBackAsItWas) {
   EXPECT_EQ(back.sources, std::vector<std::string>{"0123456789abcdef"});
   EXPECT_EQ(back.repaired_from, "run.0041");
   EXPECT_EQ(back.damaged_files, 3u);
+  EXPECT_EQ(back.stages, example().stages);
   EXPECT_EQ(back.bytes(), 3000u);
   EXPECT_EQ(back.raw_bytes(), 7000u);
   EXPECT_EQ(back.files(), 63u);
@@ -119,8 +121,8 @@ TEST(Manifest, EveryMemberIsRequiredAndHasItsType) {
   for (const auto& [key, member] : good.items()) {
     nlohmann::json bad = good;
     bad.erase(key);
-    const std::set<std::string> optional = {"application_name", "step",          "sources",
-                                            "lost_containers",  "repaired_from", "damaged_files"};
+    const std::set<std::string> optional = {"application_name", "step",          "sources", "lost_containers",
+                                            "repaired_from",    "damaged_files", "stages"};
     EXPECT_EQ(check_broken(bad), !optional.contains(key)) << key;
     for (const nlohmann::json& wrong : {nlohmann::json(nullptr), nlohmann::json(1.5), nlohmann::json(true),
                                         nlohmann::json::object(), member.is_string() ? nlohmann::json(1) : "text"}) {
@@ -134,6 +136,25 @@ TEST(Manifest, EveryMemberIsRequiredAndHasItsType) {
     EXPECT_TRUE(check_broken(bad)) << key;
     bad["containers"][0][key] = nlohmann::json::array();
     EXPECT_TRUE(check_broken(bad)) << key;
+  }
+}
+
+TEST(Manifest, StagesThatMakeNoSenseAreRefused) {
+  const std::string text = serialise(example());
+  const nlohmann::json good = nlohmann::json::parse(text.substr(text.find('\n')));
+  for (const auto& [key, wrong] : {std::pair<const char*, nlohmann::json>{"stage", nullptr},
+                                   {"stage", "../x"},
+                                   {"clock_ns", -1},
+                                   {"clock_ns", "x"},
+                                   {"cpu_ns", 1.5}}) {
+    nlohmann::json bad = good;
+    bad["stages"][0][key] = wrong;
+    EXPECT_EQ(kind_of(bad.dump()), ErrorKind::corrupt) << key << " = " << wrong;
+  }
+  for (const nlohmann::json& wrong : {nlohmann::json(1), nlohmann::json::array({1})}) {
+    nlohmann::json bad = good;
+    bad["stages"] = wrong;
+    EXPECT_EQ(kind_of(bad.dump()), ErrorKind::corrupt) << wrong;
   }
 }
 

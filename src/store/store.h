@@ -55,6 +55,14 @@ struct Origin {
   std::string run, host, command;      // for people; empty: not known
 };
 
+// What one stage of a set's way into the store took.
+struct StageTime {
+  std::string stage;      // "gather", "encode": as is_set_name() wants it
+  uint64_t clock_ns = 0;  // 0: not told
+  uint64_t cpu_ns = 0;    // of all processors together; 0: not told
+  bool operator==(const StageTime&) const = default;
+};
+
 // What a set says of itself.
 struct Manifest {
   std::string name;
@@ -73,7 +81,8 @@ struct Manifest {
   std::string repaired_from;                 // the set that this one was saved from by a repair; empty if it was packed
   uint64_t damaged_files = 0;                // of those of a repaired set, that lack bytes
   std::vector<ParentEntry> parents;          // without which the set cannot be restored
-  uint64_t since_full = 0;  // 0 without parents; else by how many sets the last one without is ahead of this one
+  uint64_t since_full = 0;        // 0 without parents; else by how many sets the last one without is ahead of this one
+  std::vector<StageTime> stages;  // in their order; empty: not told
   Origin origin;
 
   uint64_t bytes() const;  // sums over the containers

@@ -238,6 +238,18 @@ int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(since_1970).count();
 }
 
+uint64_t nanoseconds(double seconds) { return seconds > 0 ? static_cast<uint64_t>(seconds * 1e9) : 0; }
+
+// The stages on the clock, and where the processors' time went.
+std::vector<store::StageTime> stage_times(const SetFacts& set, const GroupReports& reports) {
+  StageSeconds cpu;
+  for (const auto& [number, report] : reports) cpu.add(report.cpu_seconds);
+  std::vector<store::StageTime> stages = set.stages;
+  for (const auto& [stage, seconds] : {std::pair{"fetch", cpu.fetch}, {"encode", cpu.encode}, {"write", cpu.write}})
+    stages.push_back({.stage = stage, .cpu_ns = nanoseconds(seconds)});
+  return stages;
+}
+
 // A manifest has a largest size: names are told of so many containers at most.
 constexpr size_t kMostToldNames = 10'000;
 
@@ -254,6 +266,7 @@ Result<store::Manifest> make_manifest(const SetFacts& set, const GroupReports& r
                            .ranks = set.ranks,
                            .group_size = set.group_size,
                            .since_chosen = set.since_chosen,
+                           .stages = stage_times(set, reports),
                            .origin = set.origin};
   for (const auto& [number, report] : reports) {
     if (report.lossy.size() != set.lossy.size()) return bad_report("it was packed by other rules");

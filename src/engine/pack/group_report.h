@@ -55,6 +55,7 @@ struct SetFacts {
   std::optional<int64_t> since_chosen;      // see store::Manifest
   std::vector<std::string> lossy;           // the texts of the rules that the groups were packed with
   const store::Manifest* parent = nullptr;  // of the set that frames were looked for in; null without one
+  std::vector<store::StageTime> stages;     // on the clock; the processors' times are those of the groups
   store::Origin origin;
 };
 

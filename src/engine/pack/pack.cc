@@ -113,7 +113,6 @@ class Packer {
   }
 
   Result<PackReport> run() {
-    const auto start = Clock::now();
     FOREBAY_CHECK(agree(team_, prepare()));
     const std::string staged = team_.broadcast(staged_ ? staged_->id() : "");
     share_tree();
@@ -124,7 +123,7 @@ class Packer {
     const std::vector<std::string> shares = team_.gather(engine::to_text(reports_));
     FOREBAY_CHECK(agree(team_, team_.rank() == 0 ? commit(shares) : Result<void>()));
     PackReport report = make_report();
-    report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    report.seconds = std::chrono::duration<double>(Clock::now() - start_).count();
     return report;
   }
 
@@ -222,6 +221,7 @@ class Packer {
                  .group_size = group_size_,
                  .since_chosen = before_.since_chosen,
                  .parent = parent_ ? &parent_->manifest : nullptr,
+                 .stages = {{"pack", static_cast<uint64_t>(std::chrono::nanoseconds(Clock::now() - start_).count())}},
                  .origin = options_.origin};
     for (const LossyRule& rule : options_.lossy) set.lossy.push_back(rule.text);
     FOREBAY_TRY(manifest_, make_manifest(set, reports_));
@@ -266,6 +266,7 @@ class Packer {
   Team& team_;
   Resources resources_;
   const std::string name_;
+  const Clock::time_point start_ = Clock::now();
   SourceTree tree_;
   uint64_t group_size_ = 0;  // ranks
   std::optional<store::Store> store_;

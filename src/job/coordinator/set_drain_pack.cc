@@ -180,6 +180,9 @@ void SetDrain::make_manifest(Time now, Actions& actions) {
   facts.since_chosen = place_.since_chosen;
   facts.lossy = options_->lossy;
   facts.origin = options_->origin;
+  steps_.end("pack", now);
+  for (const auto& [name, seconds] : steps_.seconds())
+    facts.stages.push_back({.stage = std::string(name), .clock_ns = static_cast<uint64_t>(seconds * 1e9)});
   auto manifest = engine::make_manifest(facts, reports_);
   if (!manifest) return give_up(manifest.error().message(), actions);
   manifest_ = *std::move(manifest);
@@ -188,7 +191,6 @@ void SetDrain::make_manifest(Time now, Actions& actions) {
   const auto same = std::ranges::unique(manifest_.sources);
   manifest_.sources.erase(same.begin(), same.end());
   phase_ = Phase::committing;
-  steps_.end("pack", now);
   commit(actions);
 }
 
