@@ -1,6 +1,7 @@
 #include "report/chart.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -52,12 +53,14 @@ std::string point_mark(size_t line, double x, double y) {
 
 std::string axis(const Chart& chart, const Range& range) {
   std::string text;
-  for (const double value : {range.low, range.low / 2 + range.high / 2, range.high}) {
-    const double y = range.at(value);
+  const std::array values{range.low, range.low / 2 + range.high / 2, range.high};
+  const std::vector<std::string> labels = short_numbers(values);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const double y = range.at(values[i]);
     text += fmt::format(
         "<line class=\"grid\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/><text x=\"{}\" y=\"{:.1f}\" "
         "text-anchor=\"end\">{}</text>",
-        kLeft, kWidth - kRight, y, y, kLeft - 6, y + 4, number_text(value));
+        kLeft, kWidth - kRight, y, y, kLeft - 6, y + 4, labels[i]);
   }
   text += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>", kLeft, kHeight - 8, escaped(chart.first_label));
   if (chart.last_label != chart.first_label)
@@ -79,8 +82,9 @@ std::string svg_of(const Chart& chart) {
     text += fmt::format("<g class=\"line{}\"><polyline points=\"", i);
     for (const auto& [x, y] : points) text += fmt::format("{:.1f},{:.1f} ", x_at(chart, x), range.at(y));
     text += "\"/>";
-    if (points.size() <= kMostPointMarks)
-      for (const auto& [x, y] : points) text += point_mark(i, x_at(chart, x), range.at(y));
+    const size_t every = (points.size() + kMostPointMarks - 1) / kMostPointMarks;
+    for (size_t p = 0; p < points.size(); p += every)
+      text += point_mark(i, x_at(chart, points[p].first), range.at(points[p].second));
     text += "</g>";
   }
   for (const auto& [x, what] : chart.marks)

@@ -33,6 +33,10 @@ SetLine line_of(const store::SetInfo& set) {
   line.ranks = manifest.ranks;
   line.parents = manifest.parents.size();
   line.profile = manifest.profile;
+  constexpr double kNanosecond = 1e-9;
+  for (const store::StageTime& stage : manifest.stages)
+    line.stages.push_back({stage.stage, static_cast<double>(stage.clock_ns) * kNanosecond,
+                           static_cast<double>(stage.cpu_ns) * kNanosecond});
   std::vector<std::string> problems;
   if (set.refused) problems.push_back("set aside: " + *set.refused);
   if (!manifest.lost_containers.empty())
@@ -88,8 +92,23 @@ class VariableTable {
     }
   }
 
+  // Whether values of a variable that were all finite in the set before became others in this one, of those that were
+  // added.
+  bool appeared(size_t before, size_t set) const {
+    return std::ranges::any_of(variables_, [&](const auto& entry) {
+      const auto others_in = [&](size_t wanted) {
+        const auto at = std::ranges::find(entry.second.values, wanted, &Values::set);
+        return at != entry.second.values.end() && at->nans + at->infinities > 0;
+      };
+      return others_in(set) && !others_in(before);
+    });
+  }
+
   void finish(Report& report) {
-    for (auto& [name, variable] : variables_) report.variables.push_back(std::move(variable));
+    for (auto& [name, variable] : variables_) {
+      std::ranges::sort(variable.values, {}, &Values::set);
+      report.variables.push_back(std::move(variable));
+    }
     if (left_out_ > 0)
       report.notes.push_back(fmt::format("Only {} variables are shown, those whose names come first.", most_));
   }
@@ -145,13 +164,9 @@ Result<Report> collect(const std::string& path, const view::RunOptions& options,
     report.sets.push_back(line_of(set));
   }
   VariableTable variables(limits.variables);
-  const std::vector<size_t> kept = thinned(steps.size(), limits.steps);
-  if (kept.size() < steps.size())
-    report.notes.push_back(fmt::format("Values are shown of {} of {} steps, evenly chosen, the last one included.",
-                                       kept.size(), steps.size()));
-  for (const size_t number : kept) {
+  const auto add = [&](size_t number) -> Result<void> {
     const auto place = places.find(steps[number].set);
-    if (place == places.end()) continue;
+    if (place == places.end()) return {};
     const auto step = run->step(number);
     // A layout that does not go with the set is no damage.
     if (!step && step.error().kind == ErrorKind::invalid_argument) return std::unexpected(step.error());
@@ -159,6 +174,19 @@ Result<Report> collect(const std::string& path, const view::RunOptions& options,
       variables.add(**step, place->second);
     else if (SetLine& line = report.sets[place->second]; line.problem.empty())
       line.problem = step.error().message();
+    return {};
+  };
+  const std::vector<size_t> kept = thinned(steps.size(), limits.steps);
+  if (kept.size() < steps.size())
+    report.notes.push_back(fmt::format(
+        "Values are shown of {} of {} steps, evenly chosen, the last one included, and of those before a NaN "
+        "or an infinity that appears.",
+        kept.size(), steps.size()));
+  for (const size_t number : kept) FOREBAY_CHECK(add(number));
+  for (size_t i = 1; i < kept.size(); ++i) {
+    const auto before = places.find(steps[kept[i - 1]].set), after = places.find(steps[kept[i]].set);
+    if (before == places.end() || after == places.end() || !variables.appeared(before->second, after->second)) continue;
+    for (size_t between = kept[i - 1] + 1; between < kept[i]; ++between) FOREBAY_CHECK(add(between));
   }
   variables.finish(report);
   FOREBAY_TRY(const uint64_t memory, engine::buffer_bytes(options.resources.resolved().memory_bytes));

@@ -8,6 +8,12 @@
 
 namespace forebay::report {
 
+// What a stage of a set's way into the store took; 0: not told.
+struct StageSeconds {
+  std::string stage{};
+  double clock = 0, cpu = 0;
+};
+
 // A set, as its manifest has it.
 struct SetLine {
   std::string name{};
@@ -15,6 +21,7 @@ struct SetLine {
   int64_t created_ns = 0;  // since 1970, UTC
   uint64_t raw_bytes = 0, stored_bytes = 0, files = 0, ranks = 0, parents = 0;
   std::string profile{};
+  std::vector<StageSeconds> stages{};
   std::string problem{};    // why it cannot be used, or what it lacks; empty: nothing is known to be wrong
   bool is_readable = true;  // whether the numbers above are known
 };

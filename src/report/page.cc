@@ -27,7 +27,7 @@ svg{width:100%;max-width:40rem;height:auto;font-size:11px;fill:var(--ink)}
 .line0 polyline,.line1 polyline,.line2 polyline{fill:none}.line1 polyline{stroke-dasharray:7 4}.line2 polyline{stroke-dasharray:2 3}
 .mark line{stroke:var(--bad);stroke-width:2;stroke-dasharray:4 2}.mark text{fill:var(--bad);font-weight:700}
 .key{font-size:.85rem}.key span{margin-right:1.2rem}
-@media print{body{max-width:none}details{display:block}a{color:inherit}}
+@media print{body{max-width:none}details{display:block}a{color:inherit}h2,h3,.bad{break-after:avoid}figure,tr{break-inside:avoid}}
 )";
 
 std::string label_of(const SetLine& set) { return set.step ? fmt::format("step {}", *set.step) : set.name; }
@@ -50,6 +50,7 @@ class Page {
     summary();
     damage();
     sizes();
+    times();
     variables();
     relations();
     table_of_sets();
@@ -111,23 +112,88 @@ class Page {
   }
 
   void sizes() {
-    Chart bytes = chart("Size of each set in MiB", "The content, and what is stored of it, over the sets.");
+    uint64_t most = 0;
+    for (const SetLine& set : report_.sets) most = std::max(most, set.raw_bytes);
+    const auto [unit, unit_bytes] = byte_unit(most);
+    Chart bytes =
+        chart(fmt::format("Size of each set in {}", unit), "The content, and what is stored of it, over the sets.");
     Chart ratios = chart("Ratio of each set", "The content divided by what is stored, over the sets.");
     Line content{"content", {}}, stored{"stored", {}}, ratio{"ratio", {}};
-    constexpr double kMebibyte = 1 << 20;
     for (size_t i = 0; i < report_.sets.size(); ++i) {
       const SetLine& set = report_.sets[i];
       const auto x = static_cast<double>(i);
       if (!set.problem.empty()) bytes.marks.emplace_back(x, set.name + ": " + set.problem);
       if (!set.is_readable) continue;
-      content.points.emplace_back(x, static_cast<double>(set.raw_bytes) / kMebibyte);
-      stored.points.emplace_back(x, static_cast<double>(set.stored_bytes) / kMebibyte);
+      content.points.emplace_back(x, static_cast<double>(set.raw_bytes) / unit_bytes);
+      stored.points.emplace_back(x, static_cast<double>(set.stored_bytes) / unit_bytes);
       if (set.stored_bytes > 0)
         ratio.points.emplace_back(x, static_cast<double>(set.raw_bytes) / static_cast<double>(set.stored_bytes));
     }
     bytes.lines = {std::move(content), std::move(stored)};
     ratios.lines = {std::move(ratio)};
-    text_ += "<h2 id=\"sizes\">Sizes</h2>\n<h3>MiB</h3>\n" + figure(bytes) + "<h3>Ratio</h3>\n" + figure(ratios);
+    text_ += fmt::format("<h2 id=\"sizes\">Sizes</h2>\n<h3>{}</h3>\n{}<h3>Ratio</h3>\n{}", unit, figure(bytes),
+                         figure(ratios));
+  }
+
+  // The stages that any set tells of, in the order in which they are first told.
+  std::vector<std::string> stages(double StageSeconds::* seconds) const {
+    std::vector<std::string> names;
+    for (const SetLine& set : report_.sets)
+      for (const StageSeconds& stage : set.stages)
+        if (stage.*seconds > 0 && std::ranges::find(names, stage.stage) == names.end()) names.push_back(stage.stage);
+    return names;
+  }
+
+  static double seconds_in(const SetLine& set, const std::string& name, double StageSeconds::* seconds) {
+    double sum = 0;
+    for (const StageSeconds& stage : set.stages)
+      if (stage.stage == name) sum += stage.*seconds;
+    return sum;
+  }
+
+  Chart stage_chart(std::string title, std::string description, double StageSeconds::* seconds) const {
+    Chart made = chart(std::move(title), std::move(description));
+    for (const std::string& name : stages(seconds)) {
+      if (made.lines.size() == kMostLines) break;
+      Line& line = made.lines.emplace_back(name);
+      for (size_t i = 0; i < report_.sets.size(); ++i)
+        if (const SetLine& set = report_.sets[i]; !set.stages.empty())
+          line.points.emplace_back(static_cast<double>(i), seconds_in(set, name, seconds));
+    }
+    return made;
+  }
+
+  void times() {
+    const std::vector<std::string> clock = stages(&StageSeconds::clock), cpu = stages(&StageSeconds::cpu);
+    if (clock.empty() && cpu.empty()) return;
+    text_ +=
+        "<h2 id=\"times\">Time in each stage</h2>\n<p>What each set took on its way into the store. A running job "
+        "gathers "
+        "what the ranks complete and waits for its turn (gather), makes a place in the store (stage), and reads, "
+        "encodes "
+        "and writes (pack).</p>\n";
+    if (!clock.empty())
+      text_ += "<h3>Seconds on the clock</h3>\n" +
+               figure(stage_chart("Seconds on the clock in each stage", "Over the sets.", &StageSeconds::clock));
+    if (!cpu.empty())
+      text_ += "<h3>Seconds of all processors</h3>\n" +
+               figure(stage_chart("Seconds of all processors in each stage", "Over the sets.", &StageSeconds::cpu));
+    text_ +=
+        "<details><summary>As a table</summary><div class=\"wide\"><table><caption>Seconds in each "
+        "stage</caption><thead><tr><th scope=\"col\">set</th>";
+    for (const std::string& name : clock) text_ += fmt::format("<th scope=\"col\">{}</th>", escaped(name));
+    for (const std::string& name : cpu) text_ += fmt::format("<th scope=\"col\">{}, processors</th>", escaped(name));
+    text_ += "</tr></thead><tbody>";
+    for (const SetLine& set : report_.sets) {
+      if (set.stages.empty()) continue;
+      text_ += fmt::format("<tr><th scope=\"row\">{}</th>", escaped(label_of(set)));
+      for (const std::string& name : clock)
+        text_ += fmt::format("<td>{:.3f}</td>", seconds_in(set, name, &StageSeconds::clock));
+      for (const std::string& name : cpu)
+        text_ += fmt::format("<td>{:.3f}</td>", seconds_in(set, name, &StageSeconds::cpu));
+      text_ += "</tr>";
+    }
+    text_ += "</tbody></table></div></details>\n";
   }
 
   static std::string figure(const Chart& chart) {

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/test_sets.h"
 #include "report/chart.h"
+#include "report/collect.h"
 #include "report/page.h"
 #include "report/text.h"
 
@@ -21,6 +23,11 @@ TEST(Text, IsNeverMarkup) {
             bad + "|" + bad + "|" + bad + bad + "|" + bad + bad + bad + "|" + bad + bad + "|" + bad);
   EXPECT_EQ(bytes_text(1023), "1023 B");
   EXPECT_EQ(bytes_text(UINT64_MAX), "16.0 EiB");
+  EXPECT_EQ(short_numbers(std::vector{0.0350666, 0.0273881, 0.0197096}),
+            (std::vector<std::string>{"0.0351", "0.0274", "0.0197"}));
+  EXPECT_EQ(short_numbers(std::vector{1000000.0, 1000001.0, 1000002.0}),
+            (std::vector<std::string>{"1000000", "1000001", "1000002"}));
+  EXPECT_EQ(short_numbers(std::vector{5.0, 5.0}), (std::vector<std::string>{"5", "5"}));
   EXPECT_EQ(time_text(0), "1970-01-01 00:00:00 UTC");
 }
 
@@ -41,11 +48,36 @@ TEST(Chart, BearsEveryRange) {
               HasSubstr("</svg>"));
 }
 
+class CollectTest : public engine::SetTest {};
+
+TEST_F(CollectTest, TellsInWhichStepANanAppearsOfWhichFewAreShown) {
+  for (int step = 0; step < 10; ++step) {
+    std::vector<double> values(100, step);
+    if (step >= 5) values[7] = std::numeric_limits<double>::quiet_NaN();
+    write(tree() + "/density.0.npy", engine::npy_file(values, {100}));
+    engine::PackOptions wanted = options("aware", "fast");
+    wanted.name = "dump_" + std::to_string(step);
+    pack_ok(wanted);
+  }
+  const auto report = collect(store_path(), {}, {.steps = 3});
+  ASSERT_TRUE(report) << report.error().message();
+  ASSERT_EQ(report->variables.size(), 1u);
+  std::vector<size_t> shown;
+  for (const Values& at : report->variables[0].values) shown.push_back(at.set);
+  EXPECT_EQ(shown, (std::vector<size_t>{1, 2, 3, 4, 5, 9}));
+  const auto few = collect(store_path(), {}, {.steps = 2});
+  ASSERT_TRUE(few);
+  EXPECT_THAT(page_of(*few), HasSubstr("step 5: 1 NaN appear"));
+  EXPECT_EQ(report->sets.size(), 10u);
+  for (const SetLine& set : report->sets) EXPECT_FALSE(set.stages.empty()) << set.name;
+}
+
 TEST(Page, TellsOfNansDamageAndWhatWasLeftOut) {
   Report report{.store = "<script>alert(1)</script>", .series = "", .made_ns = 0};
   report.sets = {{.name = "a", .step = 1, .raw_bytes = 100, .stored_bytes = 50},
                  {.name = "\"onload=x", .problem = "the manifest is damaged", .is_readable = false},
                  {.name = "c", .step = 3, .raw_bytes = 100, .stored_bytes = 20}};
+  report.sets[2].stages = {{"gather", 2.5}, {"en<code", 0, 0.125}};
   report.variables = {{"temp<b>", "float64", "8x8", {{0, 64, 0, 0, 1, 2, 1.5}, {2, 60, 4, 0, 1, 3, 2}}}};
   report.notes = {"Only 1 variable is shown."};
   const std::string page = page_of(report);
@@ -57,6 +89,9 @@ TEST(Page, TellsOfNansDamageAndWhatWasLeftOut) {
   EXPECT_THAT(page, HasSubstr("step 3: 4 NaN appear"));
   EXPECT_THAT(page, HasSubstr("the manifest is damaged"));
   EXPECT_THAT(page, HasSubstr("ratio 2.86"));
+  EXPECT_THAT(page, HasSubstr("en&lt;code, processors"));
+  EXPECT_THAT(page, HasSubstr("<th scope=\"row\">step 3</th><td>2.500</td><td>0.125</td>"));
+  EXPECT_THAT(page_of({.store = "untimed", .sets = {{.name = "a"}}}), Not(HasSubstr("Time in each stage")));
   EXPECT_THAT(page, HasSubstr("Only 1 variable is shown."));
   EXPECT_THAT(page_of({.store = "empty"}), HasSubstr("</html>"));
 }

@@ -97,6 +97,12 @@ class Report(unittest.TestCase):
             self.assertIn("NaN appear", shown.stdout)
             self.assertIn("<svg", shown.stdout)
 
+    def test_times_of_stages(self):
+        self.pack(2)
+        text = self.page().text
+        for told in ("Time in each stage", "Seconds on the clock", "encode, processors"):
+            self.assertIn(told, text)
+
     def test_variables_that_follow_others_and_arrays_of_a_layout(self):
         for step in range(2):
             tree = self.work / f"dump_{step}"
