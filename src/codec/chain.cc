@@ -252,7 +252,7 @@ uint64_t decode_bytes(const Chain& chain, uint64_t raw_bytes) {
   uint64_t scratch = 0;
   for (const Stage& stage : chain)
     if (const Codec* codec = find_codec(stage.id); codec != nullptr && stage.level <= codec->max_level())
-      scratch = std::max<uint64_t>(scratch, codec->scratch_bytes(stage.level, raw_bytes));
+      scratch = std::max<uint64_t>(scratch, codec->decode_scratch_bytes(stage.level, raw_bytes));
   return scratch + (chain.size() > 1 ? raw_bytes : 0);
 }
 

@@ -73,6 +73,8 @@ class Codec {
   // The most bytes of working memory that one encode() or decode() at `level` of `raw` bytes takes beside its
   // arguments.
   virtual size_t scratch_bytes(uint8_t level, size_t raw) const = 0;
+  // Of a decode() alone.
+  virtual size_t decode_scratch_bytes(uint8_t level, size_t raw) const { return scratch_bytes(level, raw); }
 
   // The parameters with which to encode `in`, at most kMaxParameterBytes; empty if the codec would rather not encode
   // this frame. Called only if has_parameters(). The context's own parameters are empty. Deterministic, and from then

@@ -13,6 +13,11 @@
 namespace forebay::codec {
 namespace {
 
+size_t list_bytes(size_t raw) {
+  constexpr size_t kListBytes = 24;
+  return std::min(kHaloSearchBytes, kListBytes * raw);
+}
+
 constexpr uint32_t kSmallFrame = 1 << 14;  // cells; a sample of fewer says nothing
 
 // Whether all copies are true of `in`.
@@ -35,11 +40,10 @@ class Halo final : public Codec {
   bool is_transform() const override { return true; }
   size_t bound(size_t raw) const override { return raw; }
 
-  // Three bytes for each cell of two bytes at least, and the lists, which grow with the cells that are looked at.
-  size_t scratch_bytes(uint8_t, size_t raw) const override {
-    constexpr size_t kListBytes = 24;
-    return raw + raw / 2 + std::min(kHaloSearchBytes, kListBytes * raw);
-  }
+  // Three bytes for each cell of two bytes at least (two to decode), and the lists, which grow with the cells that are
+  // looked at.
+  size_t scratch_bytes(uint8_t, size_t raw) const override { return raw + raw / 2 + list_bytes(raw); }
+  size_t decode_scratch_bytes(uint8_t, size_t raw) const override { return raw + list_bytes(raw); }
 
   Result<FrameShape> output_shape(const Context& context) const override {
     const CellNumbers cells(context.shape);

@@ -70,6 +70,8 @@ class Zstd final : public Codec {
     return ZSTD_estimateCCtxSize_usingCParams(parameters) + kContextSlack;
   }
 
+  size_t decode_scratch_bytes(uint8_t, size_t) const override { return ZSTD_estimateDCtxSize() + kContextSlack; }
+
   size_t encode(const Context& context, std::span<const std::byte> in, std::span<std::byte> out) const override {
     const std::unique_ptr<ZSTD_CCtx, FreeZstd> state(ZSTD_createCCtx());
     if (!state) return 0;

@@ -13,6 +13,7 @@ uint64_t FrameCache::new_source() {
 
 void FrameCache::drop(std::list<Kept>::iterator kept) {
   used_ -= kept->bytes;
+  if (kept->parts->count() > 1) entry_bytes_ -= kept->bytes - kept->parts->memory_bytes();
   kept_.erase(kept->key);
   recent_.erase(kept);
 }
@@ -20,6 +21,14 @@ void FrameCache::drop(std::list<Kept>::iterator kept) {
 // Lets go of the least recently used frames until `bytes` fit, or no more than `most_left` are left.
 void FrameCache::make_room(uint64_t bytes, size_t most_left) {
   while (recent_.size() > most_left && used_ + bytes > memory_bytes_) drop(std::prev(recent_.end()));
+}
+
+// Of frames with entries the one that was used longest ago goes first, but not `user`.
+void FrameCache::make_room_for_entries(uint64_t bytes, const Kept& user) {
+  for (auto at = recent_.end(); at != recent_.begin() && entry_bytes_ + bytes > most_entry_bytes_;) {
+    --at;
+    if (at->parts->count() > 1 && &*at != &user) drop(at++);
+  }
 }
 
 void FrameCache::forget(uint64_t source) {
@@ -53,11 +62,13 @@ void FrameCache::keep(const Key& key, const Parts& parts, const Run& run, const 
   for (size_t part = run.first; kept != nullptr && part < run.first + run.count; ++part) {
     if (!frame.raw[part] || kept->raw[part]) continue;
     const uint64_t bytes = frame.raw[part]->size();
+    if (parts->count() > 1) make_room_for_entries(bytes, *kept);
     make_room(decoding_ + bytes, 1);  // the newest one is `kept`
     if (used_ + decoding_ + bytes > memory_bytes_) return;
     kept->raw[part] = frame.raw[part];
     kept->bytes += bytes;
     used_ += bytes;
+    if (parts->count() > 1) entry_bytes_ += bytes;
   }
 }
 
@@ -90,7 +101,10 @@ std::vector<FrameCache::Run> FrameCache::take_known(const Key& key, const std::v
 
 // One after another if they cannot be had together: some may be whole.
 void FrameCache::decode(const Address& address, const FrameParts& parts, const Run& run, Frame& frame) {
-  auto raw = read_parts(address.container, address.number, parts, run.first, run.count);
+  const auto read_reference = [&](uint32_t number, uint64_t begin, uint64_t bytes) {
+    return range(Address{address.source, address.container, number}, begin, bytes);
+  };
+  auto raw = read_parts(address.container, address.number, parts, run.first, run.count, read_reference);
   if (!raw && run.count > 1) {
     for (size_t i = 0; i < run.count; ++i) decode(address, parts, {run.first + i, 1}, frame);
     return;
@@ -104,6 +118,31 @@ void FrameCache::decode(const Address& address, const FrameParts& parts, const R
     frame.decoded_bytes += (*raw)[i].size();
     frame.raw[run.first + i] = std::make_shared<const Buffer>(std::move((*raw)[i]));
   }
+}
+
+// Does not wait for parts that others decode: these may wait for memory that the caller's frame was given.
+Result<std::shared_ptr<const Buffer>> FrameCache::range(const Address& address, uint64_t begin, uint64_t bytes) {
+  if (bytes == 0) return std::make_shared<const Buffer>();
+  FOREBAY_TRY(const Parts parts, this->parts(address));
+  const size_t first = parts->at(begin), last = parts->at(begin + bytes - 1);
+  std::vector<bool> wanted(parts->count());
+  for (size_t part = first; part <= last; ++part) wanted[part] = true;
+  const Key key{address.source, address.number};
+  Frame frame;
+  frame.raw.resize(parts->count());
+  std::unique_lock lock(mutex_);
+  for (const Run& run : take_known(key, wanted, frame)) {
+    lock.unlock();
+    decode(address, *parts, run, frame);
+    lock.lock();
+    keep(key, parts, run, frame);
+  }
+  lock.unlock();
+  if (!frame.failed.empty()) return std::unexpected(frame.failed.begin()->second);
+  if (frame.raw[first]->size() == bytes) return frame.raw[first];
+  const auto range = std::make_shared<Buffer>(bytes);
+  parts->copy(begin, bytes, [&](size_t part) { return frame.raw[part]->span(); }, range->span());
+  return range;
 }
 
 // Of the missing parts those that nobody decodes, which are the caller's now to decode and to release.

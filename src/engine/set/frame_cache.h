@@ -22,8 +22,11 @@ class FrameCache {
  public:
   using Parts = std::shared_ptr<const FrameParts>;
 
-  // `memory_bytes` pays for what is kept, and for what is being decoded; what callers hold beyond that is theirs.
-  explicit FrameCache(uint64_t memory_bytes) : memory_bytes_(memory_bytes) {}
+  // `memory_bytes` pays for what is kept, and for what is being decoded; what callers hold beyond that is theirs. Of
+  // frames with entries at most `most_entry_bytes` are kept: where all is read once, others would only cost memory that
+  // is touched for the first time.
+  explicit FrameCache(uint64_t memory_bytes, uint64_t most_entry_bytes = UINT64_MAX)
+      : memory_bytes_(memory_bytes), most_entry_bytes_(most_entry_bytes) {}
 
   // A number for a container that is going to be read, so that its frames are told from those of others.
   uint64_t new_source();
@@ -73,15 +76,18 @@ class FrameCache {
   std::vector<Run> take_known(const Key& key, const std::vector<bool>& wanted, Frame& frame);
   std::vector<Run> claim(const Key& key, const std::vector<Run>& missing);
   void release(const Key& key, const Run& run);
-  static void decode(const Address& address, const FrameParts& parts, const Run& run, Frame& frame);
+  void decode(const Address& address, const FrameParts& parts, const Run& run, Frame& frame);
+  Result<std::shared_ptr<const Buffer>> range(const Address& address, uint64_t begin, uint64_t bytes);
   void make_room(uint64_t bytes, size_t most_left = 0);
+  void make_room_for_entries(uint64_t bytes, const Kept& user);
   void drop(std::list<Kept>::iterator kept);
 
-  const uint64_t memory_bytes_;
+  const uint64_t memory_bytes_, most_entry_bytes_;
   std::mutex mutex_;
   std::condition_variable changed_;
   uint64_t used_ = 0, decoding_ = 0, sources_ = 0;
-  std::list<Kept> recent_;  // most recently used first
+  uint64_t entry_bytes_ = 0;  // that are kept of frames with entries
+  std::list<Kept> recent_;    // most recently used first
   std::map<Key, std::list<Kept>::iterator> kept_;
   std::set<std::pair<Key, size_t>> in_work_;  // parts that are being decoded
 };

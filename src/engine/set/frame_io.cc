@@ -33,11 +33,16 @@ Result<StoredFrame> fetch_frame(const OpenContainer& container, uint32_t number)
 
 Result<RawFrame> decode_frame(const OpenContainer& container, const StoredFrame& stored) {
   if (is_parent_recipe(stored.stored.recipe)) return decode_parent_frame(container, stored);
-  const container::FrameEntry& entry = container.index().frames[stored.number];
-  const merge::Frame& frame = container.plan->frames()[stored.number];
   FOREBAY_TRY(const auto kept, decode_references(container, stored.number));
   std::vector<std::span<const std::byte>> references;
   for (const auto& bytes : kept) references.push_back(bytes->span());
+  return decode_own_frame(container, stored, references);
+}
+
+Result<RawFrame> decode_own_frame(const OpenContainer& container, const StoredFrame& stored,
+                                  codec::References references) {
+  const container::FrameEntry& entry = container.index().frames[stored.number];
+  const merge::Frame& frame = container.plan->frames()[stored.number];
   RawFrame result{.number = stored.number, .slices = container.plan->slices(frame), .raw = Buffer(frame.raw_bytes)};
   const auto damaged = [&](const std::string& what) {
     return fail(ErrorKind::corrupt, fmt::format("frame {}: {}", stored.number, what), container.path,
@@ -67,10 +72,13 @@ static uint64_t decode_memory(const OpenContainer& container, uint32_t number, u
 
 uint64_t frame_memory(const OpenContainer& container, uint32_t number) {
   if (is_parent_frame(container, number)) return parent_frame_memory(container, number);
-  const uint64_t raw_bytes = container.plan->frames()[number].raw_bytes;
   const ReferenceMemory references = reference_memory(container, number);
-  const uint64_t own = container.reader->read_bytes(number) + raw_bytes + decode_memory(container, number, raw_bytes);
-  return references.kept + std::max(own, references.decoding);
+  return references.kept + std::max(own_frame_memory(container, number), references.decoding);
+}
+
+uint64_t own_frame_memory(const OpenContainer& container, uint32_t number) {
+  const uint64_t raw_bytes = container.plan->frames()[number].raw_bytes;
+  return container.reader->read_bytes(number) + raw_bytes + decode_memory(container, number, raw_bytes);
 }
 
 Result<void> for_each_piece(const merge::Plan& plan, const RawFrame& frame, const PieceFn& visit) {

@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "base/shape.h"
+#include "codec/chain.h"
 #include "engine/set/set.h"
 #include "engine/set/sources.h"
 #include "merge/plan.h"
@@ -35,11 +36,18 @@ Result<StoredFrame> fetch_frame(const OpenContainer& container, uint32_t number)
 // was packed.
 Result<RawFrame> decode_frame(const OpenContainer& container, const StoredFrame& frame);
 
+// The same of a frame that its container has itself, with the raw bytes of the frames that it is predicted from.
+Result<RawFrame> decode_own_frame(const OpenContainer& container, const StoredFrame& frame,
+                                  codec::References references);
+
 // Both at once.
 Result<RawFrame> read_frame(const OpenContainer& container, uint32_t number);
 
 // The most memory, in bytes, that fetching and decoding frame `number` takes, its raw bytes included.
 uint64_t frame_memory(const OpenContainer& container, uint32_t number);
+
+// The same of a frame that its container has itself, beside the bytes of those that it is predicted from.
+uint64_t own_frame_memory(const OpenContainer& container, uint32_t number);
 
 // Calls visit(file, file offset, bytes) for each piece of a frame, in order; stops at the first error.
 using PieceFn = std::function<Result<void>(uint32_t file, uint64_t offset, std::span<const std::byte> bytes)>;

@@ -113,12 +113,11 @@ FrameCost SharedReader::read(std::span<const BoxRead> boxes,
   return total;
 }
 
-Result<FrameCost> SharedReader::visit_file(
-    size_t container, uint32_t file, uint64_t begin, uint64_t bytes,
-    const std::function<void(const Piece&, std::span<const std::byte>)>& put) const {
+Result<FrameCost> SharedReader::visit(size_t container, std::span<const StreamPart> parts,
+                                      const std::function<void(const Piece&, std::span<const std::byte>)>& put) const {
   FrameCost cost;
   std::optional<Error> lost;
-  for (const StreamPart& part : parts_of_file(frames_[container]->plan(), file, begin, bytes)) {
+  for (const StreamPart& part : parts) {
     const auto pieces = [&](std::span<const merge::Slice> slices, const Visit& visit) {
       uint64_t at = 0;
       for (const merge::Slice& slice : slices) {
@@ -145,15 +144,29 @@ Result<FrameCost> SharedReader::read_file(size_t container, uint32_t file, uint6
     std::memcpy(out.data() + piece.to, bytes.data(), bytes.size());
     copied += bytes.size();
   };
-  FOREBAY_TRY(const FrameCost cost, visit_file(container, file, begin, out.size(), put));
+  FOREBAY_TRY(const FrameCost cost,
+              visit(container, parts_of_file(frames_[container]->plan(), file, begin, out.size()), put));
   if (copied != out.size())
     return fail(ErrorKind::internal, fmt::format("the plan yields {} of {} bytes", copied, out.size()),
                 set_.containers[container].path);
   return cost;
 }
 
+Result<FrameCost> SharedReader::read_skeleton(size_t container, uint32_t file, uint64_t begin,
+                                              std::span<std::byte> out) const {
+  std::vector<StreamPart> parts = parts_of_file(frames_[container]->plan(), file, begin, out.size());
+  std::erase_if(parts, [](const StreamPart& part) {
+    return part.stream.variable != merge::kSkeleton && part.stream.variable != merge::kWholeFile;
+  });
+  std::ranges::fill(out, std::byte{});
+  return visit(container, parts, [&](const Piece& piece, std::span<const std::byte> bytes) {
+    std::memcpy(out.data() + piece.to, bytes.data(), bytes.size());
+  });
+}
+
 void SharedReader::fetch_file(size_t container, uint32_t file, uint64_t begin, uint64_t bytes) const {
-  (void)visit_file(container, file, begin, bytes, [](const Piece&, std::span<const std::byte>) {});
+  (void)visit(container, parts_of_file(frames_[container]->plan(), file, begin, bytes),
+              [](const Piece&, std::span<const std::byte>) {});
 }
 
 SetFileSource::SetFileSource(const SharedReader& reader, size_t container, uint32_t file)
@@ -163,10 +176,20 @@ SetFileSource::SetFileSource(const SharedReader& reader, size_t container, uint3
   size_ = row.size;
 }
 
+Result<void> SetFileSource::check(uint64_t offset, uint64_t bytes) const {
+  if (offset <= size_ && bytes <= size_ - offset) return {};
+  return fail(ErrorKind::invalid_argument, fmt::format("{} bytes from {} on are not in the file", bytes, offset),
+              name_);
+}
+
+Result<void> SkeletonSource::read_at(uint64_t offset, std::span<std::byte> out) const {
+  FOREBAY_CHECK(check(offset, out.size()));
+  FOREBAY_TRY([[maybe_unused]] const FrameCost cost, reader_.read_skeleton(container_, file_, offset, out));
+  return {};
+}
+
 Result<void> SetFileSource::read_at(uint64_t offset, std::span<std::byte> out) const {
-  if (offset > size_ || out.size() > size_ - offset)
-    return fail(ErrorKind::invalid_argument, fmt::format("{} bytes from {} on are not in the file", out.size(), offset),
-                name_);
+  FOREBAY_CHECK(check(offset, out.size()));
   FOREBAY_TRY([[maybe_unused]] const FrameCost cost, reader_.read_file(container_, file_, offset, out));
   return {};
 }

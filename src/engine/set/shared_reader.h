@@ -49,6 +49,9 @@ class SharedReader {
   // Fills `out` with the bytes of a file from `begin` on, which it has. corrupt, naming container and frame; limit.
   Result<FrameCost> read_file(size_t container, uint32_t file, uint64_t begin, std::span<std::byte> out) const;
 
+  // The same, with zeros in the place of what belongs to variables, which is not read.
+  Result<FrameCost> read_skeleton(size_t container, uint32_t file, uint64_t begin, std::span<std::byte> out) const;
+
   // Has so many bytes of a file, which it has, decoded for somebody who will read them: as far as that can be, and the
   // cache can keep them.
   void fetch_file(size_t container, uint32_t file, uint64_t begin, uint64_t bytes) const;
@@ -62,9 +65,9 @@ class SharedReader {
   using Visit = std::function<void(const Piece&)>;
   using Pieces = std::function<void(std::span<const merge::Slice> slices, const Visit&)>;  // calls it for each
 
-  // Gives the bytes of a range of a file to put(piece, bytes), where Piece::to counts from its begin.
-  Result<FrameCost> visit_file(size_t container, uint32_t file, uint64_t begin, uint64_t bytes,
-                               const std::function<void(const Piece&, std::span<const std::byte>)>& put) const;
+  // Gives the bytes of parts of a file to put(piece, bytes), where Piece::to is as the parts' targets.
+  Result<FrameCost> visit(size_t container, std::span<const StreamPart> parts,
+                          const std::function<void(const Piece&, std::span<const std::byte>)>& put) const;
 
   // Gives the bytes of the pieces of a frame to put(piece, bytes): each part that any is in is decoded once.
   // `failed` is called for pieces whose part cannot be had.
@@ -80,7 +83,7 @@ class SharedReader {
 };
 
 // The bytes of one file of a set. `reader` must outlive it.
-class SetFileSource final : public ByteSource {
+class SetFileSource : public ByteSource {
  public:
   SetFileSource(const SharedReader& reader, size_t container, uint32_t file);
 
@@ -88,12 +91,21 @@ class SetFileSource final : public ByteSource {
   uint64_t size() const override { return size_; }
   Result<void> read_at(uint64_t offset, std::span<std::byte> out) const override;
 
- private:
+ protected:
+  Result<void> check(uint64_t offset, uint64_t bytes) const;
+
   const SharedReader& reader_;
   size_t container_;
   uint32_t file_;
   std::string name_;
   uint64_t size_;
+};
+
+// Likewise, with zeros in the place of variables: for those who look for what a file says of itself.
+class SkeletonSource final : public SetFileSource {
+ public:
+  using SetFileSource::SetFileSource;
+  Result<void> read_at(uint64_t offset, std::span<std::byte> out) const override;
 };
 
 }  // namespace forebay::engine

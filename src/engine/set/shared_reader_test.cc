@@ -49,8 +49,9 @@ class SharedReaderTest : public SetTest {
     pack_ok(wanted);
   }
 
-  SharedReader reader(const std::string& set = "set", uint64_t memory = 64 << 20) const {
-    return {open(set), std::make_shared<FrameCache>(memory), 2};
+  SharedReader reader(const std::string& set = "set", uint64_t memory = 64 << 20,
+                      uint64_t most_entry_bytes = UINT64_MAX) const {
+    return {open(set), std::make_shared<FrameCache>(memory, most_entry_bytes), 2};
   }
 
   // The number of a file, and of its one variable.
@@ -115,6 +116,32 @@ TEST_F(SharedReaderTest, ReadsAFewBytesOfAFileFromOneEntry) {
   Bytes all(content.size());
   ASSERT_TRUE(one.read_file(0, number, 0, all));
   EXPECT_EQ(as_text(all), content);
+}
+
+TEST_F(SharedReaderTest, KeepsFewEntriesWhereAllIsReadOnce) {
+  pack("max");
+  const SharedReader one = reader("set", 64 << 20, kMostEntry);
+  for (int again = 0; again < 2; ++again)
+    for (int rank = 0; rank < kRanks; ++rank) read_plane(one, "density", rank, 7);
+  EXPECT_EQ(read_plane(one, "density", kRanks - 1, 7).decoded_bytes, 0u);
+}
+
+TEST_F(SharedReaderTest, ReadsSkeletonsWithoutVariables) {
+  pack("max");
+  const SharedReader one = reader();
+  const uint32_t number = find(one, "density.2.npy").first;
+  std::string expected = file("density", 2);
+  const size_t head = expected.size() - kPlanes * kPlaneBytes;
+  std::fill(expected.begin() + static_cast<ptrdiff_t>(head), expected.end(), '\0');
+  Bytes out(expected.size());
+  const auto cost = one.read_skeleton(0, number, 0, out);
+  ASSERT_TRUE(cost);
+  EXPECT_EQ(as_text(out), expected);
+  EXPECT_LE(cost->decoded_bytes, 1000u);
+  const SkeletonSource source(one, 0, number);
+  EXPECT_TRUE(source.read_at(head - 10, std::span(out).first(20)));
+  EXPECT_EQ(as_text(out).substr(0, 20), expected.substr(head - 10, 20));
+  EXPECT_EQ(source.read_at(source.size() - 5, std::span(out).first(6)).error().kind, ErrorKind::invalid_argument);
 }
 
 TEST_F(SharedReaderTest, ReadsEntriesThatLieInAnotherSet) {
