@@ -101,11 +101,24 @@ void read_statistics(Cursor& cursor, uint32_t bitmap, Entry& entry) {
     entry.statistics = statistics;
 }
 
+uint64_t first_local(const std::vector<Dimension>& dimensions) { return dimensions.empty() ? 0 : dimensions[0].local; }
+
+// Those of a block that went through a transform are of its stored bytes; the transform has its own.
+void read_stored_dimensions(Cursor& cursor, Entry& entry) {
+  std::vector<Dimension> dimensions = read_dimensions(cursor);
+  if (entry.transform.empty())
+    entry.dimensions = std::move(dimensions);
+  else
+    entry.stored_bytes = first_local(dimensions);
+}
+
 void read_transform(Cursor& cursor, Entry& entry) {
+  entry.stored_bytes = first_local(entry.dimensions);
   entry.transform = std::string(as_text(cursor.take(cursor.get<uint8_t>())));
   entry.type = cursor.get<uint8_t>();
   entry.dimensions = read_dimensions(cursor);
-  cursor.take(cursor.get<uint16_t>());
+  const auto metadata = cursor.take(cursor.get<uint16_t>());
+  entry.transform_metadata.assign(metadata.begin(), metadata.end());
 }
 
 // One set of characteristics.
@@ -131,7 +144,7 @@ Result<Entry> read_entry(const ByteSource& source, Cursor& outer, uint8_t type) 
         has_offset = true;
         break;
       case 4:
-        entry.dimensions = read_dimensions(cursor);
+        read_stored_dimensions(cursor, entry);
         break;
       case 5:
         entry.reference = cursor.get<uint32_t>();

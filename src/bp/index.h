@@ -51,6 +51,8 @@ struct Entry {
   uint8_t type = 0;                   // of the values before any transform: ADIOS's number
   std::vector<Dimension> dimensions;  // as the program counts them, time included; empty: a scalar
   std::string transform;              // its name; empty: none
+  Bytes transform_metadata;           // what it wrote down (bp/transform.h)
+  uint64_t stored_bytes = 0;          // with a transform: of the block's data in the file
   std::optional<Bytes> value;  // of scalars and attributes, in the machine's byte order; strings of a list end in 0
   uint64_t count = 1;          // how many values an attribute has
   std::optional<uint32_t> reference;  // id of the variable whose value an attribute has

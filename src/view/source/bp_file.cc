@@ -1,14 +1,19 @@
 #include "view/source/bp_file.h"
 
 #include <algorithm>
+#include <bit>
 
 #include <fmt/format.h>
+
+#include "bp/transform.h"
 
 namespace forebay::view {
 namespace {
 
 constexpr uint64_t kIndexShare = 2 * bp::kMemoryFactor;  // the other half is for what steps make of them
 constexpr size_t kMostOpenSubfiles = 64;
+constexpr uint64_t kBlocksShare =
+    4;  // of the memory: for blocks that are decoded at a time, and for those that are kept
 
 void sort_groups(std::vector<bp::ProcessGroup>& groups) { std::ranges::sort(groups, {}, &bp::ProcessGroup::offset); }
 
@@ -57,6 +62,51 @@ Result<bp::ProcessGroup> BpFile::group_of(const bp::Entry& entry) const {
   if (behind == groups->begin())
     return fail(ErrorKind::corrupt, "a block lies in none of the file's process groups", path_, entry.offset);
   return *std::prev(behind);
+}
+
+Result<std::shared_ptr<const Buffer>> BpFile::decode(const bp::Entry& entry, uint64_t raw_bytes) const {
+  FOREBAY_TRY(const auto source, source_of(entry));
+  if (entry.payload > source->size() || entry.stored_bytes > source->size() - entry.payload)
+    return fail(ErrorKind::corrupt, "its data would pass the end of the file", source->name(), entry.payload);
+  Buffer stored(entry.stored_bytes);
+  FOREBAY_CHECK(source->read_at(entry.payload, stored.span()));
+  const auto raw = std::make_shared<Buffer>(raw_bytes);
+  FOREBAY_CHECK(bp::undo_transform(entry, index_.footer.big_endian, stored, raw->span(), source->name()));
+  if (index_.footer.big_endian != (std::endian::native == std::endian::big)) bp::swap_elements(entry.type, raw->span());
+  return raw;
+}
+
+Result<BpFile::Decoded> BpFile::decoded(const bp::Entry& entry, uint64_t raw_bytes) const {
+  const uint64_t most = memory_bytes_ / kBlocksShare;
+  if (raw_bytes > most || entry.stored_bytes > most - raw_bytes)
+    return fail(
+        ErrorKind::limit,
+        fmt::format("its {} bytes, stored in {}, are too many to decode at once", raw_bytes, entry.stored_bytes), path_,
+        entry.payload,
+        fmt::format("give a larger memory budget: {} bytes would do",
+                    kBlocksShare * (raw_bytes / 2 + entry.stored_bytes / 2 + 1) * 2));
+  const uint64_t needed = raw_bytes + entry.stored_bytes;
+  const std::pair place(entry.file, entry.payload);
+  const auto find = [&] { return std::ranges::find(kept_, place, &Kept::place); };
+  std::unique_lock lock(blocks_mutex_);
+  if (const auto known = find(); known != kept_.end() && known->bytes->size() == raw_bytes) {
+    kept_.splice(kept_.begin(), kept_, known);
+    return Decoded{known->bytes, true};
+  }
+  decoded_one_.wait(lock, [&] { return decoding_bytes_ + needed <= most; });
+  decoding_bytes_ += needed;
+  lock.unlock();
+  auto bytes = decode(entry, raw_bytes);
+  lock.lock();
+  decoding_bytes_ -= needed;
+  decoded_one_.notify_all();
+  FOREBAY_CHECK(bytes);
+  if (find() == kept_.end()) {
+    kept_.push_front({place, *bytes});
+    kept_bytes_ += raw_bytes;
+  }
+  for (; kept_bytes_ > most; kept_.pop_back()) kept_bytes_ -= kept_.back().bytes->size();
+  return Decoded{*bytes, false};
 }
 
 BpFile::Conventions BpFile::conventions_of(const std::string& group) const {

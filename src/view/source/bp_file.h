@@ -1,12 +1,16 @@
 // A BP file of ADIOS 1.x with its subfiles, as it was when it was opened.
 #pragma once
 
+#include <condition_variable>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/buffer.h"
 #include "bp/index.h"
 
 namespace forebay::view {
@@ -27,6 +31,15 @@ class BpFile {
   // The process group that an entry lies in. Errors of source_of(); corrupt if there is none.
   Result<bp::ProcessGroup> group_of(const bp::Entry& entry) const;
 
+  // The `raw_bytes` bytes of a block that a transform has changed, in this machine's byte order. Blocks that were
+  // decoded lately are kept; who asks for one waits while others are decoded that fill the memory. Errors of
+  // source_of() and of bp::undo_transform(); limit if it is too large for the memory.
+  struct Decoded {
+    std::shared_ptr<const Buffer> bytes;
+    bool was_kept = false;
+  };
+  Result<Decoded> decoded(const bp::Entry& entry, uint64_t raw_bytes) const;
+
   // Whether the dimensions of a group's variables are in Fortran's order, as the file's first process group says, and
   // whether one of them is time, as the first one of that name says.
   struct Conventions {
@@ -36,6 +49,11 @@ class BpFile {
 
  private:
   using Groups = std::vector<bp::ProcessGroup>;  // by offset
+  struct Kept {
+    std::pair<uint32_t, uint64_t> place;  // file and offset of the data
+    std::shared_ptr<const Buffer> bytes;
+  };
+  Result<std::shared_ptr<const Buffer>> decode(const bp::Entry& entry, uint64_t raw_bytes) const;
   BpFile(std::string path, uint64_t memory_bytes, unsigned threads)
       : path_(std::move(path)), memory_bytes_(memory_bytes), threads_(threads) {}
 
@@ -49,6 +67,10 @@ class BpFile {
   mutable std::mutex mutex_;
   mutable std::map<uint32_t, std::shared_ptr<const ByteSource>> subfiles_;  // that are open, a few
   mutable std::map<uint32_t, std::shared_ptr<const Groups>> subfile_groups_;
+  mutable std::mutex blocks_mutex_;
+  mutable std::condition_variable decoded_one_;
+  mutable std::list<Kept> kept_;  // most recently used first
+  mutable uint64_t kept_bytes_ = 0, decoding_bytes_ = 0;
 };
 
 }  // namespace forebay::view

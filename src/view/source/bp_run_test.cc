@@ -129,6 +129,59 @@ TEST(BpRun, RefusesTransformsByName) {
   EXPECT_NE(bad.error->what.find("'zlibzlib'"), std::string::npos);
 }
 
+// Files that ADIOS 1.13 has written, of two steps of one rank, in which variables have 24 elements a dimension.
+class Transforms : public testing::TestWithParam<const char*> {
+ protected:
+  static constexpr uint64_t kSide = 24;
+
+  static Result<std::vector<double>> read_box(const Step& step, const Box& box) {
+    const size_t number = *find_array(step, "temperature");
+    std::vector<double> values(element_count(box.count));
+    Outcome outcome = read_bp(step, number, Strided{box, {}}, std::as_writable_bytes(std::span(values)));
+    if (outcome.error) return std::unexpected(*std::move(outcome.error));
+    return values;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(All, Transforms, testing::Values("zlib", "bzip2", "lz4"));
+
+TEST_P(Transforms, AreUndone) {
+  const auto run = open_bp(bp_file(GetParam()));
+  ASSERT_EQ(run->steps().size(), 2u);
+  for (uint64_t step = 0; step < 2; ++step)
+    for (const Box& box : {Box{{0, 0}, {kSide, kSide}}, {{5, 7}, {1, 3}}, {{kSide - 1, kSide - 1}, {1, 1}}}) {
+      const auto opened = *run->step(step);
+      const auto values = read_box(*opened, box);
+      ASSERT_TRUE(values) << values.error().message();
+      for (uint64_t i = 0; i < values->size(); ++i) {
+        const uint64_t row = box.begin[0] + i / box.count[1], column = box.begin[1] + i % box.count[1];
+        EXPECT_EQ((*values)[i], static_cast<double>(row * 10 + column / 8 + step));
+      }
+    }
+}
+
+// Some formats have no checksum, so that other values may come; nothing else may.
+TEST_P(Transforms, OfDamagedBlocksAreErrorsOrOtherValues) {
+  const std::string text = text_of_file(GetParam());
+  const auto index = bp::read_index(MemorySource(as_bytes(text)), 1 << 20);
+  ASSERT_TRUE(index);
+  for (const bp::Variable& variable : index->variables) {
+    if (variable.name != "temperature") continue;
+    const bp::Entry& entry = variable.entries.front();
+    ASSERT_GT(entry.stored_bytes, 0u);
+    int errors = 0;
+    for (uint64_t at = 0; at < entry.stored_bytes; ++at) {
+      std::string bad = text;
+      bad[entry.payload + at] = static_cast<char>(bad[entry.payload + at] ^ 0x10);
+      const ChangedFile file(bad);
+      const auto values = read_box(**open_bp(file.path())->step(0), {{0, 0}, {kSide, kSide}});
+      if (values) continue;
+      ++errors;
+      EXPECT_EQ(values.error().kind, ErrorKind::corrupt) << values.error().message();
+    }
+    EXPECT_GT(errors, 0);
+  }
+}
+
 // Offsets that point outside: of the file's end, and of the array.
 TEST(BpRun, FailsWhatIsDamagedAndNothingElse) {
   std::string text = text_of_file("global");

@@ -10,6 +10,7 @@
 
 #include "base/parallel_for.h"
 #include "bp/place.h"
+#include "bp/transform.h"
 #include "view/source/block_piece.h"
 
 namespace forebay::view {
@@ -254,10 +255,6 @@ class BpStep final : public Step {
   Result<ReadCost> read_piece(const Piece& piece) const {
     if (element_count(piece.box.count) == 0) return ReadCost{};
     const bp::Entry& entry = *variables_[piece.from.array >> kEntryBits].entries[piece.from.array & UINT32_MAX];
-    if (!entry.transform.empty() && entry.transform != "none" && entry.transform != "identity")
-      return fail(ErrorKind::unsupported,
-                  fmt::format("it was stored with ADIOS's transform '{}', which is not undone", entry.transform),
-                  file_->path(), entry.offset, "read it with ADIOS, and write it again without a transform");
     const bool is_foreign = file_->index().footer.big_endian != (std::endian::native == std::endian::big);
     if (is_foreign && io::value_type(entry.type) == io::ValueType::long_double)
       return fail(ErrorKind::unsupported, "a long double of a machine of another kind cannot be read", file_->path(),
@@ -266,10 +263,19 @@ class BpStep final : public Step {
     if (element_count(piece.from.shape) > UINT64_MAX / element)
       return fail(ErrorKind::corrupt, "its shape cannot be right", file_->path(), entry.offset);
     const BlockPiece wanted(piece, element);
+    if (bp::changes_bytes(entry.transform))
+      return read_decoded(entry, element_count(piece.from.shape) * element, wanted);
     FOREBAY_CHECK(stored_bytes(entry, wanted.begin(), wanted.end(),
                                [&](uint64_t begin, std::span<const std::byte> raw) { wanted.take(begin, raw); }));
     const uint64_t bytes = wanted.end() - wanted.begin();
     return ReadCost{.read_bytes = entry.value ? 0 : bytes, .decoded_bytes = bytes};
+  }
+
+  Result<ReadCost> read_decoded(const bp::Entry& entry, uint64_t raw_bytes, const BlockPiece& wanted) const {
+    FOREBAY_TRY(const BpFile::Decoded block, file_->decoded(entry, raw_bytes));
+    wanted.take(0, block.bytes->span());
+    if (block.was_kept) return ReadCost{.cached = 1};
+    return ReadCost{.read_bytes = entry.stored_bytes, .decoded_bytes = raw_bytes};
   }
 
   const std::shared_ptr<const BpFile> file_;
