@@ -116,6 +116,7 @@ class ConvertVerb final : public Verb {
     wish_.names = std::move(operands.own);
     FOREBAY_TRY(options_.series, series_or(options_.series, std::string()));
     FOREBAY_TRY(options_.layout, layout_text(layout_));
+    options_.reads_once = true;
     FOREBAY_TRY(const auto run, view::open_run(operands.store, options_));
     FOREBAY_TRY(wish_.steps, steps_of(*run, steps_));
     if (part_.box || !part_.stride.empty())

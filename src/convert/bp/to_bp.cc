@@ -52,7 +52,7 @@ Result<Converted> convert_to_bp(const view::Run& run, const Wish& wish, const Si
     if (!std::exchange(is_described, true)) describe(step.groups.front(), names);
     FOREBAY_CHECK(file.begin_step(step, blocks.plan));
     const Take take = [&](const Piece& piece) { return file.write(piece); };
-    FOREBAY_TRY(const Pumped pumped, pump(run, number, blocks.plan, share, take));
+    FOREBAY_TRY(const Pumped pumped, pump(run, number, blocks.plan, {.batch_bytes = share}, take));
     FOREBAY_CHECK(file.end_step());
     converted.holes += pumped.holes;
     converted.cost.add(pumped.cost);

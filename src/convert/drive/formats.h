@@ -19,6 +19,7 @@ struct Format {
   std::string_view summary;  // for --help
   Abilities abilities;
   Result<std::unique_ptr<Sink>> (*make)(const SinkOptions& options) = nullptr;
+  bool takes_several = false;  // its sinks take pieces from several threads at a time
 
   // Instead, for formats that keep what each rank wrote: all of the conversion.
   Result<Converted> (*convert_blocks)(const view::Run& run, const Wish& wish, const SinkOptions& options,

@@ -53,6 +53,7 @@ class Hdf5Sink final : public Sink {
     if (!object || !selected ||
         H5Dwrite(object, type_of(dataset.type), memory, space, H5P_DEFAULT, piece.values.data()) < 0)
       return failed(fmt::format("'{}' cannot be written", dataset.path));
+    target_.begin_sync();
     return {};
   }
 

@@ -15,11 +15,15 @@ struct Pumped {
   view::ReadCost cost;
 };
 
+struct PumpLimits {
+  uint64_t batch_bytes = 0;  // two batches have at most twice as many together, but for one piece each
+  unsigned takers = 1;       // threads that call `take` at a time
+};
+
 // Reads all that `plan` has, whose first step is steps()[first_step] of the run, and calls `take` for each piece, in
-// the order of Pieces: while it takes the pieces of one batch, the next is read. Two batches have at most 2 *
-// `batch_bytes` together, but one piece each. Errors of reading (a part that is damaged ends it: corrupt, naming array,
-// step, rank and frame) and of `take`.
-Result<Pumped> pump(const view::Run& run, uint64_t first_step, const Plan& plan, uint64_t batch_bytes,
+// the order of Pieces where there is one taker: while the pieces of one batch are taken, the next is read. Errors of
+// reading (a part that is damaged ends it: corrupt, naming array, step, rank and frame) and of `take`.
+Result<Pumped> pump(const view::Run& run, uint64_t first_step, const Plan& plan, const PumpLimits& limits,
                     const Take& take);
 
 }  // namespace forebay::convert

@@ -33,8 +33,10 @@ class ClassicSink final : public Sink {
     swapped_.assign(piece.values.begin(), piece.values.end());
     if (std::endian::native == std::endian::little)
       bp::swap_elements(static_cast<uint8_t>(*dataset.type.value), swapped_);
-    return write_box(target_.fd(), layout_.begins[piece.dataset], dataset, {piece.dataset, piece.box, swapped_},
-                     target_.path());
+    FOREBAY_CHECK(write_box(target_.fd(), layout_.begins[piece.dataset], dataset, {piece.dataset, piece.box, swapped_},
+                            target_.path()));
+    target_.begin_sync();
+    return {};
   }
 
   Result<void> commit(bool overwrite) override { return target_.commit(overwrite); }

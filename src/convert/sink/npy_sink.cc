@@ -104,7 +104,9 @@ class NpySink final : public Sink {
   Result<void> write(const Piece& piece) override {
     const Dataset& dataset = plan_->datasets[piece.dataset];
     FOREBAY_TRY(const int fd, file_of(piece.dataset));
-    return write_box(fd, npy_head(dataset).size(), dataset, piece, target_.path());
+    FOREBAY_CHECK(write_box(fd, npy_head(dataset).size(), dataset, piece, target_.path()));
+    if (is_file_) target_.begin_sync();
+    return {};
   }
 
   Result<void> commit(bool overwrite) override {

@@ -10,7 +10,7 @@
 namespace forebay::convert {
 
 // Begins with a plan, takes pieces of its datasets, and commits. Destroyed without commit(), it leaves nothing behind.
-// Called from one thread.
+// Called from one thread; write() of formats whose abilities say so by several at a time (Format::takes_several).
 class Sink {
  public:
   virtual ~Sink() = default;

@@ -5,12 +5,14 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include "base/buffer.h"
 #include "codec/codec.h"
 #include "convert/sink/attribute_json.h"
 #include "convert/target/array_file.h"
@@ -57,16 +59,17 @@ class ZarrSink final : public Sink {
 
   Result<void> write(const Piece& piece) override {
     const Dataset& dataset = plan_->datasets[piece.dataset];
-    const auto padded = in_whole_chunk(dataset, piece);
+    Bytes aside;
+    const auto padded = in_whole_chunk(dataset, piece, aside);
     const codec::Codec& zstd = *codec::find_codec("zstd");
     const FrameShape shape{kBytes, {Block{{1, 1, 1, padded.size()}}}};
-    encoded_.resize(zstd.bound(padded.size()));
-    const size_t size = zstd.encode({shape, kZstdLevel, {}}, padded, encoded_);
+    Buffer encoded(zstd.bound(padded.size()));
+    const size_t size = zstd.encode({shape, kZstdLevel, {}}, padded, encoded.span());
     if (size == 0) return fail(ErrorKind::limit, "no memory to compress a chunk", target_.path());
     std::string name = "c";
     for (size_t d = 0; d < dataset.shape.size(); ++d)
       name += "/" + std::to_string(piece.box.begin[d] / dataset.chunk[d]);
-    return put(path_to(dataset.path) + "/" + name, std::span(encoded_).first(size));
+    return put(path_to(dataset.path) + "/" + name, encoded.span().first(size));
   }
 
   Result<void> commit(bool overwrite) override {
@@ -78,7 +81,10 @@ class ZarrSink final : public Sink {
   std::string path_to(const std::string& path) const { return target_.temporary() + (path.empty() ? "" : "/") + path; }
 
   Result<void> put(const std::string& path, std::span<const std::byte> bytes) {
-    FOREBAY_CHECK(make_parents(target_, path, directories_));
+    {
+      const std::lock_guard lock(directories_mutex_);
+      FOREBAY_CHECK(make_parents(target_, path, directories_));
+    }
     FOREBAY_TRY(const Fd file, store::open_at(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, path, 0666));
     FOREBAY_CHECK(store::write_all(file.get(), 0, bytes, target_.path()));
     return store::sync_file(file.get(), target_.path());
@@ -109,27 +115,27 @@ class ZarrSink final : public Sink {
   }
 
   // Chunks at the far edge have all elements of the others, too.
-  std::span<const std::byte> in_whole_chunk(const Dataset& dataset, const Piece& piece) {
+  static std::span<const std::byte> in_whole_chunk(const Dataset& dataset, const Piece& piece, Bytes& padded) {
     if (piece.box.count == dataset.chunk) return piece.values;
     const uint64_t element = dataset.type.bytes();
-    padded_.assign(element_count(dataset.chunk) * element, std::byte{});
+    padded.assign(element_count(dataset.chunk) * element, std::byte{});
     const uint64_t row = piece.box.count.back() * element;
     Shape at(piece.box.count.size());
     for (uint64_t from = 0; from < piece.values.size(); from += row) {
       uint64_t place = 0;
       for (size_t d = 0; d < at.size(); ++d) place = place * dataset.chunk[d] + at[d];
-      std::memcpy(padded_.data() + place * element, piece.values.data() + from, row);
+      std::memcpy(padded.data() + place * element, piece.values.data() + from, row);
       for (size_t d = at.size() - 1; d-- > 0;) {
         if (++at[d] < piece.box.count[d]) break;
         at[d] = 0;
       }
     }
-    return padded_;
+    return padded;
   }
 
   NewTarget target_;
   const Plan* plan_ = nullptr;
-  Bytes encoded_, padded_;
+  std::mutex directories_mutex_;
   std::set<std::string> directories_;
 };
 

@@ -75,6 +75,8 @@ NewTarget::~NewTarget() {
   if (!temporary_.empty()) (void)store::remove_tree(AT_FDCWD, temporary_, temporary_);
 }
 
+void NewTarget::begin_sync() const { (void)::sync_file_range(fd_.get(), 0, 0, SYNC_FILE_RANGE_WRITE); }
+
 Result<void> NewTarget::commit(bool overwrite) {
   if (fd_) FOREBAY_CHECK(store::sync_file(fd_.get(), path_));
   if (overwrite) {

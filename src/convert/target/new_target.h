@@ -26,6 +26,9 @@ class NewTarget {
   const std::string& temporary() const { return temporary_; }  // as it is called now
   int fd() const { return fd_.get(); }                         // of a file
 
+  // Of a file: what was written so far is brought to the disk from now on, so that commit() has less to wait for.
+  void begin_sync() const;
+
   // Makes a file durable (what is in a directory must be so already), gives it its name, and makes that durable. With
   // `overwrite`, what was there is gone; of a directory, there is an instant without either. exists otherwise.
   Result<void> commit(bool overwrite);

@@ -17,6 +17,7 @@ struct RunOptions {
   engine::Resources resources;  // memory for indices, kept frames and reading together; threads that decode
   std::string series;           // of a store: the one to read. Empty: the only one
   std::string set;              // of a store: this set alone, or "latest". Empty: all
+  bool reads_once = false;      // all that is read is read once, in order
   std::string layout;  // text of a TOML that says where blocks lie (docs/reading.md, "Layouts"); empty: found out
 };
 

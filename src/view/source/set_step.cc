@@ -34,7 +34,7 @@ class Look final : public SetLook {
 
   Result<format::FileAttributes> attributes(size_t container, uint32_t file) const override {
     const std::string& format = set().containers[container].catalogue().files[file].format;
-    return format::read_attributes(engine::SetFileSource(reader_, container, file), format);
+    return format::read_attributes(engine::SkeletonSource(reader_, container, file), format);
   }
 
   Result<GroupContents> groups(size_t container, uint32_t file) const override {

@@ -15,6 +15,7 @@ namespace forebay::view {
 namespace {
 
 constexpr size_t kMostOpenSteps = 16;
+constexpr uint64_t kOfOneReading = 64 << 20;  // what is kept for what comes next
 
 // Of the memory, half is for decoded frames, and a quarter for the indices of the steps that are kept open.
 class StoreRun final : public Run {
@@ -22,7 +23,8 @@ class StoreRun final : public Run {
   StoreRun(store::Store store, const RunOptions& options)
       : store_(std::move(store)),
         options_(options),
-        cache_(std::make_shared<engine::FrameCache>(options.resources.memory_bytes / 2)),
+        cache_(std::make_shared<engine::FrameCache>(options.resources.memory_bytes / 2,
+                                                    options.reads_once ? kOfOneReading : UINT64_MAX)),
         index_bytes_(options.resources.memory_bytes / 4) {}
 
   Result<void> find_sets() {
