@@ -87,7 +87,7 @@ _forebay() {
 
   local options='--json --help'
   local both=' --fabric --priority --munge --match --exact --describe --opaque'
-  local agent=' --complete --keep --sync-caches'
+  local agent=' --complete --keep --stage-capacity --level --sync-caches'
   local aggregator=' --memory --threads --pfs-limit --group-size --scheme --block-size --profile --lossy --backlog'
   aggregator+=' --redundancy --flush-every --failure-group --backlog-sets --set-timeout --stall-timeout --peer-timeout'
   local daemon=' --log --detach --pid-file --until-eof'

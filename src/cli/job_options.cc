@@ -1,6 +1,8 @@
 #include "cli/job_options.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -63,6 +65,34 @@ void JobOptions::declare_agents(Syntax& syntax) {
                 set_small_count(aggregator.coordinator.agents, 1));
 }
 
+// "DIR,every=4,keep=2,capacity=100G"
+static Result<job::LevelOptions> parse_level(const std::string& text) {
+  job::LevelOptions level;
+  const auto wrong = [&](std::string_view part) {
+    return fail(ErrorKind::invalid_argument,
+                fmt::format("'{}' is none of every=N, keep=COUNT and capacity=SIZE", part));
+  };
+  const size_t comma = text.find(',');
+  level.directory = std::filesystem::absolute(text.substr(0, comma)).lexically_normal();
+  for (size_t at = comma; at != std::string::npos;) {
+    const size_t next = text.find(',', at + 1);
+    const std::string part = text.substr(at + 1, next == std::string::npos ? next : next - at - 1);
+    const size_t sign = std::min(part.find('='), part.size());
+    const std::string name = part.substr(0, sign), value = part.substr(std::min(sign + 1, part.size()));
+    if (name == "every") {
+      FOREBAY_CHECK(set_count(level.every)(value));
+    } else if (name == "keep") {
+      FOREBAY_CHECK(set_small_count(level.keep, 0)(value));
+    } else if (name == "capacity") {
+      FOREBAY_CHECK(set_bytes(level.capacity)(value));
+    } else {
+      return wrong(part);
+    }
+    at = next;
+  }
+  return level;
+}
+
 void JobOptions::declare_agent(Syntax& syntax) {
   syntax.record({&agent_words});
   syntax.option("--complete", "RULE",
@@ -75,6 +105,17 @@ void JobOptions::declare_agent(Syntax& syntax) {
   syntax.option("--keep", "COUNT",
                 fmt::format("Newest durable or cached sets that stay in the stage. Default: {}.", agent.keep),
                 set_small_count(agent.keep, 0));
+  syntax.option("--stage-capacity", "SIZE",
+                "Sets in the stage have so many bytes at most, as far as older ones may go. Default: no limit.",
+                set_bytes(agent.capacity));
+  syntax.option("--level", "DIR[,every=N][,keep=COUNT][,capacity=SIZE]",
+                "Another place for sets, as on an SSD: each N-th set lies in DIR, which is this stage's alone, and "
+                "COUNT of them stay there (1). May be given several times; the largest N that fits counts.",
+                [this](const std::string& text) -> Result<void> {
+                  FOREBAY_TRY(job::LevelOptions level, parse_level(text));
+                  agent.levels.push_back(std::move(level));
+                  return {};
+                });
   syntax.flag("--sync-caches", agent.sync_caches,
               "A set that nodes protect counts as protected only when it is durable on their disks: for stages that "
               "survive a power cut.");

@@ -14,6 +14,7 @@
 #include "fabric/credentials.h"
 #include "fabric/hub.h"
 #include "format/reader.h"
+#include "job/stage/levels.h"
 #include "job/stage/stage.h"
 
 namespace forebay::job {
@@ -37,6 +38,8 @@ struct AgentOptions {
   std::vector<fabric::Address> listen{{fabric::Address::Kind::tcp, "*", 0, ""}};
   Completion completion;
   unsigned keep = 1;                        // of the durable sets, the newest ones that stay in the stage
+  uint64_t capacity = 0;                    // bytes of sets that the stage may hold; 0: no limit
+  std::vector<LevelOptions> levels;         // other places for sets (job/stage/levels.h)
   std::string host;                         // what the node is called; empty: its own name
   std::vector<std::string> failure_groups;  // of the node, beside itself: KIND=LABEL
   bool watches_ranks = false;  // tells the coordinator of the application's processes (job/agent/rank_processes.h)

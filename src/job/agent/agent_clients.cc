@@ -114,8 +114,10 @@ bool AgentCore::settle_begin(ConnectionId id, const Question& question) {
   const uint64_t write = question.policy ? question.policy->write : 0;
   const bool is_open = sets_.is_open_for(set, rank, write);  // then this rank has to begin it, too: all or none
   if (!is_open && block_at_ > 0 && sets_.undrained() >= block_at_) return false;
-  if (!is_open && question.policy && sets_.must_wait(options_.keep)) return false;
-  const auto begun = sets_.begin(set, rank, write);
+  const std::string level = is_open ? std::string() : level_for(question);
+  if (!is_open && question.policy && sets_.must_wait(keep().on(level), level)) return false;
+  if (!is_open && !has_room(level)) return false;
+  const auto begun = sets_.begin(set, rank, write, level);
   follow(set, begun.decision);
   if (begun.is_new) {
     watcher_.forget(set);
@@ -125,12 +127,16 @@ bool AgentCore::settle_begin(ConnectionId id, const Question& question) {
   } else {
     remove_marker(stage_, set, rank);
   }
-  if (auto noted = is_open ? Result<void>()
-                           : note_begin(stage_, set, question.step, question.policy ? &*question.policy : nullptr);
-      !noted) {
-    sets_.forget(set);
-    refuse(id, noted.error());
-    return true;
+  if (!is_open) {
+    ++begun_;
+    const std::string place = place_on(level, set);
+    if (place.empty()) sets_.lies_in_stage(set);
+    const auto noted = note_begin(stage_, set, question.step, question.policy ? &*question.policy : nullptr, place);
+    if (!noted) {
+      sets_.forget(set);
+      refuse(id, noted.error());
+      return true;
+    }
   }
   wire::BegunT answer;
   answer.directory = set;

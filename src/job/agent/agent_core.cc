@@ -41,15 +41,18 @@ AgentCore::AgentCore(const AgentOptions& options, std::string node, fabric::Hub&
 
 Result<void> AgentCore::begin() {
   FOREBAY_CHECK(discard_delivered(stage_));
+  take_levels();
   FOREBAY_CHECK(cache_.begin());
   FOREBAY_TRY(const auto noted, noted_sets(stage_));
   for (const std::string& set : noted) {
+    const auto place = place_of(stage_, set);
+    const std::string level = place ? level_of(*place) : std::string();
     if (const auto outcome = read_outcome(stage_, set)) {
       FOREBAY_TRY(const bool has_files, has_set(stage_, set));
-      sets_.ended(set, *outcome, has_files);
+      sets_.ended(set, *outcome, has_files, level);
       sets_.encoded(set, cache_.protects(set));
     } else if (const auto begun = read_begin(stage_, set); begun && *begun) {
-      sets_.resume(set, (*begun)->policy ? (*begun)->policy->write : 0);
+      sets_.resume(set, (*begun)->policy ? (*begun)->policy->write : 0, level);
     }
   }
   FOREBAY_TRY(const auto aside, quarantined_sets(stage_));

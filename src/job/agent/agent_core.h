@@ -4,7 +4,8 @@
 // ranks), set_looks.h (when to look at which), clients.h (questions of ranks) and rank_restart.h (what they restart
 // from). Here is what is done with that: agent_core.cc hands on what happens; agent_stage.cc looks at sets and offers
 // them; agent_clients.cc serves the application, agent_restart.cc its restarts, agent_settle.cc its end, and
-// agent_workers.cc workers and the coordinator; agent_cache.cc what the caches of the job's nodes are asked for.
+// agent_workers.cc workers and the coordinator; agent_cache.cc what the caches of the job's nodes are asked for, and
+// agent_levels.cc the cache levels.
 #pragma once
 
 #include <atomic>
@@ -30,6 +31,7 @@
 #include "job/delivery/delivery.h"
 #include "job/rendezvous/linger.h"
 #include "job/rendezvous/rendezvous.h"
+#include "job/stage/levels.h"
 #include "job/stage/stage_scan.h"
 #include "job/stage/watcher.h"
 #include "job/thread/serial_worker.h"
@@ -111,6 +113,14 @@ class AgentCore final : public fabric::HubHandler {
   void settle_all();
   void expire(Time now);
 
+  // agent_levels.cc
+  void take_levels();
+  const Level* level(const std::string& directory);
+  std::string level_for(const Question& question);
+  bool has_room(const std::string& level);
+  std::string place_on(const std::string& level, const std::string& set);
+  AgentSets::Keep keep() const;
+
   // agent_restart.cc
   bool settle_restart(ConnectionId id);
   void send_restart_request();
@@ -165,6 +175,8 @@ class AgentCore final : public fabric::HubHandler {
   Cache cache_;
   std::vector<wire::RejectT> rejects_;  // that no coordinator was told
   AgentSets sets_;
+  std::map<std::string, Level> levels_;  // that are this stage's, by directory
+  uint64_t begun_ = 0;                   // sets, since the agent started
   KnownRanks ranks_;
   std::optional<Coordinator> coordinator_;
   std::unique_ptr<wire::TallyT> tally_;  // the last one that a coordinator told

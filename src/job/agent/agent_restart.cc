@@ -86,6 +86,7 @@ void AgentCore::publish(const wire::RestartReadyT& ready) {
     withdraw(ready.set, entry->exposure, "the ranks restart from another set of this name");
   watcher_.forget(ready.set);
   cache_.discard(ready.set);
+  (void)release_place(stage_, ready.set);
   (void)discard_notes(stage_, ready.set);
   sets_.forget(ready.set);
   looks_.begin_work(ready.set);

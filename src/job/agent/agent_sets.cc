@@ -33,7 +33,7 @@ AgentSets::Decision AgentSets::observed(const std::string& set, const std::optio
   return decision;
 }
 
-void AgentSets::offered(const std::string& set, const Content& content, uint64_t exposure) {
+void AgentSets::offered(const std::string& set, const Content& content, uint64_t exposure, uint64_t bytes) {
   Entry& entry = entries_[set];
   const bool stays = entry.is_in_cache() && (entry.is_rebuilt || entry.fingerprint == content.fingerprint);
   Entry now = {.exposure = exposure,
@@ -42,7 +42,9 @@ void AgentSets::offered(const std::string& set, const Content& content, uint64_t
                .has_files = true,
                .written_ns = content.written_ns,
                .write = entry.write,
-               .is_encoded = entry.is_encoded};
+               .is_encoded = entry.is_encoded,
+               .level = entry.level,
+               .bytes = bytes};
   if (stays) {
     now.state = entry.state;
     now.stored_as = entry.stored_as;
@@ -78,7 +80,7 @@ bool AgentSets::is_open_for(std::string_view set, uint32_t rank, uint64_t write)
   return entry->is_offered() ? !entry->complete.contains(rank) : entry->is_begun;
 }
 
-AgentSets::Begun AgentSets::begin(const std::string& set, uint32_t rank, uint64_t write) {
+AgentSets::Begun AgentSets::begin(const std::string& set, uint32_t rank, uint64_t write, const std::string& level) {
   if (is_open_for(set, rank, write)) return {};
   Entry& entry = entries_[set];
   Begun begun{.is_new = entry.is_offered() || entry.is_final() || (entry.is_begun && entry.write != write)};
@@ -86,18 +88,23 @@ AgentSets::Begun AgentSets::begin(const std::string& set, uint32_t rank, uint64_
     begun.decision.withdraw = entry.exposure;
     begun.decision.reason = "it is written anew";
   }
-  entry = {.is_begun = true, .has_files = true, .write = write};
+  entry = {.is_begun = true, .has_files = true, .write = write, .level = level};
   return begun;
 }
 
-void AgentSets::resume(const std::string& set, uint64_t write) {
-  entries_[set] = {.is_begun = true, .has_files = true, .write = write};
+void AgentSets::resume(const std::string& set, uint64_t write, const std::string& level) {
+  entries_[set] = {.is_begun = true, .has_files = true, .write = write, .level = level};
 }
 
-bool AgentSets::must_wait(unsigned keep) const {
+void AgentSets::lies_in_stage(const std::string& set) {
+  if (const auto found = entries_.find(set); found != entries_.end()) found->second.level.clear();
+}
+
+bool AgentSets::must_wait(unsigned keep, std::string_view level) const {
   size_t held = 0, unsealed = 0;
   for (const auto& [set, entry] : entries_) {
-    if (!entry.has_files || entry.state == SetState::failed || entry.state == SetState::skipped) continue;
+    if (entry.level != level || !entry.has_files || entry.state == SetState::failed || entry.state == SetState::skipped)
+      continue;
     ++held;
     if (entry.is_offered() && !entry.is_final()) ++unsealed;
   }
@@ -120,7 +127,7 @@ void AgentSets::unexposed(const std::string& set) {
   if (const auto found = entries_.find(set); found != entries_.end()) found->second.exposure = 0;
 }
 
-void AgentSets::ended(const std::string& set, const Outcome& outcome, bool has_files) {
+void AgentSets::ended(const std::string& set, const Outcome& outcome, bool has_files, const std::string& level) {
   entries_[set] = {.state = outcome.state,
                    .stored_as = outcome.stored_as,
                    .message = outcome.message,
@@ -129,7 +136,8 @@ void AgentSets::ended(const std::string& set, const Outcome& outcome, bool has_f
                    .has_files = has_files,
                    .ended_ns = outcome.ended_ns,
                    .restored_ns = outcome.restored_ns,
-                   .written_ns = outcome.written_ns};
+                   .written_ns = outcome.written_ns,
+                   .level = level};
 }
 
 Outcome AgentSets::outcome_of(const Entry& entry) {
@@ -148,27 +156,69 @@ static auto age(const AgentSets::Entry& entry) {
   return std::tuple(entry.step.value_or(std::numeric_limits<int64_t>::min()), entry.ended_ns);
 }
 
-std::vector<std::string> AgentSets::removable(unsigned keep) const {
-  std::vector<std::string> removable;
-  std::vector<const std::pair<const std::string, Entry>*> durable;  // or cached
-  for (const auto& item : entries_) {
+unsigned AgentSets::Keep::on(std::string_view level) const {
+  const auto own = levels.find(level);
+  return own == levels.end() ? stage : own->second;
+}
+
+// What is durable or cached, and at rest.
+std::vector<const AgentSets::Item*> AgentSets::newest_first() const {
+  std::vector<const Item*> sets;
+  for (const Item& item : entries_) {
     const Entry& entry = item.second;
-    if (!entry.has_files || (entry.is_offered() && !entry.is_final()) || entry.is_begun) continue;
-    if (entry.state == SetState::skipped) removable.push_back(item.first);
-    if (entry.state == SetState::durable || entry.state == SetState::cached) durable.push_back(&item);
+    const bool is_at_rest = entry.has_files && !entry.is_begun && (entry.is_final() || !entry.is_offered());
+    if (is_at_rest && (entry.state == SetState::durable || entry.state == SetState::cached)) sets.push_back(&item);
   }
-  std::ranges::sort(durable, std::greater(), [](const auto* item) { return age(item->second); });
+  std::ranges::sort(sets, std::greater(), [](const auto* item) { return age(item->second); });
+  return sets;
+}
+
+// When what the last restart has brought came, if nothing was written since.
+std::optional<int64_t> AgentSets::pinned(const std::vector<const Item*>& sets) {
   int64_t restored_ns = 0, written_ns = 0;
-  for (const auto* item : durable) {
+  for (const auto* item : sets) {
     restored_ns = std::max(restored_ns, item->second.restored_ns);
     written_ns = std::max(written_ns, item->second.written_ns);
   }
-  const bool is_pinned = restored_ns != 0 && written_ns <= restored_ns;
-  const size_t staying =
-      std::max<size_t>(keep, !durable.empty() && durable.front()->second.state == SetState::cached ? 1 : 0);
-  for (size_t i = staying; i < durable.size(); ++i)
-    if (!is_pinned || durable[i]->second.restored_ns != restored_ns) removable.push_back(durable[i]->first);
+  return restored_ns != 0 && written_ns <= restored_ns ? std::optional(restored_ns) : std::nullopt;
+}
+
+std::vector<std::string> AgentSets::removable(const Keep& keep) const {
+  std::vector<std::string> removable;
+  for (const auto& [set, entry] : entries_)
+    if (entry.state == SetState::skipped && entry.has_files && !entry.is_begun) removable.push_back(set);
+  const auto sets = newest_first();
+  const auto brought = pinned(sets);
+  std::map<std::string_view, unsigned> staying;
+  for (const auto* item : sets) {
+    const bool is_needed = item == sets.front() && item->second.state == SetState::cached;
+    if (staying[item->second.level]++ < keep.on(item->second.level) || is_needed) continue;
+    if (!brought || item->second.restored_ns != *brought) removable.push_back(item->first);
+  }
   return removable;
+}
+
+AgentSets::Room AgentSets::room(std::string_view level, uint64_t capacity) const {
+  Room room;
+  if (capacity == 0) return room;
+  uint64_t largest = 0, used = 0;
+  for (const auto& [set, entry] : entries_) largest = std::max(largest, entry.bytes);
+  for (const auto& [set, entry] : entries_) {
+    if (entry.level != level || !entry.has_files) continue;
+    used += entry.bytes == 0 ? largest : entry.bytes;
+    room.may_come = room.may_come || (entry.is_offered() && !entry.is_final());
+  }
+  const auto sets = newest_first();
+  const auto brought = pinned(sets);
+  for (size_t i = sets.size(); i-- > 1 && used + largest > capacity;) {  // the newest one stays
+    const Entry& entry = sets[i]->second;
+    if (entry.level != level || (brought && entry.restored_ns == *brought)) continue;
+    used -= entry.bytes == 0 ? largest : entry.bytes;
+    room.leaving.push_back(sets[i]->first);
+  }
+  room.fits = used + largest <= capacity;
+  room.may_come = room.may_come && !room.fits;
+  return room;
 }
 
 void AgentSets::files_removed(const std::string& set) {

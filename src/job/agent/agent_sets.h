@@ -33,6 +33,8 @@ class AgentSets {
     bool is_encoded = false;  // other nodes protect it
     bool was_cached = false;  // the coordinator counts on it in the caches
     bool is_rebuilt = false;  // files of it were made again here; it is to be offered anew, and its state stays
+    std::string level{};      // the cache level on which its files lie; empty: the stage
+    uint64_t bytes = 0;       // of its files, when it was offered last; 0: not known
 
     bool is_offered() const { return exposure != 0; }
     bool is_final() const { return job::is_final(state); }
@@ -52,7 +54,7 @@ class AgentSets {
 
   // The stage was looked at: the set is complete with this content, or it is not.
   Decision observed(const std::string& set, const std::optional<Content>& content, const std::string& reason);
-  void offered(const std::string& set, const Content& content, uint64_t exposure);
+  void offered(const std::string& set, const Content& content, uint64_t exposure, uint64_t bytes = 0);
 
   // The coordinator says so: true if this is how the set has ended, and that is new. News of another exposure are old.
   bool heard(const wire::SetNewsT& news, int64_t now_ns);
@@ -66,12 +68,24 @@ class AgentSets {
     bool is_new = false;
     Decision decision;
   };
-  Begun begin(const std::string& set, uint32_t rank, uint64_t write = 0);
+  Begun begin(const std::string& set, uint32_t rank, uint64_t write = 0, const std::string& level = {});
   // It was begun, as the notes say.
-  void resume(const std::string& set, uint64_t write = 0);
-  // Whether a set that is begun now would have to wait: the stage holds more than `keep` sets, and one of them is not
-  // sealed, so that no older one may go.
-  bool must_wait(unsigned keep) const;
+  void resume(const std::string& set, uint64_t write = 0, const std::string& level = {});
+  // It could not be placed on the level on which it was begun.
+  void lies_in_stage(const std::string& set);
+  // Whether a set that is begun now on a level would have to wait: it holds more than `keep` sets, and one of them is
+  // not sealed, so that no older one may go.
+  bool must_wait(unsigned keep, std::string_view level = {}) const;
+
+  // What is to leave a level of `capacity` bytes before the next set comes, which is taken to be as large as the
+  // largest one that is known: final sets, the oldest ones first, but neither the newest one of all levels that can be
+  // restarted from nor what the last restart has brought.
+  struct Room {
+    std::vector<std::string> leaving;
+    bool fits = true;       // without these
+    bool may_come = false;  // it does not fit, and a set on the level is not final yet
+  };
+  Room room(std::string_view level, uint64_t capacity) const;
 
   void encoded(const std::string& set, bool is_encoded);
   // Files of these ranks, or pieces of files, were made again here.
@@ -80,14 +94,23 @@ class AgentSets {
   void unexposed(const std::string& set);
 
   // From the notes of an agent before this one, or from a restart.
-  void ended(const std::string& set, const Outcome& outcome, bool has_files);
+  void ended(const std::string& set, const Outcome& outcome, bool has_files, const std::string& level = {});
   static Outcome outcome_of(const Entry& entry);
 
+  // How many sets stay: in the stage, and on the levels that say so.
+  struct Keep {
+    unsigned stage = 1;
+    std::map<std::string, unsigned, std::less<>> levels{};
+    unsigned on(std::string_view level) const;
+  };
+
   // Final sets whose files are to leave the stage: skipped ones, and of the durable and cached ones those that are not
-  // among the `keep` newest; the newest one stays if it is cached, whatever `keep` says.
+  // among the newest on their level, as many as `keep` says; the newest one of all stays if it is cached, whatever
+  // `keep` says.
   // What the last restart has brought stays until a set is durable that was written after it: the application may not
   // have read it, whatever an earlier run's sets become meanwhile.
-  std::vector<std::string> removable(unsigned keep) const;
+  std::vector<std::string> removable(const Keep& keep) const;
+  std::vector<std::string> removable(unsigned keep) const { return removable(Keep{.stage = keep}); }
   void files_removed(const std::string& set);
 
   // Final sets without files, but the `most` that ended last: nobody will ask for them any more.
@@ -105,6 +128,10 @@ class AgentSets {
   const std::map<std::string, Entry, std::less<>>& entries() const { return entries_; }
 
  private:
+  using Item = std::pair<const std::string, Entry>;
+  std::vector<const Item*> newest_first() const;
+  static std::optional<int64_t> pinned(const std::vector<const Item*>& sets);
+
   std::map<std::string, Entry, std::less<>> entries_;
 };
 

@@ -198,5 +198,50 @@ TEST(KnownRanks, ForgetTheRunBefore) {
   EXPECT_EQ(ranks.ranks(), std::set<uint32_t>{0}) << "rank 1 may be on another node now";
 }
 
+TEST(AgentSets, EachLevelKeepsItsNewestSets) {
+  AgentSets sets;
+  for (int64_t step = 1; step <= 6; ++step) {
+    const std::string set = "s" + std::to_string(step);
+    sets.begin(set, 0, 1, step % 3 == 0 ? "/ssd" : "");
+    end(sets, set, step, SetState::durable, step);
+  }
+  EXPECT_EQ(sets.removable(AgentSets::Keep{1, {{"/ssd", 2}}}), (std::vector<std::string>{"s4", "s2", "s1"}));
+  EXPECT_EQ(sets.removable(AgentSets::Keep{9, {{"/ssd", 1}}}), std::vector<std::string>{"s3"});
+  EXPECT_EQ(sets.removable(AgentSets::Keep{9, {{"/ssd", 0}}}), (std::vector<std::string>{"s6", "s3"}));
+}
+
+TEST(AgentSets, TheNewestCachedSetStaysWhereverItLies) {
+  AgentSets sets;
+  sets.begin("a", 0, 1, "/ssd");
+  end(sets, "a", 1, SetState::cached, 1);
+  EXPECT_TRUE(sets.removable(AgentSets::Keep{0, {{"/ssd", 0}}}).empty());
+  sets.begin("b", 0, 1, "");
+  end(sets, "b", 2, SetState::cached, 2);
+  EXPECT_EQ(sets.removable(AgentSets::Keep{0, {{"/ssd", 0}}}), std::vector<std::string>{"a"});
+}
+
+TEST(AgentSets, RoomIsMadeByTheOldestAndNeverByTheNewest) {
+  AgentSets sets;
+  const auto add = [&](const std::string& set, int64_t step, uint64_t bytes, SetState state) {
+    sets.begin(set, 0, 1, "/ssd");
+    sets.offered(set, content("f", step, step), 1, bytes);
+    if (state != SetState::incomplete) ASSERT_TRUE(sets.heard(news(set, 1, state), step));
+  };
+  EXPECT_TRUE(sets.room("/ssd", 10).fits) << "nothing is known yet";
+  add("a", 1, 10, SetState::cached);
+  add("b", 2, 20, SetState::durable);
+  add("c", 3, 10, SetState::cached);
+  EXPECT_TRUE(sets.room("/ssd", 60).leaving.empty());
+  EXPECT_EQ(sets.room("/ssd", 59).leaving, std::vector<std::string>{"a"});
+  EXPECT_EQ(sets.room("/ssd", 45).leaving, (std::vector<std::string>{"a", "b"}));
+  const auto tight = sets.room("/ssd", 25);
+  EXPECT_EQ(tight.leaving, (std::vector<std::string>{"a", "b"})) << "the newest one is never taken";
+  EXPECT_FALSE(tight.fits || tight.may_come);
+  EXPECT_TRUE(sets.room("/ssd", 0).fits) << "no limit";
+  EXPECT_TRUE(sets.room("", 25).fits) << "another level";
+  add("d", 4, 10, SetState::incomplete);
+  EXPECT_TRUE(sets.room("/ssd", 25).may_come);
+}
+
 }  // namespace
 }  // namespace forebay::job

@@ -35,7 +35,7 @@ Result<Strays> strays_in(const std::string& stage, const Completion& completion)
     if (::lstat((stage + "/" + name).c_str(), &info) != 0) continue;
     if (S_ISDIR(info.st_mode)) {
       if (!store::is_job_name(name)) strays.directories.push_back(std::move(name));
-    } else if (strays.files++ == 0) {
+    } else if (!place_of(stage, name) && strays.files++ == 0) {
       strays.first = std::move(name);
     }
   }

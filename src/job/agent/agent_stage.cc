@@ -138,8 +138,8 @@ void AgentCore::offer(const std::string& set, const Listing& listing, const Cont
     bytes += staged.row.size;
   }
   offer.exposure = exposures_.add(std::move(files));
-  sets_.offered(set, content, offer.exposure);
-  watcher_.follow(set);
+  sets_.offered(set, content, offer.exposure, bytes);
+  watcher_.follow(set, place_of(stage_, set).value_or(std::string()));
   looks_.forget_news(set);
   log(Severity::info,
       fmt::format("{}: complete on this node, {} files of {} bytes", set, exposed->files.size(), bytes));
@@ -198,17 +198,24 @@ bool AgentCore::is_as_it_ended(const std::string& set) const {
 }
 
 void AgentCore::tidy() {
-  for (const std::string& set : sets_.removable(options_.keep))
+  for (const std::string& set : sets_.removable(keep()))
     if (is_as_it_ended(set)) discard(set);
   for (const std::string& set : sets_.forgettable(kMostOutcomes)) {
     (void)discard_notes(stage_, set);
     sets_.forget(set);
     looks_.forget(set);
   }
-  worker_.add([stage = stage_] { return empty_bin(stage); },
-              [this](const Result<void>& emptied) {
-                if (!emptied) log(Severity::warning, emptied.error().message());
-              });
+  std::vector<const Level*> levels;
+  for (const auto& [directory, level] : levels_) levels.push_back(&level);
+  worker_.add(
+      [stage = stage_, levels = std::move(levels)]() -> Result<void> {
+        FOREBAY_CHECK(empty_bin(stage));
+        for (const Level* level : levels) FOREBAY_CHECK(level->empty_bin());
+        return {};
+      },
+      [this](const Result<void>& emptied) {
+        if (!emptied) log(Severity::warning, emptied.error().message());
+      });
 }
 
 // Of all that lies in STAGE/SET, whoever has put it there; nothing if there is no file.

@@ -6,6 +6,7 @@
 
 #include "base/catalogue.h"
 #include "job/cache/cache_impl.h"
+#include "job/stage/levels.h"
 #include "job/wire/convert.h"
 #include "store/files.h"
 
@@ -47,7 +48,9 @@ Result<std::shared_ptr<Cache::Impl::Encode>> Cache::Impl::make(const wire::Prote
   if (map.size() != geometry.size(order.position))
     return fail(ErrorKind::changed,
                 fmt::format("this node's part has {} bytes, not {}", map.size(), geometry.size(order.position)));
-  FOREBAY_TRY(Fd made, stored.create(key, geometry.parity_bytes(), {}));
+  // The parity lies where the set does.
+  const auto place = place_of(options.stage, order.set);
+  FOREBAY_TRY(Fd made, stored.create(key, geometry.parity_bytes(), place ? level_of(*place) : std::string()));
   const auto parity = std::make_shared<const Fd>(std::move(made));
   const std::string path = stored.parity_path(key);
   auto sink = std::make_shared<PieceSink>(

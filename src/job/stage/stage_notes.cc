@@ -1,6 +1,7 @@
 #include "job/stage/stage_notes.h"
 
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "job/client/stage_names.h"
+#include "job/stage/levels.h"
 #include "job/stage/stage.h"
 #include "store/files.h"
 #include "store/names.h"
@@ -154,21 +156,28 @@ Result<void> prepare_stage(const std::string& stage) {
 }
 
 Result<void> note_begin(const std::string& stage, const std::string& set, std::optional<int64_t> step,
-                        const wire::SetPolicyT* policy) {
-  FOREBAY_CHECK(make_directory(stage + "/" + set, 0777));
+                        const wire::SetPolicyT* policy, const std::string& place) {
+  if (place.empty()) FOREBAY_CHECK(make_directory(stage + "/" + set, 0777));
   json body{{"version", kVersion}};
   if (step) body["step"] = *step;
   if (policy != nullptr) body["policy"] = json_of(*policy);
-  return write_note(stage, set, kBeginFile, store::seal(kBeginTag, body));
+  if (!place.empty()) body["place"] = place;
+  FOREBAY_CHECK(write_note(stage, set, kBeginFile, store::seal(kBeginTag, body)));
+  const std::string link = stage + "/" + set;
+  if (!place.empty() && ::symlink(place.c_str(), link.c_str()) != 0) return fail_errno(errno, "symlink", link);
+  return {};
 }
 
-Result<std::optional<Begin>> read_begin(const std::string& stage, const std::string& set) {
-  const std::string path = notes_path(stage, set) + "/" + kBeginFile;
+static Result<std::optional<Begin>> read_begin_note(const std::string& path) {
   const auto text = store::read_text(path, kMaxNote);
   if (!text && text.error().kind == ErrorKind::not_found) return std::nullopt;
   if (!text) return std::unexpected(text.error());
   FOREBAY_TRY(const json body, store::unseal(kBeginTag, *text, kVersion, path));
-  return Begin{number_in(body, "step"), policy_in(body)};
+  return Begin{number_in(body, "step"), policy_in(body), text_in(body, "place")};
+}
+
+Result<std::optional<Begin>> read_begin(const std::string& stage, const std::string& set) {
+  return read_begin_note(notes_path(stage, set) + "/" + kBeginFile);
 }
 
 Result<void> note_outcome(const std::string& stage, const std::string& set, const Outcome& outcome) {
@@ -191,6 +200,7 @@ Result<void> put_into_bin(const std::string& stage, const std::string& path) {
 
 Result<void> discard_files(const std::string& stage, const std::string& set, const std::string& own_marker) {
   if (!own_marker.empty()) FOREBAY_CHECK(put_into_bin(stage, stage + "/" + own_marker));
+  FOREBAY_CHECK(release_place(stage, set));
   FOREBAY_CHECK(put_into_bin(stage, stage + "/" + set));
   FOREBAY_TRY(const auto ranks, marked_ranks(stage, set));
   for (const uint32_t rank : ranks) remove_marker(stage, set, rank);
@@ -240,6 +250,14 @@ Result<std::vector<Quarantined>> quarantined_sets(const std::string& stage) {
 }
 
 Result<void> discard_quarantined(const std::string& stage, const std::string& set) {
+  const std::string path = own_path(stage, "quarantine/" + set);
+  char target[PATH_MAX];
+  const ssize_t size = ::readlink((path + "/files").c_str(), target, sizeof target);
+  if (size > 0 && static_cast<size_t>(size) < sizeof target) {
+    const std::string place(target, static_cast<size_t>(size));
+    const auto begun = read_begin_note(path + "/notes/" + kBeginFile);
+    if (begun && *begun && (*begun)->place == place) FOREBAY_CHECK(release_place(place));
+  }
   return put_into_bin(stage, own_path(stage, "quarantine/" + set));
 }
 
@@ -259,7 +277,10 @@ void remove_marker(const std::string& stage, const std::string& set, uint32_t ra
 Result<bool> has_set(const std::string& stage, const std::string& set) {
   struct stat info{};
   const std::string path = stage + "/" + set;
-  if (::lstat(path.c_str(), &info) == 0) return S_ISDIR(info.st_mode);
+  if (::lstat(path.c_str(), &info) == 0) {
+    if (!S_ISLNK(info.st_mode)) return S_ISDIR(info.st_mode);
+    return place_of(stage, set).has_value() && ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+  }
   if (errno == ENOENT) return false;
   return fail_errno(errno, "stat", path);
 }

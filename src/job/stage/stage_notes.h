@@ -34,13 +34,15 @@ Result<Outcome> decode_outcome(std::string_view text, const std::string& path);
 Result<void> prepare_stage(const std::string& stage);
 
 // STAGE/SET and the directory of its notes, with the note that forebay_begin() was called for it.
-// `policy`: null if it was begun without one.
+// `policy`: null if it was begun without one. `place`: where its files are to lie instead, which was made for it
+// (levels.h); empty: in the stage.
 Result<void> note_begin(const std::string& stage, const std::string& set, std::optional<int64_t> step,
-                        const wire::SetPolicyT* policy = nullptr);
+                        const wire::SetPolicyT* policy = nullptr, const std::string& place = {});
 
 struct Begin {
   std::optional<int64_t> step;
   std::optional<wire::SetPolicyT> policy;
+  std::string place;  // on a cache level; empty: the stage
 };
 Result<std::optional<Begin>> read_begin(const std::string& stage, const std::string& set);
 
@@ -71,7 +73,7 @@ Result<void> discard_quarantined(const std::string& stage, const std::string& se
 Result<std::vector<uint32_t>> marked_ranks(const std::string& stage, const std::string& set);
 void remove_marker(const std::string& stage, const std::string& set, uint32_t rank);
 
-// Whether STAGE/SET is there.
+// Whether STAGE/SET is there, wherever its files lie.
 Result<bool> has_set(const std::string& stage, const std::string& set);
 
 // All sets with notes.

@@ -63,7 +63,15 @@ void Watcher::watch_all() {
   blind_ = false;
   if (completion_.kind != Completion::Kind::api) watch_tree("");
   watch_tree(notes_root());
-  for (const std::string& set : followed_) watch_tree(set);
+  for (const auto& [set, place] : followed_) watch_tree(set);
+}
+
+// Of what lies below a place on a cache level there.
+std::string Watcher::real_path(const std::string& path) const {
+  const size_t slash = path.find('/');
+  const auto followed = followed_.find(path.substr(0, slash));
+  if (followed == followed_.end() || followed->second.empty()) return join(stage_, path);
+  return slash == std::string::npos ? followed->second : followed->second + path.substr(slash);
 }
 
 // Whether what appears below `path` is watched, too.
@@ -75,7 +83,7 @@ bool Watcher::is_watched_deep(std::string_view path) const {
 }
 
 bool Watcher::watch_directory(const std::string& path) {
-  const int wd = ::inotify_add_watch(inotify_.get(), join(stage_, path).c_str(), kEvents | kHow);
+  const int wd = ::inotify_add_watch(inotify_.get(), real_path(path).c_str(), kEvents | kHow);
   if (wd < 0) {
     const bool is_gone = errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
     blind_ = blind_ || !is_gone;
@@ -91,7 +99,7 @@ bool Watcher::watch_directory(const std::string& path) {
 // The watch comes first, then the look at what is there: what is made in between is seen at least once.
 void Watcher::watch_tree(const std::string& path) {
   if (!watch_directory(path)) return;
-  for (const std::string& name : directories_in(join(stage_, path)))
+  for (const std::string& name : directories_in(real_path(path)))
     if (const std::string child = join(path, name); is_watched_deep(child)) watch_tree(child);
 }
 
@@ -107,13 +115,17 @@ void Watcher::unwatch_tree(const std::string& path) {
   }
 }
 
-void Watcher::follow(const std::string& set) {
-  if (completion_.kind != Completion::Kind::api || !followed_.insert(set).second) return;
+void Watcher::follow(const std::string& set, const std::string& place) {
+  if (completion_.kind != Completion::Kind::api && place.empty()) return;
+  if (!followed_.emplace(set, place).second) return;
   watch_tree(set);
 }
 
 void Watcher::forget(const std::string& set) {
-  if (followed_.erase(set) > 0) unwatch_tree(set);
+  const auto followed = followed_.find(set);
+  if (followed == followed_.end()) return;
+  unwatch_tree(set);
+  followed_.erase(followed);
 }
 
 void Watcher::happened(uint32_t mask, const std::string& directory, std::string_view name, Changes& changes) {

@@ -30,8 +30,9 @@ class Watcher {
   // Does not wait.
   Result<Changes> read();
 
-  // Also watches what is in STAGE/SET, until forget(). Nothing to do where the whole stage is watched.
-  void follow(const std::string& set);
+  // Also watches what is in STAGE/SET, until forget(). Nothing to do where the whole stage is watched. `place`: where
+  // its files lie instead (levels.h); empty: there.
+  void follow(const std::string& set, const std::string& place = {});
   void forget(const std::string& set);
 
   // Whether there is something that cannot be watched, as the system has no more watches: then one has to look now and
@@ -51,6 +52,7 @@ class Watcher {
   void unwatch_tree(const std::string& path);
   void happened(uint32_t mask, const std::string& directory, std::string_view name, Changes& changes);
   bool is_watched_deep(std::string_view path) const;
+  std::string real_path(const std::string& path) const;
 
   std::string stage_;
   Completion completion_;
@@ -58,7 +60,7 @@ class Watcher {
   // Directories, relative to the stage; "" is the stage itself.
   std::unordered_map<int, std::string> by_wd_;
   std::map<std::string, int, std::less<>> by_path_;
-  std::set<std::string, std::less<>> followed_;
+  std::map<std::string, std::string, std::less<>> followed_;  // and where their files lie, if not in the stage
   bool blind_ = false;
 };
 
