@@ -196,7 +196,7 @@ class Scr final : public Verb {
   }
 
   Result<ExitCode> prepare(const ScrJob& job) {
-    FOREBAY_CHECK(run_words_of(job.config));
+    FOREBAY_CHECK(run_words_of(job.config, job.places.stage));
     FOREBAY_CHECK(make_directories(job));
     FOREBAY_TRY(const auto halt, scr::read_halt(job.places.halt));
     if (const auto reason = why_not_start(halt, static_cast<int64_t>(std::time(nullptr)), true)) {
@@ -209,11 +209,20 @@ class Scr final : public Verb {
   Result<void> make_directories(const ScrJob& job) {
     FOREBAY_CHECK(scr::make_own_directories(job.places));
     FOREBAY_CHECK(find_nodes(job));
-    const std::string above = job.places.stage.substr(0, job.places.stage.rfind('/'));
+    FOREBAY_CHECK(make_node_directories(job.places.stage));
+    FOREBAY_TRY(const auto levels, scr::levels_of(job.config));
+    for (const scr::LevelOfNode& level : levels)
+      FOREBAY_CHECK(make_node_directories(scr::directory_on(level.store, job.places.stage)));
+    return {};
+  }
+
+  // On all nodes.
+  Result<void> make_node_directories(const std::string& path) {
+    const std::string above = path.substr(0, path.rfind('/'));
     if (options_.nodes.hosts.size() == 1 && options_.nodes.hosts[0] == "localhost")
-      return scr::make_stage_directory(job.places.stage);
+      return scr::make_stage_directory(path);
     constexpr auto kPatience = 60s;
-    const Words words = {"scr", "prerun", "--stage", job.places.stage};
+    const Words words = {"scr", "prerun", "--stage", path};
     const auto failed = on_all(options_.nodes.hosts, [&](const std::string&) { return words; }, kPatience);
     for (const std::string& host : failed) warn(fmt::format("{} cannot be made on node {}", above, host));
     if (failed.size() == options_.nodes.hosts.size())
@@ -244,7 +253,7 @@ class Scr final : public Verb {
     const Words of_job = {"--rendezvous", places.rendezvous, "--detach", "--linger=60"};
     if (!now.is_object()) {
       FOREBAY_CHECK(job::Rendezvous::open(places.rendezvous));
-      FOREBAY_TRY(Words words, run_words_of(job.config));
+      FOREBAY_TRY(Words words, run_words_of(job.config, job.places.stage));
       std::erase_if(words, [](const std::string& word) {
         return !word.starts_with("--redundancy") && !word.starts_with("--flush") && !word.starts_with("--failure");
       });
@@ -322,7 +331,7 @@ class Scr final : public Verb {
   }
 
   Result<Words> words_of_run(const ScrJob& job) {
-    FOREBAY_TRY(Words words, run_words_of(job.config));
+    FOREBAY_TRY(Words words, run_words_of(job.config, job.places.stage));
     words.insert(words.end(),
                  {"--store", job.places.store, "--stage", job.places.stage, "--series", job.places.series});
     allocation_.append_to(words);

@@ -55,6 +55,6 @@ Result<ExitCode> scr_index(const scr::Places& places, const IndexWords& words, c
 // ---- scr_run.cc
 // Words of `forebay run` for redundancy, flushes and the size of the cache, by the configuration. invalid_argument,
 // with the key, if a value makes no sense.
-Result<std::vector<std::string>> run_words_of(const scr::Config& config);
+Result<std::vector<std::string>> run_words_of(const scr::Config& config, const std::string& stage);
 
 }  // namespace forebay::cli

@@ -29,7 +29,7 @@ Result<std::string> scheme_of(const scr::Config& config) {
 
 }  // namespace
 
-Result<std::vector<std::string>> run_words_of(const scr::Config& config) {
+Result<std::vector<std::string>> run_words_of(const scr::Config& config, const std::string& stage) {
   constexpr int64_t kMost = 1'000'000;
   FOREBAY_TRY(const std::string scheme, scheme_of(config));
   // The library says of each set whether it is due; what the run adds is the flush of the newest one at the end.
@@ -40,6 +40,9 @@ Result<std::vector<std::string>> run_words_of(const scr::Config& config) {
   FOREBAY_TRY(const int64_t watchdog, number_of(config, "SCR_WATCHDOG_TIMEOUT", 0, 86'400));
   std::vector<std::string> words = {"--redundancy=" + scheme, "--flush-every=0", fmt::format("--keep={}", keep),
                                     fmt::format("--relaunch={}", runs < 0 ? kMost : std::max<int64_t>(runs - 1, 0))};
+  FOREBAY_TRY(const auto levels, scr::levels_of(config));
+  for (const scr::LevelOfNode& level : levels)
+    words.push_back(fmt::format("--level={},keep={}", scr::directory_on(level.store, stage), level.keep));
   if (watchdog > 0) words.push_back(fmt::format("--set-interval={}", watchdog));
   const std::string group = config.text("SCR_GROUP");
   if (!group.empty() && group != "NODE") words.push_back("--failure-group=" + group);

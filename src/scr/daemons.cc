@@ -142,6 +142,12 @@ Result<void> ensure_agent(const Config& config, const Places& places) {
                                  "--linger",           kLingerSeconds, "--series",
                                  places.series,        "--keep",       std::to_string(std::max<int64_t>(kept, 1)),
                                  "--detach",           "--log",        log};
+  FOREBAY_TRY(const auto levels, levels_of(config));
+  for (const LevelOfNode& level : levels) {
+    const std::string directory = directory_on(level.store, places.stage);
+    FOREBAY_CHECK(make_stage_directory(directory));
+    words.insert(words.end(), {"--level", fmt::format("{},keep={}", directory, level.keep)});
+  }
   if (const std::string groups = config.groups_of(host_name()); !groups.empty())
     words.insert(words.end(), {"--failure-groups", groups});
   auto started = run_command(words, log);

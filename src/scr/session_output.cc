@@ -68,8 +68,7 @@ Result<void> Session::begin_in_cache(const std::string& write) {
                  : flush_ <= 0 || flushes_to_files_ ? job::wire::FlushWish::never
                                                     : job::wire::FlushWish::job;
   if (!descriptor.level.empty()) {
-    const std::string own = fmt::format("{}/forebay-{}", descriptor.level, ::geteuid());
-    policy.level = own + places_.stage.substr(places_.stage.rfind('/'));
+    policy.level = directory_on(descriptor.level, places_.stage);
     FOREBAY_CHECK(make_stage_directory(policy.level));
   }
   return client_->begin(output_->set, output_->step, timeout_, &policy);

@@ -7,6 +7,7 @@ Usage: programs.py PROGRAM FOREBAY MPIEXEC [OPTION...]
 import json
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -181,6 +182,18 @@ class Cached(Case):
         self.assertFalse((self.prefix / "ckpt.1").exists())
         self.check("--sets 0", "restarted ckpt.1", SCR_FLUSH_ON_RESTART="1")
         self.assertTrue((self.prefix / "ckpt.1/part_0/rank_1.ckpt").exists())
+
+    def test_sets_lie_on_two_levels(self):
+        other = self.top / "ssd"
+        other.mkdir()
+        (self.prefix / ".scrconf").write_text(f"STORE={other} COUNT=2\nCKPT=0 INTERVAL=1 TYPE=SINGLE\n"
+                                              f"CKPT=1 INTERVAL=3 TYPE=SINGLE STORE={other}\n")  # fmt: skip
+        self.check("--sets 11 --die-in 10", "restarted nothing", *(f"completed ckpt.{number}" for number in range(1, 10)),
+                   "dies in ckpt.10", code=None, SCR_FLUSH="100")  # fmt: skip
+        level = next(other.glob("forebay-*/scr.*"))
+        self.assertEqual({path.name.split(".")[1] for path in level.glob("ckpt.*")}, {"6", "9"})
+        self.assertEqual(stat.S_IMODE(level.stat().st_mode), 0o700)
+        self.check("--sets 1", "restarted ckpt.9", "completed ckpt.10", SCR_FLUSH="100")
 
     @unittest.skipUnless(os.geteuid() == 0, "needs another user's directory")
     def test_the_cache_of_another_user_is_left_alone(self):

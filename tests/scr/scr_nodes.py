@@ -34,7 +34,7 @@ LINES = ("restarted", "completed", "not completed", "passed over", "failed", "ra
 class Cluster:
     """`count` nodes of a rank each, and another one where the job script runs; everything below one temporary directory."""
 
-    def __init__(self, forebay, count, spares=1, **keys):
+    def __init__(self, forebay, count, spares=1, lines=(), **keys):
         try:
             self.net = nodes.Nodes(count + spares + 1)
         except nodes.Unavailable as reason:
@@ -47,6 +47,8 @@ class Cluster:
         self.hosts = [f"10.87.0.{node + 1}" for node in range(count + spares)]
         for path in (self.prefix, self.cache, self.links, *(self.top / f"node{i + 1}" for i in range(len(self.hosts)))):
             path.mkdir()
+            if path.name.startswith("node"):
+                (path / "ssd").mkdir()
         for name in ("scr_run", "scr_index", "scr_postrun"):
             (self.links / name).symlink_to(forebay)
         (self.top / "hosts").write_text("".join(f"{host}:1\n" for host in self.hosts))
@@ -57,7 +59,8 @@ class Cluster:
         # As if each had a machine of its own.
         groups = "".join(f"GROUPS={host} NODE={host}\n" for host in self.hosts)
         values = {"SCR_CACHE_BYPASS": 0, "SCR_CACHE_SIZE": 2, "SCR_RUNS": 3, "SCR_MIN_NODES": count, **keys}
-        (self.prefix / ".scrconf").write_text(groups + "".join(f"{key}={value}\n" for key, value in values.items()))
+        described = "".join(line.format(cache=self.cache) + "\n" for line in lines)
+        (self.prefix / ".scrconf").write_text(groups + described + "".join(f"{key}={value}\n" for key, value in values.items()))
         # Not TCP: over it MPICH 4.0 with UCX 1.13 hangs in MPI_Finalize in one run of three, without Forebay, too.
         self.environment = os.environ | {"SCR_PREFIX": str(self.prefix), "SCR_CACHE_BASE": str(self.cache), "UCX_TLS": "posix,self"}
 
@@ -129,11 +132,12 @@ class Cluster:
                 pass
 
 
-def lose_a_node(forebay, program, **keys):
+def lose_a_node(forebay, program, look=lambda cluster: None, lines=(), **keys):
     """Sets 1 to 8, of which every third is due; a node is lost after the fourth, and the last one is stored at the end."""
-    with Cluster(forebay, 3, SCR_FLUSH=3, FOREBAY_SCR_WAIT=1, **keys) as cluster:
+    with Cluster(forebay, 3, lines=lines, SCR_FLUSH=3, FOREBAY_SCR_WAIT=1, **keys) as cluster:
         cluster.start(program, "--sets", 8, "--work", 250, "--until", 8)
         cluster.wait_for("\ncompleted ckpt.4")
+        look(cluster)
         cluster.lose(1)
         lines = cluster.wait_for_end()
         restarted = [line.split(".")[-1] for line in lines if line.startswith("restarted")]
@@ -147,6 +151,21 @@ def lose_a_node(forebay, program, **keys):
 @scenario
 def a_node_is_lost_under_xor(forebay):
     lose_a_node(forebay, needs("PROGRAM"), SCR_COPY_TYPE="XOR")
+
+
+@scenario
+def a_node_is_lost_that_has_two_cache_levels(forebay):
+    """Every second set lies on another level, with its parity; the one from which the program goes on among them."""
+
+    def look(cluster):
+        for node in (1, 2, 3):
+            level = next(cluster.top.glob(f"node{node}/ssd/forebay-*/scr.*"))
+            sets = {path.name.split(".")[1] for path in level.glob("ckpt.*")}
+            assert "4" in sets and not {"1", "3"} & sets, sets
+            assert len(list(level.glob("*.parity"))) == len(sets), list(level.iterdir())
+
+    lines = ["STORE={cache}/ssd COUNT=2", "CKPT=0 INTERVAL=1 TYPE=XOR", "CKPT=1 INTERVAL=2 TYPE=XOR STORE={cache}/ssd"]
+    lose_a_node(forebay, needs("PROGRAM"), look, lines)
 
 
 @scenario

@@ -49,24 +49,28 @@ Result<void> make_private_directory(const std::string& path) {
 
 }  // namespace
 
-std::string cache_base_of(const Config& config) {
-  std::string store;
+// The STORE of each CKPT line that uses a cache, empty where it names none.
+static std::vector<std::string> stores_of(const Config& config) {
+  std::vector<std::string> stores;
   for (const ConfigLine& line : config.lines("CKPT")) {
     const auto of_line = [&](const char* item) {
       const auto found = line.items.find(item);
       return found == line.items.end() ? std::string() : found->second;
     };
-    const std::string named = of_line("STORE");
     const std::string bypass = of_line("BYPASS");
     if (of_line("ENABLED") == "0" || (bypass.empty() ? config.text("SCR_CACHE_BYPASS") : bypass) != "0") continue;
-    if (named.empty() || (!store.empty() && named != store)) return config.text("SCR_CACHE_BASE");
-    store = named;
+    stores.push_back(of_line("STORE"));
   }
-  return store.empty() ? config.text("SCR_CACHE_BASE") : store;
+  return stores;
 }
 
-Result<int64_t> cache_size_of(const Config& config) {
-  const std::string base = cache_base_of(config);
+std::string cache_base_of(const Config& config) {
+  const std::vector<std::string> stores = stores_of(config);
+  const bool is_one = !stores.empty() && std::ranges::count(stores, stores.front()) == std::ssize(stores);
+  return is_one && !stores.front().empty() ? stores.front() : config.text("SCR_CACHE_BASE");
+}
+
+static Result<int64_t> cache_size_at(const Config& config, const std::string& base) {
   for (const ConfigLine& line : config.lines("STORE")) {
     const auto count = line.items.find("COUNT");
     if (line.id != base || count == line.items.end()) continue;
@@ -78,6 +82,24 @@ Result<int64_t> cache_size_of(const Config& config) {
                 fmt::format("STORE={} COUNT={}: that is no whole number of at least 1", line.id, text), line.where);
   }
   return config.number("SCR_CACHE_SIZE");
+}
+
+Result<int64_t> cache_size_of(const Config& config) { return cache_size_at(config, cache_base_of(config)); }
+
+Result<std::vector<LevelOfNode>> levels_of(const Config& config) {
+  std::vector<LevelOfNode> levels;
+  const std::string base = cache_base_of(config);
+  for (const std::string& store : stores_of(config)) {
+    if (store.empty() || store == base || std::ranges::find(levels, store, &LevelOfNode::store) != levels.end())
+      continue;
+    FOREBAY_TRY(const int64_t keep, cache_size_at(config, store));
+    levels.push_back({store, std::max<int64_t>(keep, 1)});
+  }
+  return levels;
+}
+
+std::string directory_on(const std::string& store, const std::string& stage) {
+  return fmt::format("{}/forebay-{}{}", store, ::geteuid(), stage.substr(stage.rfind('/')));
 }
 
 Result<Places> places_of(const Config& config, const Environment& environment) {

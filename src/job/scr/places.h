@@ -36,6 +36,17 @@ std::string cache_base_of(const Config& config);
 // number.
 Result<int64_t> cache_size_of(const Config& config);
 
+// The STOREs of the CKPT lines that use caches, each once, but for cache_base_of(): other cache levels of the node, and
+// how many sets they keep, told likewise.
+struct LevelOfNode {
+  std::string store;
+  int64_t keep = 1;
+};
+Result<std::vector<LevelOfNode>> levels_of(const Config& config);
+
+// Where the sets of a stage lie on such a level: STORE/forebay-UID/scr.JOB.
+std::string directory_on(const std::string& store, const std::string& stage);
+
 // The prefix's own directory, and those in it, with mode 0700 where it holds secrets.
 Result<void> make_own_directories(const Places& places);
 
