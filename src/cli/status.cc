@@ -124,6 +124,23 @@ void print_caches(const Json& status) {
   fmt::print("\n");
 }
 
+// How often sets come, and how often they should; nothing while too little is known.
+void print_cadence(const Json& status) {
+  const auto cadence = status.value("cadence", Json::object());
+  const auto advice = cadence.value("advice", Json::object());
+  if (advice.empty()) return;
+  constexpr double kPercent = 100;
+  const auto failures = static_cast<uint64_t>(number(cadence, "failures"));
+  fmt::print(
+      "a set every {} costs the ranks {}; {} every {}, a set every {} would be best: {:.1f} % of the time for work, "
+      "now "
+      "{:.1f} %\n\n",
+      format_duration(number(cadence, "interval_seconds")), format_duration(number(cadence, "set_seconds")),
+      failures == 0 ? "no restart so far; if one came" : fmt::format("with {}, one", plural(failures, "restart")),
+      format_duration(number(advice, "mtbf_seconds")), format_duration(number(advice, "interval_seconds")),
+      kPercent * number(advice, "best_efficiency"), kPercent * number(advice, "efficiency"));
+}
+
 void print_aggregators(const Json& status) {
   Table table({{"AGGREGATOR"}, {"PROCESS", Align::right}, {"MEMORY", Align::right}, {"PROFILE"}, {"DOES"}});
   for (const Json& worker : rows_of(status, "workers")) {
@@ -157,6 +174,7 @@ void print_status(const Json& status) {
   print_sets(status);
   fmt::print("\n");
   print_caches(status);
+  print_cadence(status);
   print_aggregators(status);
   for (const Json& error : rows_of(status, "errors"))
     if (error.is_string()) fmt::print("error: {}\n", printable(error.get<std::string>()));

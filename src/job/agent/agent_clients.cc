@@ -129,6 +129,7 @@ bool AgentCore::settle_begin(ConnectionId id, const Question& question) {
   }
   if (!is_open) {
     ++begun_;
+    began_[set] = Clock::now();
     const std::string place = place_on(level, set);
     if (place.empty()) sets_.lies_in_stage(set);
     const auto noted = note_begin(stage_, set, question.step, question.policy ? &*question.policy : nullptr, place);

@@ -177,6 +177,7 @@ class AgentCore final : public fabric::HubHandler {
   AgentSets sets_;
   std::map<std::string, Level> levels_;  // that are this stage's, by directory
   uint64_t begun_ = 0;                   // sets, since the agent started
+  std::map<std::string, Time> began_;    // those that are not complete, and when
   KnownRanks ranks_;
   std::optional<Coordinator> coordinator_;
   std::unique_ptr<wire::TallyT> tally_;  // the last one that a coordinator told

@@ -137,6 +137,10 @@ void AgentCore::offer(const std::string& set, const Listing& listing, const Cont
     exposed->files.push_back({path, staged.row});
     bytes += staged.row.size;
   }
+  if (const auto began = began_.extract(set)) {
+    const auto took = std::chrono::steady_clock::now() - began.mapped();
+    offer.took_ms = static_cast<uint32_t>(std::chrono::ceil<std::chrono::milliseconds>(took).count());
+  }
   offer.exposure = exposures_.add(std::move(files));
   sets_.offered(set, content, offer.exposure, bytes);
   watcher_.follow(set, place_of(stage_, set).value_or(std::string()));

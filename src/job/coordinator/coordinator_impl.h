@@ -36,6 +36,7 @@
 #include "job/coordinator/cache_recovery.h"
 #include "job/coordinator/cache_tier.h"
 #include "job/coordinator/cached_sets.h"
+#include "job/coordinator/cadence.h"
 #include "job/coordinator/coordinator.h"
 #include "job/coordinator/finished_sets.h"
 #include "job/coordinator/protection.h"
@@ -80,6 +81,7 @@ struct Coordinator::Impl {
       : options(with),
         generation(number),
         started(start),
+        cadence(start),
         now(start),
         last_tick(start),
         next_ping(start),
@@ -96,6 +98,7 @@ struct Coordinator::Impl {
   const CoordinatorOptions options;
   const uint64_t generation;
   const Time started;
+  Cadence cadence;
   Time now;  // of the call under way
   Time last_tick, next_ping, quiet_since;
   uint64_t group_size;  // of the options, or less where that proved to be too much for the workers' memory

@@ -52,7 +52,10 @@ void Coordinator::Impl::apply(Restarts::Actions actions) {
     if (work.kind == Kind::remove) remove_unit(owner);
     if (work.kind == Kind::retry) retry_unit(owner);
   }
-  for (uint32_t i = 0; i < actions.answered; ++i) tally.restarted();
+  for (uint32_t i = 0; i < actions.answered; ++i) {
+    tally.restarted();
+    cadence.restarted();
+  }
   if (actions.void_incomplete) give_up_incomplete();
   if (actions.settle) apply(settling.begin(0, now));
   apply_cache_tier();

@@ -156,6 +156,9 @@ void Coordinator::Impl::apply(uint64_t set, SetDrain::Actions actions) {
     keeping.erase(set);
   } else if (actions.completed) {
     ++sets_completed;
+    uint32_t longest_ms = 0;
+    for (const auto& [key, part] : sets.at(set).parts()) longest_ms = std::max(longest_ms, part.took_ms);
+    cadence.completed(sets.at(set).name(), longest_ms / 1e3, now);
     keep(set);
   }
 }

@@ -247,6 +247,21 @@ json cache_row(const Impl& impl) {
   return row;
 }
 
+// How often sets come, and how often they should (job/plan/interval_model.h).
+json cadence_row(const Impl& impl) {
+  const MeasuredRun measured = impl.cadence.measured(impl.now);
+  json row = {{"sets", impl.cadence.sets()},
+              {"failures", measured.failures},
+              {"set_seconds", measured.set_seconds},
+              {"interval_seconds", measured.interval}};
+  if (const auto advice = advise(measured))
+    row["advice"] = {{"interval_seconds", advice->interval},
+                     {"mtbf_seconds", advice->mtbf},
+                     {"efficiency", advice->efficiency},
+                     {"best_efficiency", advice->best_efficiency}};
+  return row;
+}
+
 json left_rows(const Impl& impl) {
   json rows = json::array();
   for (const Settling::Left& left : impl.settling.rows())
@@ -283,7 +298,8 @@ std::string Coordinator::Impl::status() const {
       {"workers", std::move(workers)},   {"worker_count", board.workers()},
       {"left", left_rows(*this)},        {"cache", cache_row(*this)},
       {"totals", totals_row(*this)},     {"received", traffic_row(received)},
-      {"sent", traffic_row(sent)},       {"errors", errors}};
+      {"sent", traffic_row(sent)},       {"errors", errors},
+      {"cadence", cadence_row(*this)}};
   if (const auto row = restarts.row()) body["restart"] = restart_row(*this, *row);
   if (const auto& last = restarts.last())
     body["last_restart"] = {{"stored_as", last->stored_as},

@@ -33,6 +33,7 @@ struct Part {
   uint64_t write = 0;                    // of this writing of the set; 0: not told
   uint64_t hash = 0;                     // of the files' names, kinds, sizes and times
   uint64_t bytes = 0;
+  uint32_t took_ms = 0;  // from the first rank's begin to the last one's end; 0: not told
 };
 
 // A part's hash as store::Manifest::sources has it.

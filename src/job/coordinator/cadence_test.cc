@@ -1,0 +1,53 @@
+#include "job/coordinator/cadence.h"
+
+#include <gtest/gtest.h>
+
+namespace forebay::job {
+namespace {
+
+using std::chrono::seconds;
+
+TEST(Cadence, TellsWhatIsUsual) {
+  const Cadence::Time start{};
+  Cadence cadence(start);
+  EXPECT_FALSE(advise(cadence.measured(start + seconds(100))));
+  for (int set = 1; set <= 9; ++set)
+    cadence.completed("s" + std::to_string(set), set == 5 ? 400 : 2, start + seconds(60 * set));
+  cadence.completed("s9", 2, start + seconds(900));  // it was drained anew
+  const MeasuredRun measured = cadence.measured(start + seconds(1000));
+  EXPECT_EQ(cadence.sets(), 9u);
+  EXPECT_DOUBLE_EQ(measured.seconds, 1000);
+  EXPECT_DOUBLE_EQ(measured.interval, 60);
+  EXPECT_DOUBLE_EQ(measured.set_seconds, 2) << "one that took long changes little";
+  EXPECT_EQ(measured.failures, 0u);
+  const auto advice = advise(measured);
+  ASSERT_TRUE(advice);
+  EXPECT_GT(advice->best_efficiency, 0.9);
+}
+
+TEST(Cadence, AStartIsNoFailureButThoseAfterASetAre) {
+  const Cadence::Time start{};
+  Cadence cadence(start);
+  cadence.restarted();
+  EXPECT_EQ(cadence.measured(start).failures, 0u);
+  cadence.completed("a", 1, start + seconds(10));
+  cadence.restarted();
+  cadence.restarted();
+  EXPECT_EQ(cadence.measured(start).failures, 1u) << "it did not get as far as a set";
+  cadence.completed("b", 1, start + seconds(1000));
+  cadence.completed("c", 1, start + seconds(1020));
+  EXPECT_DOUBLE_EQ(cadence.measured(start + seconds(1020)).interval, 20) << "the time of the restart is no interval";
+}
+
+TEST(Cadence, OnlyTheLatestSetsCount) {
+  const Cadence::Time start{};
+  Cadence cadence(start);
+  int now = 0;
+  for (int set = 0; set < 40; ++set) cadence.completed(std::to_string(set), 1, start + seconds(now += 10));
+  for (int set = 40; set < 80; ++set) cadence.completed(std::to_string(set), 3, start + seconds(now += 50));
+  EXPECT_DOUBLE_EQ(cadence.measured(start).interval, 50);
+  EXPECT_DOUBLE_EQ(cadence.measured(start).set_seconds, 3);
+}
+
+}  // namespace
+}  // namespace forebay::job
