@@ -374,6 +374,32 @@ def node_cut_off_that_comes_back(new_job):
         job.expect_restart("dump_3")
 
 
+@scenario
+def clocks_that_are_days_apart(new_job):
+    """What is newest, what may go and what is due is told by steps and by order, not by anybody's clock."""
+    library = next(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"), None)
+    if library is None:
+        raise Skip("there is no libfaketime (Debian: faketime)")
+    job = new_job("xor", aggregator_words=("--flush-every", 3))
+    days = [2, -3, 0, 9, -1, 4, -2]  # of the nodes, the spares and the aggregator
+    job.prefixes = [(*prefix, "env", f"LD_PRELOAD={library}", f"FAKETIME={day:+d}d", "FAKETIME_DONT_FAKE_MONOTONIC=1")
+                    for prefix, day in zip(job.prefixes, days, strict=True)]  # fmt: skip
+    with job.start():
+        for step in range(1, 7):
+            job.write_set(f"dump_{step}", step, SIZE)
+            wait_until("the set is protected", lambda: job.wait_for_set(f"dump_{step}", 1) in (client.OK, CACHED), 40)  # noqa: B023
+        kept = [name for name in (f"dump_{step}" for step in range(1, 7)) if (job.stages[0] / name).exists()]
+        assert kept == ["dump_5", "dump_6"], kept
+        job.lose(3)
+        job.replace(3)
+        job.expect_restart("dump_6")
+        job.write_set("dump_7", 7, SIZE)
+        wait_until("the set is protected", lambda: job.wait_for_set("dump_7", 1) in (client.OK, CACHED), 40)
+        said = job.end_with_settle()
+        assert said.returncode == 0, said.stderr
+        assert set(job.stored_sets()) == {"dump_3", "dump_6", "dump_7"}, job.stored_sets()
+
+
 def main():
     if sys.argv[-1] == "--list":
         print("\n".join(SCENARIOS))
