@@ -73,7 +73,10 @@ static Result<job::LevelOptions> parse_level(const std::string& text) {
                 fmt::format("'{}' is none of every=N, keep=COUNT and capacity=SIZE", part));
   };
   const size_t comma = text.find(',');
-  level.directory = std::filesystem::absolute(text.substr(0, comma)).lexically_normal();
+  if (!text.starts_with('/'))
+    return fail(ErrorKind::invalid_argument,
+                fmt::format("'{}' is no absolute path, the same on every node", text.substr(0, comma)));
+  level.directory = job::level_name(text.substr(0, comma));
   for (size_t at = comma; at != std::string::npos;) {
     const size_t next = text.find(',', at + 1);
     const std::string part = text.substr(at + 1, next == std::string::npos ? next : next - at - 1);

@@ -99,11 +99,15 @@ void AgentCore::protect(const wire::ProtectT& order) {
     answer.error = part.error().message();
     return answer_coordinator(from, std::move(answer));
   }
-  cache_.protect(order, std::move(*part), [this, from, set = order.set](wire::ProtectedT answer) {
-    if (answer.failed) log(Severity::warning, fmt::format("{}: is not protected: {}", set, answer.error));
-    sets_.encoded(set, cache_.protects(set));
-    answer_coordinator(from, std::move(answer));
-  });
+  cache_.protect(order, std::move(*part),
+                 [this, from, set = order.set, parity = order.losses * order.chunk](wire::ProtectedT answer) {
+                   if (answer.failed)
+                     log(Severity::warning, fmt::format("{}: is not protected: {}", set, answer.error));
+                   else
+                     sets_.takes(set, parity);
+                   sets_.encoded(set, cache_.protects(set));
+                   answer_coordinator(from, std::move(answer));
+                 });
 }
 
 // What is new here is offered before the coordinator is told that it is there.
@@ -111,6 +115,7 @@ void AgentCore::repaired(const std::string& set, const wire::RepairedT& answer, 
   if (answer.failed) return log(Severity::warning, fmt::format("{}: is not repaired: {}", set, answer.error));
   if (!ranks.empty()) log(Severity::info, fmt::format("{}: made again for {} ranks", set, ranks.size()));
   sets_.rebuilt(set, ranks);
+  if (!place_of(stage_, set)) sets_.lies_in_stage(set);
   sets_.encoded(set, cache_.protects(set));
   look(set);
 }

@@ -112,11 +112,12 @@ bool AgentCore::settle_begin(ConnectionId id, const Question& question) {
   const std::string& set = question.set;
   const uint32_t rank = clients_.find(id)->rank;
   const uint64_t write = question.policy ? question.policy->write : 0;
-  const bool is_open = sets_.is_open_for(set, rank, write);  // then this rank has to begin it, too: all or none
+  // Then this rank has to begin it, too: all or none.
+  const bool is_open = sets_.is_open_for(set, rank, write) && has_set(stage_, set).value_or(true);
   if (!is_open && block_at_ > 0 && sets_.undrained() >= block_at_) return false;
   const std::string level = is_open ? std::string() : level_for(question);
-  if (!is_open && question.policy && sets_.must_wait(keep().on(level), level)) return false;
-  if (!is_open && !has_room(level)) return false;
+  if (!is_open && question.policy && sets_.must_wait(keep().on(level), level, set)) return false;
+  if (!is_open && !has_room(level, set)) return false;
   const auto begun = sets_.begin(set, rank, write, level);
   follow(set, begun.decision);
   if (begun.is_new) {

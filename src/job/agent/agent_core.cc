@@ -45,11 +45,13 @@ Result<void> AgentCore::begin() {
   FOREBAY_CHECK(cache_.begin());
   FOREBAY_TRY(const auto noted, noted_sets(stage_));
   for (const std::string& set : noted) {
+    FOREBAY_CHECK(discard_lost(stage_, set));
     const auto place = place_of(stage_, set);
     const std::string level = place ? level_of(*place) : std::string();
     if (const auto outcome = read_outcome(stage_, set)) {
       FOREBAY_TRY(const bool has_files, has_set(stage_, set));
       sets_.ended(set, *outcome, has_files, level);
+      if (has_files) sets_.takes(set, bytes_at(set));
       sets_.encoded(set, cache_.protects(set));
     } else if (const auto begun = read_begin(stage_, set); begun && *begun) {
       sets_.resume(set, (*begun)->policy ? (*begun)->policy->write : 0, level);

@@ -117,7 +117,8 @@ class AgentCore final : public fabric::HubHandler {
   void take_levels();
   const Level* level(const std::string& directory);
   std::string level_for(const Question& question);
-  bool has_room(const std::string& level);
+  bool has_room(const std::string& level, const std::string& set);
+  uint64_t bytes_at(const std::string& set) const;
   std::string place_on(const std::string& level, const std::string& set);
   AgentSets::Keep keep() const;
 

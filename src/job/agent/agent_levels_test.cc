@@ -112,6 +112,48 @@ TEST_F(AgentLevelsTest, WaitsForASetThatIsNotDurableYet) {
   EXPECT_EQ(late.error().kind, ErrorKind::timeout);
 }
 
+TEST_F(AgentLevelsTest, WhatIsBegunAnewTakesNothingFromOthers) {
+  start({{path("ssd"), 1, 9, 2500}});
+  dump(1, {}, SetState::cached);
+  dump(2, {}, SetState::cached);
+  dump(2, {}, SetState::incomplete);
+  EXPECT_THAT(sets_on(path("ssd")), ElementsAre("s1", "s2"));
+}
+
+TEST_F(AgentLevelsTest, ALevelThatIsEmptiedLosesItsSetsAndNoMore) {
+  start({{path("ssd"), 1, 9}});
+  dump(1);
+  fs::remove_all(path("ssd/" + fs::read_symlink(path("stage/s1")).filename().string()));
+  dump(1);
+  EXPECT_TRUE(fs::exists(path("stage/s1/file")));
+  fs::remove_all(path("ssd"));
+  dump(2);
+  EXPECT_TRUE(fs::exists(path("stage/s2/file"))) << "in the stage";
+}
+
+TEST_F(AgentLevelsTest, TheStageIsNoLevelOfItsOwn) {
+  fs::create_directory(path("real"));
+  fs::create_symlink(path("real"), path("alias"));
+  start({});
+  fs::create_symlink(path("stage"), path("real/stage"));
+  dump(1, path("alias/stage"));
+  EXPECT_THAT(in_stage(), ElementsAre("s1"));
+  EXPECT_FALSE(fs::is_symlink(path("stage/s1")));
+}
+
+TEST_F(AgentLevelsTest, TheNextAgentCountsWhatIsThere) {
+  start({{path("ssd"), 1, 9, 2500}});
+  dump(1);
+  dump(2);
+  client_.reset();
+  agent_->kill();
+  coordinator_ = nullptr;
+  coordinator_ = std::make_unique<ScriptedCoordinator>(path("rendezvous"), 2);
+  agent_->start();
+  dump(3);
+  EXPECT_THAT(sets_on(path("ssd")), ElementsAre("s2", "s3"));
+}
+
 TEST_F(AgentLevelsTest, TheNextAgentKnowsWhereSetsLie) {
   start({{path("ssd"), 2, 1}}, 1);
   for (int step = 1; step <= 3; ++step) dump(step);

@@ -18,10 +18,13 @@ using fabric::Severity;
 int64_t wall_ns() { return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 // Whether anything was delivered of it, which is published now: a node whose ranks have no files gets none.
-Result<bool> publish_what_came(const std::string& stage, const wire::RestartReadyT& ready) {
-  if (::access(delivered_path(stage, ready.stored_as).c_str(), F_OK) != 0 && errno == ENOENT) return false;
-  FOREBAY_CHECK(publish_delivered(stage, ready.stored_as, ready.set));
-  return true;
+// `place`: where the set of that name lay on a cache level, if it did.
+Result<bool> publish_what_came(const std::string& stage, const wire::RestartReadyT& ready,
+                               const std::optional<std::string>& place) {
+  const bool has_come = ::access(delivered_path(stage, ready.stored_as).c_str(), F_OK) == 0 || errno != ENOENT;
+  if (has_come) FOREBAY_CHECK(publish_delivered(stage, ready.stored_as, ready.set));
+  if (place) FOREBAY_CHECK(release_place(*place));
+  return has_come;
 }
 
 }  // namespace
@@ -86,12 +89,12 @@ void AgentCore::publish(const wire::RestartReadyT& ready) {
     withdraw(ready.set, entry->exposure, "the ranks restart from another set of this name");
   watcher_.forget(ready.set);
   cache_.discard(ready.set);
-  (void)release_place(stage_, ready.set);
+  const auto place = place_of(stage_, ready.set);
   (void)discard_notes(stage_, ready.set);
   sets_.forget(ready.set);
   looks_.begin_work(ready.set);
   restart_.begin_publishing();
-  worker_.add([this, ready] { return publish_what_came(stage_, ready); },
+  worker_.add([this, ready, place] { return publish_what_came(stage_, ready, place); },
               [this, ready, coordinator = coordinator_->id](const Result<bool>& result) {
                 looks_.end_work(ready.set);
                 published(coordinator, ready, result);

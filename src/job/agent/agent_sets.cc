@@ -100,10 +100,11 @@ void AgentSets::lies_in_stage(const std::string& set) {
   if (const auto found = entries_.find(set); found != entries_.end()) found->second.level.clear();
 }
 
-bool AgentSets::must_wait(unsigned keep, std::string_view level) const {
+bool AgentSets::must_wait(unsigned keep, std::string_view level, std::string_view itself) const {
   size_t held = 0, unsealed = 0;
   for (const auto& [set, entry] : entries_) {
-    if (entry.level != level || !entry.has_files || entry.state == SetState::failed || entry.state == SetState::skipped)
+    if (set == itself || entry.level != level || !entry.has_files || entry.state == SetState::failed ||
+        entry.state == SetState::skipped)
       continue;
     ++held;
     if (entry.is_offered() && !entry.is_final()) ++unsealed;
@@ -162,11 +163,12 @@ unsigned AgentSets::Keep::on(std::string_view level) const {
 }
 
 // What is durable or cached, and at rest.
-std::vector<const AgentSets::Item*> AgentSets::newest_first() const {
+std::vector<const AgentSets::Item*> AgentSets::newest_first(std::string_view without) const {
   std::vector<const Item*> sets;
   for (const Item& item : entries_) {
     const Entry& entry = item.second;
-    const bool is_at_rest = entry.has_files && !entry.is_begun && (entry.is_final() || !entry.is_offered());
+    const bool is_at_rest =
+        item.first != without && entry.has_files && !entry.is_begun && (entry.is_final() || !entry.is_offered());
     if (is_at_rest && (entry.state == SetState::durable || entry.state == SetState::cached)) sets.push_back(&item);
   }
   std::ranges::sort(sets, std::greater(), [](const auto* item) { return age(item->second); });
@@ -198,17 +200,21 @@ std::vector<std::string> AgentSets::removable(const Keep& keep) const {
   return removable;
 }
 
-AgentSets::Room AgentSets::room(std::string_view level, uint64_t capacity) const {
+void AgentSets::takes(const std::string& set, uint64_t bytes) {
+  if (const auto found = entries_.find(set); found != entries_.end()) found->second.bytes += bytes;
+}
+
+AgentSets::Room AgentSets::room(std::string_view level, uint64_t capacity, std::string_view itself) const {
   Room room;
   if (capacity == 0) return room;
   uint64_t largest = 0, used = 0;
   for (const auto& [set, entry] : entries_) largest = std::max(largest, entry.bytes);
   for (const auto& [set, entry] : entries_) {
-    if (entry.level != level || !entry.has_files) continue;
+    if (set == itself || entry.level != level || !entry.has_files) continue;
     used += entry.bytes == 0 ? largest : entry.bytes;
     room.may_come = room.may_come || (entry.is_offered() && !entry.is_final());
   }
-  const auto sets = newest_first();
+  const auto sets = newest_first(itself);
   const auto brought = pinned(sets);
   for (size_t i = sets.size(); i-- > 1 && used + largest > capacity;) {  // the newest one stays
     const Entry& entry = sets[i]->second;

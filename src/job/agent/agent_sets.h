@@ -75,7 +75,8 @@ class AgentSets {
   void lies_in_stage(const std::string& set);
   // Whether a set that is begun now on a level would have to wait: it holds more than `keep` sets, and one of them is
   // not sealed, so that no older one may go.
-  bool must_wait(unsigned keep, std::string_view level = {}) const;
+  // `itself`: what there is of the set that is begun, which goes.
+  bool must_wait(unsigned keep, std::string_view level = {}, std::string_view itself = {}) const;
 
   // What is to leave a level of `capacity` bytes before the next set comes, which is taken to be as large as the
   // largest one that is known: final sets, the oldest ones first, but neither the newest one of all levels that can be
@@ -85,7 +86,9 @@ class AgentSets {
     bool fits = true;       // without these
     bool may_come = false;  // it does not fit, and a set on the level is not final yet
   };
-  Room room(std::string_view level, uint64_t capacity) const;
+  Room room(std::string_view level, uint64_t capacity, std::string_view itself = {}) const;
+  // So many bytes more lie where the set does: what protects it, or what an agent before this one had there.
+  void takes(const std::string& set, uint64_t bytes);
 
   void encoded(const std::string& set, bool is_encoded);
   // Files of these ranks, or pieces of files, were made again here.
@@ -129,7 +132,7 @@ class AgentSets {
 
  private:
   using Item = std::pair<const std::string, Entry>;
-  std::vector<const Item*> newest_first() const;
+  std::vector<const Item*> newest_first(std::string_view without = {}) const;
   static std::optional<int64_t> pinned(const std::vector<const Item*>& sets);
 
   std::map<std::string, Entry, std::less<>> entries_;

@@ -239,8 +239,13 @@ TEST(AgentSets, RoomIsMadeByTheOldestAndNeverByTheNewest) {
   EXPECT_FALSE(tight.fits || tight.may_come);
   EXPECT_TRUE(sets.room("/ssd", 0).fits) << "no limit";
   EXPECT_TRUE(sets.room("", 25).fits) << "another level";
+  EXPECT_TRUE(sets.room("/ssd", 50, "c").leaving.empty()) << "what is begun anew goes anyway";
+  EXPECT_EQ(sets.room("/ssd", 45, "c").leaving, std::vector<std::string>{"a"}) << "and is not the newest one";
   add("d", 4, 10, SetState::incomplete);
   EXPECT_TRUE(sets.room("/ssd", 25).may_come);
+  EXPECT_FALSE(sets.room("/ssd", 25, "d").may_come) << "nobody waits for what he begins anew";
+  sets.takes("a", 5);
+  EXPECT_EQ(sets.room("/ssd", 63, "d").leaving, std::vector<std::string>{"a"}) << "with its parity";
 }
 
 }  // namespace

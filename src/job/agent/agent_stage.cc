@@ -191,7 +191,8 @@ void AgentCore::discard(const std::string& set) {
   const bool has_marker = options_.completion.kind == Completion::Kind::marker;
   auto discarded = discard_files(stage_, set, has_marker ? marker_of(set, options_.completion) : "");
   if (!discarded) warn_once(set, discarded.error().message());
-  sets_.files_removed(set);
+  if (discarded) sets_.files_removed(set);
+  began_.erase(set);
 }
 
 bool AgentCore::is_as_it_ended(const std::string& set) const {
@@ -213,12 +214,13 @@ void AgentCore::tidy() {
   for (const auto& [directory, level] : levels_) levels.push_back(&level);
   worker_.add(
       [stage = stage_, levels = std::move(levels)]() -> Result<void> {
-        FOREBAY_CHECK(empty_bin(stage));
-        for (const Level* level : levels) FOREBAY_CHECK(level->empty_bin());
-        return {};
+        Result<void> emptied = empty_bin(stage);  // what cannot be emptied keeps nobody else from it
+        for (const Level* level : levels)
+          if (auto done = level->empty_bin(); !done && emptied) emptied = std::move(done);
+        return emptied;
       },
       [this](const Result<void>& emptied) {
-        if (!emptied) log(Severity::warning, emptied.error().message());
+        if (!emptied) warn_once(stage_, emptied.error().message());
       });
 }
 

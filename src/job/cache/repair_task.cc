@@ -59,6 +59,7 @@ struct PositionRepair::Impl {
   const MemberRecord& member() const { return record.members[record.position]; }
 
   Result<void> make_files() {
+    FOREBAY_CHECK(discard_lost(stage, record.set));
     FOREBAY_TRY(const auto begun, read_begin(stage, record.set));
     wire::SetPolicyT policy;
     policy.write = record.write;

@@ -60,7 +60,7 @@ Result<std::vector<EncodingKey>> StoredEncodings::list() const {
     if (key && is_there(path + "/" + kRecord))
       keys.push_back(*key);
     else
-      FOREBAY_CHECK(put_into_bin(stage_, path));
+      FOREBAY_CHECK(key ? discard(*key) : put_into_bin(stage_, path));
   }
   return keys;
 }

@@ -22,10 +22,11 @@ double median(const std::deque<double>& values) {
 }  // namespace
 
 void Cadence::completed(const std::string& set, double seconds, Time now) {
-  if (sets_ > 0 && set == latest_) return;
-  latest_ = set;
+  const std::pair its(set, seconds);
+  if (seconds <= 0 || (sets_ > 0 && its == latest_)) return;
+  latest_ = its;
   ++sets_;
-  if (seconds > 0) add(costs_, seconds);
+  add(costs_, seconds);
   if (last_) add(intervals_, std::chrono::duration<double>(now - *last_).count());
   last_ = now;
 }

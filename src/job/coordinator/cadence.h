@@ -7,6 +7,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "job/plan/interval_model.h"
 
@@ -33,8 +34,8 @@ class Cadence {
 
  private:
   Time started_;
-  std::optional<Time> last_;  // since the last start
-  std::string latest_;
+  std::optional<Time> last_;               // since the last start
+  std::pair<std::string, double> latest_;  // with its seconds: a program may use one name for all
   uint64_t sets_ = 0, failures_ = 0;
   std::deque<double> costs_, intervals_;  // seconds
 };

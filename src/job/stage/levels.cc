@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <filesystem>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -98,14 +99,35 @@ std::optional<std::string> place_of(const std::string& stage, const std::string&
 }
 
 Result<void> release_place(const std::string& stage, const std::string& set) {
-  const auto place = place_of(stage, set);
-  return place ? release_place(*place) : Result<void>();
+  if (const auto place = place_of(stage, set)) return release_place(*place);
+  struct stat info{};
+  if (::lstat((stage + "/" + set).c_str(), &info) == 0 || errno != ENOENT) return {};
+  const auto begun = read_begin(stage, set);
+  return begun && *begun && !(*begun)->place.empty() ? release_place((*begun)->place) : Result<void>();
 }
 
 Result<void> release_place(const std::string& place) {
-  const std::string to = fmt::format("{}/{}/{}", level_of(place), kBin, store::random_token());
-  if (::rename(place.c_str(), to.c_str()) == 0 || errno == ENOENT) return {};
-  return fail_errno(errno, "rename", place);
+  const std::string bin = level_of(place) + "/" + kBin, to = bin + "/" + store::random_token();
+  struct stat info{};
+  if (::lstat(place.c_str(), &info) != 0) return errno == ENOENT ? Result<void>() : fail_errno(errno, "stat", place);
+  if (::rename(place.c_str(), to.c_str()) == 0) return {};
+  if (errno != ENOENT) return fail_errno(errno, "rename", place);
+  FOREBAY_CHECK(make_own(bin));
+  return ::rename(place.c_str(), to.c_str()) == 0 ? Result<void>() : fail_errno(errno, "rename", place);
+}
+
+Result<void> discard_lost(const std::string& stage, const std::string& set) {
+  struct stat info{};
+  if (::lstat((stage + "/" + set).c_str(), &info) != 0 || !S_ISLNK(info.st_mode)) return {};
+  FOREBAY_TRY(const bool is_there, has_set(stage, set));
+  return is_there ? Result<void>() : discard_files(stage, set, "");
+}
+
+std::string level_name(const std::string& directory) {
+  const std::filesystem::path path = std::filesystem::path(directory + "/.").lexically_normal().parent_path();
+  std::error_code error;
+  const std::filesystem::path above = std::filesystem::canonical(path.parent_path(), error);
+  return error ? path.string() : (above / path.filename()).string();
 }
 
 }  // namespace forebay::job

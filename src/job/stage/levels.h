@@ -56,9 +56,17 @@ std::string level_of(std::string_view place);
 // Where the files of STAGE/SET lie, if that is a link of the agent's, whether its target is there or not.
 std::optional<std::string> place_of(const std::string& stage, const std::string& set);
 
-// Takes the files of such a set out of sight; its link stays. Nothing to do for others.
+// Takes the files of such a set out of sight; its link stays. Likewise where the link is gone, and the note is there: a
+// program may remove what it takes for its directory. Nothing to do for others.
 Result<void> release_place(const std::string& stage, const std::string& set);
 // Of a place that is known.
 Result<void> release_place(const std::string& place);
+
+// Where STAGE/SET is a link that leads nowhere, or not to where the set was begun: takes it away with markers and note.
+// A level in memory is empty after a power cut.
+Result<void> discard_lost(const std::string& stage, const std::string& set);
+
+// `directory` as levels are told from each other: without links before its last component, and slashes behind it.
+std::string level_name(const std::string& directory);
 
 }  // namespace forebay::job

@@ -109,6 +109,50 @@ TEST_F(LevelTest, WhatIsSetAsideStaysUntilItIsDiscarded) {
   EXPECT_TRUE(value(has_set(stage(), "s1")));
 }
 
+TEST_F(LevelTest, ALinkThatLeadsNowhereIsNoObstacle) {
+  const Level level = value(Level::take(directory(), stage()));
+  const std::string place = begin("s1");
+  fs::remove_all(place);
+  check(discard_lost(stage(), "s1"));
+  EXPECT_FALSE(fs::exists(fs::symlink_status(stage() + "/s1")));
+  EXPECT_FALSE(value(read_begin(stage(), "s1")));
+  fs::create_symlink(path("nowhere"), stage() + "/s2");
+  check(note_begin(stage(), "s2", 1, nullptr));
+  EXPECT_TRUE(fs::is_directory(fs::symlink_status(stage() + "/s2")));
+  fs::create_symlink(path("nowhere"), stage() + "/s3");
+  begin("s3");
+  EXPECT_TRUE(value(has_set(stage(), "s3")));
+  check(discard_lost(stage(), "s3"));
+  EXPECT_TRUE(value(has_set(stage(), "s3")));
+}
+
+TEST_F(LevelTest, WhatAProgramHasRemovedLeavesTheLevelToo) {
+  const Level level = value(Level::take(directory(), stage()));
+  const std::string place = begin("s1");
+  fs::remove(stage() + "/s1");
+  check(discard_files(stage(), "s1", "s1/DONE"));
+  EXPECT_FALSE(fs::exists(place));
+  const std::string second = begin("s2");
+  check(discard_notes(stage(), "s2"));
+  EXPECT_FALSE(fs::exists(fs::symlink_status(stage() + "/s2"))) << "nobody would know the link";
+  fs::remove_all(directory() + "/.forebay-bin");
+  check(release_place(second));
+  EXPECT_FALSE(fs::exists(second));
+}
+
+TEST_F(LevelTest, LinksOfOthersAreNotListed) {
+  fs::create_directory(path("home"));
+  std::ofstream(path("home/file")) << "x";
+  fs::create_symlink(path("home"), stage() + "/s1");
+  EXPECT_FALSE(value(holds_files(stage(), "s1")));
+  EXPECT_TRUE(value(scan_set(stage(), "s1", {}, {.kind = Completion::Kind::rename})).files.empty());
+}
+
+TEST(LevelName, IsOneForAllSpellings) {
+  EXPECT_EQ(level_name("/nothing/here//"), "/nothing/here");
+  EXPECT_EQ(level_name("/tmp/../tmp/x/."), level_name("/tmp/x"));
+}
+
 TEST_F(LevelTest, ASetWhoseLevelIsGoneIsNotThere) {
   {
     const Level level = value(Level::take(directory(), stage()));

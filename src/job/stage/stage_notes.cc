@@ -157,13 +157,16 @@ Result<void> prepare_stage(const std::string& stage) {
 
 Result<void> note_begin(const std::string& stage, const std::string& set, std::optional<int64_t> step,
                         const wire::SetPolicyT* policy, const std::string& place) {
-  if (place.empty()) FOREBAY_CHECK(make_directory(stage + "/" + set, 0777));
+  const std::string link = stage + "/" + set;
+  struct stat info{};
+  const bool is_link = ::lstat(link.c_str(), &info) == 0 && S_ISLNK(info.st_mode);
+  if (is_link && ::unlink(link.c_str()) != 0) return fail_errno(errno, "unlink", link);
+  if (place.empty()) FOREBAY_CHECK(make_directory(link, 0777));
   json body{{"version", kVersion}};
   if (step) body["step"] = *step;
   if (policy != nullptr) body["policy"] = json_of(*policy);
   if (!place.empty()) body["place"] = place;
   FOREBAY_CHECK(write_note(stage, set, kBeginFile, store::seal(kBeginTag, body)));
-  const std::string link = stage + "/" + set;
   if (!place.empty() && ::symlink(place.c_str(), link.c_str()) != 0) return fail_errno(errno, "symlink", link);
   return {};
 }
@@ -199,7 +202,8 @@ Result<void> put_into_bin(const std::string& stage, const std::string& path) {
 }
 
 Result<void> discard_files(const std::string& stage, const std::string& set, const std::string& own_marker) {
-  if (!own_marker.empty()) FOREBAY_CHECK(put_into_bin(stage, stage + "/" + own_marker));
+  const bool goes_with_set = own_marker.starts_with(set + "/");
+  if (!own_marker.empty() && !goes_with_set) FOREBAY_CHECK(put_into_bin(stage, stage + "/" + own_marker));
   FOREBAY_CHECK(release_place(stage, set));
   FOREBAY_CHECK(put_into_bin(stage, stage + "/" + set));
   FOREBAY_TRY(const auto ranks, marked_ranks(stage, set));
@@ -208,6 +212,8 @@ Result<void> discard_files(const std::string& stage, const std::string& set, con
 }
 
 Result<void> discard_notes(const std::string& stage, const std::string& set) {
+  // Without its note nobody would know the link for the agent's.
+  if (place_of(stage, set)) ::unlink((stage + "/" + set).c_str());
   return put_into_bin(stage, notes_path(stage, set));
 }
 
@@ -227,8 +233,9 @@ Result<void> put_into_quarantine(const std::string& stage, const std::string& se
   const std::string to = own_path(stage, "quarantine/" + set);
   FOREBAY_CHECK(make_directory(to, kOwnersAlone));
   FOREBAY_CHECK(store::write_text(to, kReasonFile, reason));
-  const std::pair<std::string, std::string> moves[] = {{stage + "/" + set, to + "/files"},
-                                                       {notes_path(stage, set), to + "/notes"}};
+  // The notes first: they tell where the files of a cache level are.
+  const std::pair<std::string, std::string> moves[] = {{notes_path(stage, set), to + "/notes"},
+                                                       {stage + "/" + set, to + "/files"}};
   for (const auto& [from, there] : moves)
     if (::rename(from.c_str(), there.c_str()) != 0 && errno != ENOENT) return fail_errno(errno, "rename", from);
   return {};
@@ -249,15 +256,13 @@ Result<std::vector<Quarantined>> quarantined_sets(const std::string& stage) {
   return sets;
 }
 
+std::string quarantined_place(const std::string& stage, const std::string& set) {
+  const auto begun = read_begin_note(own_path(stage, fmt::format("quarantine/{}/notes/{}", set, kBeginFile)));
+  return begun && *begun ? (*begun)->place : std::string();
+}
+
 Result<void> discard_quarantined(const std::string& stage, const std::string& set) {
-  const std::string path = own_path(stage, "quarantine/" + set);
-  char target[PATH_MAX];
-  const ssize_t size = ::readlink((path + "/files").c_str(), target, sizeof target);
-  if (size > 0 && static_cast<size_t>(size) < sizeof target) {
-    const std::string place(target, static_cast<size_t>(size));
-    const auto begun = read_begin_note(path + "/notes/" + kBeginFile);
-    if (begun && *begun && (*begun)->place == place) FOREBAY_CHECK(release_place(place));
-  }
+  if (const std::string place = quarantined_place(stage, set); !place.empty()) FOREBAY_CHECK(release_place(place));
   return put_into_bin(stage, own_path(stage, "quarantine/" + set));
 }
 

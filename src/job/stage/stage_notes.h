@@ -67,6 +67,8 @@ struct Quarantined {
   int64_t since_ns = 0;  // wall clock: when it was set aside
 };
 Result<std::vector<Quarantined>> quarantined_sets(const std::string& stage);
+// On which cache level its files are; empty: on none.
+std::string quarantined_place(const std::string& stage, const std::string& set);
 Result<void> discard_quarantined(const std::string& stage, const std::string& set);
 
 // The ranks whose markers are there.

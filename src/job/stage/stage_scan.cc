@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "base/checksum.h"
 #include "job/client/stage_names.h"
+#include "job/stage/levels.h"
 #include "job/stage/stage_notes.h"
 #include "store/files.h"
 #include "store/names.h"
@@ -88,6 +89,11 @@ Result<void> read_markers(const std::string& stage, const std::string& set, std:
   return {};
 }
 
+bool is_anothers_link(const std::string& stage, const std::string& set) {
+  struct stat info{};
+  return ::lstat((stage + "/" + set).c_str(), &info) == 0 && S_ISLNK(info.st_mode) && !place_of(stage, set);
+}
+
 // Whether there is need to look any further.
 Result<bool> scan_notes(const std::string& stage, const std::string& set, const std::set<uint32_t>& wanted,
                         Listing& listing) {
@@ -145,6 +151,7 @@ Result<Listing> scan_set(const std::string& stage, const std::string& set, const
           WallTime(std::chrono::seconds(info.st_mtim.tv_sec) + std::chrono::nanoseconds(info.st_mtim.tv_nsec));
     if (!listing.own_marker) return listing;
   }
+  if (is_anothers_link(stage, set)) return listing;
   FOREBAY_CHECK(Scanner(stage + "/" + set, listing).add_children(""));
   std::ranges::sort(listing.files, {}, [](const StagedFile& file) -> const std::string& { return file.row.name; });
   if (listing.own_marker) hash_marker(stage, set, completion, listing);
@@ -153,6 +160,7 @@ Result<Listing> scan_set(const std::string& stage, const std::string& set, const
 
 Result<bool> holds_files(const std::string& stage, const std::string& set) {
   Listing listing;
+  if (is_anothers_link(stage, set)) return false;
   FOREBAY_CHECK(Scanner(stage + "/" + set, listing).add_children(""));
   const auto is_file = [](const StagedFile& file) { return file.row.kind != FileKind::directory; };
   return !listing.foreign.empty() || std::ranges::any_of(listing.files, is_file);
