@@ -30,6 +30,8 @@ svg{width:100%;max-width:40rem;height:auto;font-size:11px;fill:var(--ink)}
 @media print{body{max-width:none}details{display:block}a{color:inherit}h2,h3,.bad{break-after:avoid}figure,tr{break-inside:avoid}}
 )";
 
+constexpr size_t kMostStages = 16;
+
 std::string label_of(const SetLine& set) { return set.step ? fmt::format("step {}", *set.step) : set.name; }
 
 std::string ratio_text(uint64_t raw, uint64_t stored) {
@@ -135,12 +137,14 @@ class Page {
                          figure(ratios));
   }
 
-  // The stages that any set tells of, in the order in which they are first told.
+  // The stages that any set tells of, in the order in which they are first told; of more than there are, which a
+  // manifest could claim, the first ones.
   std::vector<std::string> stages(double StageSeconds::* seconds) const {
     std::vector<std::string> names;
     for (const SetLine& set : report_.sets)
       for (const StageSeconds& stage : set.stages)
-        if (stage.*seconds > 0 && std::ranges::find(names, stage.stage) == names.end()) names.push_back(stage.stage);
+        if (stage.*seconds > 0 && names.size() < kMostStages && std::ranges::find(names, stage.stage) == names.end())
+          names.push_back(stage.stage);
     return names;
   }
 

@@ -94,6 +94,8 @@ TEST(Page, TellsOfNansDamageAndWhatWasLeftOut) {
   EXPECT_THAT(page_of({.store = "untimed", .sets = {{.name = "a"}}}), Not(HasSubstr("Time in each stage")));
   EXPECT_THAT(page, HasSubstr("Only 1 variable is shown."));
   EXPECT_THAT(page_of({.store = "empty"}), HasSubstr("</html>"));
+  for (int i = 0; i < 100'000; ++i) report.sets[2].stages.push_back({"s" + std::to_string(i), 1});
+  EXPECT_LT(page_of(report).size(), 100'000u) << "as many columns as a hostile manifest claims";
 }
 
 }  // namespace
