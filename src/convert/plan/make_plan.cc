@@ -35,7 +35,8 @@ class Planner {
     leave_out_empty();
     name_dimensions();
     if (abilities_.is_chunked)
-      for (Dataset& dataset : plan_.datasets) dataset.chunk = chunk_of(dataset, wish_.chunk);
+      for (Dataset& dataset : plan_.datasets)  // what has values already is one piece
+        dataset.chunk = dataset.values.empty() ? chunk_of(dataset, wish_.chunk) : dataset.shape;
     std::ranges::stable_sort(plan_.datasets, {}, &Dataset::path);
     attributes_.add_to(plan_);
     return std::move(plan_);

@@ -139,7 +139,7 @@ Result<std::shared_ptr<const Buffer>> FrameCache::range(const Address& address, 
   }
   lock.unlock();
   if (!frame.failed.empty()) return std::unexpected(frame.failed.begin()->second);
-  if (frame.raw[first]->size() == bytes) return frame.raw[first];
+  if (begin == parts->begin_of(first) && frame.raw[first]->size() == bytes) return frame.raw[first];
   const auto range = std::make_shared<Buffer>(bytes);
   parts->copy(begin, bytes, [&](size_t part) { return frame.raw[part]->span(); }, range->span());
   return range;
