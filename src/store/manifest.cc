@@ -23,6 +23,8 @@ constexpr uint64_t kVersion = 2;                // the newest
 constexpr uint64_t kVersionWithoutParents = 1;  // who does not know of parents must not touch a set that has some
 constexpr uint64_t kMostNumber = std::numeric_limits<int64_t>::max();
 
+constexpr size_t kMostStages = 64;
+
 uint64_t sum(const Manifest& manifest, uint64_t ContainerEntry::* member) {
   uint64_t total = 0;
   for (const ContainerEntry& container : manifest.containers) total += container.*member;
@@ -183,7 +185,7 @@ bool read_parents(const json& body, Manifest& manifest) {
 bool read_stages(const json& body, std::vector<StageTime>& stages) {
   const auto list = body.find("stages");
   if (list == body.end()) return true;
-  if (!list->is_array()) return false;
+  if (!list->is_array() || list->size() > kMostStages) return false;
   for (const json& item : *list) {
     if (!item.is_object()) return false;
     Members members(item);

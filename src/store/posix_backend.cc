@@ -187,9 +187,11 @@ class DirectoryStore final : public Backend {
     const std::string place = path_of(set);
     for (int look = 0; look < kLooks; ++look) {
       const Fd before(::open(place.c_str(), O_PATH | O_CLOEXEC));
+      const bool is_unknown = !before && errno != ENOENT && errno != ELOOP;  // no descriptor is left, as it may be
       auto text = read_manifest(place + "/manifest");
       if (text) return text;
       if (!is_there(place)) return fail(ErrorKind::not_found, fmt::format("there is no set '{}'", set), path_);
+      if (is_unknown) return text;
       if (!is_still(before, place)) continue;
       if (is_no_directory(place))
         return fail(ErrorKind::corrupt, "this is no set, but something else in the place of one", place, {},
