@@ -82,29 +82,28 @@ Result<BpFile::Decoded> BpFile::decoded(const bp::Entry& entry, uint64_t raw_byt
     return fail(
         ErrorKind::limit,
         fmt::format("its {} bytes, stored in {}, are too many to decode at once", raw_bytes, entry.stored_bytes), path_,
-        entry.payload,
-        fmt::format("give a larger memory budget: {} bytes would do",
-                    kBlocksShare * (raw_bytes / 2 + entry.stored_bytes / 2 + 1) * 2));
+        entry.payload, "give a larger memory budget");
   const uint64_t needed = raw_bytes + entry.stored_bytes;
-  const std::pair place(entry.file, entry.payload);
-  const auto find = [&] { return std::ranges::find(kept_, place, &Kept::place); };
+  const auto find = [&] { return std::ranges::find(kept_, &entry, &Kept::entry); };
   std::unique_lock lock(blocks_mutex_);
-  if (const auto known = find(); known != kept_.end() && known->bytes->size() == raw_bytes) {
+  // Who wants what somebody decodes waits for it.
+  decoded_one_.wait(
+      lock, [&] { return find() != kept_.end() || (!in_work_.contains(&entry) && decoding_bytes_ + needed <= most); });
+  if (const auto known = find(); known != kept_.end()) {
     kept_.splice(kept_.begin(), kept_, known);
     return Decoded{known->bytes, true};
   }
-  decoded_one_.wait(lock, [&] { return decoding_bytes_ + needed <= most; });
+  in_work_.insert(&entry);
   decoding_bytes_ += needed;
   lock.unlock();
   auto bytes = decode(entry, raw_bytes);
   lock.lock();
   decoding_bytes_ -= needed;
+  in_work_.erase(&entry);
   decoded_one_.notify_all();
   FOREBAY_CHECK(bytes);
-  if (find() == kept_.end()) {
-    kept_.push_front({place, *bytes});
-    kept_bytes_ += raw_bytes;
-  }
+  kept_.push_front({&entry, *bytes});
+  kept_bytes_ += raw_bytes;
   for (; kept_bytes_ > most; kept_.pop_back()) kept_bytes_ -= kept_.back().bytes->size();
   return Decoded{*bytes, false};
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,7 +51,7 @@ class BpFile {
  private:
   using Groups = std::vector<bp::ProcessGroup>;  // by offset
   struct Kept {
-    std::pair<uint32_t, uint64_t> place;  // file and offset of the data
+    const bp::Entry* entry = nullptr;
     std::shared_ptr<const Buffer> bytes;
   };
   Result<std::shared_ptr<const Buffer>> decode(const bp::Entry& entry, uint64_t raw_bytes) const;
@@ -70,6 +71,7 @@ class BpFile {
   mutable std::mutex blocks_mutex_;
   mutable std::condition_variable decoded_one_;
   mutable std::list<Kept> kept_;  // most recently used first
+  mutable std::set<const bp::Entry*> in_work_;
   mutable uint64_t kept_bytes_ = 0, decoding_bytes_ = 0;
 };
 
