@@ -68,12 +68,13 @@ class Pump {
 
  private:
   static constexpr uint64_t kPieceBytes = 4 << 20;
+  static constexpr size_t kMostPieces = 4096;  // of a batch: each takes some hundred bytes beside its values
 
   // The next pieces in the place of those of a batch that was taken; none at the end.
   Result<void> fill(Batch& batch) {
     batch.pieces.clear();
     uint64_t bytes = 0;
-    while (bytes < size_.bytes()) {
+    while (bytes < size_.bytes() && batch.pieces.size() < kMostPieces) {
       auto piece = pieces_.next();
       if (!piece) break;
       bytes += bytes_of(*piece);
