@@ -170,10 +170,18 @@ Result<FrameCache::Frame> FrameCache::get(const Address& address, const Parts& p
   while (true) {
     const std::vector<Run> missing = take_known(key, wanted, frame);
     if (missing.empty()) return frame;
-    const std::vector<Run> mine = claim(key, missing);
+    std::vector<Run> mine = claim(key, missing);
     if (mine.empty()) changed_.wait(lock);
     for (size_t i = 0; i < mine.size(); ++i) {
-      const Run& run = mine[i];
+      // What does not fit together is decoded in halves.
+      while (mine[i].count > 1 &&
+             parts_memory(address.container, address.number, *parts, mine[i].first, mine[i].count) > memory_bytes_) {
+        const Run whole = mine[i];
+        mine[i].count = whole.count / 2;
+        mine.insert(mine.begin() + static_cast<ptrdiff_t>(i) + 1,
+                    {whole.first + mine[i].count, whole.count - mine[i].count});
+      }
+      const Run run = mine[i];
       const uint64_t needed =
           std::max<uint64_t>(1, parts_memory(address.container, address.number, *parts, run.first, run.count));
       changed_.wait(lock,

@@ -29,7 +29,9 @@ Result<std::vector<FrameParts::Reference>> memory_of_references(const OpenContai
       continue;
     }
     const uint64_t most = parts->table->most_bytes;
-    references.push_back({true, 2 * most + codec::decode_bytes(parts->table->chain, most)});
+    // As much stored as there is: an entry that is larger than its bytes is a hostile one's.
+    const uint64_t more = parts->table->payload_bytes() - std::min(parts->table->payload_bytes(), parts->raw_bytes);
+    references.push_back({true, 2 * most + codec::decode_bytes(parts->table->chain, most) + more});
   }
   return references;
 }
