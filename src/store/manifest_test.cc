@@ -151,7 +151,8 @@ TEST(Manifest, StagesThatMakeNoSenseAreRefused) {
     bad["stages"][0][key] = wrong;
     EXPECT_EQ(kind_of(bad.dump()), ErrorKind::corrupt) << key << " = " << wrong;
   }
-  for (const nlohmann::json& wrong : {nlohmann::json(1), nlohmann::json::array({1})}) {
+  const nlohmann::json too_many(65, good["stages"][0]);
+  for (const nlohmann::json& wrong : {nlohmann::json(1), nlohmann::json::array({1}), too_many}) {
     nlohmann::json bad = good;
     bad["stages"] = wrong;
     EXPECT_EQ(kind_of(bad.dump()), ErrorKind::corrupt) << wrong;

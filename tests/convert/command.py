@@ -228,6 +228,14 @@ class Convert(unittest.TestCase):
         numpy.testing.assert_array_equal(whole, numpy.stack([density(step)[10:31:3, 5::2] for step in (1, 2)]))
         self.assertEqual([1, 4, 50], about["chunk_grid"]["configuration"]["chunk_shape"])
 
+    def test_times_of_steps_are_one_chunk_whatever_the_chunks_of_arrays(self):
+        file, target = SOURCE / "tests/fuzz/bp_fuzz/zlib", self.out / "times.zarr"
+        code, _, complained = run("convert", file, "temperature", "--chunk", "1", "--to", target)
+        self.assertEqual((OK, ""), (code, complained))
+        times, about = read_zarr(target / "time")
+        self.assertEqual(([2], [2]), (about["shape"], about["chunk_grid"]["configuration"]["chunk_shape"]))
+        self.assertEqual(2, len(set(times.tolist())))
+
     def test_arrays_of_ranks(self):
         self.converted("mass", "ids", "--format", "npy", "--to", self.out / "arrays")
         mass = numpy.load(self.out / "arrays/mass.npy")

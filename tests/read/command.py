@@ -9,6 +9,7 @@ import os
 import random
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -38,6 +39,16 @@ OK, USAGE, NOT_FOUND, DAMAGED = 0, 2, 3, 5
 def run(*words):
     done = subprocess.run([FOREBAY, *map(str, words)], capture_output=True, text=True, timeout=120)
     return done.returncode, done.stdout, done.stderr
+
+
+def write_safetensors(path, arrays):
+    """Arrays of doubles: a JSON header that says where each lies, and their bytes."""
+    header, end = {}, 0
+    for name, values in arrays.items():
+        header[name] = {"dtype": "F64", "shape": values.shape, "data_offsets": [end, end + values.nbytes]}
+        end += values.nbytes
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(values.tobytes() for values in arrays.values()))
 
 
 def enzo_field(directory, name, field):
@@ -181,6 +192,19 @@ class Command(unittest.TestCase):
         self.pack(self.work / "ocean")
         self.compare_boxes("sst", whole, 3)
         self.compare_query("sst > 70.5", [whole > 70.5])
+
+    def test_parts_of_frames_in_a_parent_set_of_another_profile(self):
+        ranks, count = 7, 12800
+        densities = [1 + numpy.random.default_rng(rank).random(count) for rank in range(ranks)]
+        for name, seed, profile in (("A", 100, "balanced"), ("B", 200, "max")):
+            tree = self.work / name
+            tree.mkdir()
+            for rank, density in enumerate(densities):
+                helium = (1 + seed + rank) * (density - 1.5) ** 2
+                write_safetensors(tree / f"rank{rank}.safetensors", {"density": density, "helium": helium})
+            self.pack(tree, "--name", name, "--profile", profile, "--scheme", "aware", *(["--parent", "A"] if name == "B" else []))
+        for rank, density in enumerate(densities):
+            numpy.testing.assert_array_equal((201 + rank) * (density - 1.5) ** 2, self.read("helium", "--step", "1", "--block", f"{rank}"))
 
     def test_bad_questions(self):
         self.make_steps(1)

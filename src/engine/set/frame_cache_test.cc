@@ -60,6 +60,24 @@ TEST_F(FrameCacheTest, DecodesTheSameWithAndWithoutWhatWasKept) {
   }
 }
 
+TEST_F(FrameCacheTest, DecodesInPiecesWhatDoesNotFitTogether) {
+  write_gas(0.76, 24);
+  pack_ok(named("large"));
+  const OpenSet set = open("large");
+  const OpenContainer& container = set.containers.front();
+  const uint32_t follows = pair_in(container).first;
+  const auto parts = find_parts(container, follows);
+  ASSERT_TRUE(parts) << parts.error().message();
+  const size_t count = (*parts).count();
+  ASSERT_GT(count, 1u);
+  const uint64_t together = parts_memory(container, follows, *parts, 0, count);
+  FrameCache large(together), small(together - 1);
+  const auto whole = all_of(large, container, follows), pieces = all_of(small, container, follows);
+  EXPECT_TRUE(whole.failed.empty() && pieces.failed.empty());
+  for (size_t part = 0; part < count; ++part)
+    EXPECT_TRUE(std::ranges::equal(whole.raw[part]->span(), pieces.raw[part]->span())) << part;
+}
+
 TEST_F(FrameCacheTest, NamesTheDamagedFrameThatAnotherIsPredictedFrom) {
   std::pair<uint32_t, uint32_t> frames;
   {

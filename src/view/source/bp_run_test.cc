@@ -1,11 +1,13 @@
 #include "view/source/bp_run.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <concepts>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
+#include <thread>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -157,6 +159,26 @@ TEST_P(Transforms, AreUndone) {
         EXPECT_EQ((*values)[i], static_cast<double>(row * 10 + column / 8 + step));
       }
     }
+}
+
+TEST_P(Transforms, AreUndoneOnceForAllWhoWantABlockAtATime) {
+  const auto run = open_bp(bp_file(GetParam()));
+  const auto step = *run->step(0);
+  const size_t number = *find_array(*step, "temperature");
+  std::atomic<uint64_t> decoded_bytes = 0;
+  {
+    std::vector<std::jthread> readers(8);
+    for (std::jthread& reader : readers)
+      reader = std::jthread([&] {
+        std::vector<double> values(kSide * kSide);
+        const Request request{step.get(), number, Strided{{{0, 0}, {kSide, kSide}}, {}},
+                              std::as_writable_bytes(std::span(values))};
+        const ReadResult result = read({&request, 1});
+        EXPECT_FALSE(result.outcomes[0].error);
+        decoded_bytes += result.cost.decoded_bytes;
+      });
+  }
+  EXPECT_EQ(decoded_bytes, kSide * kSide * sizeof(double));
 }
 
 // Some formats have no checksum, so that other values may come; nothing else may.
