@@ -46,19 +46,10 @@ Characteristics summarise(const LaneSums& lanes, uint64_t elements) {
   return result;
 }
 
-bool machine_has_avx2() {
-#if defined(__x86_64__)
-  return __builtin_cpu_supports("avx2");
-#else
-  return false;
-#endif
-}
-
 }  // namespace
 
 Characteristics characterise(const DataType& type, std::span<const std::byte> bytes) {
-  static const bool kHasAvx2 = machine_has_avx2();
-  return characterise_on(kHasAvx2 ? InstructionSet::avx2 : InstructionSet::baseline, type, bytes);
+  return characterise_on(machine_instruction_set(), type, bytes);
 }
 
 Characteristics characterise_on(InstructionSet set, const DataType& type, std::span<const std::byte> bytes) {

@@ -5,79 +5,11 @@
 #include <cstring>
 #include <type_traits>
 
-#define FOREBAY_INLINE inline __attribute__((always_inline))
+#include "container/vector_load.h"
 
 namespace forebay::container {
 
 namespace {
-
-// Vectors of the compilers' own kind, which they spell in whatever instructions they may use. They are passed by
-// reference: how they are returned depends on the instruction set.
-template <class T, size_t kWidth>
-struct VectorOf {
-  typedef T type __attribute__((vector_size(sizeof(T) * kWidth)));
-};
-template <class T, size_t kWidth>
-using Vector = typename VectorOf<T, kWidth>::type;
-
-// IEEE 754 binary16, which neither the language nor every machine has.
-struct Half {};
-
-template <size_t kSize>
-using UnsignedOf =
-    std::conditional_t<kSize == 1, uint8_t,
-                       std::conditional_t<kSize == 2, uint16_t, std::conditional_t<kSize == 4, uint32_t, uint64_t>>>;
-
-template <class T>
-using Bits = UnsignedOf<std::is_same_v<T, Half> ? 2 : sizeof(T)>;
-
-template <class B, size_t kWidth>
-FOREBAY_INLINE void swap_bytes(Vector<B, kWidth>& v) {
-  if constexpr (sizeof(B) == 8) v = (v << 32) | (v >> 32);
-  if constexpr (sizeof(B) == 8)
-    v = ((v & 0x0000ffff0000ffff) << 16) | ((v >> 16) & 0x0000ffff0000ffff);
-  else if constexpr (sizeof(B) == 4)
-    v = (v << 16) | (v >> 16);
-  constexpr auto kEvenBytes = static_cast<B>(0x00ff00ff00ff00ff);
-  if constexpr (sizeof(B) >= 2) v = ((v & kEvenBytes) << 8) | ((v >> 8) & kEvenBytes);
-}
-
-// The binary32 values of halves.
-template <size_t kWidth>
-FOREBAY_INLINE void widen_halves(const Vector<uint16_t, kWidth>& halves, Vector<float, kWidth>& out) {
-  using Words = Vector<uint32_t, kWidth>;
-  using Floats = Vector<float, kWidth>;
-  const Words bits = __builtin_convertvector(halves, Words);
-  const Words magnitude = bits & 0x7fff;
-  // Moved into the exponent and fraction of a binary32, a half is too small by 2^112; subnormals included. Infinities
-  // and NaNs, with the largest half exponent, are lifted to the largest one there is.
-  const Floats scaled = reinterpret_cast<Floats>(magnitude << 13) * 0x1p112f;
-  const Words special = reinterpret_cast<Words>(magnitude >= 0x7c00) & 0x7f800000;
-  out = reinterpret_cast<Floats>(reinterpret_cast<Words>(scaled) | special | (bits >> 15 << 31));
-}
-
-// The elements of type T whose bytes, in native order, are `bits`.
-template <class T, size_t kWidth>
-FOREBAY_INLINE void widen(const Vector<Bits<T>, kWidth>& bits, Vector<double, kWidth>& out) {
-  using Doubles = Vector<double, kWidth>;
-  using Ints = Vector<int32_t, kWidth>;
-  if constexpr (std::is_same_v<T, double>) {
-    out = reinterpret_cast<Doubles>(bits);
-  } else if constexpr (std::is_same_v<T, float>) {
-    out = __builtin_convertvector(reinterpret_cast<Vector<float, kWidth>>(bits), Doubles);
-  } else if constexpr (std::is_same_v<T, Half>) {
-    Vector<float, kWidth> floats;
-    widen_halves<kWidth>(bits, floats);
-    out = __builtin_convertvector(floats, Doubles);
-  } else if constexpr (std::is_same_v<T, uint32_t>) {
-    // Signed conversion is the one that machines have; the offset is exact.
-    out = __builtin_convertvector(reinterpret_cast<Ints>(bits ^ 0x80000000), Doubles) + 0x1p31;
-  } else if constexpr (sizeof(T) < 4) {
-    out = __builtin_convertvector(__builtin_convertvector(reinterpret_cast<Vector<T, kWidth>>(bits), Ints), Doubles);
-  } else {
-    out = __builtin_convertvector(reinterpret_cast<Vector<T, kWidth>>(bits), Doubles);
-  }
-}
 
 // `kWidth` neighbouring lanes of all running values.
 template <size_t kWidth>
@@ -203,38 +135,15 @@ template <class T, bool kSwapped>
 constexpr Scan scan_avx2 = scan_baseline<T, kSwapped>;
 #endif
 
-template <class T>
-Scan pick(InstructionSet set, ByteOrder order) {
-  const bool swapped = (order == ByteOrder::big) != (std::endian::native == std::endian::big);
-  if (set == InstructionSet::avx2) return swapped ? Scan(scan_avx2<T, true>) : Scan(scan_avx2<T, false>);
-  return swapped ? Scan(scan_baseline<T, true>) : Scan(scan_baseline<T, false>);
-}
-
-template <class One, class Two, class Four, class Eight>
-Scan pick_size(InstructionSet set, const DataType& type) {
-  switch (type.size) {
-    case 1:
-      return pick<One>(set, type.order);
-    case 2:
-      return pick<Two>(set, type.order);
-    case 4:
-      return pick<Four>(set, type.order);
-    default:
-      return pick<Eight>(set, type.order);
-  }
+template <class T, bool kSwapped>
+Scan pick(InstructionSet set) {
+  return set == InstructionSet::avx2 ? Scan(scan_avx2<T, kSwapped>) : Scan(scan_baseline<T, kSwapped>);
 }
 
 }  // namespace
 
 Scan find_scan(InstructionSet set, const DataType& type) {
-  switch (type.kind) {
-    case Kind::signed_int:
-      return pick_size<int8_t, int16_t, int32_t, int64_t>(set, type);
-    case Kind::unsigned_int:
-      return pick_size<uint8_t, uint16_t, uint32_t, uint64_t>(set, type);
-    default:
-      return pick_size<Half, Half, float, double>(set, type);
-  }
+  return with_number_type(type, [&]<class T, bool kSwapped>() { return pick<T, kSwapped>(set); });
 }
 
 }  // namespace forebay::container

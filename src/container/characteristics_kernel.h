@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "container/characteristics.h"
+#include "container/vector_load.h"
 
 namespace forebay::container {
 
@@ -22,8 +23,6 @@ struct LaneSums {
     for (double& lane : max) lane = -std::numeric_limits<double>::infinity();
   }
 };
-
-enum class InstructionSet : uint8_t { baseline, avx2 };
 
 using Scan = void (*)(const std::byte* from, size_t elements, LaneSums& lanes);
 

@@ -18,6 +18,7 @@
 #include "base/error_bound.h"
 #include "base/plan_spec.h"
 #include "container/characteristics.h"
+#include "container/cubes.h"
 
 namespace forebay::container {
 
@@ -55,6 +56,13 @@ struct PartFacts {
   bool operator==(const PartFacts&) const = default;
 };
 
+// Where a record lies, as another one says.
+struct RecordPlace {
+  uint64_t offset = 0;
+  uint64_t bytes = 0;  // all of it
+  uint64_t hash = 0;   // that ends its header
+};
+
 // What a container, or a part of one, says of itself: everything but the payloads. It stands alone: a copy can be
 // queried without the data.
 struct Index {
@@ -64,6 +72,7 @@ struct Index {
   std::vector<FrameEntry> frames;
   std::vector<uint64_t> file_crcs;  // per Catalogue file: CRC-64/XZ of the whole file; empty if lost in a recovery
   std::vector<Characteristics> characteristics;  // per Catalogue variable; empty if lost in a recovery
+  std::optional<RecordPlace> cubes;              // of the record of cubes, if there is one
   PartFacts part;
 
   // The bytes of memory that this holds, roughly.
@@ -102,6 +111,10 @@ class Writer {
 
   // Records that the frame is lost: the container will have no record of it (see FrameEntry::is_lost).
   Result<void> skip(uint32_t number, uint64_t raw_bytes);
+
+  // Appends the cubes of the part's variables, at most once in a part; `catalogue` is the part's. Nothing if there are
+  // none. invalid_argument if they are not as encode_cubes() takes them.
+  Result<void> append_cubes(const Catalogue& catalogue, std::span<const VariableCubes> cubes);
 
   // Ends the part: writes its index. invalid_argument if a frame is missing, or the lists are neither empty nor one
   // entry per file and per variable. Nothing is durable before finish().
@@ -214,6 +227,10 @@ class Reader {
 
   // read_frame_head() of this part.
   Result<FrameHead> read_head(uint32_t number) const { return read_frame_head(*source_, index_, number); }
+
+  // The cubes of the variables with a similarity key, rising; none if the part has none of them. Reads the record of
+  // cubes. corrupt with its offset; limit if this takes more than `max_bytes`.
+  Result<std::vector<VariableCubes>> read_cubes(uint32_t key, uint64_t max_bytes) const;
 
   // The size of what read(number) returns, in bytes, from the index: at least recipe + payload.
   uint64_t read_bytes(uint32_t number) const;

@@ -21,6 +21,8 @@ void use(std::span<const std::byte> bytes) {
       const auto reader = parts->open_part(i, kLimit);
       if (!reader) continue;
       (void)(*reader)->verify_structure();
+      for (uint32_t key = 0; key < (*reader)->index().catalogue.keys.size() && key < kSomeParts; ++key)
+        (void)(*reader)->read_cubes(key, kLimit);
       for (uint32_t number = 0; number < (*reader)->index().frames.size() && number < kSomeFrames; ++number)
         (void)(*reader)->read(number);
     }

@@ -33,7 +33,7 @@ inline constexpr uint32_t kMaxFrameMetaBytes =
     kFrameMetaFixedBytes + kMaxRecipeBytes + kMaxChainBytes + 4 * kMaxReferences;
 inline constexpr uint32_t kIndexMetaBytes = 16;
 
-enum class RecordType : uint16_t { head = 1, frame = 2, index = 3, padding = 4, parts = 5, groups = 6 };
+enum class RecordType : uint16_t { head = 1, frame = 2, index = 3, padding = 4, parts = 5, groups = 6, cubes = 7 };
 
 // A reader that does not know a record's type skips the record, unless it is required.
 inline constexpr uint8_t kRequired = 1;

@@ -167,6 +167,11 @@ Result<Bytes> encode_contents(const Index& index, std::span<const VariableFacts>
   table.add_lossy_bounds(lossy_bounds);
   table.add_lossy_errors(lossy_errors);
   table.add_before_index(index_offset.has_value());
+  if (index.cubes) {
+    table.add_cubes_offset(index.cubes->offset);
+    table.add_cubes_bytes(index.cubes->bytes);
+    table.add_cubes_hash(index.cubes->hash);
+  }
   FOREBAY_TRY(Bytes bytes, out.finish(table.Finish()));
   pad_to_unfold(bytes, unfolded_bytes(index.catalogue) + unfolded_contents_bytes(index));
   return bytes;
@@ -188,6 +193,8 @@ Result<void> decode_contents(std::span<const std::byte> bytes, uint64_t index_of
   FOREBAY_TRY(auto file_crcs, in.get(table->file_crcs(), crcs));
   kept.push_back(std::move(file_crcs.lease));
   index.file_crcs = std::move(file_crcs.values);
+  if (table->cubes_offset() != 0)
+    index.cubes = RecordPlace{table->cubes_offset(), table->cubes_bytes(), table->cubes_hash()};
   return get_characteristics(*table, in, kept, index);
 }
 

@@ -40,6 +40,10 @@ class PartDraft {
     Bytes payload;
   };
 
+  // Where the record of cubes lies.
+  void place_cubes(const RecordPlace& place) { index_.cubes = place; }
+  bool has_cubes() const { return index_.cubes.has_value(); }
+
   // Errors as of Writer::end_part(). No call may follow.
   Result<IndexRecord> finish(std::vector<uint64_t> file_crcs, std::vector<Characteristics> characteristics);
 

@@ -4,6 +4,7 @@
 
 #include "base/checksum.h"
 #include "container/container.h"
+#include "container/cubes_codec.h"
 #include "container/format.h"
 #include "container/part_list.h"
 #include "container/record.h"
@@ -208,6 +209,23 @@ Result<std::unique_ptr<Reader>> Reader::open(std::shared_ptr<const ByteSource> s
                 fmt::format("the container has {} parts, and this reads containers with one", parts.entries().size()),
                 source->name());
   return parts.open_part(0, max_index_bytes);
+}
+
+Result<std::vector<VariableCubes>> Reader::read_cubes(uint32_t key, uint64_t max_bytes) const {
+  if (!index_.cubes) return std::vector<VariableCubes>();
+  const auto& [offset, bytes, hash] = *index_.cubes;
+  if (offset < offset_ || offset >= index_offset_ || bytes > index_offset_ - offset)
+    return fail(ErrorKind::corrupt, "index: the cubes lie outside of the part", source_->name(), index_offset_);
+  FOREBAY_TRY(const FoundRecord record,
+              find_described(*source_, offset, bytes, hash, "the cubes are not those that the index describes"));
+  if (record.header.type != RecordType::cubes || record.header.id != id_)
+    return fail(ErrorKind::corrupt, "this record has no cubes of the part", source_->name(), offset);
+  if (record.header.payload_bytes > max_bytes)
+    return fail(ErrorKind::limit, "the cubes are too large", source_->name(), offset, "raise --memory");
+  FOREBAY_TRY(const Bytes payload, read_payload(*source_, record));
+  auto cubes = decode_cubes(payload, index_.catalogue, key, max_bytes);
+  if (!cubes) return at(*source_, record.payload_offset(), cubes.error());
+  return cubes;
 }
 
 uint64_t Reader::read_bytes(uint32_t number) const {

@@ -4,6 +4,7 @@
 
 #include "base/checksum.h"
 #include "container/container.h"
+#include "container/cubes_codec.h"
 #include "container/format.h"
 #include "container/part_draft.h"
 #include "container/part_list.h"
@@ -18,7 +19,7 @@ struct Writer::State {
   static auto record_header(RecordType type, uint64_t id, Piece meta, uint64_t payload_bytes, uint64_t payload_hash) {
     return encode(RecordHeader{.id = id,
                                .type = type,
-                               .flags = kRequired,
+                               .flags = type == RecordType::cubes ? uint8_t{0} : kRequired,
                                .meta_bytes = static_cast<uint32_t>(meta.size()),
                                .payload_bytes = payload_bytes,
                                .meta_hash = hash64(meta),
@@ -62,10 +63,20 @@ struct Writer::State {
     return draft->skip(number, raw_bytes);
   }
 
+  Result<void> append_cubes(const Catalogue& catalogue, std::span<const VariableCubes> cubes) {
+    FOREBAY_CHECK(check_begun());
+    if (cubes.empty()) return {};
+    if (draft->has_cubes()) return misuse("the cubes are given twice");
+    FOREBAY_TRY(const Bytes payload, encode_cubes(catalogue, cubes));
+    FOREBAY_TRY(const RecordPlace place, write_record(RecordType::cubes, draft->id(), {}, payload));
+    draft->place_cubes(place);
+    return {};
+  }
+
   Result<void> end_part(std::vector<uint64_t> file_crcs, std::vector<Characteristics> characteristics) {
     FOREBAY_CHECK(check_begun());
     FOREBAY_TRY(const auto index, draft->finish(std::move(file_crcs), std::move(characteristics)));
-    FOREBAY_TRY(const LastRecord record, write_record(RecordType::index, draft->id(), index.meta, index.payload));
+    FOREBAY_TRY(const RecordPlace record, write_record(RecordType::index, draft->id(), index.meta, index.payload));
     parts.push_back({.offset = part_offset,
                      .index_offset = record.offset,
                      .index_bytes = record.bytes,
@@ -75,14 +86,9 @@ struct Writer::State {
     return {};
   }
 
-  // A record that the trailer may name.
-  struct LastRecord {
-    uint64_t offset = 0, bytes = 0, hash = 0;
-  };
-
-  Result<LastRecord> write_record(RecordType type, uint64_t id, Piece meta, const Bytes& payload) {
+  Result<RecordPlace> write_record(RecordType type, uint64_t id, Piece meta, const Bytes& payload) {
     const auto header = record_header(type, id, meta, payload.size(), hash64(payload));
-    const LastRecord record{sink->size(), header.size() + meta.size() + payload.size(), header_hash(header)};
+    const RecordPlace record{sink->size(), header.size() + meta.size() + payload.size(), header_hash(header)};
     FOREBAY_CHECK(sink->append(std::array<Piece, 3>{Piece(header), meta, Piece(payload)}));
     return record;
   }
@@ -90,7 +96,7 @@ struct Writer::State {
   Result<void> finish() {
     if (draft) return misuse("the last part has not ended");
     const bool has_list = parts.size() > 1;
-    LastRecord last{parts[0].index_offset, parts[0].index_bytes, parts[0].index_hash};
+    RecordPlace last{parts[0].index_offset, parts[0].index_bytes, parts[0].index_hash};
     if (has_list) {
       FOREBAY_TRY(const Bytes list, encode_parts(parts));
       FOREBAY_TRY(last, write_record(RecordType::parts, first_id, {}, list));
@@ -141,6 +147,10 @@ Result<void> Writer::append(const FrameRecord& frame) {
 
 Result<void> Writer::skip(uint32_t number, uint64_t raw_bytes) {
   return state_->run([&] { return state_->skip(number, raw_bytes); });
+}
+
+Result<void> Writer::append_cubes(const Catalogue& catalogue, std::span<const VariableCubes> cubes) {
+  return state_->run([&] { return state_->append_cubes(catalogue, cubes); });
 }
 
 Result<void> Writer::end_part(std::vector<uint64_t> file_crcs, std::vector<Characteristics> characteristics) {
