@@ -1,5 +1,7 @@
 #include "engine/pack/frame_facts.h"
 
+#include "engine/pack/running_cubes.h"
+
 namespace forebay::engine {
 
 FrameFacts crc_facts(const merge::Plan& plan, const RawFrame& frame) {
@@ -16,15 +18,20 @@ FrameFacts crc_facts(const merge::Plan& plan, const RawFrame& frame) {
 
 FrameFacts all_facts(const merge::Plan& plan, const RawFrame& frame) {
   FrameFacts facts = crc_facts(plan, frame);
+  const Catalogue& catalogue = plan.catalogue();
+  const bool with_cubes = wants_cubes(plan.groups()[plan.frames()[frame.number].group]);
   size_t at = 0;
   for (const merge::Slice& slice : frame.slices) {
     const auto bytes = frame.raw.span().subspan(at, slice.length);
     at += slice.length;
     if (slice.stream.variable >= merge::kSkeleton) continue;
-    const VariableRow& variable = plan.catalogue().variables[slice.stream.variable];
+    const VariableRow& variable = catalogue.variables[slice.stream.variable];
     const bool whole_elements = slice.begin % variable.type.size == 0 && slice.length % variable.type.size == 0;
     if (variable.filtered || !variable.type.is_number() || !whole_elements) continue;
     facts.variables.push_back({slice.stream.variable, container::characterise(variable.type, bytes)});
+    if (with_cubes && container::can_have_cubes(catalogue, variable))
+      facts.cubes.push_back({slice.stream.variable, container::cubes_of(variable.type, catalogue.shapes[variable.shape],
+                                                                        slice.begin / variable.type.size, bytes)});
   }
   return facts;
 }

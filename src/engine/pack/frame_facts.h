@@ -1,4 +1,4 @@
-// What is learnt of the data while a frame passes: checksums of files, and characteristics of variables.
+// What is learnt of the data while a frame passes: checksums of files, characteristics and cubes of variables.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,7 @@
 
 #include "base/checksum.h"
 #include "container/characteristics.h"
+#include "container/cubes.h"
 #include "engine/set/frame_io.h"
 #include "merge/plan.h"
 
@@ -21,14 +22,20 @@ struct FrameFacts {
     uint32_t variable;
     container::Characteristics values;
   };
+  struct OfCubes {
+    uint32_t variable;
+    container::CubeStretch cubes;
+  };
   std::vector<OfFile> files;
   std::vector<OfVariable> variables;
+  std::vector<OfCubes> cubes;  // of those that RunningCubes adds up
 };
 
 // The CRC shares of the files that a frame has pieces of.
 FrameFacts crc_facts(const merge::Plan& plan, const RawFrame& frame);
 
-// The same, and the characteristics of the numbers in it. Frames of the agnostic schemes know of no variables.
+// The same, and the characteristics and cubes of the numbers in it. Frames of the agnostic schemes know of no
+// variables.
 FrameFacts all_facts(const merge::Plan& plan, const RawFrame& frame);
 
 // The sum of all frames' facts. Frames must be added in the order of their numbers: sums of values depend on it.

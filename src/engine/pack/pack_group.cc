@@ -12,6 +12,7 @@
 #include "engine/pack/interleave.h"
 #include "engine/pack/lossy.h"
 #include "engine/pack/read_group.h"
+#include "engine/pack/running_cubes.h"
 #include "engine/pipeline.h"
 #include "engine/set/frame_io.h"
 #include "engine/set/name_ranges.h"
@@ -90,14 +91,16 @@ class GroupPacker {
                        .frames = plan.frames().size(),
                        .remarks = std::move(group.remarks)};
     RunningFacts facts(group.catalogue);
+    RunningCubes cubes(plan);
     lossy_.emplace(options_.lossy, group.catalogue);
     if (options_.profile.uses_relations()) {
       const auto is_exact = [&](uint32_t variable) { return !lossy_->has_rule(variable); };
       FOREBAY_TRY(relations_, find_relations(plan, sources_, is_exact, remembered_.relations));
     }
-    FOREBAY_CHECK(run_pipeline(plan, *writer, facts, report));
+    FOREBAY_CHECK(run_pipeline(plan, *writer, facts, cubes, report));
     report.lossy = lossy_->outcomes();
     FOREBAY_CHECK(sources_.check_unchanged());
+    FOREBAY_CHECK(writer->append_cubes(group.catalogue, cubes.take()));
     FOREBAY_CHECK(writer->finish(facts.file_crcs(), facts.take_characteristics()));
     FOREBAY_TRY(report.entry, entry());
     if (output_.limit) output_.limit->charge(report.entry.bytes - limited_bytes_);
@@ -196,9 +199,9 @@ class GroupPacker {
   }
 
   Result<void> run_pipeline(const merge::Plan& plan, container::Writer& writer, RunningFacts& facts,
-                            GroupReport& report) {
+                            RunningCubes& cubes, GroupReport& report) {
     const Catalogue& catalogue = plan.catalogue();
-    const uint64_t standing = 2 * catalogue.memory_bytes() + plan.memory_bytes() +
+    const uint64_t standing = 2 * catalogue.memory_bytes() + plan.memory_bytes() + cubes.memory_bytes() +
                               catalogue.variables.size() * sizeof(container::Characteristics);
     if (standing > memory_bytes_)
       return fail(ErrorKind::limit, "the index of one rank group takes more than the memory budget", {}, {},
@@ -231,6 +234,7 @@ class GroupPacker {
                                        .payload = job.encoded.payload.span(),
                                        .lossy = job.lossy}));
           facts.add(job.facts);
+          cubes.add(job.facts);
           if (job.lossy) lossy_->note(job.frame.slices, *job.lossy);
           note_parent(job, report);
           report.payload_bytes += job.encoded.payload.size();
