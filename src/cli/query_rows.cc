@@ -138,10 +138,11 @@ class TextRows final : public QueryRows {
   }
 
   std::string cost_text(const QuerySummary& summary) const {
-    const std::string of = fmt::format("{} of {} of {}", summary.candidates, plural(summary.blocks, "block"),
-                                       format_bytes(summary.value_bytes));
-    if (!values_) return fmt::format("no values were read; indices leave {}", of);
-    return fmt::format("read {} and decoded {}; indices left {}", format_bytes(summary.cost.read_bytes),
+    const std::string boxes = summary.candidates == 1 ? "1 box" : fmt::format("{} boxes", summary.candidates);
+    const std::string of =
+        fmt::format("{} of {} of {}", boxes, plural(summary.blocks, "block"), format_bytes(summary.value_bytes));
+    if (!values_) return fmt::format("no values were read; the indices leave {}", of);
+    return fmt::format("read {} and decoded {}; the indices left {}", format_bytes(summary.cost.read_bytes),
                        format_bytes(summary.cost.decoded_bytes), of);
   }
 

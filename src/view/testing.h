@@ -86,6 +86,11 @@ class MemoryStep final : public Step {
     return blocks_.at(array);
   }
 
+  std::shared_ptr<const StoredCubes> cubes(const Block& block) const override {
+    const auto found = stored_cubes.find(block.stored.array);
+    return found == stored_cubes.end() ? nullptr : std::make_shared<StoredCubes>(found->second);
+  }
+
   // Takes elements one by one; a piece of a stored array in `damaged` fails.
   Result<ReadCost> read(std::span<const Piece> pieces, const Failed& failed) const override {
     ReadCost cost;
@@ -172,6 +177,7 @@ class MemoryStep final : public Step {
               std::move(blocks));
   }
 
+  std::map<uint64_t, StoredCubes> stored_cubes;  // by stored array
   std::vector<std::string> remarked;
   std::set<uint64_t> damaged;     // stored arrays that cannot be read
   std::set<size_t> broken_index;  // arrays whose blocks cannot be told

@@ -106,14 +106,14 @@ class Command(unittest.TestCase):
             part = whole[tuple(slice(*one) for one in box)]
             numpy.testing.assert_array_equal(part, self.read(array, "--box", ranges, *words), ranges)
 
-    def compare_query(self, text, holds):
+    def compare_query(self, text, holds, *words):
         """`holds`: of each step, where the query does."""
-        answer = self.query(text, "--values")
+        answer = self.query(text, "--values", *words)
         found = {step["number"]: sorted(hit["index"] for hit in step["hits"]) for step in answer["steps"]}
         for number, where in enumerate(holds):
             self.assertEqual(numpy.argwhere(where).tolist(), found.get(number, []), f"{text}, step {number}")
         self.assertEqual(sum(map(numpy.count_nonzero, holds)), answer["hits"])
-        by_index = self.query(text)
+        by_index = self.query(text, *words)
         self.assertEqual(0, by_index["read_bytes"] + by_index["decoded_bytes"])
         for step in answer["steps"]:
             boxes = [one for other in by_index["steps"] if other["number"] == step["number"] for one in other["candidates"]]
@@ -192,6 +192,33 @@ class Command(unittest.TestCase):
         self.pack(self.work / "ocean")
         self.compare_boxes("sst", whole, 3)
         self.compare_query("sst > 70.5", [whole > 70.5])
+
+    def test_cubes_of_blocks(self):
+        """Blocks large enough for bounds of parts of them: what these leave is exactly what the values have."""
+        places = numpy.meshgrid(*(numpy.arange(n) / n for n in (60, 70, 80)), indexing="ij")
+        noise = numpy.random.default_rng(1).random((60, 70, 80)) / 1000
+        waves = [numpy.sin(7 * places[0] + step) * numpy.cos(5 * places[1]) + places[2] + noise for step in range(2)]
+        waves[0][20:23, 30:34, 40:44] += 5
+        waves[1][50:, 3, 4:9] = numpy.nan
+        counts = [(1000 * numpy.nan_to_num(wave)).astype("i4") for wave in waves]
+        for step, (wave, count) in enumerate(zip(waves, counts)):
+            (self.work / f"out{step}").mkdir()
+            for rank in range(2):
+                with h5py.File(self.work / f"out{step}/rank{rank}.h5", "w") as file:
+                    file["wave"], file["count"] = wave[rank * 30 : rank * 30 + 30], count[rank * 30 : rank * 30 + 30]
+            self.pack(self.work / f"out{step}", "--scheme", "aware")
+        layout = self.work / "layout.toml"
+        layout.write_text("".join(f'[[array]]\nname = "{name}"\nvariables = "/{name}"\nranks = [2, 1, 1]\n' for name in ("wave", "count")))
+        for text, holds in (("wave > 1.7", lambda wave, count: wave > 1.7),
+                            ("wave < -0.8 and count < -850", lambda wave, count: (wave < -0.8) & (count < -850)),
+                            ("nan(wave) or count >= 1650", lambda wave, count: numpy.isnan(wave) | (count >= 1650)),
+                            ("not (wave > -0.5)", lambda wave, count: ~(wave > -0.5))):  # fmt: skip
+            self.compare_query(text, [holds(*both) for both in zip(waves, counts)], "--layout", layout)
+            boxes = [one for step in self.query(text, "--layout", layout)["steps"] for one in step["candidates"]]
+            self.assertLess(sum(numpy.prod(one["count"]) for one in boxes), 0.6 * 2 * waves[0].size, text)
+        answer = self.query("wave > 4", "--values", "--layout", layout)
+        self.assertEqual(48, answer["hits"])
+        self.assertLess(answer["decoded_bytes"], answer["value_bytes"] / 4)
 
     def test_parts_of_frames_in_a_parent_set_of_another_profile(self):
         ranks, count = 7, 12800

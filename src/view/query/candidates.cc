@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/nearest.h"
+#include "view/query/narrow.h"
 #include "view/read/cover.h"
 
 namespace forebay::view {
@@ -146,7 +147,35 @@ class Finder {
       std::ranges::sort(part.ranks);
       const auto repeated = std::ranges::unique(part.ranks);
       part.ranks.erase(repeated.begin(), repeated.end());
-      found_.candidates.push_back(std::move(part));
+      if (part.truth == Truth::maybe)
+        add_narrowed(part);
+      else
+        found_.candidates.push_back(std::move(part));
+    }
+  }
+
+  // The part, or what is left of it by the cubes of its blocks.
+  void add_narrowed(const Candidate& part) {
+    std::vector<KnownBlock> blocks;
+    std::vector<std::shared_ptr<const StoredCubes>> held;
+    for (size_t v = 0; v < operands_.size(); ++v) {
+      const Operand& operand = operands_[v];
+      const Block& block = operand.blocks[part.blocks[v]];
+      const bool is_array = array_of(operand).form != Form::scalar;
+      held.push_back(is_array ? step_.cubes(block) : nullptr);
+      blocks.push_back({.type = array_of(operand).type.data,
+                        .block = &block,
+                        .cubes = held.back().get(),
+                        .conditions = operand.conditions,
+                        .truths = operand.truths[part.blocks[v]]});
+    }
+    std::vector<Narrowed> narrowed = narrow(expression_, blocks, part.box);
+    if (narrowed.size() > kMostCandidates - std::min(kMostCandidates, found_.candidates.size()))
+      narrowed = {{part.box, part.truth}};
+    for (Narrowed& one : narrowed) {
+      found_.candidates.push_back(part);
+      found_.candidates.back().box = std::move(one.box);
+      found_.candidates.back().truth = one.truth;
     }
   }
 

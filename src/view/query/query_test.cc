@@ -81,6 +81,50 @@ struct Assembled {
   std::map<Shape, double> values;
 };
 
+// Of an array with these values, in cubes of any sides.
+template <class T>
+StoredCubes random_cubes(std::mt19937& random, const Shape& shape, const std::vector<T>& values) {
+  StoredCubes stored;
+  for (const uint64_t size : shape) {
+    stored.grid.sides.push_back(1 + random() % 4);
+    stored.grid.counts.push_back((size + stored.grid.sides.back() - 1) / stored.grid.sides.back());
+  }
+  stored.cubes.resize(stored.grid.cubes());
+  size_t i = 0;
+  for_each_index(shape, [&](Shape at) {
+    for (size_t d = 0; d < at.size(); ++d) at[d] /= stored.grid.sides[d];
+    container::Cube& cube = stored.cubes[place_in(stored.grid.counts, at)];
+    const auto value = static_cast<float>(values[i++]);
+    if (std::isnan(value))
+      cube.has_nan = true;
+    else
+      cube.merge({value, value});
+  });
+  return stored;
+}
+
+// A block's values inside of a larger array that is stored: with ghost cells, and stacked on others.
+template <class T>
+std::vector<T> with_surroundings(std::mt19937& random, Block& block, const std::vector<T>& values) {
+  Shape whole;
+  for (int d = 0; d < 2; ++d) block.stored.leading.push_back(random() % 2);
+  for (const uint64_t count : block.place.count) {
+    block.stored.begin.push_back(random() % 3);
+    whole.push_back(count + block.stored.begin.back() + random() % 3);
+  }
+  block.stored.shape = whole;
+  whole.insert(whole.begin(), 2, 2);
+  std::vector<T> all(element_count(whole));
+  for (T& value : all) value = static_cast<T>(random() % 12);
+  size_t i = 0;
+  for_each_index(block.place.count, [&](Shape at) {
+    for (size_t d = 0; d < at.size(); ++d) at[d] += block.stored.begin[d];
+    at.insert(at.begin(), block.stored.leading.begin(), block.stored.leading.end());
+    all[place_in(whole, at)] = values[i++];
+  });
+  return all;
+}
+
 template <class T>
 Assembled add_random(MemoryStep& step, std::mt19937& random, const std::string& name, const Shape& shape) {
   Assembled whole;
@@ -94,10 +138,14 @@ Assembled add_random(MemoryStep& step, std::mt19937& random, const std::string& 
       values.push_back(std::is_integral_v<T> && !std::isfinite(value) ? T{3} : static_cast<T>(value));
       whole.values[at] = static_cast<double>(values.back());
     });
-    const auto bytes = std::as_bytes(std::span(values));
     Block block{.rank = rank, .place = box, .stored = {.shape = box.count}};
+    if (random() % 3 == 0) values = with_surroundings(random, block, values);
+    Shape stored = block.stored.shape;
+    stored.insert(stored.begin(), block.stored.leading.size(), 2);
+    const auto bytes = std::as_bytes(std::span(values));
     if (random() % 5) block.characteristics = container::characterise(element_type_of<T>().data, bytes);
-    block.stored.array = step.add_stored(box.count, Bytes(bytes.begin(), bytes.end()));
+    block.stored.array = step.add_stored(stored, Bytes(bytes.begin(), bytes.end()));
+    if (random() % 3) step.stored_cubes[block.stored.array] = random_cubes(random, stored, values);
     blocks.push_back(std::move(block));
   }
   step.add_array({.name = name, .type = element_type_of<T>(), .form = Form::global, .shape = shape}, std::move(blocks));
@@ -147,6 +195,30 @@ TEST(Query, ByValuesIsWhatTheWholeArraysSay_AndByCharacteristicsNoLess) {
   }
   EXPECT_GT(pruned, 1000u);  // or the characteristics told nothing
   EXPECT_GT(sure, 100u);
+}
+
+TEST(Query, NamesBoxesOfCubesThatLieSideBySideAsOne) {
+  auto step = std::make_shared<MemoryStep>(StepInfo{.number = 0});
+  const Shape shape{40, 40};
+  std::vector<double> values(1600);
+  for (uint64_t y = 11; y < 29; ++y)
+    for (uint64_t x = 20; x < 40; ++x) values[y * 40 + x] = 7;
+  const auto bytes = std::as_bytes(std::span(values));
+  Block block{.rank = 0, .place = engine::whole_box(shape), .stored = {.shape = shape}};
+  block.stored.array = step->add_stored(shape, Bytes(bytes.begin(), bytes.end()));
+  StoredCubes cubes{.grid = {.sides = {10, 10}, .counts = {4, 4}}, .cubes = std::vector<container::Cube>(16)};
+  for (uint64_t i = 0; i < values.size(); ++i)
+    cubes.cubes[i / 400 * 4 + i % 40 / 10].merge({static_cast<float>(values[i]), static_cast<float>(values[i])});
+  step->stored_cubes[block.stored.array] = cubes;
+  step->add_array({.name = "a", .type = element_type_of<double>(), .form = Form::global, .shape = shape}, {block});
+  const auto found = find_candidates(*step, *parse_expression("a > 5"));
+  ASSERT_TRUE(found) << found.error().message();
+  ASSERT_EQ(found->candidates.size(), 1u);
+  EXPECT_EQ(found->candidates[0].box.begin, (Shape{10, 20}));
+  EXPECT_EQ(found->candidates[0].box.count, (Shape{20, 20}));
+  const auto inside = find_candidates(*step, *parse_expression("a > 5 or a < 1"));
+  ASSERT_TRUE(inside);
+  EXPECT_GT(std::ranges::count(inside->candidates, Truth::all, &Candidate::truth), 0);
 }
 
 // Ranks of two elements each, in a line; `hot` has one above 100.

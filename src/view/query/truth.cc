@@ -74,6 +74,15 @@ Truth judge(const Condition& condition, const DataType& type, const std::optiona
   return parts.all();
 }
 
+Truth judge(const Condition& condition, const DataType& type, const container::Cube& cube) {
+  Parts parts;
+  if (cube.min <= cube.max)
+    parts.add(between(condition.comparison, cube.min, cube.max,
+                      type.kind == Kind::floating ? condition.value : condition.exact));
+  if (cube.has_nan) parts.add(condition.comparison == Comparison::is_nan);
+  return parts.all();
+}
+
 Truth judge(const Expression& expression, std::span<const Truth> conditions) {
   std::vector<Truth> truths(expression.nodes.size());
   for (size_t i = 0; i < truths.size(); ++i) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 
+#include "container/cubes.h"
 #include "view/model/array.h"
 #include "view/query/expression.h"
 
@@ -16,6 +17,9 @@ enum class Truth : uint8_t { none, maybe, all };
 // or is not of all of them, says nothing: maybe. Bounds of integers that a double rounded are taken outward.
 Truth judge(const Condition& condition, const DataType& type, const std::optional<container::Characteristics>& known,
             uint64_t elements);
+
+// Of elements, one at least, that are among those of a cube.
+Truth judge(const Condition& condition, const DataType& type, const container::Cube& cube);
 
 // Of the whole expression, from its conditions'.
 Truth judge(const Expression& expression, std::span<const Truth> conditions);

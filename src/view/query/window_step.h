@@ -38,6 +38,7 @@ class WindowStep final : public Step {
   const std::vector<Array>& arrays() const override { return arrays_; }
   const std::vector<Attribute>& attributes() const override { return no_attributes_; }
   Result<std::vector<Block>> blocks(size_t array) const override { return blocks_[array]; }
+  std::shared_ptr<const StoredCubes> cubes(const Block& block) const override { return step_->cubes(block); }
   Result<ReadCost> read(std::span<const Piece> pieces, const Failed& failed) const override {
     return step_->read(pieces, failed);
   }

@@ -1,6 +1,10 @@
 #include "view/source/set_step.h"
 
+#include <algorithm>
+#include <list>
+#include <map>
 #include <mutex>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,6 +17,7 @@
 namespace forebay::view {
 namespace {
 
+constexpr size_t kKeptCubes = 16;                      // variables of containers
 constexpr uint64_t kBlockBytes = sizeof(Block) + 160;  // with its shapes
 constexpr std::string_view kGroupsFormat = "forebay";  // as the reader of process groups calls it
 
@@ -69,8 +74,8 @@ class Look final : public SetLook {
 
 class SetStep final : public Step {
  public:
-  SetStep(std::unique_ptr<engine::SharedReader> reader, StepInfo info)
-      : reader_(std::move(reader)), info_(std::move(info)) {}
+  SetStep(std::unique_ptr<engine::SharedReader> reader, StepInfo info, uint64_t index_bytes)
+      : reader_(std::move(reader)), info_(std::move(info)), index_bytes_(index_bytes) {}
 
   // By the layout, if there is one.
   Result<void> find_arrays(const std::string& layout_text) {
@@ -109,6 +114,17 @@ class SetStep final : public Step {
   std::vector<std::string> remarks() const override { return arrays_.remarks; }
   Result<std::vector<Block>> blocks(size_t array) const override { return arrays_.blocks[array]; }
 
+  std::shared_ptr<const StoredCubes> cubes(const Block& block) const override {
+    const StoredArray& stored = arrays_.stored[block.stored.array];
+    const Catalogue& catalogue = reader_->set().containers[stored.container].catalogue();
+    const VariableRow& variable = catalogue.variables[stored.variable];
+    if (block.indices || block.stored.flat || !container::can_have_cubes(catalogue, variable)) return nullptr;
+    if (!is_box_of(block, catalogue.shapes[variable.shape])) return nullptr;
+    const auto of_key = cubes_of_key(stored.container, variable.key);
+    const auto found = of_key->find(stored.variable);
+    return found == of_key->end() ? nullptr : std::shared_ptr<const StoredCubes>(of_key, &found->second);
+  }
+
   Result<ReadCost> read(std::span<const Piece> pieces, const Failed& failed) const override {
     return read_pieces(*reader_, arrays_.stored, pieces, [&](const Piece& piece, const Error& error) {
       Error named = error;
@@ -126,9 +142,46 @@ class SetStep final : public Step {
     return {};
   }
 
+  // Whether a block is a box of a stored array of that shape.
+  static bool is_box_of(const Block& block, const Shape& whole) {
+    const auto& [array, leading, flat, shape, begin] = block.stored;
+    const auto& count = block.place.count;
+    if (leading.size() + count.size() != whole.size()) return false;
+    for (size_t d = 0; d < leading.size(); ++d)
+      if (leading[d] >= whole[d]) return false;
+    for (size_t d = 0; d < count.size(); ++d) {
+      const uint64_t size = whole[leading.size() + d], first = begin.empty() ? 0 : begin[d];
+      if ((shape.empty() ? count[d] : shape[d]) != size || first > size || count[d] > size - first) return false;
+    }
+    return true;
+  }
+
+  using CubesOfKey = std::map<uint32_t, StoredCubes>;  // by variable
+
+  // What cannot be read is as if it were not there: answers are less sharp then, and no less right.
+  std::shared_ptr<const CubesOfKey> cubes_of_key(size_t container, uint32_t key) const {
+    const std::lock_guard lock(cubes_mutex_);
+    const std::pair place(container, key);
+    for (const auto& [kept, cubes] : kept_cubes_)
+      if (kept == place) return cubes;
+    const engine::OpenContainer& opened = reader_->set().containers[container];
+    const auto made = std::make_shared<CubesOfKey>();
+    if (auto read = opened.reader->read_cubes(key, index_bytes_))
+      for (container::VariableCubes& variable : *read) {
+        const Shape& shape = opened.catalogue().shapes[opened.catalogue().variables[variable.variable].shape];
+        (*made)[variable.variable] = {container::cube_grid(shape), std::move(variable.cubes)};
+      }
+    kept_cubes_.emplace_front(place, made);
+    if (kept_cubes_.size() > kKeptCubes) kept_cubes_.pop_back();
+    return made;
+  }
+
   std::unique_ptr<engine::SharedReader> reader_;
   StepInfo info_;
+  const uint64_t index_bytes_;
   Arrays arrays_;
+  mutable std::mutex cubes_mutex_;
+  mutable std::list<std::pair<std::pair<size_t, uint32_t>, std::shared_ptr<const CubesOfKey>>> kept_cubes_;
   mutable std::once_flag attributes_read_;  // when somebody first asks for them
   mutable std::vector<Attribute> attributes_;
 };
@@ -140,7 +193,7 @@ Result<OpenedStep> open_set_step(const store::SetInfo& info, uint64_t number, ui
   FOREBAY_TRY(auto set, engine::open_set(info, index_bytes));
   StepInfo step{.number = number, .step = info.manifest->step, .time = {}, .time_index = 0, .set = info.name};
   auto reader = std::make_unique<engine::SharedReader>(std::move(set), std::move(cache), options.resources.threads);
-  auto opened = std::make_shared<SetStep>(std::move(reader), std::move(step));
+  auto opened = std::make_shared<SetStep>(std::move(reader), std::move(step), index_bytes);
   FOREBAY_CHECK(opened->find_arrays(options.layout));
   const uint64_t memory_bytes = opened->memory_bytes();
   return OpenedStep{std::move(opened), memory_bytes};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "container/cubes.h"
 #include "view/model/array.h"
 
 namespace forebay::view {
@@ -20,6 +21,12 @@ struct Piece {
   std::byte* out = nullptr;       // where the box's first element goes
   std::vector<uint64_t> strides;  // bytes from an element to the next one in `out`, for each dimension of the box
   size_t tag = 0;                 // for the caller: what it belongs to
+};
+
+// The cubes of a stored array.
+struct StoredCubes {
+  container::CubeGrid grid;  // of all dimensions of the stored array
+  std::vector<container::Cube> cubes;
 };
 
 // What a read costs, for those who want to know.
@@ -54,6 +61,10 @@ class Step {
   // The same with the characteristics of each block, where there are any. Of files that grow it reads the index of each
   // process group; elsewhere it is blocks().
   virtual Result<std::vector<Block>> characterised_blocks(size_t array) const { return blocks(array); }
+
+  // The cubes of the stored array that a block of this step is a part of, or null: they are not there, cannot be read,
+  // or say nothing of the block, as it is not a box of that array. Reads an index, never values.
+  virtual std::shared_ptr<const StoredCubes> cubes(const Block&) const { return nullptr; }
 
   // Reads the pieces, each frame once, and converts numbers to the machine's byte order. Every byte is checked. Calls
   // `failed` for each piece of which something could not be read (corrupt, with variable, rank and frame; what was
