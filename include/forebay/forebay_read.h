@@ -74,12 +74,13 @@ typedef struct forebay_read_options {
   unsigned threads;      /* that decode; 0: one for each core. Of several processes on a node each has its own */
   const char* series;    /* of the store's series the one to read; NULL: the only one */
   const char* set;       /* this set alone, or "latest": the run has one step; NULL: all sets of the series */
+  const char* layout; /* the text of a TOML that says where blocks lie (docs/reading.md, "Layouts"); NULL: found out */
 } forebay_read_options;
 
 /* Opens the run in `path`: a store, a file that grows, or a BP file of ADIOS 1.9 to 1.13. `options` may be NULL. Codes:
  * NOT_FOUND (no store, no such series or set, or none that can be read), ARGUMENT (the store has several series, and
- * none is given), DAMAGED, LIMIT, UNSUPPORTED, FAILED. On success *run is to be given to forebay_read_close(); after an
- * error it is NULL. Thread-safe. */
+ * none is given; or the layout, whose line the text names), DAMAGED, LIMIT, UNSUPPORTED, FAILED. On success *run is to
+ * be given to forebay_read_close(); after an error it is NULL. Thread-safe. */
 FOREBAY_API int forebay_read_open(const char* path, const forebay_read_options* options, forebay_read_run** run);
 
 /* Closes the run; steps that are open stay so. NULL is ignored. No other thread may use it any more. */

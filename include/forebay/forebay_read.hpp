@@ -6,11 +6,13 @@
 //     forebay::Step step = run.step(-1);
 //     std::vector<double> plane = step.read<double>("Density", {{0, 0, 32}, {64, 64, 1}});
 //     std::vector<double> all = step.read<double>("TotalEnergy");
+//     for (const forebay::QueryMatch& match : run.query("Temperature > 1e6", FOREBAY_READ_QUERY_FIRST)) ...
 #pragma once
 
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -175,6 +177,29 @@ class Step {
   std::unique_ptr<forebay_read_step, Close> step_;
 };
 
+// What a query has found, as forebay_read_match.
+struct QueryMatch {
+  std::uint64_t number = 0;  // the step's
+  std::string set;
+  bool has_time = false;
+  double time = 0;
+  std::vector<std::uint32_t> ranks;
+  std::vector<std::uint64_t> begin, count;
+  bool everywhere = false;
+  std::vector<double> values;
+
+  explicit QueryMatch(const forebay_read_match& match)
+      : number(match.number),
+        set(match.set),
+        has_time(match.has_time != 0),
+        time(match.time),
+        ranks(match.ranks, match.ranks + match.rank_count),
+        begin(match.begin, match.begin + match.dimensions),
+        count(match.count, match.count + match.dimensions),
+        everywhere(match.everywhere != 0),
+        values(match.values, match.values + (match.values == nullptr ? 0 : match.variables)) {}
+};
+
 // A run that is open. Movable.
 class Run {
  public:
@@ -200,6 +225,39 @@ class Run {
     if (code == FOREBAY_READ_TIMEOUT) return false;
     check_read(code);
     return true;
+  }
+
+  // As forebay_read_query() of the steps [first, end): calls visit(const forebay_read_match&), whose texts and lists are
+  // there during the call only. Once it throws it is not called again, and its exception goes on from here when all
+  // was looked at. Where a step or a box cannot be read, throws ReadError after all others were told.
+  template <class Visit>
+  forebay_read_query_summary query(const std::string& text, Visit&& visit, unsigned flags = 0, std::uint64_t first = 0,
+                                   std::uint64_t end = UINT64_MAX) const {
+    struct Caller {
+      typename std::remove_reference<Visit>::type* visit;
+      std::exception_ptr thrown;
+    } caller{&visit, nullptr};
+    const auto tell = [](void* context, const forebay_read_match* match) {
+      auto* const to = static_cast<Caller*>(context);
+      if (to->thrown) return;
+      try {
+        (*to->visit)(*match);
+      } catch (...) {
+        to->thrown = std::current_exception();
+      }
+    };
+    forebay_read_query_summary summary = forebay_read_query_summary();
+    const int code = forebay_read_query(run_.get(), text.c_str(), first, end, flags, tell, &caller, &summary);
+    if (caller.thrown) std::rethrow_exception(caller.thrown);
+    check_read(code);
+    return summary;
+  }
+
+  // All that a query finds, in memory.
+  std::vector<QueryMatch> query(const std::string& text, unsigned flags = 0) const {
+    std::vector<QueryMatch> all;
+    query(text, [&all](const forebay_read_match& match) { all.push_back(QueryMatch(match)); }, flags);
+    return all;
   }
 
   forebay_read_run* get() const noexcept { return run_.get(); }

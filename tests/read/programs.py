@@ -12,6 +12,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import h5py
 import numpy
 
 import enzo_tree
@@ -94,6 +95,27 @@ class Programs(unittest.TestCase):
         self.assertIn("bytes 0/", by_index[-1])
         self.assertIn("code 3: at character 11", run(program, store, "Density > > 1"))
         self.assertIn("code 2: step", run(program, store, "Densty > 1"))
+
+    def test_query_by_the_wrapper(self):
+        store = self.store("wrapper")
+        program = self.compiled("query.cc", "c++", "-std=c++14")
+        where = numpy.argwhere(enzo_tree.field(1) > 0.999)
+        lines = [line.split() for line in run(program, store, "Density > 0.999", 1).splitlines() if line.startswith("1 ")]
+        self.assertEqual(sorted(where.tolist()), sorted([int(at.split("+")[0]) for at in line[2:5]] for line in lines))
+        self.assertIn("code 3: at character 11", run(program, store, "Density > > 1", 0))
+
+    def test_query_with_a_layout(self):
+        tree, store, layout = self.work / "blocks", self.work / "layout", self.work / "layout.toml"
+        tree.mkdir()
+        for rank in range(2):
+            with h5py.File(tree / f"rank{rank}.h5", "w") as file:
+                file["heat"] = numpy.arange(6.0).reshape(2, 3) + 10 * rank
+        run(FOREBAY, "pack", tree, "--store", store)
+        program = self.compiled("query.cc", "c++", "-std=c++14")
+        layout.write_text('[[array]]\nname = "heat"\nvariables = "/heat"\nranks = [2, 1]\n')
+        self.assertEqual("0 blocks 3+1 2+1 15\n", run(program, store, "heat > 14", 1, layout))
+        layout.write_text("[[array]]\nnames = 1\n")
+        self.assertRegex(run(program, store, "heat > 14", 1, layout), "^code 3: .*line 2")
 
     def test_command(self):
         """Any selection by the command is the same selection of the assembled array."""

@@ -77,6 +77,7 @@ int forebay_read_open(const char* path, const forebay_read_options* options, for
       wanted.resources.threads = options->threads;
       if (options->series != nullptr) wanted.series = options->series;
       if (options->set != nullptr) wanted.set = options->set;
+      if (options->layout != nullptr) wanted.layout = options->layout;
     }
     auto opened = view::open_run(path, wanted);
     if (!opened) return read_failed(opened.error());
