@@ -16,6 +16,12 @@ constexpr size_t kSmallPlane = 256 << 10;
 constexpr int kProbeLevel = 1, kSmallLevel = 15, kLargeLevel = 5;
 constexpr size_t kWorthwhilePlane = 192;  // below, quick writers do not try
 
+// This thread's: many small indices are read one after another.
+ZSTD_DCtx* decompressor() {
+  thread_local const std::unique_ptr<ZSTD_DCtx, size_t (*)(ZSTD_DCtx*)> own(ZSTD_createDCtx(), ZSTD_freeDCtx);
+  return own.get();
+}
+
 size_t common_prefix(std::string_view a, std::string_view b) {
   return static_cast<size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
 }
@@ -121,7 +127,7 @@ Result<Bytes> ColumnWriter::take() {
   return bytes;
 }
 
-ColumnReader::ColumnReader(MemoryBudget& budget) : budget_(budget), zstd_(nullptr, ZSTD_freeDCtx) {}
+ColumnReader::ColumnReader(MemoryBudget& budget) : budget_(budget) {}
 
 Result<Lease> ColumnReader::lease(uint64_t count, uint64_t bytes) {
   uint64_t total = 0;
@@ -139,8 +145,7 @@ Result<void> ColumnReader::unpack_plane(std::span<const std::byte> stored, std::
   } else {
     if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != plane.size())
       return bad("a column's compressed size contradicts its count");
-    if (!zstd_) zstd_.reset(ZSTD_createDCtx());
-    if (ZSTD_decompressDCtx(zstd_.get(), plane.data(), plane.size(), stored.data(), stored.size()) != plane.size())
+    if (ZSTD_decompressDCtx(decompressor(), plane.data(), plane.size(), stored.data(), stored.size()) != plane.size())
       return bad("a column cannot be decompressed");
   }
   return {};

@@ -113,7 +113,6 @@ class ColumnReader {
   Result<void> unpack_plane(std::span<const std::byte> stored, std::span<std::byte> plane);
 
   MemoryBudget& budget_;
-  std::unique_ptr<ZSTD_DCtx, size_t (*)(ZSTD_DCtx*)> zstd_;
   Bytes plane_;
 };
 

@@ -34,8 +34,10 @@ void for_each_line(std::string_view text, const Visit& visit) {
 // The numbers of a line, four at most, up to what is none.
 template <class T>
 std::vector<T> numbers(std::string_view text) {
+  constexpr size_t kMost = 4;
   std::vector<T> found;
-  for (text = trimmed(text); !text.empty() && found.size() < 4; text = trimmed(text)) {
+  found.reserve(kMost);
+  for (text = trimmed(text); !text.empty() && found.size() < kMost; text = trimmed(text)) {
     T value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc()) break;

@@ -135,7 +135,13 @@ class Narrower {
           in_cell_[known->conditions[i]] = judge(expression_.conditions[known->conditions[i]], known->type, bounds);
     }
     const Truth truth = judge(expression_, in_cell_);
-    if (truth != Truth::none) found_.push_back({cell, truth});
+    if (truth == Truth::none) return;
+    Narrowed found{cell, truth};
+    const size_t last = cell.begin.size() - 1;
+    if (!found_.empty() && continues(found_.back(), found, last))
+      found_.back().box.count[last] += cell.count[last];
+    else
+      found_.push_back(std::move(found));
   }
 
   const Expression& expression_;

@@ -53,6 +53,7 @@ class StoreRun final : public Run {
 
   // Several steps are opened at once by as many threads.
   Result<std::shared_ptr<const Step>> step(uint64_t number) const override {
+    OpenSteps closed;  // when nobody has to wait for it
     std::unique_lock lock(mutex_);
     if (number >= sets_.size())
       return fail(ErrorKind::invalid_argument,
@@ -68,7 +69,7 @@ class StoreRun final : public Run {
     open_.emplace_front(number, *std::move(opened));
     while (open_.size() > 1 && (open_.size() > kMostOpenSteps || open_bytes_ > index_bytes_)) {
       open_bytes_ -= open_.back().second.memory_bytes;
-      open_.pop_back();
+      closed.splice(closed.begin(), open_, std::prev(open_.end()));
     }
     return open_.front().second.step;
   }
@@ -85,6 +86,8 @@ class StoreRun final : public Run {
   const std::string& path() const override { return store_.path(); }
 
  private:
+  using OpenSteps = std::list<std::pair<uint64_t, OpenedStep>>;
+
   // The step, if it is open; of those that are kept it was then used last. Null otherwise.
   std::shared_ptr<const Step> kept(uint64_t number) const {
     const auto open = std::ranges::find(open_, number, [](const auto& one) { return one.first; });
@@ -115,8 +118,8 @@ class StoreRun final : public Run {
   mutable std::mutex mutex_;
   std::vector<store::SetInfo> sets_;
   std::set<std::pair<std::string, int64_t>> known_;
-  mutable std::list<std::pair<uint64_t, OpenedStep>> open_;  // most recently used first
-  mutable uint64_t open_bytes_ = 0;                          // of these
+  mutable OpenSteps open_;           // most recently used first
+  mutable uint64_t open_bytes_ = 0;  // of these
 };
 
 }  // namespace
