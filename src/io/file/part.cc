@@ -44,14 +44,6 @@ Outcome<void> check_block(const Block& block) {
   return {};
 }
 
-// Whether all of the block lies inside of its global array, as places in catalogues must.
-bool is_inside(const Block& block) {
-  for (size_t d = 0; d < block.shape.size(); ++d)
-    if (block.offsets[d] > block.global_shape[d] || block.shape[d] > block.global_shape[d] - block.offsets[d])
-      return false;
-  return !block.shape.empty();
-}
-
 container::Characteristics characteristics_of(const Block& block) {
   const auto& known = block.characteristics;
   const bool is_known = known.count != 0 || known.nans != 0 || known.infinities != 0;
@@ -85,7 +77,7 @@ Catalogue catalogue_of(const ProcessGroup& group) {
                                    .type = data_type(block.type)});
     catalogue.extents.push_back({file.size, block.bytes.size()});
     file.size += block.bytes.size();
-    if (!block.global_shape.empty() && is_inside(block))
+    if (has_place(block))
       catalogue.globals.push_back({.variable = variable,
                                    .shape = catalogue.shapes.intern(block.global_shape),
                                    .offset = catalogue.shapes.intern(block.offsets)});

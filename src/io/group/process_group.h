@@ -38,6 +38,9 @@ struct Block {
   std::vector<double> breaks;
 };
 
+// Whether it is part of a global array and lies inside of it.
+bool has_place(const Block& block);
+
 struct AttributeValue {
   std::string name;  // full
   ValueType type = ValueType::string;
