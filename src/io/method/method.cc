@@ -14,6 +14,8 @@ Outcome<void> OpenFile::spill(const ProcessGroup&) {
   return refuse(Code::buffer_overflow, "this method writes nothing before the close");
 }
 
+void OpenFile::leave(uint64_t) {}
+
 Outcome<void> OpenFile::read(std::string_view, std::span<std::byte>) {
   return refuse(Code::unsupported, "this method does not read", "use the reading interface, or method MPI or POSIX");
 }

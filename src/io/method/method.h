@@ -83,6 +83,10 @@ class OpenFile {
   // invalid_name if there is none; read_size_mismatch if `into` is smaller than what there is.
   virtual Outcome<void> read(std::string_view variable, std::span<std::byte> into);
 
+  // Called before close(), if at all; not collective. So many bytes may be held at this rank during the close beside
+  // the blocks that it is given. Without this call, and without a limit of the program, as many as there are.
+  virtual void leave(uint64_t bytes);
+
   // Collective; called once and last. Writes what this rank has, one group or several of ascending steps (of time
   // aggregation) or none, and makes all of it visible. An error of one rank is told to all, and does not keep the data
   // of the others from being written and found. Joined dimensions are joined here: their offsets and global sizes are

@@ -35,6 +35,7 @@ struct Aggregation {
   std::shared_ptr<Communicator> communicator;
   std::vector<std::unique_ptr<OpenFile>> files;  // by method
   std::vector<WrittenStep> steps;
+  std::optional<uint64_t> buffer_limit;
   uint64_t bytes = 0;    // of all steps
   uint64_t largest = 0;  // of one step
 };

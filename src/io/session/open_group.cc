@@ -55,6 +55,8 @@ uint64_t bytes_of_texts(const GroupDefinition& group) {
   return bytes;
 }
 
+uint64_t left_of(uint64_t limit, uint64_t held) { return limit - std::min(limit, held); }
+
 AttributeValue value_of(const AttributeDefinition& attribute) {
   return {attribute.full_name(), attribute.type, attribute.count, attribute.value, attribute.variable};
 }
@@ -112,6 +114,7 @@ void OpenGroup::begin_step(bool continues) {
     group_->aggregation.emplace();
     group_->aggregation->path = wish_.name;
     group_->aggregation->communicator = wish_.communicator;
+    group_->aggregation->buffer_limit = wish_.buffer_limit;
     group_->aggregation->files = std::move(files_);
     files_.clear();
   }
@@ -337,6 +340,7 @@ Outcome<void> OpenGroup::close_writing() {
     ProcessGroup group = is_last ? std::move(step_.group) : step_.group;
     if (traits.wants_early)
       for (Block& block : group.blocks) block.bytes = {};
+    if (wish_.buffer_limit) files_[method]->leave(left_of(*wish_.buffer_limit, buffered_bytes()));
     Outcome<void> closed = files_[method]->close({&group, 1});
     if (closed && has_overflowed_ && traits.overflow == Overflow::fails_at_close)
       closed =
@@ -393,6 +397,7 @@ Outcome<void> write_aggregation(Group& group) {
       for (const AttributeDefinition& attribute : group.definition.attributes)
         groups.back().attributes.push_back(value_of(attribute));
     }
+    if (aggregation.buffer_limit) file.leave(left_of(*aggregation.buffer_limit, aggregation.bytes));
     Outcome<void> closed = file.close(groups);
     if (result && !closed) result = std::move(closed);
   }
