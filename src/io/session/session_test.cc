@@ -20,6 +20,7 @@ struct Kept {
   std::vector<ProcessGroup> groups;
   std::vector<std::vector<Bytes>> values;  // of the blocks of each
   int opens = 0, spills = 0, closes = 0;
+  uint64_t left = UINT64_MAX;  // of the limit, at the last close
   Standing standing;
 };
 thread_local Kept kept;  // a rank of a test is a thread
@@ -52,6 +53,8 @@ class KeepingFile final : public OpenFile {
     keep_groups({&group, 1});
     return {};
   }
+  void leave(uint64_t bytes) override { kept.left = bytes; }
+
   Outcome<void> close(std::span<ProcessGroup> groups) override {
     FOREBAY_CHECK(join_blocks(*request_.communicator, *request_.group, groups));
     keep_groups(groups);
@@ -258,6 +261,22 @@ TEST_F(SessionTest, TheLimitCountsWhatHasGoneOut) {
     ASSERT_FALSE(second);
     EXPECT_EQ(second.error().code, Code::buffer_overflow);
     ASSERT_TRUE(session_.close(std::move(*file)));
+  }
+}
+
+TEST_F(SessionTest, TheCloseIsToldWhatTheLimitLeaves) {
+  GroupDefinition aggregated = group("aggregated");
+  aggregated.aggregate_bytes = 1;
+  declare(session_, group());
+  declare(session_, std::move(aggregated));
+  ASSERT_TRUE(write_step(session_, 100));
+  EXPECT_EQ(kept.left, UINT64_MAX);  // there is none
+  session_.set_buffer_limit(100000);
+  for (const char* name : {"g", "aggregated"}) {
+    ASSERT_TRUE(write_step(session_, 1000, OpenMode::write, name));
+    EXPECT_LT(kept.left, 100000 - 8000u);
+    EXPECT_GT(kept.left, 100000 - 8000 - 2000u);
+    kept.left = UINT64_MAX;
   }
 }
 
