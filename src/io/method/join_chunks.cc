@@ -1,7 +1,7 @@
 #include "io/method/join_chunks.h"
 
 #include <algorithm>
-#include <array>
+#include <deque>
 #include <map>
 #include <new>
 #include <optional>
@@ -287,8 +287,8 @@ class Joiner {
   Communicator& ranks_;
   const std::span<ProcessGroup> steps_;
   const JoinSettings& settings_;
-  uint64_t spare_;  // what is left of it
-  std::vector<Noted> noted_;
+  uint64_t spare_;           // what is left of it
+  std::deque<Noted> noted_;  // grows without being copied
   std::vector<Box> boxes_;
   JoinedBytes bytes_;                            // by box
   std::map<uint32_t, std::vector<Part>> parts_;  // by rank, in the order in which their values come
