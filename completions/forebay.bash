@@ -99,7 +99,7 @@ _forebay() {
     restore) options+=' --store --series --to --only --overwrite --special-modes --memory --threads' ;;
     ls) options+=' --store --series --variables --memory' ;;
     info) options+=' --store --series --groups --relations --memory' ;;
-    verify) options+=' --store --series --consistency --values --memory --threads' ;;
+    verify) options+=' --store --series --consistency --values --optional --memory --threads' ;;
     extract) options+=' --store --series --rank --box --to --overwrite --memory' ;;
     read) options+=' --store --series --set --step --box --stride --block --points --blocks --to --overwrite --layout --memory --threads' ;;
     query) options+=' --store --series --steps --values --first --limit --csv --layout --memory --threads' ;;

@@ -54,7 +54,7 @@ Result<ExitCode> print_consistency(const ConsistencyWish& wish, const Console& c
     else
       fmt::print("{}\n", printable(inconsistency_text(found)));
   };
-  const view::CheckSummary summary = check_consistency(*run, {.values = wish.values}, tell);
+  const view::CheckSummary summary = check_consistency(*run, {.values = wish.values, .optional = wish.optional}, tell);
   const bool consistent = summary.inconsistencies == 0;
   if (console.json)
     print_json({{"path", json_text(wish.path)},

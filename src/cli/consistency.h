@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/verb.h"
 #include "view/source/run.h"
@@ -11,7 +12,8 @@ namespace forebay::cli {
 struct ConsistencyWish {
   std::string path;  // a store, or a file that grows
   view::RunOptions opening;
-  bool values = false;  // compare values where blocks overlap
+  bool values = false;                // compare values where blocks overlap
+  std::vector<std::string> optional;  // as CheckOptions has them
 };
 
 // Prints what does not go together, and how much was looked at. damaged if anything does not.

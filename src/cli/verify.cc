@@ -134,6 +134,10 @@ class Verify final : public Verb {
     declare_series(syntax, series_);
     syntax.flag("--consistency", consistency_, "Look whether what the ranks wrote goes together; values are not read.");
     syntax.flag("--values", values_, "With --consistency: compare values where blocks overlap.");
+    syntax.option("--optional", "PATTERN",
+                  "With --consistency: variables that match this shell pattern need not be in every step, nor of every "
+                  "rank. May be given several times.",
+                  add_text(optional_));
     declare_memory(syntax, resources_);
     declare_threads(syntax, resources_);
   }
@@ -142,6 +146,8 @@ class Verify final : public Verb {
     FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {0, 1}));
     if (values_ && !consistency_)
       return fail(ErrorKind::invalid_argument, "--values belongs to --consistency; without it, all values are read");
+    if (!optional_.empty() && !consistency_)
+      return fail(ErrorKind::invalid_argument, "--optional belongs to --consistency");
     if (consistency_) return check_consistency(operands, console);
     FOREBAY_TRY(const auto store, store::Store::open(operands.store));
     FOREBAY_TRY(const auto all, operands.own.empty() ? store.list() : store.outline());
@@ -169,7 +175,8 @@ class Verify final : public Verb {
 
  private:
   Result<ExitCode> check_consistency(const Operands& operands, const Console& console) const {
-    ConsistencyWish wish{.path = operands.store, .opening = {.resources = resources_}, .values = values_};
+    ConsistencyWish wish{
+        .path = operands.store, .opening = {.resources = resources_}, .values = values_, .optional = optional_};
     FOREBAY_TRY(wish.opening.series, series_or(series_, std::string()));
     if (!operands.own.empty()) wish.opening.set = operands.own[0];
     return print_consistency(wish, console);
@@ -189,6 +196,7 @@ class Verify final : public Verb {
   }
 
   std::vector<std::string> operands_;
+  std::vector<std::string> optional_;
   std::string store_, series_;
   bool consistency_ = false, values_ = false;
   engine::Resources resources_;

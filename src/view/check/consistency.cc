@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "engine/options.h"
 #include "view/check/check_array.h"
 
 namespace forebay::view {
@@ -51,7 +52,7 @@ class Checker {
     check_order();
     for (const std::string& remark : step.remarks()) say({.kind = Disagreement::description, .what = remark});
     std::map<std::string, Before> now;
-    std::set<uint32_t> ranks;
+    std::set<uint32_t> ranks, expected;  // that wrote in this step, and that are to write in the next one
     for (size_t a = 0; a < step.arrays().size(); ++a) {
       ++summary_.arrays;
       const Array& array = step.arrays()[a];
@@ -64,6 +65,7 @@ class Checker {
       Before here{.type = array.type, .dimensions = array.shape.size(), .form = array.form};
       for (const Block& block : *blocks) here.ranks.insert(block.rank);
       ranks.insert(here.ranks.begin(), here.ranks.end());
+      if (!is_optional(array.name)) expected.insert(here.ranks.begin(), here.ranks.end());
       check_type(step, array, here);
       check_with_before(array, here);
       check_array(
@@ -72,7 +74,7 @@ class Checker {
     }
     check_missing(now, ranks);
     before_ = std::move(now);
-    ranks_before_ = std::move(ranks);
+    ranks_before_ = std::move(expected);
     previous_ = step_;
   }
 
@@ -114,6 +116,7 @@ class Checker {
                                before->second.dimensions)});
     // Of what is not global, each writes what it has; and finer levels of refinement move between ranks.
     if (here.form != Form::global || before->second.form != Form::global || array.level.value_or(0) > 0) return;
+    if (is_optional(array.name)) return;
     std::set<uint32_t> missing;
     std::ranges::set_difference(before->second.ranks, here.ranks, std::inserter(missing, missing.end()));
     if (missing.empty()) return;
@@ -124,9 +127,13 @@ class Checker {
          .what = fmt::format("{} that wrote it in the step before did not", counted(missing.size(), "rank"))});
   }
 
+  bool is_optional(const std::string& name) const {
+    return !options_.optional.empty() && engine::matches_any(options_.optional, name);
+  }
+
   void check_missing(const std::map<std::string, Before>& now, const std::set<uint32_t>& ranks) {
     for (const auto& [name, before] : before_)
-      if (!now.contains(name) && name.find_first_of("@:") == name.npos)
+      if (!now.contains(name) && name.find_first_of("@:") == name.npos && !is_optional(name))
         say({.kind = Disagreement::variable, .variable = name, .what = "is missing; the step before has it"});
     std::set<uint32_t> missing;
     std::ranges::set_difference(ranks_before_, ranks, std::inserter(missing, missing.end()));

@@ -45,6 +45,7 @@ struct CheckOptions {
   uint64_t begin_step = 0;
   uint64_t end_step = std::numeric_limits<uint64_t>::max();  // not included
   bool values = false;                                       // compare values where blocks overlap
+  std::vector<std::string> optional;  // globs of variables that need not be in every step, nor on every rank
 };
 
 // What was looked at.

@@ -17,13 +17,14 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::vector<std::string> found_in(const MemoryRun& run, bool values = false) {
+std::vector<std::string> found_in(const MemoryRun& run, bool values = false, std::vector<std::string> optional = {}) {
   std::vector<std::string> found;
-  const auto summary = check_consistency(run, {.values = values}, [&](const Inconsistency& one) {
-    std::string text = std::to_string(one.step.number) + " " + to_string(one.kind) + " " + one.variable + ":";
-    for (const uint32_t rank : one.ranks) text += " " + std::to_string(rank);
-    found.push_back(text + ": " + one.what);
-  });
+  const auto summary =
+      check_consistency(run, {.values = values, .optional = std::move(optional)}, [&](const Inconsistency& one) {
+        std::string text = std::to_string(one.step.number) + " " + to_string(one.kind) + " " + one.variable + ":";
+        for (const uint32_t rank : one.ranks) text += " " + std::to_string(rank);
+        found.push_back(text + ": " + one.what);
+      });
   EXPECT_EQ(summary.inconsistencies, found.size());
   return found;
 }
@@ -91,6 +92,9 @@ TEST(Consistency, NamesRanksAndVariablesThatAreMissing) {
   EXPECT_THAT(found_in(run),
               ElementsAre("1 rank t: 1: 1 rank that wrote it in the step before did not",
                           "1 variable u:: is missing; the step before has it", "1 rank : 1 2: 2 ranks wrote nothing"));
+  EXPECT_THAT(found_in(run, false, {"[u-z]"}),
+              ElementsAre(HasSubstr("1 rank t: 1: 1 rank"), "1 rank : 1: 1 rank wrote nothing"));
+  EXPECT_THAT(found_in(run, false, {"x", "?"}), IsEmpty());
 }
 
 TEST(Consistency, NamesTypesDimensionsBoundsAndOrder) {
