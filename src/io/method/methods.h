@@ -11,7 +11,7 @@ namespace forebay::io {
 MethodEntry null_method();                 // writes nothing
 MethodEntry posix_method();                // a file for each rank
 MethodEntry mpi_method(std::string name);  // one file for all, by a name of several
-MethodEntry var_merge_method();            // another, under the name that ADIOS has for it
+MethodEntry var_merge_method();            // another, to which ranks give joined blocks
 MethodEntry aggregate_method();            // a file for each so many ranks
 MethodEntry store_method();                // sets of a store, merged and compressed while the program goes on
 
