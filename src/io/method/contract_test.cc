@@ -209,6 +209,17 @@ TEST_P(MethodContract, AFailureOfOneRankIsToldToAllAndTheOthersAreWritten) {
   expect({{0, 0}, {0, 2}}, 3);
 }
 
+TEST_P(MethodContract, NobodyWaitsForEverForARankThatIsGone) {
+  on_ranks(3, [&](std::shared_ptr<Communicator> own, Method& method) {
+    auto opened = open(method, own, kWrite);
+    ASSERT_TRUE(opened);
+    if (own->rank() == 1) return;
+    Values values(own->rank(), own->size(), 0);
+    EXPECT_FALSE((*opened)->close({&values.group, 1}));
+  });
+  EXPECT_FALSE(fs::exists(file()));
+}
+
 TEST_P(MethodContract, WhatWasThereStaysUntilTheNewFileIsComplete) {
   write_steps(2, {kWrite, kAppend});
   on_ranks(2, [&](std::shared_ptr<Communicator> own, Method& method) { EXPECT_TRUE(open(method, own, kWrite)); });
