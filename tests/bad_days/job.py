@@ -253,9 +253,16 @@ class Job:
                 raise Failure(f"the file of rank {rank} of {name} has other bytes than were written")
 
     def each_rank(self, action):
-        """What action(rank) returns, which all ranks do at once."""
+        """What action(rank) returns, which all ranks do at once. Of several that fail the first one's error is raised, with notes of
+        the others'."""
         with ThreadPoolExecutor(self.ranks) as pool:
-            return list(pool.map(lambda rank: action(self.rank(rank)), range(self.ranks)))
+            futures = [pool.submit(lambda rank=rank: action(self.rank(rank))) for rank in range(self.ranks)]
+        failed = [(rank, future.exception()) for rank, future in enumerate(futures) if future.exception()]
+        if failed:
+            for rank, error in failed[1:]:
+                failed[0][1].add_note(f"rank {rank}: {error}")
+            raise failed[0][1]
+        return [future.result() for future in futures]
 
     def restart(self, seconds=40):
         """All ranks restart. Returns what each was told."""
