@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -101,6 +102,29 @@ class Straight(Case):
         (self.prefix / ".scr/halt.json").write_text('{"checkpoints": 1}')
         self.check("--sets 4", "restarted ckpt.4", "completed ckpt.5", "exits after ckpt.5")
 
+    def test_checkpoints_by_seconds(self):
+        lines = self.run_program("--sets", "8", "--work", "300", SCR_CHECKPOINT_SECONDS="1")[1:-1]
+        completed = [number for number, line in enumerate(lines) if line.startswith("completed")]
+        self.assertTrue(1 <= len(completed) <= 3 and len(lines) == 8, lines)
+        self.assertTrue(all(later - earlier >= 3 for earlier, later in zip(completed, completed[1:])), lines)
+
+    def test_checkpoints_by_overhead(self):
+        lines = self.run_program("--sets", "6", "--work", "50", SCR_CHECKPOINT_OVERHEAD="1")[1:-1]
+        self.assertEqual("completed ckpt.1", lines[0])
+        self.assertIn("no need of ckpt.2", lines)
+        self.assertEqual(6, len([line for line in self.run_program("--sets", "6", SCR_CHECKPOINT_OVERHEAD="100")
+                                 if str(line).startswith("completed")]))  # fmt: skip
+
+    def test_the_end_of_the_allocation(self):
+        end = int(time.time()) + 1000
+        self.check("--sets 2", "restarted nothing", "completed ckpt.1", "completed ckpt.2", SCR_HALT_SECONDS="10", SCR_END_TIME=str(end))
+        self.check("--sets 2", "restarted ckpt.2", "completed ckpt.3", "exits after ckpt.3", SCR_HALT_SECONDS="2000", SCR_END_TIME=str(end))
+
+    def test_which_set_is_fetched(self):
+        self.check("--sets 3", "restarted nothing", "completed ckpt.1", "completed ckpt.2", "completed ckpt.3")
+        self.check("--sets 0", "restarted ckpt.2", SCR_CURRENT="ckpt.2")
+        self.check("--sets 0", "restarted nothing", SCR_FETCH="0")
+
     def test_the_index_and_the_halt_command(self):
         self.check("--sets 3", "restarted nothing", "completed ckpt.1", "completed ckpt.2", "completed ckpt.3")
         self.assertTrue(self.index()["ckpt.3"]["current"])
@@ -176,6 +200,20 @@ class Cached(Case):
         keys = {"FOREBAY_SCR_FLUSH_KIND": "files", "SCR_FLUSH": "2"}
         self.check("--sets 3", "restarted nothing", *(f"completed ckpt.{number}" for number in (1, 2, 3)), **keys)
         self.assertEqual({path.name for path in self.prefix.glob("ckpt.*")}, {"ckpt.2", "ckpt.3"}, "the last one at the end")
+
+    def test_some_checkpoints_go_by_the_caches(self):
+        (self.prefix / ".scrconf").write_text("CKPT=0 INTERVAL=1 TYPE=SINGLE\nCKPT=1 INTERVAL=3 TYPE=SINGLE BYPASS=1\n")
+        self.check("--sets 7 --die-in 7", "restarted nothing", *(f"completed ckpt.{number}" for number in range(1, 7)), "dies in ckpt.7",
+                   code=None, SCR_FLUSH="100")  # fmt: skip
+        self.assertEqual({path.name for path in self.prefix.glob("ckpt.*")}, {"ckpt.3", "ckpt.6"})
+        self.check("--sets 0", "restarted ckpt.6", SCR_FLUSH="100")
+
+    def test_how_many_sets_the_caches_keep(self):
+        self.check("--sets 5 --die-in 5", "restarted nothing", *(f"completed ckpt.{number}" for number in range(1, 5)), "dies in ckpt.5",
+                   code=None, SCR_FLUSH="100", SCR_CACHE_SIZE="1")  # fmt: skip
+        cached = next((self.top / "cache").glob("forebay-*/scr.*"))
+        self.assertLessEqual({path.name for path in cached.glob("ckpt.*")}, {"ckpt.4", "ckpt.5"})
+        self.check("--sets 0", "restarted ckpt.4", SCR_FLUSH="100")
 
     def test_a_restart_flushes(self):
         self.check("--sets 2 --die-in 2", "restarted nothing", "completed ckpt.1", "dies in ckpt.2", code=None)

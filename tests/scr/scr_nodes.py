@@ -173,6 +173,16 @@ def a_node_is_lost_under_partner_and_the_program_is_in_fortran(forebay):
     lose_a_node(forebay, needs("FORTRAN"), SCR_COPY_TYPE="PARTNER")
 
 
+@scenario
+def a_program_that_hangs_is_ended_and_started_again(forebay):
+    """SCR_WATCHDOG_TIMEOUT: no set comes in time."""
+    with Cluster(forebay, 2, spares=0, SCR_COPY_TYPE="XOR", SCR_WATCHDOG_TIMEOUT=3, SCR_RUNS=2) as cluster:
+        cluster.start(needs("PROGRAM"), "--sets", 2, "--work", 60000)
+        wait_until("the run ends", lambda: not cluster.run.alive(), 60)
+        assert cluster.run.code() != 0, cluster.run.text()
+        assert cluster.run.text().count("restarted nothing") == 2, cluster.run.text()
+
+
 def main():
     if sys.argv[-1] == "--list":
         print("\n".join(SCENARIOS))
