@@ -122,11 +122,10 @@ class CubeScan {
     const uint64_t side = grid_.sides[x], row_bytes = shape_[x] * type_.size;
     uint64_t number = 0;
     for (size_t d = 0; d < x; ++d) number += at_[d] / grid_.sides[d] * steps_[d];
-    Cube* const cubes = found_.cubes.data() + (number - found_.first);
     for (uint64_t begin = at_[x], end = at_[x] + columns; begin < end;) {
       const uint64_t stop = std::min(end, (begin / side + 1) * side);
       const Extremes found = find_(from + (begin - at_[x]) * type_.size, stop - begin, rows, row_bytes);
-      cubes[begin / side].merge(cube_of(found, type_));
+      found_.cubes[number + begin / side - found_.first].merge(cube_of(found, type_));
       begin = stop;
     }
   }

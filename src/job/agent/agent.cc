@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <thread>
@@ -39,13 +40,15 @@ Result<std::string> real_path(const std::string& path) {
   return std::string(resolved.get());
 }
 
-// The applications' key, for as long as the agent serves.
+// The applications' key, for as long as the agent serves. Nobody ever reads a part of it.
 class StageSecret {
  public:
   static Result<StageSecret> put(const std::string& stage, const fabric::Secret& secret) {
     StageSecret file(secret_path(stage));
-    ::unlink(file.path_.c_str());
-    FOREBAY_CHECK(fabric::write_secret(file.path_, secret));
+    const std::string temporary = file.path_ + ".new";
+    ::unlink(temporary.c_str());
+    FOREBAY_CHECK(fabric::write_secret(temporary, secret));
+    if (std::rename(temporary.c_str(), file.path_.c_str()) != 0) return fail_errno(errno, "rename", file.path_);
     return file;
   }
   StageSecret(StageSecret&& other) noexcept : path_(std::exchange(other.path_, {})) {}

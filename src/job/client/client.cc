@@ -37,6 +37,14 @@ std::unexpected<Error> no_agent(const std::string& stage, std::string what) {
   return fail(ErrorKind::disconnected, std::move(what), stage, {}, "is a forebay agent running for this stage?");
 }
 
+// Nothing if the stage has none.
+Result<std::optional<fabric::Secret>> stage_secret(const std::string& stage) {
+  auto secret = fabric::read_secret(secret_path(stage));
+  if (secret) return *secret;
+  if (secret.error().kind != ErrorKind::not_found) return std::unexpected(std::move(secret).error());
+  return std::nullopt;
+}
+
 // mkdir -p of what `path` has beyond `base`.
 Result<void> make_directories(const std::string& base, const std::string& path) {
   for (size_t slash = path.find('/', base.size() + 1);; slash = path.find('/', slash + 1)) {
@@ -136,17 +144,17 @@ Result<void> Client::check_process() const {
 Result<void> Client::reach() {
   if (link_) return {};
   fabric::Credentials credentials;
-  auto secret = fabric::read_secret(secret_path(stage_));
-  if (secret) {
-    credentials.secret = *secret;
-  } else if (secret.error().kind != ErrorKind::not_found) {
-    return std::unexpected(std::move(secret).error());
-  }
+  FOREBAY_TRY(credentials.secret, stage_secret(stage_));
   const fabric::Address address{fabric::Address::Kind::unix_socket, "", 0, agent_socket(stage_)};
   auto link = fabric::Link::open({address}, credentials, wire::kPurpose, kConnectPatience);
   if (!link && (link.error().kind == ErrorKind::disconnected || link.error().kind == ErrorKind::not_found ||
                 link.error().kind == ErrorKind::timeout))
     return no_agent(stage_, "no agent answers (" + link.error().what + ")");
+  if (!link && link.error().kind == ErrorKind::permission) {
+    // An agent that has just taken the place of another one may have a secret of its own.
+    FOREBAY_TRY(const auto now, stage_secret(stage_));
+    if (now != credentials.secret) return no_agent(stage_, "the agent was started anew");
+  }
   if (!link) return std::unexpected(std::move(link).error());
   link_.emplace(std::move(*link));
   Bytes hello;

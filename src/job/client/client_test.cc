@@ -20,13 +20,19 @@ using namespace std::chrono_literals;
 // Takes everything, and answers what was given to it.
 class PlayedAgent final : public fabric::HubHandler {
  public:
-  explicit PlayedAgent(const std::string& stage) {
+  // Listens at once; goes on with connections after `before`.
+  explicit PlayedAgent(
+      const std::string& stage, std::optional<fabric::Secret> own = {}, std::function<void()> before = [] {}) {
     fabric::HubOptions options;
+    options.credentials.secret = own;
     options.purpose = wire::kPurpose;
     options.max_body = wire::kMaxBody;
     options.listen = {{fabric::Address::Kind::unix_socket, {}, 0, agent_socket(stage)}};
     hub_ = fabric::Hub::create(std::move(options)).value();
-    thread_ = std::thread([this] { EXPECT_TRUE(hub_->run(*this)); });
+    thread_ = std::thread([this, before = std::move(before)] {
+      before();
+      EXPECT_TRUE(hub_->run(*this));
+    });
   }
   ~PlayedAgent() override {
     hub_->stop();
@@ -80,6 +86,31 @@ class PlayedAgent final : public fabric::HubHandler {
 };
 
 class ClientTest : public TempTest {};
+
+// The agent listens before its secret is there: a rank that comes in between has none, or that of the agent before.
+TEST_F(ClientTest, ReachesAnAgentThatTakesThePlaceOfAnotherOne) {
+  for (const bool there_was_one : {false, true}) {
+    const std::string stage = make_stage(path(there_was_one ? "with" : "without"));
+    if (there_was_one) EXPECT_TRUE(fabric::write_secret(secret_path(stage), fabric::new_secret()));
+    const fabric::Secret own = fabric::new_secret();
+    const PlayedAgent agent(stage, own, [&] {
+      std::this_thread::sleep_for(300ms);
+      ASSERT_TRUE(fabric::write_secret(stage + "/new", own));
+      std::filesystem::rename(stage + "/new", secret_path(stage));
+    });
+    const auto client = Client::connect(stage, 0, 1);
+    EXPECT_TRUE(client) << client.error().message();
+  }
+}
+
+TEST_F(ClientTest, SaysWhatIsWrongWithItsSecret) {
+  const std::string stage = make_stage(path("stage"));
+  ASSERT_TRUE(fabric::write_secret(secret_path(stage), fabric::new_secret()));
+  const PlayedAgent agent(stage, fabric::new_secret());
+  const auto client = Client::connect(stage, 0, 1);
+  ASSERT_FALSE(client);
+  EXPECT_EQ(client.error().kind, ErrorKind::permission);
+}
 
 TEST_F(ClientTest, SaysHowASetIsToBeKeptAndWhatCannotBeUsed) {
   const std::string stage = make_stage(path("stage"));
