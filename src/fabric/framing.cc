@@ -43,15 +43,23 @@ std::span<std::byte> FrameParser::room(size_t size) {
 Result<std::optional<Frame>> FrameParser::next() {
   if (end_ - begin_ < kFrameHeaderBytes) return std::nullopt;
   const std::byte* header = buffer_.data() + begin_;
-  const auto length = load_le<uint32_t>(header);
-  if (header[4] != std::byte{kProtocolVersion})
-    return fail(ErrorKind::corrupt,
-                fmt::format("a frame of version {}, which is not spoken here", std::to_integer<unsigned>(header[4])));
-  if (length > max_body_)
-    return fail(ErrorKind::corrupt, fmt::format("a frame of {} bytes, where {} are the most", length, max_body_));
+  FOREBAY_TRY(const uint32_t length,
+              check_frame_header(std::span<const std::byte, kFrameHeaderBytes>(header, kFrameHeaderBytes), max_body_));
   if (end_ - begin_ - kFrameHeaderBytes < length) return std::nullopt;
   begin_ += kFrameHeaderBytes + length;
   return Frame{std::to_integer<uint8_t>(header[5]), {header + kFrameHeaderBytes, length}};
+}
+
+Result<uint32_t> check_frame_header(std::span<const std::byte, kFrameHeaderBytes> header, size_t max_body) {
+  const auto length = load_le<uint32_t>(header.data());
+  if (header[4] != std::byte{kProtocolVersion})
+    return fail(ErrorKind::unsupported,
+                fmt::format("the other side speaks version {} of Forebay's protocol, and this is version {}",
+                            std::to_integer<unsigned>(header[4]), kProtocolVersion),
+                {}, {}, "run the commands and libraries of one release of Forebay in a job");
+  if (length > max_body)
+    return fail(ErrorKind::corrupt, fmt::format("a frame of {} bytes, where {} are the most", length, max_body));
+  return length;
 }
 
 }  // namespace forebay::fabric

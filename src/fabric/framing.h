@@ -37,8 +37,8 @@ class FrameParser {
   std::span<std::byte> room(size_t size);
   void commit(size_t size) { end_ += size; }
 
-  // The next whole frame, whose body is valid until the next call of room(). Nothing if bytes are missing. corrupt if
-  // the version is not that of this protocol, or if the body is too long: then the connection is of no use any more.
+  // The next whole frame, whose body is valid until the next call of room(). Nothing if bytes are missing. Errors of
+  // check_frame_header(): then the connection is of no use any more.
   Result<std::optional<Frame>> next();
 
   size_t buffered() const { return end_ - begin_; }
@@ -48,5 +48,9 @@ class FrameParser {
   Bytes buffer_;
   size_t begin_ = 0, end_ = 0;
 };
+
+// The bytes of the body of the frame that begins so. unsupported, naming both versions, if it is of another version of
+// the protocol; corrupt if the body has more than `max_body`.
+Result<uint32_t> check_frame_header(std::span<const std::byte, kFrameHeaderBytes> header, size_t max_body);
 
 }  // namespace forebay::fabric

@@ -64,7 +64,11 @@ TEST(Frames, OfAnotherVersionAreRefused) {
   bytes[4] = std::byte{2};
   FrameParser parser(10);
   feed(parser, bytes);
-  EXPECT_EQ(parser.next().error().kind, ErrorKind::corrupt);
+  const auto refused = parser.next();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::unsupported);
+  EXPECT_NE(refused.error().message().find("version 2 of Forebay's protocol, and this is version 1"),
+            std::string::npos);
 }
 
 }  // namespace

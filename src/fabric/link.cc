@@ -67,15 +67,10 @@ struct Link::State {
   Result<Header> next(size_t max_body, const Until& until) const {
     std::byte header[kFrameHeaderBytes];
     FOREBAY_CHECK(read(header, until));
-    const auto length = load_le<uint32_t>(header);
-    if (header[4] != std::byte{kProtocolVersion})
-      return fail(ErrorKind::corrupt,
-                  fmt::format("a frame of version {}, which is not spoken here", std::to_integer<unsigned>(header[4])),
-                  peer);
-    if (length > max_body)
-      return fail(ErrorKind::corrupt, fmt::format("a frame of {} bytes, where {} are the most", length, max_body),
-                  peer);
-    return Header{std::to_integer<uint8_t>(header[5]), length};
+    auto length = check_frame_header(header, max_body);
+    if (!length) length.error().path = peer;
+    FOREBAY_CHECK(length);
+    return Header{std::to_integer<uint8_t>(header[5]), *length};
   }
 
   Result<Frame> receive(size_t max_body, const Until& until) {
