@@ -5,11 +5,14 @@ Usage: restarts.py FOREBAY LIBFOREBAY SCENARIO|--list
 """
 
 import shutil
+import socket
+import struct
 import subprocess
+import threading
 import time
 
 import client
-from job import in_background
+from job import in_background, wait_until
 from scenarios import main, mount_small, scenario
 
 
@@ -111,6 +114,82 @@ def agent_killed_in_a_restart(new_job):
         killer.join()
         job.forget_ranks()
         job.check_restarted(job.restart(60), "dump_1", 8_000_000)
+
+
+def frame_of_another_version(kind, body):
+    return struct.pack("<IBB", len(body), 2, kind) + body
+
+
+class AgentOfAnotherVersion:
+    """Listens where a stage's agent does, and answers in version 2 of the protocol."""
+
+    def __init__(self, stage):
+        self._path = stage / ".forebay/agent.sock"
+        self._path.unlink(missing_ok=True)
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.bind(str(self._path))
+        self._socket.listen(16)
+        self._socket.settimeout(0.1)
+        self._over = threading.Event()
+        self._thread = in_background(self._serve)
+
+    def _serve(self):
+        while not self._over.is_set():
+            try:
+                connection, _ = self._socket.accept()
+            except TimeoutError:
+                continue
+            with connection:
+                connection.settimeout(5)
+                connection.recv(4096)
+                connection.sendall(frame_of_another_version(2, bytes(33)))
+
+    def end(self):
+        self._over.set()
+        self._thread.join(20)
+        self._socket.close()
+        self._path.unlink()
+
+
+def is_turned_away(path):
+    """Whether a hello in version 2 ends the connection."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(10)
+        connection.connect(str(path))
+        connection.sendall(frame_of_another_version(1, bytes([1, 3]) + b"job" + bytes(32)))
+        answer = b""
+        while part := connection.recv(4096):
+            answer += part
+    return b"version 2" in answer and b"version 1" in answer
+
+
+@scenario
+def agent_of_another_version(new_job):
+    """Programs of two releases meet: each is told so, at once, and nothing that is durable is lost."""
+    with new_job(nodes=2).start() as job:
+        job.write_set("dump_1", 1)
+        job.expect_durable("dump_1")
+        assert is_turned_away(job.stages[0] / ".forebay/agent.sock")
+        job.expect_log("version 2 of Forebay's protocol", "one release")
+        job.write_set("dump_2", 2)
+        job.expect_durable("dump_2")
+        job.agents[1].kill()
+        job.forget_ranks()
+        other = AgentOfAnotherVersion(job.stages[1])
+        for rank in range(job.ranks // 2, job.ranks):
+            begun = time.monotonic()
+            try:
+                job.rank(rank)
+                raise AssertionError("the rank does not notice the other version")
+            except client.CallFailed as failed:
+                assert "speaks version 2 of Forebay's protocol, and this is version 1" in failed.message, failed.message
+                assert "one release" in failed.message, failed.message
+            assert time.monotonic() - begun < 10
+        other.end()
+        job.start_agent(1)
+        wait_until("the agent is known", lambda: len((job.status() or {}).get("agents", [])) == 2)
+        job.forget_ranks()
+        job.check_restarted(job.restart(), "dump_2")
 
 
 if __name__ == "__main__":
