@@ -33,6 +33,32 @@ Bytes repaired_bytes() {
   return read_file(dir.file("new"));
 }
 
+// One variable of two cubes, and the cubes.
+Sample cubed_sample() {
+  constexpr uint64_t kElements = 5000;
+  Sample sample;
+  const Layout layout{.variables = {{.path = "/v",
+                                     .type = {.kind = Kind::floating, .order = ByteOrder::little, .size = 8},
+                                     .shape = {kElements},
+                                     .block = {kElements},
+                                     .extents = {{0, 8 * kElements}}}}};
+  sample.catalogue.add({.name = "file", .size = 8 * kElements}, layout, std::vector<std::string>{"key"});
+  return sample;
+}
+
+std::vector<VariableCubes> golden_cubes() {
+  return {{0, {{.min = -1.5F, .max = 2, .has_nan = false}, {.min = 0, .max = 1e30F, .has_nan = true}}}};
+}
+
+Bytes cubed_bytes() {
+  const Sample sample = cubed_sample();
+  const TempDir dir;
+  auto writer = *create_file(dir.file("c"), sample.catalogue, sample.plan);
+  EXPECT_TRUE(writer->append_cubes(sample.catalogue, golden_cubes()));
+  EXPECT_TRUE(writer->finish({}, {}));
+  return read_file(dir.file("c"));
+}
+
 void expect_bytes(const std::string& name, const Bytes& bytes) {
   const std::string path = golden_path(name);
   if (std::getenv("FOREBAY_WRITE_GOLDEN") != nullptr) write_file(path, bytes);
@@ -44,6 +70,7 @@ TEST(Golden, BytesAreThoseOfVersion1) {
   expect_bytes("v1-small", sample_bytes(small_sample()));
   expect_bytes("v1-empty", sample_bytes(Sample{}));
   expect_bytes("v1-repaired", repaired_bytes());
+  expect_bytes("v1-cubes", cubed_bytes());
 }
 
 TEST(Golden, BytesOfSeveralPartsAreThoseOfVersion1) {
@@ -79,8 +106,17 @@ TEST(Golden, SmallContainerOfVersion1IsRead) {
     EXPECT_EQ(as_text((*reader)->read(number).value().payload), small_sample().frames[number].payload);
 }
 
+TEST(Golden, CubesOfVersion1AreRead) {
+  const auto reader = open_bytes(read_file(golden_path("v1-cubes")));
+  ASSERT_TRUE(reader) << reader.error().message();
+  const auto cubes = (*reader)->read_cubes(0, kIndexLimit);
+  ASSERT_TRUE(cubes) << cubes.error().message();
+  ASSERT_EQ(cubes->size(), 1u);
+  EXPECT_EQ((*cubes)[0].cubes, golden_cubes()[0].cubes);
+}
+
 TEST(Golden, EveryContainerOfVersion1Verifies) {
-  for (const char* name : {"v1-small", "v1-empty", "v1-parts", "v1-places"}) {
+  for (const char* name : {"v1-small", "v1-empty", "v1-parts", "v1-places", "v1-cubes"}) {
     const auto verified = verify(std::make_unique<OwnedSource>(read_file(golden_path(name))));
     EXPECT_TRUE(verified) << name << ": " << verified.error().message();
   }
