@@ -21,7 +21,7 @@ try:
 except ImportError:
     sys.exit(SKIP)
 
-from stranger import codecs, groups, manifest
+from stranger import codecs, cubes, groups, manifest
 from stranger.container import parts_of
 from stranger.restore import Reader
 
@@ -169,6 +169,31 @@ class Pages(PromiseTest):
         self.assertEqual(["first"], [b["name"] for b in manifest.read(self.store, "second")["bases"]])
         self.assertEqual(2, manifest.read(self.store, "third")["since_full"])
 
+    def test_cubes_bound_their_values(self):
+        tree = self.tree("gas")
+        write_gas(tree, 2, 40, ">f8")
+        values = np.cumsum(np.random.default_rng(4).normal(0, 1, (3, 70, 90)), axis=2)
+        values[1, 3, 4], values[2, 60:, 80:] = np.nan, -np.inf
+        np.save(tree / "walk.0.npy", values)
+        np.save(tree / "count.0.npy", np.arange(9000, dtype="<i8") * 12345678901234567)
+        reader = self.comes_back(tree, "--scheme", "aware", name="cubes")
+        seen = 0
+        for container in reader.opened.values():
+            variables = [(file, variable) for file in container.files for variable in file.variables]
+            for number, (low, high, with_nans) in cubes.read(container).items():
+                file, variable = variables[number]
+                sides = cubes.sides(variable.shape)
+                (offset, length), kind = variable.extents[0], {1: "i", 2: "u", 3: "f"}[variable.type.kind]
+                raw = (tree / file.name.decode()).read_bytes()[offset : offset + length]
+                array = np.frombuffer(raw, "<>"[variable.type.order] + kind + str(variable.type.size)).reshape(variable.shape)
+                for at in np.ndindex(low.shape):
+                    cube = array[tuple(slice(i * side, (i + 1) * side) for i, side in zip(at, sides))].astype(np.longdouble)
+                    self.assertEqual(np.isnan(cube).any(), with_nans[at])
+                    self.assertTrue(low[at] <= np.nanmin(cube) and np.nanmax(cube) <= high[at])
+                    self.assertTrue(np.nanmin(cube) < np.nextafter(low[at], np.float32(np.inf)) or np.nanmin(cube) == low[at])
+                    seen += 1
+        self.assertGreater(seen, 100)
+
     def test_real_checkpoints(self):
         archive = {"implosion_p32_64r-DD0005": ("implosion_p32_64r/DD0005", [7, 8]),
                    "noh3damr_p64_32r-DD0010": ("noh3damr_p64_32r/DD0010", [3]),
@@ -201,6 +226,13 @@ class GoldenParts(unittest.TestCase):
         for part in (parts_of(SOURCE / "tests/golden/v1-places.fbc")[0], parts_of(SOURCE / "tests/golden/v1-parts.fbc")[2]):
             places = [variable.place for variable in part.files[2].variables]
             self.assertEqual([((12, 6), (8, 0)), None, ((12,), (8,))], places)
+
+
+class GoldenCubes(unittest.TestCase):
+    def test_cubes(self):
+        container, = parts_of(SOURCE / "tests/golden/v1-cubes.fbc")
+        (low, high, with_nans), = cubes.read(container).values()
+        self.assertEqual([[-1.5, 0], [2, np.float32(1e30)], [False, True]], [low.tolist(), high.tolist(), with_nans.tolist()])
 
 
 class GoldenGroups(unittest.TestCase):
