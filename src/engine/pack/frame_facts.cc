@@ -1,7 +1,5 @@
 #include "engine/pack/frame_facts.h"
 
-#include "engine/pack/running_cubes.h"
-
 namespace forebay::engine {
 
 FrameFacts crc_facts(const merge::Plan& plan, const RawFrame& frame) {
@@ -16,10 +14,9 @@ FrameFacts crc_facts(const merge::Plan& plan, const RawFrame& frame) {
   return facts;
 }
 
-FrameFacts all_facts(const merge::Plan& plan, const RawFrame& frame) {
+FrameFacts all_facts(const merge::Plan& plan, const RawFrame& frame, const RunningCubes& cubes) {
   FrameFacts facts = crc_facts(plan, frame);
   const Catalogue& catalogue = plan.catalogue();
-  const bool with_cubes = wants_cubes(plan.groups()[plan.frames()[frame.number].group]);
   size_t at = 0;
   for (const merge::Slice& slice : frame.slices) {
     const auto bytes = frame.raw.span().subspan(at, slice.length);
@@ -29,7 +26,7 @@ FrameFacts all_facts(const merge::Plan& plan, const RawFrame& frame) {
     const bool whole_elements = slice.begin % variable.type.size == 0 && slice.length % variable.type.size == 0;
     if (variable.filtered || !variable.type.is_number() || !whole_elements) continue;
     facts.variables.push_back({slice.stream.variable, container::characterise(variable.type, bytes)});
-    if (with_cubes && container::can_have_cubes(catalogue, variable))
+    if (cubes.has(slice.stream.variable))
       facts.cubes.push_back({slice.stream.variable, container::cubes_of(variable.type, catalogue.shapes[variable.shape],
                                                                         slice.begin / variable.type.size, bytes)});
   }

@@ -6,7 +6,7 @@
 
 #include "base/checksum.h"
 #include "container/characteristics.h"
-#include "container/cubes.h"
+#include "engine/pack/running_cubes.h"
 #include "engine/set/frame_io.h"
 #include "merge/plan.h"
 
@@ -28,15 +28,15 @@ struct FrameFacts {
   };
   std::vector<OfFile> files;
   std::vector<OfVariable> variables;
-  std::vector<OfCubes> cubes;  // of those that RunningCubes adds up
+  std::vector<OfCubes> cubes;
 };
 
 // The CRC shares of the files that a frame has pieces of.
 FrameFacts crc_facts(const merge::Plan& plan, const RawFrame& frame);
 
-// The same, and the characteristics and cubes of the numbers in it. Frames of the agnostic schemes know of no
-// variables.
-FrameFacts all_facts(const merge::Plan& plan, const RawFrame& frame);
+// The same, and the characteristics of the numbers in it, and the cubes that `cubes` adds up. Frames of the agnostic
+// schemes know of no variables.
+FrameFacts all_facts(const merge::Plan& plan, const RawFrame& frame, const RunningCubes& cubes);
 
 // The sum of all frames' facts. Frames must be added in the order of their numbers: sums of values depend on it.
 class RunningFacts {

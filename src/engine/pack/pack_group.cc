@@ -20,6 +20,8 @@
 namespace forebay::engine {
 namespace {
 
+constexpr uint64_t kCubesShare = 16;  // of the memory, the part that cubes may take
+
 struct PackJob {
   RawFrame frame;
   std::vector<RawFrame> references;  // that the frame may be predicted from
@@ -91,16 +93,16 @@ class GroupPacker {
                        .frames = plan.frames().size(),
                        .remarks = std::move(group.remarks)};
     RunningFacts facts(group.catalogue);
-    RunningCubes cubes(plan);
+    cubes_.emplace(plan, memory_bytes_ / kCubesShare);
     lossy_.emplace(options_.lossy, group.catalogue);
     if (options_.profile.uses_relations()) {
       const auto is_exact = [&](uint32_t variable) { return !lossy_->has_rule(variable); };
       FOREBAY_TRY(relations_, find_relations(plan, sources_, is_exact, remembered_.relations));
     }
-    FOREBAY_CHECK(run_pipeline(plan, *writer, facts, cubes, report));
+    FOREBAY_CHECK(run_pipeline(plan, *writer, facts, report));
     report.lossy = lossy_->outcomes();
     FOREBAY_CHECK(sources_.check_unchanged());
-    FOREBAY_CHECK(writer->append_cubes(group.catalogue, cubes.take()));
+    FOREBAY_CHECK(writer->append_cubes(group.catalogue, cubes_->take()));
     FOREBAY_CHECK(writer->finish(facts.file_crcs(), facts.take_characteristics()));
     FOREBAY_TRY(report.entry, entry());
     if (output_.limit) output_.limit->charge(report.entry.bytes - limited_bytes_);
@@ -148,7 +150,7 @@ class GroupPacker {
     const auto raw = job.frame.raw.span();
     job.raw_bytes = raw.size();
     job.raw_hash = hash64(raw);
-    job.facts = all_facts(plan, job.frame);
+    job.facts = all_facts(plan, job.frame, *cubes_);
     if (parent_) job.parent = parent_->find(job.raw_hash, raw);
     if (job.parent.found) {
       job.encoded = {{}, parent_recipe(*job.parent.found)};
@@ -190,18 +192,18 @@ class GroupPacker {
   }
 
   // From here on the frame is what the encoding with loss made of it.
-  static void replace(const merge::Plan& plan, PackJob& job, codec::LossyEncoded lossy) {
+  void replace(const merge::Plan& plan, PackJob& job, codec::LossyEncoded lossy) const {
     job.encoded = std::move(lossy.encoded);
     job.frame.raw = std::move(lossy.decoded);
     job.lossy = lossy.note;
     job.raw_hash = hash64(job.frame.raw);
-    job.facts = all_facts(plan, job.frame);
+    job.facts = all_facts(plan, job.frame, *cubes_);
   }
 
   Result<void> run_pipeline(const merge::Plan& plan, container::Writer& writer, RunningFacts& facts,
-                            RunningCubes& cubes, GroupReport& report) {
+                            GroupReport& report) {
     const Catalogue& catalogue = plan.catalogue();
-    const uint64_t standing = 2 * catalogue.memory_bytes() + plan.memory_bytes() + cubes.memory_bytes() +
+    const uint64_t standing = 2 * catalogue.memory_bytes() + plan.memory_bytes() + cubes_->memory_bytes() +
                               catalogue.variables.size() * sizeof(container::Characteristics);
     if (standing > memory_bytes_)
       return fail(ErrorKind::limit, "the index of one rank group takes more than the memory budget", {}, {},
@@ -234,7 +236,7 @@ class GroupPacker {
                                        .payload = job.encoded.payload.span(),
                                        .lossy = job.lossy}));
           facts.add(job.facts);
-          cubes.add(job.facts);
+          for (const auto& [variable, stretch] : job.facts.cubes) cubes_->add(variable, stretch);
           if (job.lossy) lossy_->note(job.frame.slices, *job.lossy);
           note_parent(job, report);
           report.payload_bytes += job.encoded.payload.size();
@@ -314,6 +316,7 @@ class GroupPacker {
   const uint64_t memory_bytes_;  // what the parent leaves
   StoppableSources sources_;
   uint64_t limited_bytes_ = 0;  // taken from the rate limit
+  std::optional<RunningCubes> cubes_;
   std::optional<LossyVariables> lossy_;
   RelationPlan relations_;
 };

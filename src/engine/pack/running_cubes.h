@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "container/cubes.h"
-#include "engine/pack/frame_facts.h"
 #include "merge/plan.h"
 
 namespace forebay::engine {
@@ -15,20 +14,24 @@ namespace forebay::engine {
 // cannot be decoded alone, and cubes would spare nothing.
 class RunningCubes {
  public:
-  explicit RunningCubes(const merge::Plan& plan);
+  // Nobody's if all of them together, with what writing them takes, would need more than `max_bytes`.
+  RunningCubes(const merge::Plan& plan, uint64_t max_bytes);
 
-  // In any order of the frames.
-  void add(const FrameFacts& facts);
+  // Whether the variable's cubes are added up.
+  bool has(uint32_t variable) const { return find(variable) != cubes_.end(); }
+
+  // Cubes of a variable that it has. In any order.
+  void add(uint32_t variable, const container::CubeStretch& stretch);
 
   std::vector<container::VariableCubes> take() { return std::move(cubes_); }
 
-  uint64_t memory_bytes() const;  // what this holds, roughly
+  uint64_t memory_bytes() const { return bytes_; }  // what this holds, and writing it takes, roughly
 
  private:
-  std::vector<container::VariableCubes> cubes_;  // rising
-};
+  std::vector<container::VariableCubes>::const_iterator find(uint32_t variable) const;
 
-// Whether the cubes of a frame's variables are wanted.
-bool wants_cubes(const merge::FrameGroup& group);
+  std::vector<container::VariableCubes> cubes_;  // rising
+  uint64_t bytes_ = 0;
+};
 
 }  // namespace forebay::engine

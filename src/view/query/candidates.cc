@@ -13,6 +13,7 @@ namespace forebay::view {
 namespace {
 
 constexpr size_t kMostCandidates = size_t{1} << 21;
+constexpr size_t kMostBoxes = size_t{1} << 17;  // of one part of an array
 
 std::string text_of(const Shape& shape) {
   return shape.empty() ? "one value" : fmt::format("{}", fmt::join(shape, "x"));
@@ -169,9 +170,8 @@ class Finder {
                         .conditions = operand.conditions,
                         .truths = operand.truths[part.blocks[v]]});
     }
-    std::vector<Narrowed> narrowed = narrow(expression_, blocks, part.box);
-    if (narrowed.size() > kMostCandidates - std::min(kMostCandidates, found_.candidates.size()))
-      narrowed = {{part.box, part.truth}};
+    const size_t most = std::min(kMostBoxes, kMostCandidates - std::min(kMostCandidates, found_.candidates.size()));
+    std::vector<Narrowed> narrowed = narrow(expression_, blocks, part.box, most);
     for (Narrowed& one : narrowed) {
       found_.candidates.push_back(part);
       found_.candidates.back().box = std::move(one.box);

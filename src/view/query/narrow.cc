@@ -87,7 +87,8 @@ void join(std::vector<Narrowed>& boxes, size_t dimensions) {
 
 class Narrower {
  public:
-  Narrower(const Expression& expression, std::span<const KnownBlock> blocks) : expression_(expression) {
+  Narrower(const Expression& expression, std::span<const KnownBlock> blocks, size_t most)
+      : expression_(expression), most_(most) {
     truths_.assign(expression.conditions.size(), Truth::maybe);
     for (const KnownBlock& known : blocks) {
       for (size_t i = 0; i < known.conditions.size(); ++i) truths_[known.conditions[i]] = known.truths[i];
@@ -100,6 +101,7 @@ class Narrower {
     if (cubes_.empty() || part.begin.empty()) return {{part, judge(expression_, truths_)}};
     Box cell = part;
     cut(part, 0, cell);
+    if (found_.size() > most_) return {{part, judge(expression_, truths_)}};
     join(found_, part.begin.size());
     return std::move(found_);
   }
@@ -117,7 +119,7 @@ class Narrower {
       return;
     }
     const uint64_t end = part.begin[d] + part.count[d];
-    for (uint64_t at = part.begin[d]; at < end;) {
+    for (uint64_t at = part.begin[d]; at < end && found_.size() <= most_;) {
       const uint64_t stop = std::min(end, cubes_.front().cubes.end_of(d, cubes_.front().cubes.cube_at(d, at)));
       cell.begin[d] = at;
       cell.count[d] = stop - at;
@@ -145,6 +147,7 @@ class Narrower {
   }
 
   const Expression& expression_;
+  const size_t most_;
   std::vector<Truth> truths_, in_cell_;  // of conditions: in the whole blocks, in a cell
   std::vector<Placed> cubes_;
   std::vector<Narrowed> found_;
@@ -152,8 +155,9 @@ class Narrower {
 
 }  // namespace
 
-std::vector<Narrowed> narrow(const Expression& expression, std::span<const KnownBlock> blocks, const Box& part) {
-  return Narrower(expression, blocks).run(part);
+std::vector<Narrowed> narrow(const Expression& expression, std::span<const KnownBlock> blocks, const Box& part,
+                             size_t most) {
+  return Narrower(expression, blocks, most).run(part);
 }
 
 }  // namespace forebay::view

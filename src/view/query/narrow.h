@@ -24,7 +24,9 @@ struct Narrowed {
 };
 
 // `part`, in which each variable has the block that is given, without those cubes in which the query holds nowhere:
-// disjoint boxes, in C order of their first elements. `part` itself if nobody has cubes.
-std::vector<Narrowed> narrow(const Expression& expression, std::span<const KnownBlock> blocks, const Box& part);
+// disjoint boxes, in C order of their first elements. `part` itself if nobody has cubes, or if
+// more than `most` boxes would have to be held.
+std::vector<Narrowed> narrow(const Expression& expression, std::span<const KnownBlock> blocks, const Box& part,
+                             size_t most);
 
 }  // namespace forebay::view

@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include "view/query/narrow.h"
 #include "view/testing.h"
 
 namespace forebay::view {
@@ -219,6 +220,23 @@ TEST(Query, NamesBoxesOfCubesThatLieSideBySideAsOne) {
   const auto inside = find_candidates(*step, *parse_expression("a > 5 or a < 1"));
   ASSERT_TRUE(inside);
   EXPECT_GT(std::ranges::count(inside->candidates, Truth::all, &Candidate::truth), 0);
+}
+
+TEST(Query, NamesAllOfABlockWhereItsCubesWouldBeTooMany) {
+  const Expression expression = *parse_expression("a > 5");
+  const Block block{.rank = 0, .place = engine::whole_box({6}), .stored = {.shape = {6}}};
+  StoredCubes cubes{.grid = {.sides = {1}, .counts = {6}}, .cubes = std::vector<container::Cube>(6)};
+  for (size_t i = 0; i < 6; ++i) cubes.cubes[i] = i % 2 == 0 ? container::Cube{0, 0} : container::Cube{9, 9};
+  const KnownBlock known{.type = element_type_of<double>().data,
+                         .block = &block,
+                         .cubes = &cubes,
+                         .conditions = {0},
+                         .truths = {Truth::maybe}};
+  EXPECT_EQ(narrow(expression, {&known, 1}, block.place, 3).size(), 3u);
+  const auto whole = narrow(expression, {&known, 1}, block.place, 2);
+  ASSERT_EQ(whole.size(), 1u);
+  EXPECT_EQ(whole[0].box.count, Shape{6});
+  EXPECT_EQ(whole[0].truth, Truth::maybe);
 }
 
 // Ranks of two elements each, in a line; `hot` has one above 100.

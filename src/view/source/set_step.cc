@@ -1,10 +1,6 @@
 #include "view/source/set_step.h"
 
-#include <algorithm>
-#include <list>
-#include <map>
 #include <mutex>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,11 +9,11 @@
 #include "view/place/set_attributes.h"
 #include "view/source/group_contents.h"
 #include "view/source/piece_reader.h"
+#include "view/source/set_cubes.h"
 
 namespace forebay::view {
 namespace {
 
-constexpr size_t kKeptCubes = 16;                      // variables of containers
 constexpr uint64_t kBlockBytes = sizeof(Block) + 160;  // with its shapes
 constexpr std::string_view kGroupsFormat = "forebay";  // as the reader of process groups calls it
 
@@ -75,7 +71,7 @@ class Look final : public SetLook {
 class SetStep final : public Step {
  public:
   SetStep(std::unique_ptr<engine::SharedReader> reader, StepInfo info, uint64_t index_bytes)
-      : reader_(std::move(reader)), info_(std::move(info)), index_bytes_(index_bytes) {}
+      : reader_(std::move(reader)), info_(std::move(info)), cubes_(reader_->set(), index_bytes) {}
 
   // By the layout, if there is one.
   Result<void> find_arrays(const std::string& layout_text) {
@@ -115,14 +111,7 @@ class SetStep final : public Step {
   Result<std::vector<Block>> blocks(size_t array) const override { return arrays_.blocks[array]; }
 
   std::shared_ptr<const StoredCubes> cubes(const Block& block) const override {
-    const StoredArray& stored = arrays_.stored[block.stored.array];
-    const Catalogue& catalogue = reader_->set().containers[stored.container].catalogue();
-    const VariableRow& variable = catalogue.variables[stored.variable];
-    if (block.indices || block.stored.flat || !container::can_have_cubes(catalogue, variable)) return nullptr;
-    if (!is_box_of(block, catalogue.shapes[variable.shape])) return nullptr;
-    const auto of_key = cubes_of_key(stored.container, variable.key);
-    const auto found = of_key->find(stored.variable);
-    return found == of_key->end() ? nullptr : std::shared_ptr<const StoredCubes>(of_key, &found->second);
+    return cubes_.find(block, arrays_.stored[block.stored.array]);
   }
 
   Result<ReadCost> read(std::span<const Piece> pieces, const Failed& failed) const override {
@@ -142,46 +131,10 @@ class SetStep final : public Step {
     return {};
   }
 
-  // Whether a block is a box of a stored array of that shape.
-  static bool is_box_of(const Block& block, const Shape& whole) {
-    const auto& [array, leading, flat, shape, begin] = block.stored;
-    const auto& count = block.place.count;
-    if (leading.size() + count.size() != whole.size()) return false;
-    for (size_t d = 0; d < leading.size(); ++d)
-      if (leading[d] >= whole[d]) return false;
-    for (size_t d = 0; d < count.size(); ++d) {
-      const uint64_t size = whole[leading.size() + d], first = begin.empty() ? 0 : begin[d];
-      if ((shape.empty() ? count[d] : shape[d]) != size || first > size || count[d] > size - first) return false;
-    }
-    return true;
-  }
-
-  using CubesOfKey = std::map<uint32_t, StoredCubes>;  // by variable
-
-  // What cannot be read is as if it were not there: answers are less sharp then, and no less right.
-  std::shared_ptr<const CubesOfKey> cubes_of_key(size_t container, uint32_t key) const {
-    const std::lock_guard lock(cubes_mutex_);
-    const std::pair place(container, key);
-    for (const auto& [kept, cubes] : kept_cubes_)
-      if (kept == place) return cubes;
-    const engine::OpenContainer& opened = reader_->set().containers[container];
-    const auto made = std::make_shared<CubesOfKey>();
-    if (auto read = opened.reader->read_cubes(key, index_bytes_))
-      for (container::VariableCubes& variable : *read) {
-        const Shape& shape = opened.catalogue().shapes[opened.catalogue().variables[variable.variable].shape];
-        (*made)[variable.variable] = {container::cube_grid(shape), std::move(variable.cubes)};
-      }
-    kept_cubes_.emplace_front(place, made);
-    if (kept_cubes_.size() > kKeptCubes) kept_cubes_.pop_back();
-    return made;
-  }
-
   std::unique_ptr<engine::SharedReader> reader_;
   StepInfo info_;
-  const uint64_t index_bytes_;
   Arrays arrays_;
-  mutable std::mutex cubes_mutex_;
-  mutable std::list<std::pair<std::pair<size_t, uint32_t>, std::shared_ptr<const CubesOfKey>>> kept_cubes_;
+  const SetCubes cubes_;
   mutable std::once_flag attributes_read_;  // when somebody first asks for them
   mutable std::vector<Attribute> attributes_;
 };
