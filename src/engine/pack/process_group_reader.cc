@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -97,6 +99,17 @@ Result<std::vector<Variable>> variables_of(const container::Index& index, std::s
   return found;
 }
 
+// Without the number of the part.
+std::string_view name_of(const Variable& variable) {
+  return std::string_view(variable.path).substr(variable.path.find('/', 1));
+}
+
+bool are_names_unique(const std::vector<Variable>& variables) {
+  std::unordered_set<std::string_view> names;
+  return std::ranges::all_of(variables,
+                             [&](const Variable& variable) { return names.insert(name_of(variable)).second; });
+}
+
 }  // namespace
 
 Result<bool> ProcessGroupReader::matches(std::span<const std::byte> head, const ByteSource&) const {
@@ -106,18 +119,16 @@ Result<bool> ProcessGroupReader::matches(std::span<const std::byte> head, const 
 
 Result<Layout> ProcessGroupReader::read(const ByteSource& source) const {
   std::vector<Variable> variables;
-  uint64_t part = 0, with_variables = 0;
+  uint64_t part = 0;
   const container::OnPart add = [&](const container::Index& index, std::span<const uint64_t> payloads) -> Result<void> {
     FOREBAY_TRY(auto found, variables_of(index, payloads, part++));
-    if (!found.empty()) ++with_variables;
     std::ranges::move(found, std::back_inserter(variables));
     return variables.size() > kMaxVariablesPerFile ? fail(ErrorKind::limit, "too many variables") : Result<void>();
   };
   FOREBAY_CHECK(container::for_each_part(source, kMostIndexBytes, kMaxExtentsPerFile, add));
   if (variables.empty()) return Layout{.format = "opaque", .variables = {}};
-  // The usual case: one process group, whose names are as the program has them.
-  if (with_variables == 1)
-    for (Variable& variable : variables) variable.path.erase(0, variable.path.find('/', 1));
+  if (are_names_unique(variables))
+    for (Variable& variable : variables) variable.path = std::string(name_of(variable));
   return Layout{.format = "forebay", .variables = std::move(variables)};
 }
 

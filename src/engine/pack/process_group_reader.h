@@ -6,8 +6,9 @@
 
 namespace forebay::engine {
 
-// Finds the variables of all parts whose frames are stored as they are: "/name" if one part has variables, else
-// "/part7/name", counted from 0. What does not lie in such frames is left out. A container without any is opaque.
+// Finds the variables of all parts whose frames are stored as they are: "/name" if no two parts have one of the same
+// name, else "/part7/name", counted from 0. What does not lie in such frames is left out. A container without any is
+// opaque.
 class ProcessGroupReader final : public format::FormatReader {
  public:
   std::string_view name() const override { return "forebay"; }

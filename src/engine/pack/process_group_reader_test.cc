@@ -22,11 +22,11 @@ constexpr DataType kDouble{.kind = Kind::floating, .order = ByteOrder::little, .
 
 // One file whose bytes are two variables: a small one, and one of 300 rows of 64 bytes, which frames of 4 KiB cut.
 struct Group {
-  Group() {
+  explicit Group(const std::string& small = "small", const std::string& rows = "/grid/rows") {
     Layout layout{.format = "forebay", .variables = {}};
     // Programs need not begin names with a '/'.
-    layout.variables.push_back({.path = "small", .type = kDouble, .shape = {6, 4}, .extents = {{0, 192}}});
-    layout.variables.push_back({.path = "/grid/rows",
+    layout.variables.push_back({.path = small, .type = kDouble, .shape = {6, 4}, .extents = {{0, 192}}});
+    layout.variables.push_back({.path = rows,
                                 .type = kDouble,
                                 .shape = {300, 8},
                                 .extents = {{192, 19200}},
@@ -74,12 +74,16 @@ class ProcessGroupReaderTest : public testing::Test {
   }
   ~ProcessGroupReaderTest() override { std::filesystem::remove_all(directory_); }
 
-  std::string write(const Group& group, int parts, uint32_t coded = UINT32_MAX) {
+  std::string write(const Group& group, size_t parts, uint32_t coded = UINT32_MAX) {
+    return write(std::vector<Group>(parts, group), coded);
+  }
+
+  std::string write(const std::vector<Group>& groups, uint32_t coded = UINT32_MAX) {
     const std::string path = directory_ + "/file";
-    auto writer = container::Writer::create(*FileSink::create(path), group.catalogue, group.plan);
+    auto writer = container::Writer::create(*FileSink::create(path), groups[0].catalogue, groups[0].plan);
     EXPECT_TRUE(writer);
-    for (int i = 0; i < parts; ++i) {
-      const auto begun = i == 0 ? Result<void>() : (*writer)->begin_part(group.catalogue, group.plan);
+    for (const Group& group : groups) {
+      const auto begun = &group == groups.data() ? Result<void>() : (*writer)->begin_part(group.catalogue, group.plan);
       EXPECT_TRUE(begun);
       group.append_to(**writer, coded);
       EXPECT_TRUE((*writer)->end_part({}, {}));
@@ -144,6 +148,16 @@ TEST_F(ProcessGroupReaderTest, TellsPartsApart) {
   for (const Variable& variable : read(**source).layout.variables) paths.push_back(variable.path);
   EXPECT_THAT(paths, testing::UnorderedElementsAre("/part0/small", "/part0/grid/rows", "/part0/grid/rows.rest",
                                                    "/part1/small", "/part1/grid/rows", "/part1/grid/rows.rest"));
+}
+
+// As when a rank writes much: its values leave in several process groups.
+TEST_F(ProcessGroupReaderTest, KeepsNamesThatNoTwoPartsHave) {
+  const auto source = FileSource::open(write({Group(), Group("other", "part0/small")}));
+  ASSERT_TRUE(source);
+  std::vector<std::string> paths;
+  for (const Variable& variable : read(**source).layout.variables) paths.push_back(variable.path);
+  EXPECT_THAT(paths, testing::UnorderedElementsAre("/small", "/grid/rows", "/grid/rows.rest", "/other", "/part0/small",
+                                                   "/part0/small.rest"));
 }
 
 TEST_F(ProcessGroupReaderTest, LeavesOutWhatIsEncoded) {

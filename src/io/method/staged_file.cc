@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "io/method/shared_file.h"
 #include "merge/plan.h"
 #include "store/names.h"
 
@@ -27,12 +26,20 @@ std::string staged_set_name(const std::string& path, uint64_t time_index) {
 std::string staged_file_name(uint32_t rank) { return fmt::format("rank{:06}.pg", rank); }
 
 Outcome<void> write_staged(const std::string& path, std::span<const ProcessGroup> groups) {
+  FOREBAY_TRY(const auto file, open_staged(path));
+  return finish_staged(*file, groups);
+}
+
+Outcome<std::unique_ptr<SharedFile>> open_staged(const std::string& path) {
   FillSettings settings;
   settings.parts = {.most_frame_bytes = merge::kMaxFrameBytes, .are_transforms_done = false};
-  FOREBAY_TRY(const auto file, SharedFile::open(path, OpenMode::write, single_process(), settings));
+  return SharedFile::open(path, OpenMode::write, single_process(), settings);
+}
+
+Outcome<void> finish_staged(SharedFile& file, std::span<const ProcessGroup> groups) {
   Listing listing;
-  FOREBAY_CHECK(file->fill(groups, listing));
-  return file->commit(std::move(listing));
+  FOREBAY_CHECK(file.fill(groups, listing));
+  return file.commit(std::move(listing));
 }
 
 }  // namespace forebay::io

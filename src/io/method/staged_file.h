@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
 #include "io/group/failure.h"
 #include "io/group/process_group.h"
+#include "io/method/shared_file.h"
 
 namespace forebay::io {
 
@@ -20,5 +22,9 @@ std::string staged_file_name(uint32_t rank);
 // The process groups of one rank as a file of its own, whose blocks lie there in one piece each. Transforms are named,
 // not done. Errors of writing; those of EncodedPart::make().
 Outcome<void> write_staged(const std::string& path, std::span<const ProcessGroup> groups);
+
+// The same in steps: process groups may be spilled into the file in between. It has its name when it is finished.
+Outcome<std::unique_ptr<SharedFile>> open_staged(const std::string& path);
+Outcome<void> finish_staged(SharedFile& file, std::span<const ProcessGroup> groups);
 
 }  // namespace forebay::io

@@ -39,14 +39,27 @@ std::string directory_in(const Bytes& message) {
   return {reinterpret_cast<const char*>(message.data()), message.size()};
 }
 
+// A set of which this rank stages its part.
+struct Staging {
+  WaitingSet set;                    // that a thread of the first rank is to pack
+  std::unique_ptr<SharedFile> file;  // once something is in it
+};
+
 // Where ranks leave what they wrote, and who takes it from there.
 class Taker {
  public:
   virtual ~Taker() = default;
   // Collective, before a file is open.
   virtual Outcome<void> make_room(Communicator& communicator) = 0;
-  // Collective. The groups are of the same steps at all ranks.
-  virtual Outcome<void> take(Communicator& communicator, const std::string& path, const ProcessGroup& group) = 0;
+  // Collective.
+  virtual Outcome<Staging> begin(Communicator& communicator) = 0;
+  // Not collective, once for each set: where this rank's file of a set of this name lies.
+  virtual Outcome<std::string> place_of(const Staging& staging, const std::string& name, const ProcessGroup& group) = 0;
+  // Collective, once for each set, after what this rank had is written, or could not be.
+  virtual Outcome<void> take(Communicator& communicator, Staging& staging, const std::string& name,
+                             const ProcessGroup& group, Outcome<void> written) = 0;
+  // Not collective: the set is given up. Sets that were taken are left alone.
+  virtual void drop([[maybe_unused]] Staging& staging) {}
   // Collective.
   virtual Outcome<void> finish(Communicator& communicator) = 0;
   virtual Pacing* pacing() { return nullptr; }
@@ -55,8 +68,8 @@ class Taker {
 // The agent of the node, which has the set drained also when the program has ended.
 class AgentTaker final : public Taker {
  public:
-  static Outcome<std::unique_ptr<Taker>> connect(Communicator& communicator, const std::string& stage, bool may_skip) {
-    auto taker = std::make_unique<AgentTaker>();
+  static Outcome<std::shared_ptr<Taker>> connect(Communicator& communicator, const std::string& stage, bool may_skip) {
+    auto taker = std::make_shared<AgentTaker>();
     taker->may_skip_ = may_skip;
     Outcome<void> mine;
     auto client = job::Client::connect(stage, communicator.rank(), communicator.size());
@@ -80,8 +93,18 @@ class AgentTaker final : public Taker {
     return agree(communicator, may_skip_ ? Outcome<void>() : wait_for_last());
   }
 
-  Outcome<void> take(Communicator& communicator, const std::string& path, const ProcessGroup& group) override {
-    return agree(communicator, take_mine(path, group));
+  Outcome<Staging> begin(Communicator&) override { return Staging(); }
+
+  Outcome<std::string> place_of(const Staging&, const std::string& name, const ProcessGroup& group) override {
+    last_ = name;
+    FOREBAY_CHECK(client_->begin(name, group.time_index, job::Client::Timeout(-1)));
+    FOREBAY_TRY(std::string path, client_->path(staged_file_name(group.rank)));
+    return path;
+  }
+
+  Outcome<void> take(Communicator& communicator, Staging&, const std::string&, const ProcessGroup&,
+                     Outcome<void> written) override {
+    return agree(communicator, written ? complete() : std::move(written));
   }
 
   Outcome<void> finish(Communicator&) override { return {}; }
@@ -97,12 +120,7 @@ class AgentTaker final : public Taker {
                   "`forebay status` tells more about the job", {}, ErrorKind::io);
   }
 
-  Outcome<void> take_mine(const std::string& path, const ProcessGroup& group) {
-    const std::string name = staged_set_name(path, group.time_index);
-    last_ = name;
-    FOREBAY_CHECK(client_->begin(name, group.time_index, job::Client::Timeout(-1)));
-    FOREBAY_TRY(const std::string file, client_->path(staged_file_name(group.rank)));
-    FOREBAY_CHECK(write_staged(file, {&group, 1}));
+  Outcome<void> complete() {
     const auto completed = client_->complete();
     // An agent that is not there now drains what is complete when it comes.
     if (!completed && completed.error().kind != ErrorKind::disconnected)
@@ -129,29 +147,44 @@ class ThreadTaker final : public Taker {
     return agree(communicator, failure_so_far());
   }
 
-  Outcome<void> take(Communicator& communicator, const std::string& path, const ProcessGroup& group) override {
-    WaitingSet set;
+  // Which name the set gets is known when its groups are.
+  Outcome<Staging> begin(Communicator& communicator) override {
+    Outcome<Bytes> begun;
+    if (communicator.rank() == 0) {
+      auto set = place_->begin("open", 0);
+      if (set)
+        begun = message_with(set->directory);
+      else
+        begun = std::unexpected(Failure(set.error()));
+    }
+    FOREBAY_TRY(const Bytes directory, tell(communicator, begun, 0));
+    Staging staging;
+    staging.set.directory = directory_in(directory);
+    return staging;
+  }
+
+  Outcome<std::string> place_of(const Staging& staging, const std::string&, const ProcessGroup& group) override {
+    return staging.set.directory + "/" + staged_file_name(group.rank);
+  }
+
+  Outcome<void> take(Communicator& communicator, Staging& staging, const std::string& name, const ProcessGroup& group,
+                     Outcome<void> written) override {
     const bool leads = communicator.rank() == 0;
-    Outcome<void> begun;
-    if (leads) begun = begin(path, group.time_index, set);
-    FOREBAY_CHECK(tell_failure(communicator, begun, 0));
-    Bytes directory = message_with(set.directory);
-    FOREBAY_CHECK(communicator.broadcast(directory, 0));
-    const auto written = write_staged(directory_in(directory) + "/" + staged_file_name(group.rank), {&group, 1});
     auto all = agree(communicator, written);
     if (all) {
+      staging.set.name = name;
+      staging.set.step = group.time_index;
       Outcome<void> completed;
       if (leads)
-        if (const auto done = place_->complete(set); !done) completed = std::unexpected(Failure(done.error()));
+        if (const auto done = place_->complete(staging.set); !done) completed = std::unexpected(Failure(done.error()));
       all = tell_failure(communicator, completed, 0);
     }
-    if (!leads) return all;
-    if (!all) {
-      StagePlace::remove(set);
-      return all;
-    }
-    packer_->add(std::move(set));
-    return {};
+    if (all && leads) packer_->add(std::exchange(staging.set, {}));
+    return all;
+  }
+
+  void drop(Staging& staging) override {
+    if (place_ && !staging.set.directory.empty()) StagePlace::remove(staging.set);
   }
 
   Outcome<void> finish(Communicator& communicator) override {
@@ -200,11 +233,6 @@ class ThreadTaker final : public Taker {
     return {};
   }
 
-  Outcome<void> begin(const std::string& path, uint64_t time_index, WaitingSet& set) const {
-    FOREBAY_TRY(set, place_->begin(staged_set_name(path, time_index), time_index));
-    return {};
-  }
-
   Outcome<void> failure_so_far() {
     if (!packer_) return {};
     const auto failure = packer_->take_failure();
@@ -217,27 +245,86 @@ class ThreadTaker final : public Taker {
   std::optional<Packer> packer_;
 };
 
+// Large blocks are staged while the program's memory holds them, at the cost of one copy.
 class StoreFile final : public OpenFile {
  public:
-  StoreFile(OpenRequest request, Taker& taker, Standing standing)
-      : request_(std::move(request)), taker_(taker), standing_(standing) {}
+  // Collective.
+  static Outcome<std::unique_ptr<OpenFile>> open(const OpenRequest& request, std::shared_ptr<Taker> taker) {
+    FOREBAY_TRY(Staging staging, taker->begin(*request.communicator));
+    return std::make_unique<StoreFile>(request, std::move(taker), std::move(staging));
+  }
+
+  StoreFile(const OpenRequest& request, std::shared_ptr<Taker> taker, Staging staging)
+      : request_(request), taker_(std::move(taker)), staging_(std::move(staging)) {
+    if (Pacing* pacing = taker_->pacing()) pacing->begin_writing();
+  }
+
+  ~StoreFile() override {
+    if (staging_) taker_->drop(*staging_);
+    if (Pacing* pacing = taker_->pacing()) pacing->end_writing();
+  }
 
   const Standing& standing() const override { return standing_; }
 
+  uint64_t room() override { return has_joined(*request_.group) ? 0 : UINT64_MAX; }
+
+  Outcome<void> spill(const ProcessGroup& group) override {
+    Outcome<void> spilled = begin_file(group);
+    if (spilled) {
+      ProcessGroup mine = group;
+      if (has_spilled_) mine.attributes.clear();
+      spilled = staging_->file->spill(mine);
+    }
+    has_spilled_ = has_spilled_ || spilled;
+    if (spilled_ && !spilled) spilled_ = spilled;
+    return spilled;
+  }
+
   Outcome<void> close(std::span<ProcessGroup> groups) override {
-    FOREBAY_CHECK(join_blocks(*request_.communicator, *request_.group, groups));
+    Communicator& ranks = *request_.communicator;
+    FOREBAY_CHECK(join_blocks(ranks, *request_.group, groups));
     Outcome<void> all;
-    for (const ProcessGroup& group : groups) {
-      auto taken = taker_.take(*request_.communicator, request_.path, group);
+    for (ProcessGroup& group : groups) {
+      Outcome<void> begun;
+      if (!staging_) begun = begin_set(ranks);
+      Outcome<void> taken = begun ? taker_->take(ranks, *staging_, name_of(group), group, finish_file(group)) : begun;
+      if (staging_) taker_->drop(*staging_);
+      staging_.reset();
       if (all && !taken) all = std::move(taken);
     }
     return all;
   }
 
  private:
+  std::string name_of(const ProcessGroup& group) const { return staged_set_name(request_.path, group.time_index); }
+
+  // Collective.
+  Outcome<void> begin_set(Communicator& ranks) {
+    FOREBAY_TRY(staging_, taker_->begin(ranks));
+    return {};
+  }
+
+  Outcome<void> begin_file(const ProcessGroup& group) {
+    if (staging_->file) return {};
+    FOREBAY_TRY(const std::string path, taker_->place_of(*staging_, name_of(group), group));
+    FOREBAY_TRY(staging_->file, open_staged(path));
+    return {};
+  }
+
+  Outcome<void> finish_file(ProcessGroup& group) {
+    FOREBAY_CHECK(std::exchange(spilled_, {}));
+    FOREBAY_CHECK(begin_file(group));
+    if (std::exchange(has_spilled_, false)) group.attributes.clear();
+    const auto file = std::exchange(staging_->file, nullptr);
+    return finish_staged(*file, {&group, 1});
+  }
+
   const OpenRequest request_;
-  Taker& taker_;
+  const std::shared_ptr<Taker> taker_;
   const Standing standing_;
+  std::optional<Staging> staging_;  // of the set that is written next
+  bool has_spilled_ = false;        // some of it
+  Outcome<void> spilled_;           // the first failure, which the close tells to all
 };
 
 class StoreMethod final : public Method {
@@ -255,7 +342,7 @@ class StoreMethod final : public Method {
       FOREBAY_TRY(taker_, make_taker(communicator, request));
     }
     FOREBAY_CHECK(taker_->make_room(communicator));
-    return std::make_unique<StoreFile>(request, *taker_, Standing{});
+    return StoreFile::open(request, taker_);
   }
 
   void begin_calculation() override {
@@ -279,17 +366,17 @@ class StoreMethod final : public Method {
   }
 
  private:
-  Outcome<std::unique_ptr<Taker>> make_taker(Communicator& communicator, const OpenRequest& request) {
+  Outcome<std::shared_ptr<Taker>> make_taker(Communicator& communicator, const OpenRequest& request) {
     const char* stage = std::getenv("FOREBAY_STAGE");
     if (stage != nullptr && *stage != '\0') return AgentTaker::connect(communicator, stage, settings_.may_skip);
     Settings settings = settings_;
     if (settings.packing.store.empty())
       settings.packing.store = (fs::path(request.path).parent_path() / (request.group->name + ".store")).string();
-    return std::make_unique<ThreadTaker>(std::move(settings));
+    return std::make_shared<ThreadTaker>(std::move(settings));
   }
 
   const Settings settings_;
-  std::unique_ptr<Taker> taker_;
+  std::shared_ptr<Taker> taker_;
 };
 
 Outcome<std::unique_ptr<Method>> make_store_method(const Parameters& parameters) {

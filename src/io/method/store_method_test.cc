@@ -76,6 +76,7 @@ class StoreMethodTest : public testing::Test {
   }
 
   std::string store() const { return root_ + "/fields.store"; }
+  std::string stage() const { return root_ + "/forebay-io-" + std::to_string(geteuid()); }  // of this user
 
   std::string root_;
   GroupDefinition definition_;
@@ -116,6 +117,60 @@ TEST_F(StoreMethodTest, PutsStepsIntoAStoreWithTheSameVariableOfAllRanksTogether
       EXPECT_EQ(part->group().time_index, time_index);
     }
   }
+}
+
+// What is large is staged before the close, in a process group of its own.
+TEST_F(StoreMethodTest, StagesBlocksWhileTheProgramHasThem) {
+  on_ranks([&](std::shared_ptr<Communicator> own, Method& method) {
+    auto opened = open(method, own, OpenMode::append);
+    ASSERT_TRUE(opened) << opened.error().error.message();
+    RankValues early(own->rank(), 1), late(own->rank(), 1);
+    early.group.attributes.push_back(AttributeValue{"units", ValueType::string, 1, Bytes{std::byte{75}}, ""});
+    late.group.attributes = early.group.attributes;
+    late.group.blocks[0].name = "pressure";
+    EXPECT_GT((*opened)->room(), early.numbers.size() * sizeof(double));
+    ASSERT_TRUE((*opened)->spill(early.group));
+    std::ranges::fill(early.numbers, -1);  // they are the program's again
+    const auto closed = (*opened)->close({&late.group, 1});
+    ASSERT_TRUE(closed) << closed.error().error.message();
+    opened->reset();
+    ASSERT_TRUE(method.finalize(*own));
+  });
+  EXPECT_FALSE(fs::exists(stage()));
+
+  engine::RestoreOptions restore;
+  restore.store = store();
+  restore.name = "dump-000001";
+  restore.target = root_ + "/restored";
+  ASSERT_TRUE(engine::restore(restore));
+  for (uint32_t rank = 0; rank < kRanks; ++rank) {
+    const auto file = FileReader::open(restore.target + "/rank00000" + std::to_string(rank) + ".pg", kMostListed);
+    ASSERT_TRUE(file) << file.error().message();
+    ASSERT_EQ((*file)->listing().parts.size(), 2u);
+    for (size_t number : {0, 1}) {
+      const auto part = (*file)->open_part(number);
+      ASSERT_TRUE(part) << part.error().message();
+      EXPECT_EQ(part->group().blocks[0].name, number == 0 ? "temperature" : "pressure");
+      EXPECT_EQ(part->group().attributes.size(), number == 0 ? 1u : 0u);
+      std::vector<double> numbers(20'000);
+      ASSERT_TRUE(part->read(0, std::as_writable_bytes(std::span(numbers))));
+      EXPECT_EQ(numbers, RankValues(rank, 1).numbers);
+    }
+  }
+}
+
+// A file that is not closed leaves nothing behind, neither in the stage nor in the store.
+TEST_F(StoreMethodTest, DropsWhatWasNotClosed) {
+  on_ranks([&](std::shared_ptr<Communicator> own, Method& method) {
+    auto opened = open(method, own, OpenMode::append);
+    ASSERT_TRUE(opened) << opened.error().error.message();
+    const RankValues early(own->rank(), 1);
+    ASSERT_TRUE((*opened)->spill(early.group));
+    opened->reset();
+    ASSERT_TRUE(method.finalize(*own));
+  });
+  EXPECT_FALSE(fs::exists(store() + "/sets/dump-000001"));
+  EXPECT_FALSE(fs::exists(stage()));
 }
 
 TEST_F(StoreMethodTest, TellsAllRanksOfASetThatCouldNotBeStored) {

@@ -26,6 +26,17 @@ void Pacing::end_calculation() {
   is_paused_ = true;
 }
 
+void Pacing::begin_writing() {
+  const std::lock_guard lock(mutex_);
+  ++writing_;
+}
+
+void Pacing::end_writing() {
+  const std::lock_guard lock(mutex_);
+  if (writing_ > 0) --writing_;
+  changed_.notify_all();
+}
+
 void Pacing::hurry(int waiting) {
   const std::lock_guard lock(mutex_);
   waiting_ += waiting;
@@ -34,7 +45,10 @@ void Pacing::hurry(int waiting) {
 
 void Pacing::give_way(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  if (!changed_.wait_for(lock, stop, kLongestPause, [&] { return !is_paused_ || waiting_ > 0; })) is_paused_ = false;
+  const auto may_work = [&] { return (!is_paused_ && writing_ == 0) || waiting_ > 0; };
+  if (changed_.wait_for(lock, stop, kLongestPause, may_work)) return;
+  is_paused_ = false;
+  writing_ = 0;
 }
 
 Packer::Packer(PackSettings settings) : settings_(std::move(settings)) {

@@ -30,12 +30,14 @@ struct PackSettings {
 // When the program said that it computes, so that its own communication is not disturbed. Thread-safe.
 class Pacing {
  public:
-  // Once the program has spoken, work is done while it computes. A pause ends by itself after kLongestPause, and does
-  // not begin while somebody waits for the work.
+  // Work is not done while the program writes, and, once it has spoken of calculations, only during those. A pause ends
+  // by itself after kLongestPause, and does not begin while somebody waits for the work.
   static constexpr std::chrono::seconds kLongestPause{30};
 
   void begin_calculation();
   void end_calculation();
+  void begin_writing();  // from the open of a file to the end of its close
+  void end_writing();
   void hurry(int waiting);  // +1, -1
 
   // Returns when work may go on.
@@ -45,6 +47,7 @@ class Pacing {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   bool is_paused_ = false;
+  int writing_ = 0;  // files
   int waiting_ = 0;
 };
 

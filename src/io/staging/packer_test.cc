@@ -97,6 +97,19 @@ TEST(Pacing, WaitsWhileTheProgramDoesNotCompute) {
   waits.get();
 }
 
+TEST(Pacing, WaitsWhileTheProgramWrites) {
+  Pacing pacing;
+  const std::stop_token never;
+  pacing.begin_writing();
+  pacing.begin_writing();
+  auto waits = std::async(std::launch::async, [&] { pacing.give_way(never); });
+  EXPECT_EQ(waits.wait_for(20ms), std::future_status::timeout);
+  pacing.end_writing();
+  EXPECT_EQ(waits.wait_for(20ms), std::future_status::timeout);
+  pacing.end_writing();
+  waits.get();
+}
+
 TEST(Pacing, DoesNotKeepAnybodyWaiting) {
   Pacing pacing;
   const std::stop_token never;
