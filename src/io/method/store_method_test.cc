@@ -166,6 +166,7 @@ TEST_F(StoreMethodTest, DropsWhatWasNotClosed) {
     ASSERT_TRUE(opened) << opened.error().error.message();
     const RankValues early(own->rank(), 1);
     ASSERT_TRUE((*opened)->spill(early.group));
+    ASSERT_TRUE(own->all_reduce(0, Reduction::sum));  // nobody writes into a directory that is being removed
     opened->reset();
     ASSERT_TRUE(method.finalize(*own));
   });
