@@ -53,13 +53,15 @@ class Taker {
   virtual Outcome<void> make_room(Communicator& communicator) = 0;
   // Collective.
   virtual Outcome<Staging> begin(Communicator& communicator) = 0;
+  // Not collective: whether place_of() would be answered now.
+  virtual bool has_place_for([[maybe_unused]] const Staging& staging) const { return true; }
   // Not collective, once for each set: where this rank's file of a set of this name lies.
   virtual Outcome<std::string> place_of(const Staging& staging, const std::string& name, const ProcessGroup& group) = 0;
   // Collective, once for each set, after what this rank had is written, or could not be.
   virtual Outcome<void> take(Communicator& communicator, Staging& staging, const std::string& name,
                              const ProcessGroup& group, Outcome<void> written) = 0;
   // Not collective: the set is given up. Sets that were taken are left alone.
-  virtual void drop([[maybe_unused]] Staging& staging) {}
+  virtual void drop(Staging& staging) = 0;
   // Collective.
   virtual Outcome<void> finish(Communicator& communicator) = 0;
   virtual Pacing* pacing() { return nullptr; }
@@ -95,16 +97,29 @@ class AgentTaker final : public Taker {
 
   Outcome<Staging> begin(Communicator&) override { return Staging(); }
 
-  Outcome<std::string> place_of(const Staging&, const std::string& name, const ProcessGroup& group) override {
-    last_ = name;
+  bool has_place_for(const Staging& staging) const override { return begun_ == nullptr || begun_ == &staging; }
+
+  Outcome<std::string> place_of(const Staging& staging, const std::string& name, const ProcessGroup& group) override {
+    if (!has_place_for(staging))
+      return refuse(Code::write, fmt::format("the set {} cannot be staged while another one of the group is", name),
+                    "close files of the method FOREBAY in the order in which they were opened");
+    begun_ = &staging;
     FOREBAY_CHECK(client_->begin(name, group.time_index, job::Client::Timeout(-1)));
     FOREBAY_TRY(std::string path, client_->path(staged_file_name(group.rank)));
     return path;
   }
 
-  Outcome<void> take(Communicator& communicator, Staging&, const std::string&, const ProcessGroup&,
+  Outcome<void> take(Communicator& communicator, Staging&, const std::string& name, const ProcessGroup&,
                      Outcome<void> written) override {
-    return agree(communicator, written ? complete() : std::move(written));
+    FOREBAY_CHECK(agree(communicator, written ? complete() : std::move(written)));
+    last_ = name;
+    return {};
+  }
+
+  void drop(Staging& staging) override {
+    if (begun_ != &staging) return;
+    client_->abandon();
+    begun_ = nullptr;
   }
 
   Outcome<void> finish(Communicator&) override { return {}; }
@@ -131,7 +146,8 @@ class AgentTaker final : public Taker {
   std::unique_ptr<job::Client> client_;
   uint32_t ranks_ = 0;
   bool may_skip_ = false;
-  std::string last_;  // the set that was completed last
+  const Staging* begun_ = nullptr;  // agents know of one set at a time that a rank stages
+  std::string last_;                // the set that was completed last, at all ranks
 };
 
 // A thread of the first rank, which reads what all ranks left in a directory that all of them see.
@@ -266,7 +282,10 @@ class StoreFile final : public OpenFile {
 
   const Standing& standing() const override { return standing_; }
 
-  uint64_t room() override { return has_joined(*request_.group) ? 0 : UINT64_MAX; }
+  uint64_t room() override {
+    const bool has_room = !has_joined(*request_.group) && staging_ && taker_->has_place_for(*staging_);
+    return has_room ? UINT64_MAX : 0;
+  }
 
   Outcome<void> spill(const ProcessGroup& group) override {
     Outcome<void> spilled = begin_file(group);
@@ -314,9 +333,11 @@ class StoreFile final : public OpenFile {
   Outcome<void> finish_file(ProcessGroup& group) {
     FOREBAY_CHECK(std::exchange(spilled_, {}));
     FOREBAY_CHECK(begin_file(group));
-    if (std::exchange(has_spilled_, false)) group.attributes.clear();
+    const bool has_spilled = std::exchange(has_spilled_, false);
+    if (has_spilled) group.attributes.clear();
     const auto file = std::exchange(staging_->file, nullptr);
-    return finish_staged(*file, {&group, 1});
+    const bool is_all_there = has_spilled && group.blocks.empty();
+    return finish_staged(*file, std::span<const ProcessGroup>(&group, is_all_there ? 0 : 1));
   }
 
   const OpenRequest request_;
