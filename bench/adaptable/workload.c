@@ -3,7 +3,8 @@
  * its own. It is built once for each library that is measured.
  *
  * usage: workload WORKLOAD METHOD PARAMETERS DIRECTORY BYTES STEPS REPEAT COMPUTE
- *   WORKLOAD    gts: 5 variables; chimera: 1,000; xgc: 50, one append a step; s3d: 16 boxes of one global array each
+ *   WORKLOAD    gts: 5 variables; chimera: 1,000; xgc: 50, one append a step; s3d: 16 boxes of one global array each;
+ *               long: 100, one append a step, and out.bp stays in the directory
  *   METHOD      as in adios_select_method; "none" writes nothing at all
  *   BYTES       of one variable of one rank; STEPS outputs a repetition; COMPUTE seconds between outputs
  * Prints a line of JSON for each repetition: seconds from open to close summed over the steps, those of write() into
@@ -229,6 +230,7 @@ static void read_arguments(char** argv) {
   work_.variables = strcmp(name, "gts") == 0       ? 5
                     : strcmp(name, "chimera") == 0 ? 1000
                     : strcmp(name, "xgc") == 0     ? 50
+                    : strcmp(name, "long") == 0    ? 100
                                                    : 16;
   if (work_.is_box) {
     const uint64_t side = (uint64_t)llround(cbrt((double)work_.elements));
@@ -257,7 +259,7 @@ int main(int argc, char** argv) {
     double loop, plain_loop;
     /* Last, so that what is measured does not find the memory that write() has just filled. */
     const double seconds = measure(is_none ? NULL : library_write, path, &loop);
-    remove_old(path);
+    if (strcmp(work_.name, "long") != 0) remove_old(path);
     const double compute_seconds = work_.compute;
     work_.compute = 0;
     const double raw = is_none ? 0 : measure(plain_write, plain, &plain_loop);
