@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "io/group/definition.h"
 #include "io/group/failure.h"
@@ -99,6 +100,9 @@ class Method {
   virtual ~Method() = default;
 
   virtual Traits traits() const = 0;
+
+  // Of a method that hands on what it gets: what there is to say about the parameters of the other one.
+  virtual std::vector<std::string> warnings() const { return {}; }
 
   // Collective over the ranks of the request. If it fails at all, it fails at all ranks.
   virtual Outcome<std::unique_ptr<OpenFile>> open(const OpenRequest& request) = 0;

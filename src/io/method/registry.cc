@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <mutex>
 
 #include "base/nearest.h"
@@ -105,6 +106,7 @@ Outcome<MadeMethod> MethodRegistry::make(const MethodChoice& choice) {
                             nearest_hint(name, entry.parameters, "it is ignored") + ")");
   }
   FOREBAY_TRY(made.method, entry.make(parameters));
+  std::ranges::move(made.method->warnings(), std::back_inserter(made.warnings));
   return made;
 }
 

@@ -44,5 +44,14 @@ TEST(Registry, TellsOfParametersThatAMethodDoesNotKnow) {
   EXPECT_NE(made->warnings[0].find("\"colour\""), std::string::npos);
 }
 
+TEST(Registry, TellsOfParametersThatTheMethodBehindVarMergeDoesNotKnow) {
+  const auto made = MethodRegistry::instance().make(
+      {.name = "VAR_MERGE", .parameters = "io_method=MPI;io_parameters=stripe_siz=4096,openers=2"});
+  ASSERT_TRUE(made);
+  ASSERT_EQ(made->warnings.size(), 1u);
+  EXPECT_NE(made->warnings[0].find("\"stripe_siz\""), std::string::npos);
+  EXPECT_NE(made->warnings[0].find("stripe_size"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace forebay::io

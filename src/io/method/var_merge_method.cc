@@ -53,8 +53,8 @@ class MergingFile final : public OpenFile {
 
 class MergingMethod final : public Method {
  public:
-  MergingMethod(std::unique_ptr<Method> method, const MergeSettings& settings)
-      : method_(std::move(method)), settings_(settings) {}
+  MergingMethod(MadeMethod writer, const MergeSettings& settings)
+      : method_(std::move(writer.method)), warnings_(std::move(writer.warnings)), settings_(settings) {}
 
   // What a rank wrote may lie with another one: it cannot be read back as its own.
   Traits traits() const override {
@@ -76,6 +76,8 @@ class MergingMethod final : public Method {
                                          settings_);
   }
 
+  std::vector<std::string> warnings() const override { return warnings_; }
+
   void begin_calculation() override { method_->begin_calculation(); }
   void end_calculation() override { method_->end_calculation(); }
   void end_iteration() override { method_->end_iteration(); }
@@ -83,18 +85,18 @@ class MergingMethod final : public Method {
 
  private:
   std::unique_ptr<Method> method_;
+  const std::vector<std::string> warnings_;  // of its parameters
   const MergeSettings settings_;
 };
 
-Outcome<std::unique_ptr<Method>> make_writer(const Parameters& parameters) {
+Outcome<MadeMethod> make_writer(const Parameters& parameters) {
   const MethodChoice choice{.name = parameters.text("io_method", "MPI_AGGREGATE"),
                             .parameters = parameters.text("io_parameters", ""),
                             .base_path = ""};
   FOREBAY_TRY(const MethodEntry entry, MethodRegistry::instance().find(choice.name));
   if (entry.name == "VAR_MERGE")
     return refuse(Code::invalid_argument, "io_method of VAR_MERGE is VAR_MERGE", "name the method that writes");
-  FOREBAY_TRY(MadeMethod made, MethodRegistry::instance().make(choice));
-  return std::move(made.method);
+  return MethodRegistry::instance().make(choice);
 }
 
 Outcome<std::unique_ptr<Method>> make_merging_method(const Parameters& parameters) {
@@ -105,7 +107,7 @@ Outcome<std::unique_ptr<Method>> make_merging_method(const Parameters& parameter
     return refuse(Code::invalid_argument, "parameter ranks of VAR_MERGE is " + std::to_string(ranks),
                   "give the number of ranks that join their blocks, 1 at least");
   settings.ranks = static_cast<uint32_t>(ranks);
-  FOREBAY_TRY(auto writer, make_writer(parameters));
+  FOREBAY_TRY(MadeMethod writer, make_writer(parameters));
   return std::make_unique<MergingMethod>(std::move(writer), settings);
 }
 
