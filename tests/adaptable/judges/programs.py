@@ -20,12 +20,13 @@ class Failed(Exception):
 
 def _call(command, directory, env=None):
     process = subprocess.Popen(command, cwd=directory, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, start_new_session=True, text=True, errors="replace")
+                               stderr=subprocess.PIPE, start_new_session=True, text=True, errors="replace")
+    # One behind the other: through one pipe a piece of a line of the one can come into a line of the other.
     try:
-        output, _ = process.communicate(timeout=SECONDS)
+        output = "".join(process.communicate(timeout=SECONDS))
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
-        output, _ = process.communicate()
+        output = "".join(process.communicate())
         raise Failed(f"{' '.join(command)} takes longer than {SECONDS} s:\n{output}") from None
     if process.returncode != 0:
         raise Failed(f"{' '.join(command)} returned {process.returncode}:\n{output}")
