@@ -3,10 +3,14 @@
 #ifndef _NOMPI
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <chrono>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <sched.h>
 #endif
@@ -123,9 +127,92 @@ class MpiScan final : public io::PendingScan {
   bool is_done_ = false, is_first_ = false;
 };
 
+// Duplicates of a program's communicator that files were opened on, to be used again: making one costs several rounds
+// of messages. They live until the program frees the communicator and no file is open on them.
+class Duplicates {
+ public:
+  // Those of `comm`, which they are attached to. Collective if there are none yet.
+  static Result<std::shared_ptr<Duplicates>> of(MPI_Comm comm) {
+    static const int key = [] {
+      int made = MPI_KEYVAL_INVALID;
+      MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &made, nullptr);
+      return made;
+    }();
+    std::shared_ptr<Duplicates>* attached = nullptr;
+    int is_there = 0;
+    FOREBAY_CHECK(checked(MPI_Comm_get_attr(comm, key, static_cast<void*>(&attached), &is_there), "MPI_Comm_get_attr"));
+    if (is_there) return *attached;
+    auto made = std::make_shared<Duplicates>();
+    FOREBAY_CHECK(checked(MPI_Comm_dup(comm, &made->control_), "MPI_Comm_dup"));
+    MPI_Comm_set_errhandler(made->control_, MPI_ERRORS_RETURN);
+    auto owner = std::make_unique<std::shared_ptr<Duplicates>>(made);
+    FOREBAY_CHECK(checked(MPI_Comm_set_attr(comm, key, owner.get()), "MPI_Comm_set_attr"));
+    (void)owner.release();  // forget() has it
+    return made;
+  }
+
+  Duplicates() = default;
+  ~Duplicates() {
+    int is_over = 0;
+    MPI_Finalized(&is_over);
+    if (is_over) return;
+    for (MPI_Comm& duplicate : made_) MPI_Comm_free(&duplicate);
+    if (control_ != MPI_COMM_NULL) MPI_Comm_free(&control_);
+  }
+  Duplicates(const Duplicates&) = delete;
+  Duplicates& operator=(const Duplicates&) = delete;
+
+  // Collective. The first one that no rank has a file open on (threads may close files in another order at each rank),
+  // or a new one.
+  Result<MPI_Comm> take() {
+    uint64_t mine = 0, all = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      mine = idle_;
+    }
+    MPI_Request request;
+    const int code = MPI_Iallreduce(&mine, &all, 1, MPI_UINT64_T, MPI_BAND, control_, &request);
+    FOREBAY_CHECK(finish(code, request, "MPI_Iallreduce"));
+    if (all != 0) {
+      const std::lock_guard lock(mutex_);
+      const int number = std::countr_zero(all);
+      idle_ &= ~(uint64_t{1} << number);
+      return made_[static_cast<size_t>(number)];
+    }
+    MPI_Comm fresh = MPI_COMM_NULL;
+    FOREBAY_CHECK(checked(MPI_Comm_dup(control_, &fresh), "MPI_Comm_dup"));
+    MPI_Comm_set_errhandler(fresh, MPI_ERRORS_RETURN);
+    const std::lock_guard lock(mutex_);
+    if (made_.size() < 64) made_.push_back(fresh);  // further ones are freed when they are given back
+    return fresh;
+  }
+
+  void give_back(MPI_Comm comm) {
+    const std::lock_guard lock(mutex_);
+    const auto known = std::ranges::find(made_, comm);
+    if (known == made_.end())
+      MPI_Comm_free(&comm);
+    else
+      idle_ |= uint64_t{1} << (known - made_.begin());
+  }
+
+ private:
+  static int forget(MPI_Comm, int, void* attached, void*) {
+    delete static_cast<std::shared_ptr<Duplicates>*>(attached);
+    return MPI_SUCCESS;
+  }
+
+  MPI_Comm control_ = MPI_COMM_NULL;
+  std::mutex mutex_;            // guards what follows
+  std::vector<MPI_Comm> made_;  // in the same order at all ranks
+  uint64_t idle_ = 0;           // a bit for each of them
+};
+
 class MpiRanks final : public io::Communicator {
  public:
-  explicit MpiRanks(MPI_Comm comm) : comm_(comm) {
+  // `duplicates`: whoever gets the communicator back; without, it is freed.
+  explicit MpiRanks(MPI_Comm comm, std::shared_ptr<Duplicates> duplicates = nullptr)
+      : comm_(comm), duplicates_(std::move(duplicates)) {
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     MPI_Comm_rank(comm_, &rank_);
     MPI_Comm_size(comm_, &size_);
@@ -133,7 +220,11 @@ class MpiRanks final : public io::Communicator {
   ~MpiRanks() override {
     int is_over = 0;
     MPI_Finalized(&is_over);
-    if (!is_over) MPI_Comm_free(&comm_);
+    if (is_over) return;
+    if (duplicates_)
+      duplicates_->give_back(comm_);
+    else
+      MPI_Comm_free(&comm_);
   }
 
   uint32_t rank() const override { return static_cast<uint32_t>(rank_); }
@@ -250,6 +341,7 @@ class MpiRanks final : public io::Communicator {
 
  private:
   MPI_Comm comm_;
+  const std::shared_ptr<Duplicates> duplicates_;
   int rank_ = 0, size_ = 1;
 };
 
@@ -262,9 +354,9 @@ Result<std::unique_ptr<io::Communicator>> wrap(MPI_Comm comm) {
   int is_ready = 0;
   MPI_Initialized(&is_ready);
   if (!is_ready) return fail(ErrorKind::invalid_argument, "MPI is not initialised", {}, {}, "call MPI_Init() before");
-  MPI_Comm own = MPI_COMM_NULL;
-  FOREBAY_CHECK(checked(MPI_Comm_dup(comm, &own), "MPI_Comm_dup"));
-  return std::make_unique<MpiRanks>(own);
+  FOREBAY_TRY(const std::shared_ptr<Duplicates> duplicates, Duplicates::of(comm));
+  FOREBAY_TRY(const MPI_Comm own, duplicates->take());
+  return std::make_unique<MpiRanks>(own, duplicates);
 }
 
 #endif

@@ -94,15 +94,13 @@ Failure of_all(const Communicator& communicator, Failure failure) {
 
 Outcome<void> agree_on(Communicator& communicator, const std::string& what, const Outcome<void>& mine) {
   if (communicator.size() == 1) return mine;
-  std::array<std::byte, 8> number;
-  store_le(number.data(), hash64(as_bytes(what)));
-  Bytes of_first(number.begin(), number.end());
-  FOREBAY_CHECK(communicator.broadcast(of_first, 0));
-  const bool is_same = mine && std::ranges::equal(of_first, number);
-  FOREBAY_TRY(const uint64_t others, communicator.all_reduce(is_same ? 0 : 1, Reduction::max));
-  if (others == 0) return {};
+  // One round of messages where all is well: the sum is as many times the number as there are ranks. Others can add up
+  // to the same with the probability of an equal hash.
+  const uint64_t number = hash64(as_bytes(mine ? what : "a failure of rank " + std::to_string(communicator.rank())));
+  FOREBAY_TRY(const uint64_t sum, communicator.all_reduce(number, Reduction::sum));
+  if (mine && sum == number * communicator.size()) return {};
   const auto bytes = as_bytes(what);
-  of_first.assign(bytes.begin(), bytes.end());
+  Bytes of_first(bytes.begin(), bytes.end());
   FOREBAY_CHECK(communicator.broadcast(of_first, 0));
   Outcome<void> outcome = mine;
   if (outcome && as_text(of_first) != what)

@@ -20,8 +20,8 @@ Outcome<Bytes> tell(Communicator& communicator, const Outcome<Bytes>& of_root, u
 Outcome<void> tell_failure(Communicator& communicator, const Outcome<void>& of_root, uint32_t root);
 
 // Collective: what `mine` says if all ranks have the same `what`, "opens x with mode w", and fail or succeed alike;
-// otherwise invalid_argument, or the failure of the lowest rank that has one, at all ranks. Costs a broadcast and
-// a reduction as long as all is well.
+// otherwise invalid_argument, or the failure of the lowest rank that has one, at all ranks. Costs one
+// reduction as long as all is well.
 Outcome<void> agree_on(Communicator& communicator, const std::string& what, const Outcome<void>& mine);
 
 // What is known to have failed at all ranks alike: the first one says it.
