@@ -11,6 +11,16 @@ namespace forebay {
 
 uint64_t hash64(std::span<const std::byte> bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
+struct Hasher64::State {
+  XXH3_state_t xxh3;
+};
+
+Hasher64::Hasher64() : state_(std::make_unique<State>()) { XXH3_64bits_reset(&state_->xxh3); }
+Hasher64::~Hasher64() = default;
+
+void Hasher64::add(std::span<const std::byte> bytes) { XXH3_64bits_update(&state_->xxh3, bytes.data(), bytes.size()); }
+uint64_t Hasher64::value() const { return XXH3_64bits_digest(&state_->xxh3); }
+
 std::string hash128_hex(std::span<const std::byte> bytes) {
   const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
   char text[33];

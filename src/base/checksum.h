@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -10,6 +11,22 @@ namespace forebay {
 
 // XXH3-64 with seed 0. Guards frames, records and manifests.
 uint64_t hash64(std::span<const std::byte> bytes);
+
+// hash64() of bytes that come in pieces. Not thread-safe.
+class Hasher64 {
+ public:
+  Hasher64();
+  ~Hasher64();
+  Hasher64(const Hasher64&) = delete;
+  Hasher64& operator=(const Hasher64&) = delete;
+
+  void add(std::span<const std::byte> bytes);
+  uint64_t value() const;  // of all that was added
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 // XXH3-128 with seed 0, as 32 lower-case hexadecimal digits (as `xxhsum -H2` prints it).
 std::string hash128_hex(std::span<const std::byte> bytes);

@@ -2,6 +2,7 @@
 // oldest machines, and take five times as long. Of this room only, whose sources know whether it can.
 #pragma once
 
+#define XXH_STATIC_LINKING_ONLY  // for the states, so that they can be members
 #include <xxhash.h>
 #ifdef FOREBAY_XXH3_DISPATCH
 #include <xxh_x86dispatch.h>

@@ -34,6 +34,13 @@ Result<void> lock(int fd, const std::string& path) {
   return fail(ErrorKind::exists, "another process is adding to this file", path, {}, "wait until it has closed it");
 }
 
+Result<std::array<std::byte, 16>> random_bytes(const std::string& path) {
+  std::array<std::byte, 16> random;
+  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size()))
+    return fail_errno(errno, "getrandom", path);
+  return random;
+}
+
 }  // namespace
 
 struct GrowingFile::State {
@@ -140,19 +147,30 @@ GrowingFile::GrowingFile(std::unique_ptr<State> state) : state_(std::move(state)
 GrowingFile::~GrowingFile() = default;
 
 Result<std::unique_ptr<GrowingFile>> GrowingFile::create(const std::string& path) {
-  std::array<std::byte, 16> random;
-  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size()))
-    return fail_errno(errno, "getrandom", path);
+  FOREBAY_TRY(const auto random, random_bytes(path));
   return create(path, random);
 }
 
 Result<std::unique_ptr<GrowingFile>> GrowingFile::create(const std::string& path,
                                                          std::span<const std::byte, 16> random) {
+  Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!fd) return fail_errno(errno, "create", path);
+  return begin(std::move(fd), path, random);
+}
+
+Result<std::unique_ptr<GrowingFile>> GrowingFile::begin_in(int fd, const std::string& path) {
+  FOREBAY_TRY(const auto random, random_bytes(path));
+  Fd own(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  if (!own) return fail_errno(errno, "dup", path);
+  return begin(std::move(own), path, random);
+}
+
+Result<std::unique_ptr<GrowingFile>> GrowingFile::begin(Fd fd, const std::string& path,
+                                                        std::span<const std::byte, 16> random) {
   FOREBAY_TRY(const Beginning beginning, make_beginning(random));
   auto state = std::make_unique<State>();
   state->path = path;
-  state->fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (state->fd < 0) return fail_errno(errno, "create", path);
+  state->fd = fd.release();
   FOREBAY_CHECK(lock(state->fd, path));
   FOREBAY_CHECK(store::write_all(state->fd, 0, beginning.bytes, path));
   state->container_id = beginning.part.container_id;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/fd.h"
 #include "io/file/listing.h"
 
 namespace forebay::io {
@@ -21,6 +22,10 @@ class GrowingFile {
 
   // The same with a given number in the place of a random one, by which containers are told apart.
   static Result<std::unique_ptr<GrowingFile>> create(const std::string& path, std::span<const std::byte, 16> random);
+
+  // The same in a file that is there, `path` for messages, whose bytes mean nothing: commit() may leave some of them
+  // behind its end.
+  static Result<std::unique_ptr<GrowingFile>> begin_in(int fd, const std::string& path);
 
   // Opens `path` to add to it. What an unfinished append left behind the last step is cut off. not_found, permission,
   // io; corrupt if it is damaged or none; unsupported for a container that does not grow; exists if another process is
@@ -57,6 +62,8 @@ class GrowingFile {
 
  private:
   struct State;
+  static Result<std::unique_ptr<GrowingFile>> begin(Fd fd, const std::string& path,
+                                                    std::span<const std::byte, 16> random);
   static Result<std::unique_ptr<State>> open_locked(const std::string& path);
   explicit GrowingFile(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;

@@ -24,6 +24,13 @@ namespace {
 
 constexpr auto kQuick = container::Effort::quick;
 
+// What values are looked at and handed on by: stays in the second level of the cache.
+constexpr uint64_t kCachedBytes = kMostHashedBytes;
+constexpr uint64_t kCharacterisedBytes = uint64_t{128} << 10;
+
+// Payloads from this size on are worth a padding record that aligns them.
+constexpr uint64_t kAlignedBytes = uint64_t{16} << 10;
+
 std::unexpected<Failure> refuse_block(Code code, const Block& block, const char* why) {
   return refuse(code, fmt::format("variable \"{}\" {}", block.name, why));
 }
@@ -47,7 +54,8 @@ Outcome<void> check_block(const Block& block) {
 container::Characteristics characteristics_of(const Block& block) {
   const auto& known = block.characteristics;
   const bool is_known = known.count != 0 || known.nans != 0 || known.infinities != 0;
-  return is_known || block.is_array ? known : container::characterise(data_type(block.type), block.bytes);
+  const bool is_left = is_known || block.is_array || !block.is_characterised;
+  return is_left ? known : container::characterise(data_type(block.type), block.bytes);
 }
 
 // A key of its own, so that no two blocks share frames.
@@ -91,8 +99,10 @@ Catalogue catalogue_of(const ProcessGroup& group) {
 
 class PartBuilder {
  public:
-  PartBuilder(const ProcessGroup& group, const PartName& name, const PartOptions& options)
-      : group_(group), name_(name), options_(options) {}
+  // Without a sink the bytes are kept as pieces.
+  PartBuilder(const ProcessGroup& group, const PartName& name, const PartOptions& options,
+              const PieceSink* sink = nullptr)
+      : group_(group), name_(name), options_(options), sink_(sink) {}
 
   Outcome<EncodedPart> build() {
     for (const Block& block : group_.blocks) FOREBAY_CHECK(check_block(block));
@@ -101,14 +111,15 @@ class PartBuilder {
     FOREBAY_TRY(const merge::Plan plan, merge::Plan::make(index_.catalogue, index_.plan));
     FOREBAY_CHECK(put_head());
     size_t variable = 0;
-    for (const Block& block : group_.blocks)
-      if (!block.bytes.empty()) FOREBAY_CHECK(put_frames(block, plan, plan.groups()[variable++]));
     std::vector<container::Characteristics> characteristics;
     for (const Block& block : group_.blocks) {
       characteristics.push_back(characteristics_of(block));
-      if (!block.bytes.empty()) index_.characteristics.push_back(characteristics.back());
+      if (block.bytes.empty()) continue;
+      FOREBAY_CHECK(put_frames(block, plan, plan.groups()[variable++], characteristics.back()));
+      index_.characteristics.push_back(characteristics.back());
     }
     FOREBAY_CHECK(put_index());
+    FOREBAY_CHECK(flush());
     part_.listing_ = list_process_group(
         group_, characteristics, name_.container_id,
         {.bytes = part_.bytes_, .index_bytes = part_.bytes_ - index_offset_, .index_hash = index_hash_});
@@ -126,19 +137,35 @@ class PartBuilder {
     part_.bytes_ += piece.size();
   }
 
-  // Header and meta of a record; returns the header's hash.
-  uint64_t put_header(RecordType type, std::span<const std::byte> meta, uint64_t payload_bytes, uint64_t payload_hash) {
+  // Gives what was put to the sink.
+  Result<void> flush() {
+    if (!sink_ || part_.pieces_.empty()) return {};
+    FOREBAY_CHECK((*sink_)(part_.pieces_, flushed_));
+    part_.pieces_.clear();
+    part_.owned_.resize(1);  // the head, which the index has again
+    flushed_ = part_.bytes_;
+    return {};
+  }
+
+  Bytes record_header(RecordType type, uint8_t flags, std::span<const std::byte> meta, uint64_t payload_bytes,
+                      uint64_t payload_hash) const {
     const auto header = container::encode(RecordHeader{.id = id_,
                                                        .type = type,
-                                                       .flags = container::kRequired,
+                                                       .flags = flags,
                                                        .meta_bytes = static_cast<uint32_t>(meta.size()),
                                                        .payload_bytes = payload_bytes,
                                                        .meta_hash = hash64(meta),
                                                        .payload_hash = payload_hash});
-    Bytes bytes(header.begin(), header.end());
+    return {header.begin(), header.end()};
+  }
+
+  // Header and meta of a record; returns the header's hash.
+  uint64_t put_header(RecordType type, std::span<const std::byte> meta, uint64_t payload_bytes, uint64_t payload_hash) {
+    Bytes bytes = record_header(type, container::kRequired, meta, payload_bytes, payload_hash);
+    const uint64_t hash = container::header_hash(std::span(bytes).first<container::kRecordHeaderBytes>());
     bytes.insert(bytes.end(), meta.begin(), meta.end());
     put(own(std::move(bytes)));
-    return container::header_hash(header);
+    return hash;
   }
 
   Outcome<void> put_head() {
@@ -156,46 +183,100 @@ class PartBuilder {
     return {};
   }
 
-  Outcome<void> put_frames(const Block& block, const merge::Plan& plan, const merge::FrameGroup& group) {
+  Outcome<void> put_frames(const Block& block, const merge::Plan& plan, const merge::FrameGroup& group,
+                           container::Characteristics& characteristics) {
     FOREBAY_TRY(const Transform transform, Transform::parse(block.transform));
     const auto frames = plan.frames().subspan(group.first_frame, group.frame_count);
     const bool is_plain = transform.is_identity() || !options_.are_transforms_done;
     const bool is_hashed = options_.most_frame_bytes == kMostHashedBytes && block.hashes.size() == frames.size();
+    const auto characterise = [&](std::span<const std::byte> bytes) {
+      if (block.is_characterised) return;
+      for (uint64_t at = 0; at < bytes.size(); at += kCharacterisedBytes)
+        characteristics.merge(container::characterise(
+            data_type(block.type), bytes.subspan(at, std::min(kCharacterisedBytes, bytes.size() - at))));
+    };
     for (size_t i = 0; i < frames.size(); ++i) {
       const auto raw = block.bytes.subspan(frames[i].offset, frames[i].raw_bytes);
+      if (is_plain && sink_ && !is_hashed) {
+        FOREBAY_CHECK(write_plain_frame(raw, characterise));
+        continue;
+      }
+      characterise(raw);
       if (is_plain) {
         const uint64_t hash = is_hashed ? block.hashes[i] : hash64(raw);
-        put_frame(raw, {}, "none", raw.size(), hash, hash, {});
+        put_frame(raw, raw.size(), {}, "none", raw.size(), hash, hash, {});
         continue;
       }
       const FrameShape shape = plan.shape(frames[i], plan.slices(frames[i]));
       Transform::Frame frame = transform.encode(shape, raw);
       const auto payload =
           own(Bytes(frame.encoded.payload.data(), frame.encoded.payload.data() + frame.encoded.payload.size()));
-      put_frame(payload, frame.encoded.recipe, frame.chain, raw.size(), frame.raw_hash, hash64(payload), frame.lossy);
+      put_frame(payload, payload.size(), frame.encoded.recipe, frame.chain, raw.size(), frame.raw_hash, hash64(payload),
+                frame.lossy);
+      FOREBAY_CHECK(flush());
     }
     return {};
   }
 
-  void put_frame(std::span<const std::byte> payload, std::span<const std::byte> recipe, const std::string& chain,
-                 uint64_t raw_bytes, uint64_t raw_hash, uint64_t hash, std::optional<LossyNote> lossy) {
+  // A piece at a time is looked at and written. The first one waits for its header, in which the hash of all is.
+  template <class Characterise>
+  Outcome<void> write_plain_frame(std::span<const std::byte> raw, const Characterise& characterise) {
+    const uint64_t meta_bytes = frame_meta(raw.size(), 0, {}, "none").size();
+    align(raw.size(), meta_bytes);
+    const uint64_t payload = part_.bytes_ + container::kRecordHeaderBytes + meta_bytes;
+    Hasher64 hasher;
+    for (uint64_t at = 0; at < raw.size(); at += kCachedBytes) {
+      const auto piece = raw.subspan(at, std::min<uint64_t>(kCachedBytes, raw.size() - at));
+      characterise(piece);
+      hasher.add(piece);
+      if (at > 0) FOREBAY_CHECK((*sink_)({&piece, 1}, payload + at));
+    }
+    const auto first = raw.first(std::min<uint64_t>(kCachedBytes, raw.size()));
+    put_frame(first, raw.size(), {}, "none", raw.size(), hasher.value(), hasher.value(), {});
+    FOREBAY_CHECK(flush());
+    flushed_ = part_.bytes_ = payload + raw.size();
+    return {};
+  }
+
+  Bytes frame_meta(uint64_t raw_bytes, uint64_t raw_hash, std::span<const std::byte> recipe,
+                   const std::string& chain) const {
+    return container::encode(container::FrameMeta{.number = static_cast<uint32_t>(index_.frames.size()),
+                                                  .raw_bytes = raw_bytes,
+                                                  .raw_hash = raw_hash,
+                                                  .references = {},
+                                                  .recipe = recipe,
+                                                  .chain = chain});
+  }
+
+  // So that a large payload with `meta_bytes` in front of it begins at a multiple of kPartAlignment.
+  void align(uint64_t payload_bytes, uint64_t meta_bytes) {
+    const uint64_t beyond = (part_.bytes_ + container::kRecordHeaderBytes + meta_bytes) % kPartAlignment;
+    if (payload_bytes < kAlignedBytes || beyond == 0) return;
+    const std::array<std::byte, kPartAlignment> zeros{};
+    const auto filling =
+        std::span(zeros).first((2 * kPartAlignment - beyond - container::kRecordHeaderBytes) % kPartAlignment);
+    Bytes record = record_header(RecordType::padding, 0, {}, filling.size(), hash64(filling));
+    record.insert(record.end(), filling.begin(), filling.end());
+    put(own(std::move(record)));
+  }
+
+  // `payload` is all of the frame's or the first of it.
+  void put_frame(std::span<const std::byte> payload, uint64_t encoded_bytes, std::span<const std::byte> recipe,
+                 const std::string& chain, uint64_t raw_bytes, uint64_t raw_hash, uint64_t hash,
+                 std::optional<LossyNote> lossy) {
+    const Bytes meta = frame_meta(raw_bytes, raw_hash, recipe, chain);
+    align(encoded_bytes, meta.size());
     auto known = std::ranges::find(index_.chains, chain);
     if (known == index_.chains.end()) known = index_.chains.insert(known, chain);
-    const Bytes meta = container::encode(container::FrameMeta{.number = static_cast<uint32_t>(index_.frames.size()),
-                                                              .raw_bytes = raw_bytes,
-                                                              .raw_hash = raw_hash,
-                                                              .references = {},
-                                                              .recipe = recipe,
-                                                              .chain = chain});
     index_.frames.push_back({.record_offset = part_.bytes_,
                              .raw_bytes = raw_bytes,
-                             .encoded_bytes = payload.size(),
+                             .encoded_bytes = encoded_bytes,
                              .raw_hash = raw_hash,
                              .encoded_hash = hash,
                              .chain = static_cast<uint32_t>(known - index_.chains.begin()),
                              .references = {},
                              .lossy = lossy});
-    put_header(RecordType::frame, meta, payload.size(), hash);
+    put_header(RecordType::frame, meta, encoded_bytes, hash);
     put(payload);
   }
 
@@ -216,6 +297,8 @@ class PartBuilder {
   const ProcessGroup& group_;
   const PartName name_;
   const PartOptions options_;
+  const PieceSink* const sink_;
+  uint64_t flushed_ = 0;  // what the sink has
   EncodedPart part_;
   container::Index index_;
   std::span<const std::byte> head_;
@@ -226,19 +309,27 @@ Outcome<EncodedPart> EncodedPart::make(const ProcessGroup& group, const PartName
   return PartBuilder(group, name, options).build();
 }
 
+Outcome<EncodedPart> EncodedPart::write(const ProcessGroup& group, const PartName& name, const PartOptions& options,
+                                        const PieceSink& sink) {
+  FOREBAY_TRY(EncodedPart part, PartBuilder(group, name, options, &sink).build());
+  part.owned_.clear();
+  return part;
+}
+
 uint64_t part_bound(uint64_t payload_bytes, uint64_t blocks, uint64_t dimensions, uint64_t other_bytes) {
-  // A frame is at least half of kMostHashedBytes, or the last of its block. Everything that is said of a block or a
-  // frame is said in the head and in the index.
-  constexpr uint64_t kPerFrame = container::kRecordHeaderBytes + container::kFrameMetaFixedBytes + 64 + 2 * 8 * 8;
+  // A frame is at least half of kMostHashedBytes, or the last of its block, and has a padding record. Everything that
+  // is said of a block or a frame is said in the head and in the index.
+  constexpr uint64_t kPerFrame =
+      2 * container::kRecordHeaderBytes + kPartAlignment + container::kFrameMetaFixedBytes + 64 + 2 * 8 * 8;
   constexpr uint64_t kPerBlock = 2 * 256, kPerDimension = 2 * (3 * 8 * 2), kFixed = 16 << 10;
   const uint64_t frames = blocks + 2 * (payload_bytes / kMostHashedBytes) + 1;
   return payload_bytes + frames * kPerFrame + blocks * kPerBlock + dimensions * kPerDimension + 6 * other_bytes +
          kFixed;
 }
 
-// Measured: 5.3 KB, 140 bytes for a block or a frame. What is written in pieces has to leave room for part_bound().
+// Measured: 5.3 KB, 230 bytes for a block or a frame. What is written in pieces has to leave room for part_bound().
 uint64_t slot_estimate(uint64_t payload_bytes, uint64_t blocks, uint64_t other_bytes, uint64_t piece_bytes) {
-  constexpr uint64_t kFixed = 6 << 10, kPerBlock = 200, kPerFrame = 200, kPerPiece = 24 << 10;
+  constexpr uint64_t kFixed = 6 << 10, kPerBlock = 300, kPerFrame = 300, kPerPiece = 24 << 10;
   const uint64_t pieces = payload_bytes / piece_bytes;
   return payload_bytes + kFixed + blocks * kPerBlock + 2 * (payload_bytes / kMostHashedBytes) * kPerFrame +
          2 * other_bytes + (pieces > 0 ? (pieces + 2) * kPerPiece : 0);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -22,6 +23,10 @@ struct PartName {
                               // the file ended when it was opened
 };
 
+// Parts are meant to begin at multiples of so many bytes of a file, a cache line. Large payloads then do so, too: the
+// system's copy to a place a few bytes behind a multiple of it takes twice as long on some processors.
+inline constexpr uint64_t kPartAlignment = 64;
+
 struct PartOptions {
   // How the values are cut: other sizes than this one need hashes of their own. Up to merge::kMaxFrameBytes.
   uint64_t most_frame_bytes = kMostHashedBytes;
@@ -29,14 +34,23 @@ struct PartOptions {
   bool are_transforms_done = true;
 };
 
+// Takes pieces that lie one directly behind another from `offset` in a part on. They are borrowed for the call.
+using PieceSink = std::function<Result<void>(std::span<const std::span<const std::byte>> pieces, uint64_t offset)>;
+
 // The bytes of a process group. Those of blocks without a transform are the program's own, and borrowed: they must not
 // change before the bytes are written.
 class EncodedPart {
  public:
-  // Hashes that are missing in `group` are computed; characteristics are taken as they are. invalid_argument for a
-  // group that makes no sense (a block whose bytes contradict its shape, a place outside of its global array);
-  // unknown_transform, transform_failed.
+  // Hashes and characteristics that are missing in `group` are computed. invalid_argument for a group that makes no
+  // sense (a block whose bytes contradict its shape, a place outside of its global array); unknown_transform,
+  // transform_failed.
   static Outcome<EncodedPart> make(const ProcessGroup& group, const PartName& name, const PartOptions& options = {});
+
+  // The same bytes, each given to `sink` once, and not kept: there are no pieces(). Values that nobody has looked at go
+  // there while they are in the processor's cache, so that they come from memory once. Errors also of the sink, after
+  // which what it got is no part.
+  static Outcome<EncodedPart> write(const ProcessGroup& group, const PartName& name, const PartOptions& options,
+                                    const PieceSink& sink);
 
   uint64_t bytes() const { return bytes_; }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -48,6 +49,79 @@ TEST(EncodedPart, MayBeStoredForSomebodyLater) {
   expect_sample(*reader, 0, 2, true);
   const auto part = reader->open_part(0);
   for (size_t i = 0; i < sample.group.blocks.size(); ++i) EXPECT_EQ(part->stored_bytes(i), part->bytes(i));
+}
+
+// What write() gives to a sink, put together.
+Outcome<EncodedPart> write_to(Bytes& bytes, const ProcessGroup& group, const PartOptions& options) {
+  std::vector<bool> is_there;
+  auto part =
+      EncodedPart::write(group, {.container_id = 7}, options, [&](auto pieces, uint64_t offset) -> Result<void> {
+        for (const auto& piece : pieces) {
+          bytes.resize(std::max(bytes.size(), offset + piece.size()));
+          is_there.resize(bytes.size());
+          std::ranges::copy(piece, bytes.begin() + static_cast<ptrdiff_t>(offset));
+          for (size_t i = 0; i < piece.size(); ++i) {
+            EXPECT_FALSE(is_there[offset + i]) << "byte " << offset + i << " comes twice";
+            is_there[offset + i] = true;
+          }
+          offset += piece.size();
+        }
+        return {};
+      });
+  EXPECT_TRUE(std::ranges::all_of(is_there, [](bool there) { return there; }));
+  return part;
+}
+
+TEST(EncodedPart, WrittenPieceByPieceHasTheSameBytes) {
+  for (const bool large : {false, true})
+    for (const PartOptions& options :
+         {PartOptions{}, PartOptions{.most_frame_bytes = 64 << 20, .are_transforms_done = false}}) {
+      OwnedGroup sample = sample_group(1, 2, 0, large);
+      // Values that nobody has looked at become known on the way, and are in index and listing.
+      for (Block& block : sample.group.blocks)
+        if (block.is_array && element_bytes(block.type) > 0 && data_type(block.type).is_number()) {
+          block.characteristics = {};
+          block.is_characterised = false;
+        }
+      Bytes bytes;
+      const auto part = write_to(bytes, sample.group, options);
+      const auto expected = EncodedPart::make(sample.group, {.container_id = 7}, options);
+      ASSERT_TRUE(part && expected);
+      EXPECT_EQ(part->bytes(), bytes.size());
+      EXPECT_TRUE(part->pieces().empty());
+      EXPECT_TRUE(bytes == testing::bytes_of(*expected));
+      EXPECT_EQ(*encode(part->listing()), *encode(expected->listing()));
+    }
+}
+
+TEST(EncodedPart, LargePayloadsBeginAtMultiplesOfTheAlignment) {
+  OwnedGroup sample = sample_group(0, 1, 0, true);
+  const auto part = EncodedPart::make(sample.group, {});
+  ASSERT_TRUE(part);
+  uint64_t at = 0, large = 0;
+  for (const auto& piece : part->pieces()) {
+    if (piece.size() >= 16 << 10) {
+      EXPECT_EQ(at % kPartAlignment, 0u);
+      ++large;
+    }
+    at += piece.size();
+  }
+  EXPECT_GT(large, 3u);
+}
+
+TEST(EncodedPart, TellsOfASinkThatFails) {
+  const OwnedGroup sample = sample_group(0, 1, 0, true);
+  for (int good = 0;; ++good) {
+    int left = good;
+    const auto part = EncodedPart::write(sample.group, {}, {}, [&](auto, uint64_t) -> Result<void> {
+      return left-- > 0 ? Result<void>() : fail(ErrorKind::no_space, "full");
+    });
+    if (part) {
+      EXPECT_GT(good, 3);
+      break;
+    }
+    EXPECT_EQ(part.error().error.kind, ErrorKind::no_space);
+  }
 }
 
 TEST(EncodedPart, FitsIntoItsSlot) {

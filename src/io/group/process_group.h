@@ -32,6 +32,7 @@ struct Block {
   std::string transform;           // as declared; empty for none
   std::span<const std::byte> bytes;            // the values, native byte order; borrowed
   container::Characteristics characteristics;  // of numbers; parts of complex numbers are not looked at
+  bool is_characterised = true;                // otherwise by whoever writes the values
   std::vector<uint64_t> hashes;     // hash64 of each hashed_bytes() of `bytes` (the last may be shorter), from whoever
                                     // copied them; empty if still to be computed
   std::vector<uint64_t> histogram;  // of the classes of `breaks`, or empty

@@ -52,6 +52,10 @@ struct Traits {
   // OpenFile::close() gets process groups without bytes.
   bool wants_early = false;
   bool can_read = false;  // OpenMode::read
+  // OpenFile::close() holds all encoded values of blocks with transforms in memory at once.
+  bool encodes_at_close = false;
+  // Characteristics are not used: whoever works on what is written computes them later.
+  bool characterises_later = false;
   // Nothing of what is written is looked at: neither checksums nor characteristics nor bytes are prepared.
   bool discards = false;
 };
@@ -76,8 +80,8 @@ class OpenFile {
   // announce.
   virtual uint64_t room();
 
-  // Of methods that have room: a process group that is one of several of this rank in this step. Not collective. It is
-  // found again after a close only.
+  // Of methods that have room: a process group that is one of several of this rank in this step, of whose blocks hashes
+  // and characteristics may be missing. Not collective. It is found again after a close only.
   virtual Outcome<void> spill(const ProcessGroup& group);
 
   // Of methods that can read: the bytes of the last write of a variable by this rank in the last step. Not collective.

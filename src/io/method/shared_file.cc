@@ -1,6 +1,7 @@
 #include "io/method/shared_file.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -20,8 +21,6 @@
 
 namespace forebay::io {
 namespace {
-
-constexpr std::string_view kUnfinished = ".part";
 
 // Ranks announce what they write at about the same time, or else they had better not wait for each other.
 constexpr std::chrono::milliseconds kPatience{50};
@@ -81,6 +80,8 @@ bool is_container(int fd, uint64_t inode, uint64_t container_id) {
 }
 
 }  // namespace
+
+std::string unfinished_name(const std::string& path) { return path + ".part"; }
 
 SharedFile::~SharedFile() = default;
 
@@ -145,8 +146,12 @@ Result<void> SharedFile::begin(OpenMode mode) {
     if (mode != OpenMode::append || growing.error().kind != ErrorKind::not_found)
       return std::unexpected(std::move(growing).error());
   }
+  working_path_ = unfinished_name(path_);
+  if (settings_.memory) {
+    FOREBAY_TRY(growing_, GrowingFile::begin_in(settings_.memory->fd(), working_path_));
+    return {};
+  }
   FOREBAY_TRY(replaced_, lock_replaced(path_));
-  working_path_ = path_ + std::string(kUnfinished);
   FOREBAY_CHECK(remove_unfinished(working_path_));
   FOREBAY_TRY(growing_, GrowingFile::create(working_path_));
   return {};
@@ -182,7 +187,7 @@ Outcome<std::vector<EncodedPart>> SharedFile::encode(std::span<const ProcessGrou
   std::vector<EncodedPart> parts;
   for (const ProcessGroup& group : groups) {
     FOREBAY_TRY(EncodedPart part, EncodedPart::make(group, {container_id_, salt_++}, settings_.parts));
-    bytes += part.bytes();
+    bytes += part.bytes() + kPartAlignment;  // with the gap in front of it
     parts.push_back(std::move(part));
   }
   return parts;
@@ -208,19 +213,30 @@ uint64_t SharedFile::room() {
     const auto before = slots_->wait_for(std::exchange(has_waited_, true) ? std::chrono::milliseconds(0) : kPatience);
     if (before && *before) take_slot(**before);
   }
-  return slot_end_ - next_;
+  const uint64_t begin = aligned(next_, kPartAlignment);
+  return slot_end_ - std::min(slot_end_, begin);
+}
+
+Result<void> SharedFile::write_at(std::span<const std::span<const std::byte>> pieces, uint64_t offset) {
+  if (settings_.memory) return settings_.memory->write(pieces, offset, working_path_);
+  return write_pieces(fd_, pieces, offset, working_path_);
 }
 
 Outcome<void> SharedFile::write(std::span<EncodedPart> parts) {
   if (parts.empty()) return {};
   FOREBAY_CHECK(opened_);
+  static constexpr std::array<std::byte, kPartAlignment> kGap{};
+  next_ = aligned(next_, kPartAlignment);
+  uint64_t end = next_;
   std::vector<std::span<const std::byte>> pieces;
-  for (EncodedPart& part : parts) pieces.insert(pieces.end(), part.pieces().begin(), part.pieces().end());
-  FOREBAY_CHECK(write_pieces(fd_, pieces, next_, working_path_));
   for (EncodedPart& part : parts) {
-    part.listing().shift(next_);
-    next_ += part.bytes();
+    pieces.push_back(std::span(kGap).first(aligned(end, kPartAlignment) - end));
+    pieces.insert(pieces.end(), part.pieces().begin(), part.pieces().end());
+    part.listing().shift(aligned(end, kPartAlignment));
+    end = aligned(end, kPartAlignment) + part.bytes();
   }
+  FOREBAY_CHECK(write_at(pieces, next_));
+  next_ = end;
   return {};
 }
 
@@ -230,13 +246,19 @@ Outcome<void> SharedFile::sync() const {
 }
 
 Outcome<void> SharedFile::spill(const ProcessGroup& group) {
-  uint64_t bytes = 0;
-  FOREBAY_TRY(std::vector<EncodedPart> parts, encode({&group, 1}, bytes));
-  if (bytes > room())
-    return refuse(Code::buffer_overflow, "a process group does not fit into what is left of its slot", {},
-                  working_path_, ErrorKind::internal);
-  FOREBAY_CHECK(write(parts));
-  spilled_.merge(std::move(parts.front().listing()));
+  FOREBAY_CHECK(opened_);
+  const uint64_t most = room(), begin = aligned(next_, kPartAlignment);
+  const auto sink = [&](std::span<const std::span<const std::byte>> pieces, uint64_t offset) -> Result<void> {
+    uint64_t end = offset;
+    for (const auto& piece : pieces) end += piece.size();
+    if (end > most)
+      return fail(ErrorKind::internal, "a process group does not fit into what is left of its slot", working_path_);
+    return write_at(pieces, begin + offset);
+  };
+  FOREBAY_TRY(EncodedPart part, EncodedPart::write(group, {container_id_, salt_++}, settings_.parts, sink));
+  part.listing().shift(begin);
+  next_ = begin + part.bytes();
+  spilled_.merge(std::move(part.listing()));
   return {};
 }
 
@@ -249,16 +271,15 @@ Outcome<void> SharedFile::write_and_list(std::span<EncodedPart> parts, Listing& 
 
 // Every rank takes part in everything that is collective, whatever failed at it before.
 Outcome<void> SharedFile::fill(std::span<const ProcessGroup> groups, Listing& listing) {
+  if (communicator_->size() == 1) return fill_own(groups, listing);
   uint64_t bytes = 0;
   Outcome<void> own;
   Outcome<std::vector<EncodedPart>> parts = encode(groups, bytes);
   if (!parts) own = std::unexpected(parts.error());
-  if (communicator_->size() > 1) {
-    announce(own ? bytes : 0);
-    FOREBAY_CHECK(announced_);
-    FOREBAY_TRY(const uint64_t before, slots_->wait());
-    if (slot_end_ == 0) take_slot(before);
-  }
+  announce(own ? bytes : 0);
+  FOREBAY_CHECK(announced_);
+  FOREBAY_TRY(const uint64_t before, slots_->wait());
+  if (slot_end_ == 0) take_slot(before);
   listing = std::exchange(spilled_, {});
   if (own && bytes > slot_end_ - next_)
     left_ = std::move(*parts);
@@ -268,10 +289,19 @@ Outcome<void> SharedFile::fill(std::span<const ProcessGroup> groups, Listing& li
   return own ? collected : own;
 }
 
+// All of the file is this rank's: nothing has to be known before it is written.
+Outcome<void> SharedFile::fill_own(std::span<const ProcessGroup> groups, Listing& listing) {
+  Outcome<void> own;
+  for (const ProcessGroup& group : groups)
+    if (own) own = spill(group);
+  listing = std::exchange(spilled_, {});
+  return own ? sync() : own;
+}
+
 // Where ranks did not fill their slots, nothing is kept free behind the last byte that was written.
 Outcome<void> SharedFile::fill_behind_slots(Listing& listing) {
   uint64_t bytes = 0;
-  for (const EncodedPart& part : left_) bytes += part.bytes();
+  for (const EncodedPart& part : left_) bytes += part.bytes() + kPartAlignment;
   FOREBAY_TRY(const uint64_t end, communicator_->all_reduce(next_, Reduction::max));
   FOREBAY_TRY(const uint64_t before, communicator_->exclusive_scan(aligned(bytes, settings_.alignment)));
   next_ = aligned(end, settings_.alignment) + before;
@@ -288,6 +318,7 @@ Outcome<void> SharedFile::commit(Listing listing, bool is_whole) {
   for (const ListedPart& part : listing.parts)
     if (listing.files[part.file].name.empty()) end = std::max(end, part.offset + part.bytes);
   FOREBAY_CHECK(growing_->commit(std::move(listing), end, settings_.is_durable));
+  if (settings_.memory) FOREBAY_CHECK(settings_.memory->cut_off(growing_->end(), working_path_));
   if (working_path_ == path_ && !is_named(growing_->fd(), path_))
     return refuse(Code::write, "another file was put in its place; what was written is in no file that has a name",
                   "let one program at a time write to a name", path_, ErrorKind::changed);

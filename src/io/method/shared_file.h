@@ -13,15 +13,21 @@
 #include "io/file/part.h"
 #include "io/method/communicator.h"
 #include "io/method/method.h"
+#include "io/staging/reused_files.h"
 
 namespace forebay::io {
 
 struct FillSettings {
-  uint64_t alignment = 1;   // of what each rank writes, in bytes
-  uint32_t openers = 64;    // ranks that open the file at once
-  bool is_durable = false;  // bytes are on the disk when a step is visible
+  uint64_t alignment = kPartAlignment;  // of what each rank writes, in bytes
+  uint32_t openers = 64;                // ranks that open the file at once
+  bool is_durable = false;              // bytes are on the disk when a step is visible
   PartOptions parts;
+  std::shared_ptr<ReusedFile>
+      memory;  // of one rank: a new file is written into this one, which has its unfinished_name()
 };
+
+// What a new file at `path` is called until its first step is complete.
+std::string unfinished_name(const std::string& path);
 
 // Rank 0 begins the file and makes steps visible; each rank writes at places of its own. A new file lies at `path` with
 // ".part" behind it until its first step is complete, so that one that it replaces stays as it is until then.
@@ -71,7 +77,9 @@ class SharedFile {
   Result<void> open_here(uint64_t inode);
   Outcome<std::vector<EncodedPart>> encode(std::span<const ProcessGroup> groups, uint64_t& bytes);
   void take_slot(uint64_t before);
+  Result<void> write_at(std::span<const std::span<const std::byte>> pieces, uint64_t offset);
   Outcome<void> write(std::span<EncodedPart> parts);
+  Outcome<void> fill_own(std::span<const ProcessGroup> groups, Listing& listing);
   Outcome<void> write_and_list(std::span<EncodedPart> parts, Listing& listing);
   Outcome<void> sync() const;
 

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <set>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -16,6 +18,7 @@
 #include "io/method/methods.h"
 #include "io/method/staged_file.h"
 #include "io/staging/packer.h"
+#include "io/staging/reused_files.h"
 #include "io/staging/stage_place.h"
 #include "job/client/client.h"
 
@@ -65,6 +68,12 @@ class Taker {
   // Collective.
   virtual Outcome<void> finish(Communicator& communicator) = 0;
   virtual Pacing* pacing() { return nullptr; }
+  // Files that this rank stages in, if it uses them again. They are let go when nothing waits any more: a set is not
+  // packed while the names of its files change.
+  virtual ReusedFiles* memory() { return nullptr; }
+  virtual void drop_memory() {}
+  // At the first rank: the names of sets that are on their way to the store.
+  virtual std::vector<std::string> waiting() const { return {}; }
 };
 
 // The agent of the node, which has the set drained also when the program has ended.
@@ -72,6 +81,7 @@ class AgentTaker final : public Taker {
  public:
   static Outcome<std::shared_ptr<Taker>> connect(Communicator& communicator, const std::string& stage, bool may_skip) {
     auto taker = std::make_shared<AgentTaker>();
+    taker->stage_ = stage;
     taker->may_skip_ = may_skip;
     Outcome<void> mine;
     auto client = job::Client::connect(stage, communicator.rank(), communicator.size());
@@ -124,6 +134,14 @@ class AgentTaker final : public Taker {
 
   Outcome<void> finish(Communicator&) override { return {}; }
 
+  std::vector<std::string> waiting() const override {
+    std::vector<std::string> names;
+    std::error_code error;
+    for (fs::directory_iterator at(stage_, error), end; !error && at != end; at.increment(error))
+      names.push_back(at->path().filename().string());
+    return names;
+  }
+
  private:
   Outcome<void> wait_for_last() {
     if (last_.empty()) return {};
@@ -143,6 +161,7 @@ class AgentTaker final : public Taker {
     return {};
   }
 
+  std::string stage_;
   std::unique_ptr<job::Client> client_;
   uint32_t ranks_ = 0;
   bool may_skip_ = false;
@@ -209,6 +228,15 @@ class ThreadTaker final : public Taker {
   }
 
   Pacing* pacing() override { return packer_ ? &packer_->pacing() : nullptr; }
+  ReusedFiles* memory() override { return memory_.get(); }
+  void drop_memory() override { memory_.reset(); }
+
+  std::vector<std::string> waiting() const override {
+    std::vector<std::string> names;
+    if (place_)
+      for (const WaitingSet& set : place_->left_over()) names.push_back(set.name);
+    return names;
+  }
 
  private:
   // Collective: takes a place that all ranks see, where memory is or else beside the store.
@@ -239,6 +267,9 @@ class ThreadTaker final : public Taker {
                     "run the program by `forebay run`, or name a directory that all nodes see by the parameter 'stage'",
                     directory_in(directory), ErrorKind::not_found);
     const auto all = agree(communicator, seen);
+    const std::string place = directory_in(directory);
+    if (all && ReusedFiles::is_memory(place))
+      memory_ = std::make_unique<ReusedFiles>(place + "/memory", staged_file_name(communicator.rank()));
     if (communicator.rank() != 0) return all;
     if (!all) {
       place_.reset();
@@ -258,6 +289,7 @@ class ThreadTaker final : public Taker {
   const Settings settings_;
   // Where this rank is the first one of those that opened a file; the packer reads in the place.
   std::optional<StagePlace> place_;
+  std::unique_ptr<ReusedFiles> memory_;  // that this rank stages in
   std::optional<Packer> packer_;
 };
 
@@ -265,13 +297,17 @@ class ThreadTaker final : public Taker {
 class StoreFile final : public OpenFile {
  public:
   // Collective.
-  static Outcome<std::unique_ptr<OpenFile>> open(const OpenRequest& request, std::shared_ptr<Taker> taker) {
+  static Outcome<std::unique_ptr<OpenFile>> open(const OpenRequest& request, std::shared_ptr<Taker> taker,
+                                                 uint32_t last_time_index) {
     FOREBAY_TRY(Staging staging, taker->begin(*request.communicator));
-    return std::make_unique<StoreFile>(request, std::move(taker), std::move(staging));
+    return std::make_unique<StoreFile>(request, std::move(taker), std::move(staging), last_time_index);
   }
 
-  StoreFile(const OpenRequest& request, std::shared_ptr<Taker> taker, Staging staging)
-      : request_(request), taker_(std::move(taker)), staging_(std::move(staging)) {
+  StoreFile(const OpenRequest& request, std::shared_ptr<Taker> taker, Staging staging, uint32_t last_time_index)
+      : request_(request),
+        taker_(std::move(taker)),
+        standing_{.steps = 0, .last_time_index = last_time_index},
+        staging_(std::move(staging)) {
     if (Pacing* pacing = taker_->pacing()) pacing->begin_writing();
   }
 
@@ -326,7 +362,7 @@ class StoreFile final : public OpenFile {
   Outcome<void> begin_file(const ProcessGroup& group) {
     if (staging_->file) return {};
     FOREBAY_TRY(const std::string path, taker_->place_of(*staging_, name_of(group), group));
-    FOREBAY_TRY(staging_->file, open_staged(path));
+    FOREBAY_TRY(staging_->file, open_staged(path, taker_->memory()));
     return {};
   }
 
@@ -352,7 +388,7 @@ class StoreMethod final : public Method {
  public:
   explicit StoreMethod(Settings settings) : settings_(std::move(settings)) {}
 
-  Traits traits() const override { return {}; }
+  Traits traits() const override { return {.characterises_later = true}; }
 
   Outcome<std::unique_ptr<OpenFile>> open(const OpenRequest& request) override {
     if (request.mode == OpenMode::update || request.mode == OpenMode::read)
@@ -363,7 +399,8 @@ class StoreMethod final : public Method {
       FOREBAY_TRY(taker_, make_taker(communicator, request));
     }
     FOREBAY_CHECK(taker_->make_room(communicator));
-    return StoreFile::open(request, taker_);
+    FOREBAY_TRY(const uint32_t last, last_of(request));
+    return StoreFile::open(request, taker_, last);
   }
 
   void begin_calculation() override {
@@ -382,8 +419,11 @@ class StoreMethod final : public Method {
       const auto alone = single_process();
       mine = taker_->finish(*alone);
     }
+    const Outcome<void> all = agree(communicator, mine);
+    if (taker_) taker_->drop_memory();
+    FOREBAY_CHECK(communicator.barrier());  // the first rank's place goes when nothing of the others is in it
     taker_.reset();
-    return agree(communicator, mine);
+    return all;
   }
 
  private:
@@ -391,13 +431,37 @@ class StoreMethod final : public Method {
     const char* stage = std::getenv("FOREBAY_STAGE");
     if (stage != nullptr && *stage != '\0') return AgentTaker::connect(communicator, stage, settings_.may_skip);
     Settings settings = settings_;
-    if (settings.packing.store.empty())
-      settings.packing.store = (fs::path(request.path).parent_path() / (request.group->name + ".store")).string();
+    settings.packing.store = store_of(request);
     return std::make_shared<ThreadTaker>(std::move(settings));
+  }
+
+  std::string store_of(const OpenRequest& request) const {
+    if (!settings_.packing.store.empty()) return settings_.packing.store;
+    return (fs::path(request.path).parent_path() / (request.group->name + ".store")).string();
+  }
+
+  // Collective: the last step of a file that programs before this one have put into the store, so that its steps come
+  // behind those. Later opens need not ask: the group counts on.
+  Outcome<uint32_t> last_of(const OpenRequest& request) {
+    if (!known_.insert(request.path).second) return 0;
+    Bytes last(sizeof(uint32_t));
+    if (request.communicator->rank() == 0) {
+      std::vector<std::string> sets = taker_->waiting();
+      // A store that is not there, or cannot be read, is told of when a set is put into it.
+      const auto store = store::Store::open(store_of(request));
+      const auto outlines = store ? store->outline() : Result<std::vector<store::SetInfo>>();
+      if (outlines)
+        for (const store::SetInfo& set : *outlines) sets.push_back(set.name);
+      store_le(last.data(), static_cast<uint32_t>(last_time_index(sets, request.path)));
+    }
+    FOREBAY_CHECK(request.communicator->broadcast(last, 0));
+    if (last.size() != sizeof(uint32_t)) return refuse(Code::unspecified, "rank 0 did not say where the steps stand");
+    return load_le<uint32_t>(last.data());
   }
 
   const Settings settings_;
   std::shared_ptr<Taker> taker_;
+  std::set<std::string> known_;  // paths that were opened
 };
 
 Outcome<std::unique_ptr<Method>> make_store_method(const Parameters& parameters) {

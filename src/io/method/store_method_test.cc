@@ -11,6 +11,7 @@
 #include "engine/restore/restore.h"
 #include "io/file/file_reader.h"
 #include "io/method/registry.h"
+#include "io/method/staged_file.h"
 #include "store/store.h"
 
 namespace forebay::io {
@@ -81,6 +82,27 @@ class StoreMethodTest : public testing::Test {
   std::string root_;
   GroupDefinition definition_;
 };
+
+TEST_F(StoreMethodTest, StepsOfALaterProgramComeBehindThoseThatAreThere) {
+  for (uint32_t before = 0; before <= 4; before += 2)
+    on_ranks([&](std::shared_ptr<Communicator> own, Method& method) {
+      auto opened = open(method, own, before == 4 ? OpenMode::write : OpenMode::append);
+      ASSERT_TRUE(opened) << opened.error().error.message();
+      EXPECT_EQ((*opened)->standing().last_time_index, before);
+      for (uint32_t time_index = before + 1; time_index <= before + 2; ++time_index) write(own, method, time_index);
+      opened->reset();
+      EXPECT_TRUE(method.finalize(*own));
+    });
+  EXPECT_TRUE(fs::exists(store() + "/sets/dump-000006"));
+  EXPECT_FALSE(fs::exists(store() + "/sets/dump-000001+2"));
+}
+
+TEST(StagedSets, TellTheLastTimeIndexOfAFile) {
+  const std::vector<std::string> sets = {"run-000002", "run-000010+3", "run-x", "run-000011x", "other-000099", "run-1"};
+  EXPECT_EQ(last_time_index(sets, "/scratch/run.bp"), 10u);
+  EXPECT_EQ(last_time_index(sets, "nothing.bp"), 0u);
+  EXPECT_EQ(last_time_index(std::vector<std::string>{"run-1234567", "run-99999999999999999999"}, "run.bp"), 1234567u);
+}
 
 TEST_F(StoreMethodTest, PutsStepsIntoAStoreWithTheSameVariableOfAllRanksTogether) {
   on_ranks([&](std::shared_ptr<Communicator> own, Method& method) {
