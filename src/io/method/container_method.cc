@@ -250,7 +250,12 @@ class ContainerMethod final : public Method {
  public:
   explicit ContainerMethod(ContainerLayout layout) : layout_(std::move(layout)) {}
 
-  Traits traits() const override { return {.overflow = layout_.overflow, .can_read = layout_.can_read}; }
+  // Where a rank has a file of its own, encoded values are written one after another.
+  Traits traits() const override {
+    return {.overflow = layout_.overflow,
+            .can_read = layout_.can_read,
+            .encodes_at_close = layout_.overflow != Overflow::spills};
+  }
 
   Outcome<std::unique_ptr<OpenFile>> open(const OpenRequest& request) override {
     if (request.mode == OpenMode::read) {
@@ -283,7 +288,7 @@ std::vector<std::string> container_parameters() {
 
 Outcome<FillSettings> fill_settings(const Parameters& parameters) {
   FillSettings settings;
-  FOREBAY_TRY(const uint64_t stripe, parameters.number("stripe_size", 1));
+  FOREBAY_TRY(const uint64_t stripe, parameters.number("stripe_size", settings.alignment));
   FOREBAY_TRY(settings.alignment, parameters.number("block_size", stripe));
   FOREBAY_TRY(const uint64_t openers, parameters.number("openers", settings.openers));
   FOREBAY_TRY(settings.is_durable, parameters.flag("sync", false));

@@ -34,6 +34,8 @@ bool every_method(const Group& group, bool (*is)(const Traits&)) {
 
 bool discards(const Traits& traits) { return traits.discards; }
 bool buffers_nothing(const Traits& traits) { return traits.discards || traits.wants_early; }
+bool characterises_later(const Traits& traits) { return traits.discards || traits.characterises_later; }
+bool encodes_piecewise(const Traits& traits) { return !traits.encodes_at_close; }
 bool spills(const Traits& traits) { return buffers_nothing(traits) || traits.overflow == Overflow::spills; }
 
 // No rank can write much more than it has.
@@ -41,11 +43,11 @@ uint64_t total_memory() {
   return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-bool has_transforms(const GroupDefinition& group) {
-  return std::ranges::any_of(group.variables, [](const VariableDefinition& variable) {
-    return !variable.transform.empty() && variable.transform != "none" && variable.transform != "identity";
-  });
+bool is_transformed(const VariableDefinition& variable) {
+  return !variable.transform.empty() && variable.transform != "none" && variable.transform != "identity";
 }
+
+bool has_transforms(const GroupDefinition& group) { return std::ranges::any_of(group.variables, is_transformed); }
 
 uint64_t bytes_of_texts(const GroupDefinition& group) {
   uint64_t bytes = 0;
@@ -91,8 +93,8 @@ Outcome<void> OpenGroup::open_files() {
 
 // What all ranks know alike: which step it is, and at which time.
 void OpenGroup::begin_step(bool continues) {
-  std::swap(step_.arena, group_->spare);
-  group_->scalars.clear();
+  step_.arena = group_->take_spare();
+  group_->forget_scalars();
   has_joined_ = has_joined(group_->definition);
   texts_bytes_ = bytes_of_texts(group_->definition);
   ProcessGroup& head = step_.group;
@@ -103,9 +105,7 @@ void OpenGroup::begin_step(bool continues) {
   uint32_t last = 0;
   for (const auto& file : files_) last = std::max(last, file->standing().last_time_index);
   if (wish_.mode == OpenMode::write || wish_.mode == OpenMode::append) {
-    ++group_->time_index;
-    if (wish_.mode == OpenMode::append && !continues) group_->time_index = std::max(group_->time_index, last + 1);
-    head.time_index = group_->time_index;
+    head.time_index = group_->next_time_index(continues ? 1 : last + 1);
   } else {
     head.time_index = std::max(last, 1u);
   }
@@ -145,7 +145,7 @@ std::string OpenGroup::stored_name(size_t variable) const {
 
 Outcome<Block> OpenGroup::block_of(size_t variable, uint64_t& bytes) {
   const VariableDefinition& definition = group_->definition.variables.at(variable);
-  FOREBAY_TRY(Extents extents, evaluate(group_->definition, group_->names(), definition, group_->scalars));
+  FOREBAY_TRY(Extents extents, evaluate(group_->definition, group_->names(), definition, scalars_));
   Block block;
   block.name = stored_name(variable);
   block.type = definition.type;
@@ -164,7 +164,7 @@ Outcome<Block> OpenGroup::block_of(size_t variable, uint64_t& bytes) {
 
 Outcome<uint64_t> expected_bytes(Group& group, size_t variable) {
   const VariableDefinition& definition = group.definition.variables.at(variable);
-  FOREBAY_TRY(const Extents extents, evaluate(group.definition, group.names(), definition, group.scalars));
+  FOREBAY_TRY(const Extents extents, evaluate(group.definition, group.names(), definition, group.scalars()));
   uint64_t bytes = 0;
   if (__builtin_mul_overflow(element_count(extents.shape), element_bytes(definition.type), &bytes))
     return refuse(Code::invalid_dimension, "variable \"" + definition.full_name() + "\" is too large");
@@ -172,18 +172,35 @@ Outcome<uint64_t> expected_bytes(Group& group, size_t variable) {
 }
 
 void OpenGroup::remember(const VariableDefinition& definition, const void* value) {
-  if (const auto number = integer_value(definition.type, value)) group_->scalars[definition.full_name()] = *number;
+  const auto number = integer_value(definition.type, value);
+  if (!number) return;
+  scalars_[definition.full_name()] = *number;
+  group_->remember(definition.full_name(), *number);
 }
 
 uint64_t OpenGroup::buffered_bytes() const {
   return step_.arena.used() + overhead_bytes_ + (group_->aggregation ? group_->aggregation->bytes : 0);
 }
 
+Statistics OpenGroup::statistics() const {
+  return every_method(*group_, characterises_later) ? Statistics::none : group_->definition.statistics;
+}
+
 bool OpenGroup::fits(uint64_t cost) const {
   if (!wish_.buffer_limit) return true;
-  // Whether a write is refused must not depend on when other ranks announce what they write.
-  const uint64_t held = buffered_bytes() + (every_method(*group_, spills) ? 0 : gone_out_bytes_);
+  const uint64_t held = counted_bytes();
   return held <= *wish_.buffer_limit && cost <= *wish_.buffer_limit - held;
+}
+
+// Whether a write is refused must not depend on when other ranks announce what they write.
+uint64_t OpenGroup::overhead_of(const Block& block, const VariableDefinition& definition, uint64_t bytes) const {
+  const bool is_encoded = block.is_array && is_transformed(definition) && !every_method(*group_, encodes_piecewise);
+  // At the close encoded values lie beside the others, and are not more.
+  return sizeof(Block) + block.name.size() + 8 * (block.shape.size() * 3) + (is_encoded ? Arena::cost(bytes) : 0);
+}
+
+uint64_t OpenGroup::counted_bytes() const {
+  return buffered_bytes() + (every_method(*group_, spills) ? 0 : gone_out_bytes_);
 }
 
 std::unexpected<Failure> OpenGroup::overflow(const std::string& name, uint64_t bytes) {
@@ -191,8 +208,8 @@ std::unexpected<Failure> OpenGroup::overflow(const std::string& name, uint64_t b
   return refuse(
       Code::buffer_overflow,
       "variable \"" + name + "\" of " + std::to_string(bytes) +
-          " bytes does not fit: " + std::to_string(buffered_bytes()) + " of " +
-          std::to_string(wish_.buffer_limit.value_or(0)) + " bytes are buffered already",
+          " bytes does not fit: what was written since the open takes " + std::to_string(counted_bytes()) + " of " +
+          std::to_string(wish_.buffer_limit.value_or(0)) + " bytes already",
       "raise the limit of the buffer (max-size-MB, adios_set_max_buffer_size), or write less between open and close",
       {}, ErrorKind::limit);
 }
@@ -245,7 +262,7 @@ Outcome<void> OpenGroup::write(size_t variable, const void* values) {
 }
 
 Outcome<void> OpenGroup::add(Block block, std::span<const std::byte> values, const VariableDefinition& definition) {
-  const uint64_t overhead = sizeof(Block) + block.name.size() + 8 * (block.shape.size() * 3);
+  const uint64_t overhead = overhead_of(block, definition, values.size());
   const bool buffers = !every_method(*group_, buffers_nothing);
   const uint64_t cost = overhead + (buffers ? Arena::cost(values.size()) : 0);
   const bool can_spill = can_go_out() && every_method(*group_, spills);
@@ -262,8 +279,13 @@ Outcome<void> OpenGroup::add(Block block, std::span<const std::byte> values, con
       return refuse(Code::no_memory, "there is no memory for variable \"" + block.name + "\" of " +
                                          std::to_string(values.size()) + " bytes");
   }
-  take_values(block, values, into, group_->definition.statistics,
-              definition.histogram ? &*definition.histogram : nullptr);
+  // Whoever writes it looks at it meanwhile.
+  if (borrows && buffers && files_.size() == 1 && !definition.histogram) {
+    block.bytes = values;
+    block.is_characterised = statistics() == Statistics::none;
+  } else {
+    take_values(block, values, into, statistics(), definition.histogram ? &*definition.histogram : nullptr);
+  }
   for (size_t method = 0; method < files_.size(); ++method)
     if (group_->methods[method].traits.wants_early) {
       fill_head(step_.group, files_[method]->standing());
@@ -292,7 +314,7 @@ Outcome<std::span<std::byte>> OpenGroup::hand_out(size_t variable, uint64_t want
   if (wanted > bytes)
     return refuse(Code::read_size_mismatch, "variable \"" + block.name + "\" has " + std::to_string(bytes) +
                                                 " bytes, and " + std::to_string(wanted) + " were asked for");
-  const uint64_t cost = sizeof(Block) + block.name.size() + Arena::cost(bytes);
+  const uint64_t cost = overhead_of(block, group_->definition.variables.at(variable), bytes) + Arena::cost(bytes);
   if (!fits(cost)) return overflow(block.name, bytes);
   const auto memory = step_.arena.allocate(bytes);
   if (memory.empty() && bytes > 0) return refuse(Code::no_memory, "there is no memory for \"" + block.name + "\"");
@@ -324,8 +346,7 @@ Outcome<void> OpenGroup::close() {
     Block& block = step_.group.blocks[lent.block];
     const VariableDefinition& definition = group_->definition.variables[lent.variable];
     if (!block.is_array && block.bytes.size() > 0) remember(definition, block.bytes.data());
-    take_values(block, block.bytes, {}, group_->definition.statistics,
-                definition.histogram ? &*definition.histogram : nullptr);
+    take_values(block, block.bytes, {}, statistics(), definition.histogram ? &*definition.histogram : nullptr);
   }
   return is_kept_ ? keep() : close_writing();
 }
@@ -351,7 +372,7 @@ Outcome<void> OpenGroup::close_writing() {
   files_.clear();
   step_.group = {};
   step_.arena.clear();
-  group_->spare = std::move(step_.arena);
+  group_->give_spare(std::move(step_.arena));
   return result;
 }
 

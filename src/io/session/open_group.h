@@ -82,6 +82,9 @@ class OpenGroup {
   std::string stored_name(size_t variable) const;
   void remember(const VariableDefinition& definition, const void* value);
   Outcome<void> add(Block block, std::span<const std::byte> values, const VariableDefinition& definition);
+  Statistics statistics() const;  // that are computed here
+  uint64_t overhead_of(const Block& block, const VariableDefinition& definition, uint64_t bytes) const;
+  uint64_t counted_bytes() const;
   bool fits(uint64_t cost) const;
   bool can_go_out() const;
   bool has_room(uint64_t bytes) const;
@@ -96,6 +99,7 @@ class OpenGroup {
   OpenWish wish_;
   std::vector<std::unique_ptr<OpenFile>> files_;  // by method; those of an aggregation are the group's
   WrittenStep step_;
+  ScalarValues scalars_;         // that were written into this file
   bool has_joined_ = false;      // the definition
   uint64_t texts_bytes_ = 0;     // of names and attributes of the definition
   uint64_t dimensions_ = 0;      // of the blocks of the step, together

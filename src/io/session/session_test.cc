@@ -25,6 +25,7 @@ struct Kept {
 };
 thread_local Kept kept;  // a rank of a test is a thread
 std::optional<Overflow> kept_overflow;
+bool kept_encodes_at_close = false;
 uint64_t kept_room = 0;  // of methods that do not spill
 
 void keep_groups(std::span<const ProcessGroup> groups) {
@@ -71,7 +72,9 @@ class KeepingFile final : public OpenFile {
 
 class KeepingMethod final : public Method {
  public:
-  Traits traits() const override { return {.overflow = kept_overflow.value_or(Overflow::fails)}; }
+  Traits traits() const override {
+    return {.overflow = kept_overflow.value_or(Overflow::fails), .encodes_at_close = kept_encodes_at_close};
+  }
   Outcome<std::unique_ptr<OpenFile>> open(const OpenRequest& request) override {
     ++kept.opens;
     return std::make_unique<KeepingFile>(request);
@@ -85,6 +88,7 @@ class SessionTest : public testing::Test {
   void SetUp() override {
     kept = {};
     kept_overflow.reset();
+    kept_encodes_at_close = false;
     kept_room = 0;
     MethodRegistry::instance().add({.name = "KEEP", .make = [](const Parameters&) {
                                       return Outcome<std::unique_ptr<Method>>(std::make_unique<KeepingMethod>());
@@ -206,8 +210,8 @@ TEST_F(SessionTest, LargeBlocksAreNotCopiedWhereTheyCanGoOutAtOnce) {
   ASSERT_TRUE((*file)->write(1, x.data()));
   EXPECT_EQ(kept.spills, 1);
   EXPECT_EQ((*file)->buffered_bytes(), 0u);
-  ASSERT_EQ(kept.groups.at(0).blocks.size(), 2u);  // with what was buffered before, in order
-  EXPECT_EQ(kept.groups[0].blocks[1].characteristics.max, 1.5);
+  ASSERT_EQ(kept.groups.at(0).blocks.size(), 2u);           // with what was buffered before, in order
+  EXPECT_FALSE(kept.groups[0].blocks[1].is_characterised);  // whoever writes it does that meanwhile
   EXPECT_EQ(kept.values[0][1].size(), 8u << 20);
   ASSERT_TRUE(session_.close(std::move(*file)));
 }
@@ -242,6 +246,49 @@ TEST_F(SessionTest, SmallBlocksGoOutManyAtATime) {
   EXPECT_EQ(kept.spills, 3);  // of 12.5 MiB
   EXPECT_LT((*file)->buffered_bytes(), 4u << 20);
   ASSERT_TRUE(session_.close(std::move(*file)));
+}
+
+// What a method encodes at the close lies beside what was buffered, and is in the limit.
+TEST_F(SessionTest, TheLimitCountsWhatIsEncodedAtTheClose) {
+  kept_encodes_at_close = true;
+  GroupDefinition definition = group();
+  definition.variables[1].transform = "zlib";
+  declare(session_, std::move(definition));
+  constexpr int32_t kCount = 100'000;
+  session_.set_buffer_limit(sizeof(double) * kCount * 3 / 2);
+  EXPECT_EQ(write_step(session_, kCount).error().code, Code::buffer_overflow);
+  session_.set_buffer_limit(sizeof(double) * kCount * 5 / 2);
+  EXPECT_TRUE(write_step(session_, kCount));
+}
+
+TEST_F(SessionTest, FilesOfOneGroupHaveDimensionsOfTheirOwn) {
+  declare(session_, group());
+  auto first = session_.open("g", "first", OpenMode::write, single_process(), false);
+  ASSERT_TRUE(first);
+  const std::vector<double> x(5, 1.0);
+  const int32_t five = 5, two = 2;
+  ASSERT_TRUE((*first)->write(0, &five));
+  auto second = session_.open("g", "second", OpenMode::write, single_process(), false);
+  ASSERT_TRUE(second);
+  ASSERT_TRUE((*second)->write(0, &two));
+  ASSERT_TRUE((*first)->write(1, x.data()));
+  ASSERT_TRUE((*second)->write(1, x.data()));
+  ASSERT_TRUE(session_.close(std::move(*first)));
+  ASSERT_TRUE(session_.close(std::move(*second)));
+  EXPECT_EQ(kept.groups.at(0).blocks.at(1).shape, Shape{5});
+  EXPECT_EQ(kept.groups.at(1).blocks.at(1).shape, Shape{2});
+}
+
+TEST_F(SessionTest, ThreadsWriteFilesOfOneGroup) {
+  declare(session_, group());
+  std::vector<std::jthread> threads;
+  for (int32_t number = 1; number <= 4; ++number)
+    threads.emplace_back([this, number] {
+      for (int step = 0; step < 50; ++step) {
+        ASSERT_TRUE(write_step(session_, 100 * number, OpenMode::write, "g", "file" + std::to_string(number)));
+        ASSERT_EQ(kept.groups.back().blocks.at(1).shape, Shape{100u * static_cast<unsigned>(number)});
+      }
+    });
 }
 
 // A limit refuses what it refuses, whether or not there is room in the file already.
