@@ -39,9 +39,10 @@ bool is_named(int fd, const std::string& path) {
 }
 
 // Keeps others from adding to the file that is to be replaced, as long as what is returned lives. Nothing if there is
-// none, or where it cannot be locked. exists if a program is writing it.
+// none, or where it cannot be locked. exists if a program is writing it; io if it is a directory.
 Result<Fd> lock_replaced(const std::string& path) {
   Fd old(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
+  if (!old && errno == EISDIR) return fail_errno(errno, "open", path);
   if (!old) return Fd();
   if (flock(old.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return being_written(path);
   return old;
@@ -83,7 +84,13 @@ bool is_container(int fd, uint64_t inode, uint64_t container_id) {
 
 std::string unfinished_name(const std::string& path) { return path + ".part"; }
 
-SharedFile::~SharedFile() = default;
+// A new file that nobody has written into is of no use. Any other one that has no name yet stays, for whoever mends it.
+SharedFile::~SharedFile() {
+  struct stat status{};
+  if (growing_ && working_path_ != path_ && fstat(growing_->fd(), &status) == 0 &&
+      static_cast<uint64_t>(status.st_size) <= end_ && is_named(growing_->fd(), working_path_))
+    unlink(working_path_.c_str());
+}
 
 Outcome<std::unique_ptr<SharedFile>> SharedFile::open(const std::string& path, OpenMode mode,
                                                       std::shared_ptr<Communicator> communicator,
