@@ -12,6 +12,7 @@
 #include "io/method/agreement.h"
 #include "io/method/joined.h"
 #include "io/method/own_part.h"
+#include "io/method/subfiles.h"
 
 namespace forebay::io {
 namespace {
@@ -33,7 +34,8 @@ struct Generation {
   bool has_other = false;  // a writer that died left subfiles of the other one
 };
 
-// Of the subfiles that the file at `path` lists.
+// Of the subfiles that the file at `path` lists. Fails if that cannot be read, and there are some of both generations
+// or of none.
 Outcome<Generation> find_generation(const std::string& path) {
   const auto is_there = [&](uint32_t generation) {
     return access((directory_of(path) + subfile_name(path, 0, generation)).c_str(), F_OK) == 0;
@@ -49,8 +51,10 @@ Outcome<Generation> find_generation(const std::string& path) {
   return Generation{is_second ? 1u : 0u, first && second};
 }
 
-Result<void> make_directory(const std::string& path) {
-  if (mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return {};
+// Whether it was not there.
+Result<bool> make_directory(const std::string& path) {
+  if (mkdir(path.c_str(), 0777) == 0) return true;
+  if (errno == EEXIST) return false;
   return fail_errno(errno, "mkdir", path);
 }
 
@@ -58,6 +62,13 @@ class ContainerFile final : public OpenFile {
  public:
   ContainerFile(const OpenRequest& request, const ContainerLayout& layout)
       : ranks_(request.communicator), group_(*request.group), layout_(layout), path_(request.path) {}
+
+  // Without a close, a directory that was made for them goes with the files that nobody has written into.
+  ~ContainerFile() override {
+    if (is_closed_ || !has_made_directory_) return;
+    sub_.reset();
+    rmdir((path_ + ".dir").c_str());
+  }
 
   const Standing& standing() const override { return standing_; }
 
@@ -67,6 +78,7 @@ class ContainerFile final : public OpenFile {
     if (files_ == 0) {
       FOREBAY_TRY(sub_, SharedFile::open(path_, mode, ranks_, layout_.fill));
       standing_ = sub_->standing();
+      if (mode == OpenMode::write && is_first()) replaced_ = find_subfiles(path_);
       return {};
     }
     FOREBAY_CHECK(open_top(mode));
@@ -95,6 +107,7 @@ class ContainerFile final : public OpenFile {
   }
 
   Outcome<void> close(std::span<ProcessGroup> groups) override {
+    is_closed_ = true;
     FOREBAY_CHECK(join_blocks(*ranks_, group_, groups));
     for (ProcessGroup& group : groups)
       if (!says_attributes()) group.attributes.clear();
@@ -139,23 +152,33 @@ class ContainerFile final : public OpenFile {
     std::memcpy(&top, message.data(), std::min(message.size(), sizeof top));
     standing_ = top.standing;
     generation_ = top.generation;
+    has_made_directory_ = top.has_made_directory;
     return {};
   }
 
   struct Top {
     Standing standing;
     Generation generation;
+    bool has_made_directory = false;
   };
 
   Outcome<Bytes> begin_top(OpenMode mode) {
-    FOREBAY_CHECK(make_directory(path_ + ".dir"));
-    if (!layout_.has_top_file) return {};
-    FOREBAY_TRY(top_, SharedFile::open(path_, mode, single_process(), layout_.fill));
-    FOREBAY_TRY(const Generation generation, find_generation(path_));
-    const bool replaces = mode == OpenMode::write && access(path_.c_str(), F_OK) == 0;
-    const Top top{top_->standing(), replaces ? Generation{1 - generation.number, false} : generation};
+    Top top;
+    if (layout_.has_top_file) FOREBAY_CHECK(begin_top_file(mode, top));
+    FOREBAY_TRY(top.has_made_directory, make_directory(path_ + ".dir"));
     const auto bytes = std::as_bytes(std::span(&top, 1));
     return Bytes(bytes.begin(), bytes.end());
+  }
+
+  Outcome<void> begin_top_file(OpenMode mode, Top& top) {
+    FOREBAY_TRY(top_, SharedFile::open(path_, mode, single_process(), layout_.fill));
+    top.standing = top_->standing();
+    const Outcome<Generation> generation = find_generation(path_);
+    // What is replaced need not be one of these files, nor whole.
+    if (!generation && mode != OpenMode::write) return std::unexpected(generation.error());
+    const bool replaces = mode == OpenMode::write && access(path_.c_str(), F_OK) == 0;
+    if (generation) top.generation = replaces ? Generation{1 - generation->number, false} : *generation;
+    return {};
   }
 
   // One reduction as long as all is well, and nothing is left.
@@ -191,18 +214,21 @@ class ContainerFile final : public OpenFile {
 
   bool has_top() const { return sharing_ && layout_.has_top_file; }
 
-  // Removes a subfile of the generation that is not in use.
-  bool remove_other(uint32_t number) const {
-    return unlink((directory_of(path_) + subfile_name(path_, number, 1 - generation_.number)).c_str()) == 0;
+  bool remove(uint32_t number, uint32_t generation) const {
+    return unlink((directory_of(path_) + subfile_name(path_, number, generation)).c_str()) == 0;
   }
+
+  // Removes a subfile of the generation that is not in use.
+  void remove_other(uint32_t number) const { remove(number, 1 - generation_.number); }
 
   // The subfiles of the file that was replaced; those that have no successor are found by number.
   void remove_replaced() const {
-    if (!has_top() || mode_ != OpenMode::write || !is_first()) return;
+    if (mode_ != OpenMode::write || !is_first()) return;
+    if (files_ == 0) remove_subfiles(path_, replaced_);
+    if (!has_top()) return;
     remove_other(number_);
     if (ranks_->rank() != 0 || layout_.colour) return;
-    for (uint32_t number = files_; remove_other(number); ++number) {
-    }
+    for (uint32_t number = files_; remove(number, 0) || remove(number, 1); ++number) remove(number, 1);
   }
 
   // Of those that share the file: it makes steps visible, and says what the attributes are, which are the same at all.
@@ -220,12 +246,15 @@ class ContainerFile final : public OpenFile {
   const ContainerLayout& layout_;
   std::string path_;
   OpenMode mode_ = OpenMode::write;
-  uint32_t files_ = 0;               // subfiles
-  uint32_t number_ = 0;              // of the subfile
-  Generation generation_;            // of all subfiles
-  std::unique_ptr<SharedFile> top_;  // at rank 0, with subfiles
-  std::unique_ptr<SharedFile> sub_;  // that this rank writes into
+  uint32_t files_ = 0;                 // subfiles
+  uint32_t number_ = 0;                // of the subfile
+  Generation generation_;              // of all subfiles
+  std::unique_ptr<SharedFile> top_;    // at rank 0, with subfiles
+  std::unique_ptr<SharedFile> sub_;    // that this rank writes into
+  std::vector<std::string> replaced_;  // at rank 0, without subfiles: those of what a new file is to replace
   Standing standing_;
+  bool has_made_directory_ = false;  // the first rank has
+  bool is_closed_ = false;
   bool has_said_attributes_ = false;  // of this step, in a process group that is written
   Outcome<void> spilled_;             // the first failure, which the close tells to all
 };

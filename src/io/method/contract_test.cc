@@ -80,7 +80,10 @@ class MethodContract : public testing::TestWithParam<const char*> {
 
   // Runs `rank_does(communicator, method)` at each rank.
   void on_ranks(uint32_t count, const std::function<void(std::shared_ptr<Communicator>, Method&)>& rank_does) {
-    const std::string text = GetParam();
+    on_ranks(GetParam(), count, rank_does);
+  }
+  static void on_ranks(const std::string& text, uint32_t count,
+                       const std::function<void(std::shared_ptr<Communicator>, Method&)>& rank_does) {
     const size_t colon = text.find(':');
     MethodChoice choice{.name = text.substr(0, colon)};
     if (colon != std::string::npos) choice.parameters = text.substr(colon + 1);
@@ -99,8 +102,9 @@ class MethodContract : public testing::TestWithParam<const char*> {
     return method.open({.path = file(), .mode = mode, .group = &definition_, .communicator = std::move(ranks)});
   }
 
-  void write_steps(uint32_t ranks, std::vector<OpenMode> modes) {
-    on_ranks(ranks, [&](std::shared_ptr<Communicator> own, Method& method) {
+  void write_steps(uint32_t ranks, std::vector<OpenMode> modes) { write_steps(GetParam(), ranks, std::move(modes)); }
+  void write_steps(const std::string& by, uint32_t ranks, std::vector<OpenMode> modes) {
+    on_ranks(by, ranks, [&](std::shared_ptr<Communicator> own, Method& method) {
       for (const OpenMode mode : modes) {
         auto opened = open(method, own, mode);
         ASSERT_TRUE(opened) << opened.error().error.message();
@@ -136,6 +140,22 @@ class MethodContract : public testing::TestWithParam<const char*> {
         EXPECT_EQ(block.characteristics.max, std::ranges::max(expected));
       }
     }
+  }
+
+  bool has_subfiles() const {
+    const auto listed = FileReader::open(file(), kMemory);
+    return listed && std::ranges::any_of((*listed)->listing().files, [](auto& one) { return !one.name.empty(); });
+  }
+
+  // That nothing is in the directory but the file and what it lists.
+  void expect_nothing_else() {
+    const auto listed = FileReader::open(file(), kMemory);
+    ASSERT_TRUE(listed) << listed.error().message();
+    for (const auto& entry : fs::recursive_directory_iterator(directory_))
+      EXPECT_TRUE((has_subfiles() && entry.is_directory()) || entry.path() == file() ||
+                  std::ranges::any_of((*listed)->listing().files,
+                                      [&](const ListedFile& one) { return directory_ / one.name == entry.path(); }))
+          << entry.path() << " is of no use any more";
   }
 
   // That the file has exactly the values of these steps and ranks.
@@ -261,13 +281,69 @@ TEST_P(MethodContract, AFileThatIsReplacedHasSubfilesOfItsOwn) {
     write_steps(2, {kAppend, kWrite});
     expect({{0, 0}, {0, 1}}, 2);
   }
-  const auto listed = FileReader::open(file(), kMemory);
-  ASSERT_TRUE(listed);
-  for (const auto& entry : fs::recursive_directory_iterator(directory_))
-    EXPECT_TRUE(entry.is_directory() || entry.path() == file() ||
-                std::ranges::any_of((*listed)->listing().files,
-                                    [&](const ListedFile& one) { return directory_ / one.name == entry.path(); }))
-        << entry.path() << " is of no use any more";
+  expect_nothing_else();
+}
+
+TEST_P(MethodContract, AFileOfAnotherMethodIsReplaced) {
+  for (const char* other : {"MPI", "POSIX", "MPI_AGGREGATE:num_aggregators=2"}) {
+    write_steps(other, 3, {kWrite, kAppend});
+    write_steps(2, {kWrite});
+    expect({{0, 0}, {0, 1}}, 2);
+    expect_nothing_else();
+    write_steps(other, 2, {kWrite, kAppend});
+    expect({{0, 0}, {0, 1}, {1, 0}, {1, 1}}, 2);
+    expect_nothing_else();
+  }
+}
+
+// An empty one, an HDF5 file, noise; with subfiles of which nobody knows any more, or without.
+TEST_P(MethodContract, WhatIsNoContainerIsReplaced) {
+  std::string noise(4000, '\0');
+  for (size_t i = 0; i < noise.size(); ++i) noise[i] = static_cast<char>(i * i * 31 + i / 7);
+  for (const std::string& content : {std::string(), "\x89HDF\r\n\x1a\n" + noise, noise}) {
+    for (const char* left : {"", ".0", ".1", ".0.1", ".2", ".2.1"}) {
+      SCOPED_TRACE(left);
+      fs::remove_all(directory_);
+      fs::create_directories(directory_);
+      std::ofstream(file()) << content;
+      if (*left) {
+        write_steps("POSIX", 3, {kWrite});
+        fs::rename(file(), directory_ / "old");
+        write_steps("POSIX", 3, {kWrite});
+        fs::remove(directory_ / "old");
+        std::ofstream(file() + ".dir/file.fb" + left) << content;
+        std::ofstream(file(), std::ios::trunc) << content;
+      }
+      write_steps(2, {kWrite});
+      expect({{0, 0}, {0, 1}}, 2);
+      if (!*left || has_subfiles()) expect_nothing_else();  // nothing tells the others of what is left
+    }
+  }
+}
+
+TEST_P(MethodContract, ADirectoryIsNotReplaced) {
+  fs::create_directories(file());
+  on_ranks(2, [&](std::shared_ptr<Communicator> own, Method& method) {
+    const auto opened = open(method, own, kWrite);
+    ASSERT_FALSE(opened);
+    EXPECT_NE(opened.error().error.message().find("directory"), std::string::npos) << opened.error().error.message();
+  });
+  EXPECT_TRUE(fs::is_directory(file()));
+  EXPECT_EQ(std::distance(fs::directory_iterator(directory_), {}), 1) << "something was left behind";
+}
+
+// As where another one of several methods cannot open the file.
+TEST_P(MethodContract, AFileThatNobodyHasWrittenIntoIsNotLeftBehind) {
+  on_ranks(3, [&](std::shared_ptr<Communicator> own, Method& method) { EXPECT_TRUE(open(method, own, kWrite)); });
+  EXPECT_TRUE(fs::is_empty(directory_));
+}
+
+TEST_P(MethodContract, OnlySubfilesAreRemoved) {
+  write_steps("POSIX", 2, {kWrite});
+  std::ofstream(file() + ".dir/notes.txt") << "mine";
+  write_steps("MPI", 2, {kWrite});
+  EXPECT_EQ(std::distance(fs::directory_iterator(file() + ".dir"), {}), 1);
+  EXPECT_TRUE(fs::exists(file() + ".dir/notes.txt"));
 }
 
 TEST_P(MethodContract, ARankDoesNotWriteIntoAnotherFileOfTheName) {

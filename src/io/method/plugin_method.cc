@@ -6,6 +6,7 @@
 
 #include "io/method/agreement.h"
 #include "io/method/joined.h"
+#include "io/method/subfiles.h"
 
 namespace forebay::io {
 namespace {
@@ -125,13 +126,16 @@ class Steps {
 
 class PluginFile final : public OpenFile {
  public:
-  PluginFile(const forebay_method& table, const OpenRequest& request, void* file, const Standing& standing)
+  // `replaced`: at rank 0, the subfiles of what a new file is to replace.
+  PluginFile(const forebay_method& table, const OpenRequest& request, void* file, const Standing& standing,
+             std::vector<std::string> replaced)
       : table_(table),
         path_(request.path),
         group_(*request.group),
         communicator_(request.communicator),
         file_(file),
-        standing_(standing) {}
+        standing_(standing),
+        replaced_(std::move(replaced)) {}
   ~PluginFile() override {
     if (file_) table_.abandon(file_);
   }
@@ -147,7 +151,9 @@ class PluginFile final : public OpenFile {
                                   steps.table().size(), message.text);
     Outcome<void> mine;
     if (code != 0) mine = message.failure(code, table_, path_);
-    return agree(*communicator_, mine);
+    mine = agree(*communicator_, mine);
+    if (mine) remove_subfiles(path_, replaced_);
+    return mine;
   }
 
  private:
@@ -157,6 +163,7 @@ class PluginFile final : public OpenFile {
   const std::shared_ptr<Communicator> communicator_;
   void* file_;
   const Standing standing_;
+  const std::vector<std::string> replaced_;
 };
 
 class PluginMethod final : public Method {
@@ -176,12 +183,15 @@ class PluginMethod final : public Method {
                                            .group = request.group->name.c_str(),
                                            .is_alone = request.is_alone,
                                            .ranks = ranks.table()};
+    std::vector<std::string> replaced;
+    if (request.mode == OpenMode::write && ranks.table()->rank == 0) replaced = find_subfiles(request.path);
     forebay_method_standing standing{};
     void* file = nullptr;
     Message message;
     const int code = table_.open(method_, &seen, &file, &standing, message.text);
     if (code != 0) return message.failure(code, table_, request.path);
-    return std::make_unique<PluginFile>(table_, request, file, Standing{standing.steps, standing.last_time_index});
+    return std::make_unique<PluginFile>(table_, request, file, Standing{standing.steps, standing.last_time_index},
+                                        std::move(replaced));
   }
 
   void begin_calculation() override {
