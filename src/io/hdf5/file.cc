@@ -1,6 +1,7 @@
 #include "io/hdf5/file.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <mutex>
 #include <utility>
@@ -16,6 +17,8 @@ namespace {
 
 constexpr const char* kSteps = "forebay_steps";
 constexpr const char* kTimeIndex = "forebay_time_index";
+// With this, an object has room for attributes of 64 KiB and more; netCDF-4 has it for all.
+constexpr unsigned kInOrder = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
 constexpr hsize_t kAlignment = 4096, kAligned = 1 << 20;  // large arrays begin at pages
 
 // Debian's library is not made for several threads.
@@ -60,8 +63,10 @@ class Change {
     return {};
   }
 
-  Outcome<void> add(const forebay_method_attribute& attribute, const Plan& plan, uint64_t step) {
+  // Fails if the system does; what the library does not take is refused.
+  Outcome<void> add(const forebay_method_attribute& attribute, const Plan& plan, uint64_t step, std::string& refused) {
     const auto [object, name] = owner(attribute.name, step);
+    if (name.empty()) return {};
     if (!object) return failed("cannot open what attribute \"" + std::string(attribute.name) + "\" belongs to", path_);
     std::vector<char> strings;
     AttributeValue value;
@@ -73,8 +78,12 @@ class Change {
     } else {
       value = attribute_value(attribute.type, attribute.count, attribute.bytes, attribute.size, strings);
     }
-    if (!value.type || !put_attribute(object, name, value.type, value.count, value.is_list, value.bytes))
-      return failed("cannot write attribute \"" + std::string(attribute.name) + "\"", path_);
+    errno = 0;
+    if (value.type && put_attribute(object, name, value.type, value.count, value.is_list, value.bytes)) return {};
+    const std::string what = "cannot write attribute \"" + std::string(attribute.name) + "\"";
+    if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO) return failed(what, path_);
+    if (refused.empty())
+      refused = path_ + ": " + what + ", of " + std::to_string(attribute.size) + " bytes; all else is written";
     return {};
   }
 
@@ -87,14 +96,14 @@ class Change {
   }
 
  private:
-  // The object that an attribute describes, and its name there: that of the longest part of its path that exists.
+  // The object that an attribute describes, and its name there, which may be empty.
   std::pair<Id, std::string> owner(const std::string& full, uint64_t step) {
     const size_t slash = full.rfind('/');
     const std::string path = slash == std::string::npos ? "" : object_path(step, full.substr(0, slash));
     if (!path.empty() && exists(path)) return {Id(H5Oopen(file_, path.c_str(), H5P_DEFAULT)), full.substr(slash + 1)};
     std::string name = full.starts_with("/") ? full.substr(1) : full;
     if (netcdf_) std::ranges::replace(name, '/', '.');  // which its names cannot have
-    if (step > 0) name = "step_" + std::to_string(step) + "." + name;
+    if (step > 0 && !name.empty()) name = "step_" + std::to_string(step) + "." + name;
     return {Id(H5Oopen(file_, "/", H5P_DEFAULT)), name};
   }
 
@@ -114,7 +123,8 @@ class Change {
         continue;
       }
       const Id properties(H5Pcreate(H5P_GROUP_CREATE));
-      H5Pset_link_creation_order(properties, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+      H5Pset_link_creation_order(properties, kInOrder);
+      H5Pset_attr_creation_order(properties, kInOrder);
       if (!Id(H5Gcreate2(file_, group.c_str(), H5P_DEFAULT, properties, H5P_DEFAULT))) return false;
     }
     return true;
@@ -140,6 +150,7 @@ class Change {
     } else {
       const Id properties(H5Pcreate(H5P_DATASET_CREATE));
       H5Pset_alloc_time(properties, H5D_ALLOC_TIME_EARLY);
+      H5Pset_attr_creation_order(properties, kInOrder);
       object = Id(H5Dcreate2(file_, name.c_str(), stored.type, space, H5P_DEFAULT, properties, H5P_DEFAULT));
       if (!object) return failed("cannot make \"" + name + "\"", path_);
       if (netcdf_ && !dimensions_.attach(object, stored.shape))
@@ -170,7 +181,8 @@ hid_t open_or_make(const std::string& path, bool is_new) {
   H5Pset_alignment(access, kAligned, kAlignment);
   if (!is_new) return H5Fopen(path.c_str(), H5F_ACC_RDWR, access);
   const Id creation(H5Pcreate(H5P_FILE_CREATE));
-  H5Pset_link_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+  H5Pset_link_creation_order(creation, kInOrder);
+  H5Pset_attr_creation_order(creation, kInOrder);
   return H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access);
 }
 
@@ -192,26 +204,26 @@ Outcome<forebay_method_standing> inspect(const std::string& path) {
   return standing;
 }
 
-Outcome<std::map<const Dataset*, uint64_t>> write_structure(const std::string& path, bool is_new, bool netcdf,
-                                                            const Plan& plan, const forebay_method_standing& standing,
-                                                            std::span<const forebay_method_step> steps) {
+Outcome<Structure> write_structure(const std::string& path, bool is_new, bool netcdf, const Plan& plan,
+                                   const forebay_method_standing& standing,
+                                   std::span<const forebay_method_step> steps) {
   const std::lock_guard lock(library_mutex());
   const Quiet quiet;
   const hid_t file = open_or_make(path, is_new);
   if (file < 0) return std::unexpected(Fault{FOREBAY_METHOD_FILE_OPEN, path + ": " + library_words()});
-  std::map<const Dataset*, uint64_t> places;
+  Structure structure;
   Outcome<void> done;
   {
     Change change(path, file, netcdf);
-    done = change.add(plan, places);
+    done = change.add(plan, structure.places);
     for (const forebay_method_step& step : steps)
       for (uint64_t i = 0; done && i < step.attribute_count; ++i)
-        done = change.add(step.attributes[i], plan, step.step);
+        done = change.add(step.attributes[i], plan, step.step, structure.refused);
     if (done) done = change.finish(standing);
   }
   if (H5Fclose(file) < 0 && done) done = failed("cannot finish the file", path);
   if (!done) return std::unexpected(std::move(done).error());
-  return places;
+  return structure;
 }
 
 }  // namespace forebay::hdf5

@@ -24,11 +24,16 @@ using Outcome = std::expected<T, Fault>;
 // What an existing file says of itself; NOT_FOUND if there is none, INVALID_DATA if no method of Forebay wrote it.
 Outcome<forebay_method_standing> inspect(const std::string& path);
 
-// Adds the datasets of a plan and the attributes of rank 0 to a file, which is made anew if `is_new`. Returns where in
-// the file the bytes of each array begin, none for those that are empty. With `netcdf`, the file is one of netCDF-4 as
-// well: arrays have dimensions dim_N of N elements, strings are arrays of characters.
-Outcome<std::map<const Dataset*, uint64_t>> write_structure(const std::string& path, bool is_new, bool netcdf,
-                                                            const Plan& plan, const forebay_method_standing& standing,
-                                                            std::span<const forebay_method_step> steps);
+struct Structure {
+  std::map<const Dataset*, uint64_t> places;  // where in the file the bytes of an array begin; none if it is empty
+  std::string refused;                        // the first attribute that could not be written, and why; or empty
+};
+
+// Adds the datasets of a plan and the attributes of rank 0 to a file, which is made anew if `is_new`. An attribute whose
+// name is empty, which the library does not have, is left out. With `netcdf`, the file is one of netCDF-4 as well:
+// arrays have dimensions dim_N of N elements, strings are arrays of characters.
+Outcome<Structure> write_structure(const std::string& path, bool is_new, bool netcdf, const Plan& plan,
+                                   const forebay_method_standing& standing,
+                                   std::span<const forebay_method_step> steps);
 
 }  // namespace forebay::hdf5

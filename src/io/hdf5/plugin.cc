@@ -15,6 +15,7 @@
 
 #include "forebay/forebay_method.h"
 #include "io/hdf5/file.h"
+#include "io/hdf5/lock.h"
 #include "io/hdf5/plan.h"
 #include "io/hdf5/rows.h"
 
@@ -35,6 +36,8 @@ struct File {
   bool is_new = false;
   bool is_first = false;  // rank 0, which makes the file
   bool is_whole = false;  // its structure is
+  FileLock lock;          // at rank 0, of what is written
+  FileLock replaced;      // there, too, of what a new file is to replace
   forebay_method_standing standing{};
 };
 
@@ -79,16 +82,20 @@ Outcome<forebay_method_standing> tell(const forebay_method_ranks& ranks, const O
   return standing;
 }
 
-// Of rank 0: what is there, or that a new file can be made.
+// Of rank 0: what is there, or a new file. Nobody else writes it from here on.
 Outcome<forebay_method_standing> begin(File& file, int32_t mode) {
+  Outcome<FileLock> there = FileLock::of_file(file.path);
+  if (!there) return std::unexpected(std::move(there).error());
   if (mode != FOREBAY_METHOD_MODE_WRITE) {
     Outcome<forebay_method_standing> found = inspect(file.path);
+    if (found) file.lock = std::move(*there);
     const bool may_be_new = mode == FOREBAY_METHOD_MODE_APPEND;
     if (found || found.error().code != FOREBAY_METHOD_NOT_FOUND || !may_be_new) return found;
   }
-  const int descriptor = ::open((file.path + ".part").c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
-  if (descriptor < 0) return std::unexpected(system_fault("open", file.path, FOREBAY_METHOD_FILE_OPEN));
-  ::close(descriptor);
+  Outcome<FileLock> made = FileLock::of_new_file(file.path + ".part");
+  if (!made) return std::unexpected(std::move(made).error());
+  file.lock = std::move(*made);
+  file.replaced = std::move(*there);
   return forebay_method_standing{};
 }
 
@@ -154,7 +161,7 @@ Outcome<std::vector<std::vector<Told>>> listen(const forebay_method_ranks& ranks
   return told;
 }
 
-std::vector<Places> places_of(const Plan& plan, const Outcome<std::map<const Dataset*, uint64_t>>& written) {
+std::vector<Places> places_of(const Plan& plan, const Outcome<Structure>& written) {
   std::vector<Places> all(plan.of_blocks.size());
   for (size_t rank = 0; rank < all.size(); ++rank) {
     if (!written) {
@@ -163,9 +170,13 @@ std::vector<Places> places_of(const Plan& plan, const Outcome<std::map<const Dat
     }
     if (!plan.refusals[rank].empty()) all[rank] = {FOREBAY_METHOD_INVALID_DATA, plan.refusals[rank], {}};
     for (const Dataset* dataset : plan.of_blocks[rank]) {
-      const auto place = dataset ? written->find(dataset) : written->end();
-      all[rank].of_blocks.push_back(place == written->end() ? kNowhere : place->second);
+      const auto place = dataset ? written->places.find(dataset) : written->places.end();
+      all[rank].of_blocks.push_back(place == written->places.end() ? kNowhere : place->second);
     }
+  }
+  if (written && !written->refused.empty() && all[0].code == 0) {
+    all[0].code = FOREBAY_METHOD_UNSUPPORTED;
+    all[0].why = written->refused;
   }
   return all;
 }
@@ -180,7 +191,9 @@ Places structure(File& file, const forebay_method_ranks& ranks, std::span<const 
   standing.steps = std::max(standing.steps, plan.steps);
   for (const forebay_method_step& step : steps)
     standing.last_time_index = std::max(standing.last_time_index, step.time_index);
-  const auto written = write_structure(file.written, file.is_new, kNetcdf, plan, standing, steps);
+  file.lock.lend();
+  Outcome<Structure> written = write_structure(file.written, file.is_new, kNetcdf, plan, standing, steps);
+  if (const Outcome<void> regained = file.lock.regain(); !regained) written = std::unexpected(regained.error());
   file.is_whole = written.has_value();
   const std::vector<Places> all = places_of(plan, written);
   for (uint32_t to = 1; to < ranks.size; ++to) {
@@ -250,7 +263,10 @@ int close_file(void* opened, const forebay_method_ranks* ranks, const forebay_me
   const int failed = ranks->max(ranks->self, is_lost ? 1 : 0, &losers);
   if (failed && done) done = std::unexpected(Fault{failed, "another rank cannot be reached"});
   if (!file->is_first || !file->is_new) return done ? 0 : answer(done.error(), message);
-  if (!file->is_whole || failed || losers > 0) {
+  if (!file->lock.is_named()) {
+    if (done)
+      done = std::unexpected(Fault{FOREBAY_METHOD_WRITE, file->written + ": another file was put in its place"});
+  } else if (!file->is_whole || failed || losers > 0) {
     ::unlink(file->written.c_str());
   } else if (std::rename(file->written.c_str(), file->path.c_str()) != 0 && done) {
     done = std::unexpected(system_fault("rename", file->written));
@@ -262,7 +278,7 @@ int close_file(void* opened, const forebay_method_ranks* ranks, const forebay_me
 
 void abandon_file(void* opened) {
   const std::unique_ptr<File> file(static_cast<File*>(opened));
-  if (file->is_first && file->is_new) ::unlink(file->written.c_str());
+  if (file->is_first && file->is_new && file->lock.is_named()) ::unlink(file->written.c_str());
 }
 
 int make(const forebay_method_parameter*, size_t, void** method, char*) {

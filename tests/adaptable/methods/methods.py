@@ -117,6 +117,111 @@ class Hdf5(Case):
         self.assertIn("No such file or directory", said)
 
 
+    def test_attributes_may_be_large_and_those_without_a_name_are_left_out(self):
+        self.write_well("PHDF5", "attributes")
+        self.write_well("PHDF5", "attributes_append")
+        with h5py.File(self.path, "r") as file:
+            for place in (file["rows"], file["dir"], file["step_1/rows"], file["step_1/dir"]):
+                self.assertEqual({name: place.attrs[name] for name in place.attrs},
+                                 {"first": b"1st", "large": b"x" * 69999, "last": b"last"})
+            for before in ("", "step_1."):
+                self.assertEqual([file.attrs[before + name] for name in ("first", "large", "last")],
+                                 [b"1st", b"x" * 69999, b"last"])
+            self.assertEqual(len(file.attrs), 8)
+            self.assertEqual(file["step_1/rows"][()].tolist(), [0, 1, 1, 2, 2, 3])
+
+    def test_an_attribute_for_which_a_file_has_no_room_is_named_and_the_rest_is_written(self):
+        with h5py.File(self.path, "w", libver="earliest") as file:  # as Forebay made them once
+            file.attrs["forebay_steps"], file.attrs["forebay_time_index"] = numpy.uint64(1), numpy.uint32(1)
+        code, said = self.write("PHDF5", "attributes_append")
+        self.assertEqual(code, 1)
+        self.assertRegex(said, '-20: .*cannot write attribute "large", of 69999 bytes; all else is written')
+        with h5py.File(self.path, "r") as file:
+            self.assertEqual(file["step_1/rows"][()].tolist(), [0, 1, 1, 2, 2, 3])
+            self.assertEqual(file["step_1/rows"].attrs["large"], b"x" * 69999)
+            self.assertEqual(file.attrs["step_1.last"], b"last")
+            self.assertEqual(file.attrs["forebay_steps"], 2)
+
+
+class Writers(Case):
+    """Two programs that write one file."""
+
+    def hold(self, method, test):
+        process = subprocess.Popen([WRITE, method, self.path, test], cwd=self.directory, stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, text=True)
+        self.addCleanup(process.stdout.close)
+        self.assertEqual(process.stdout.readline(), "open\n")
+        return process
+
+    def release(self, process):
+        process.stdin.close()
+        self.assertEqual((process.stdout.read(), process.wait(60)), ("", 0))
+
+    def refuses(self, method, test):
+        code, said = self.write(method, test)
+        self.assertEqual(code, 1, f"{method} {test}")
+        self.assertRegex(said, "^-(2|106): .*another pro(gram|cess) is (writing|adding to) this file", f"{method} {test}")
+
+    def test_the_second_one_is_refused(self):
+        for first in ("PHDF5", "NC4", "MPI", "POSIX"):
+            for test in ("held", "held_append"):
+                for _ in range(2):  # without a file, then with one
+                    process = self.hold(first, test)
+                    for second in ("PHDF5", "NC4", "MPI", "POSIX"):
+                        self.refuses(second, "replace")
+                        if (first in ("PHDF5", "NC4")) == (second in ("PHDF5", "NC4")):
+                            self.refuses(second, "replace_append")
+                    self.release(process)
+                    self.assertEqual([name for name in os.listdir(self.directory) if name.endswith(".part")], [])
+                self.write_well(first, "replace")  # nothing is locked any more
+                self.write_well(first, "replace_append")
+                shutil.rmtree(self.directory)
+                os.mkdir(self.directory)
+
+    def test_programs_in_a_row_lose_nothing(self):
+        held = self.hold("PHDF5", "held")
+        self.refuses("PHDF5", "replace_append")
+        self.release(held)
+        held = self.hold("PHDF5", "held_append")
+        self.refuses("NC4", "replace_append")
+        with h5py.File(self.path, "r") as file:  # readers are not kept out
+            self.assertEqual(file["only"][()], 1)
+            self.refuses("PHDF5", "replace")
+        self.release(held)
+        with h5py.File(self.path, "r") as file:
+            self.assertEqual(sorted(file), ["only", "step_1"])
+            self.write_well("PHDF5", "replace")  # neither do they keep out who replaces the file
+
+    def test_what_a_dead_writer_left_is_no_hindrance(self):
+        held = self.hold("PHDF5", "held")
+        held.kill()
+        held.wait(60)
+        held.stdin.close()
+        self.assertEqual(os.listdir(self.directory), ["out.h5.part"])
+        self.write_well("PHDF5", "replace")
+        self.assertEqual(os.listdir(self.directory), ["out.h5"])
+
+    def test_any_method_replaces_what_another_one_wrote(self):
+        for first in ("MPI", "POSIX", "PHDF5", "NC4"):
+            for second in ("MPI", "POSIX", "PHDF5", "NC4"):
+                self.write_well(first, "everything")
+                self.write_well(second, "replace")
+                self.assertEqual(sorted(os.listdir(self.directory)),
+                                 ["out.h5", "out.h5.dir"] if second == "POSIX" else ["out.h5"], f"{first}, then {second}")
+                if second in ("PHDF5", "NC4"):
+                    with h5py.File(self.path, "r") as file:
+                        self.assertEqual(file["only"][()], 1)
+
+    def test_a_directory_is_refused_at_the_open(self):
+        os.mkdir(self.path)
+        for method in ("PHDF5", "NC4", "MPI", "POSIX"):
+            code, said = self.write(method, "held")
+            self.assertEqual(code, 1)
+            self.assertNotIn("open\n", said)
+            self.assertIn("directory", said)
+            self.assertEqual(os.listdir(self.directory), ["out.h5"])
+
+
 class Netcdf(Case):
     def check_step(self, place, step):
         numpy.testing.assert_array_equal(place["rows"][:], rows(step))
@@ -141,6 +246,16 @@ class Netcdf(Case):
             self.assertIn("double rows(dim_6, dim_5)", said)
         with h5py.File(self.path, "r") as file:
             numpy.testing.assert_array_equal(file["rows"][()], rows(0))
+
+    def test_attributes_may_be_large(self):
+        self.write_well("NC4", "attributes")
+        self.write_well("NC4", "attributes_append")
+        with netCDF4.Dataset(self.path) as file:
+            for step in (file, file.groups["step_1"]):
+                for place in (step.variables["rows"], step.groups["dir"]):
+                    self.assertEqual([place.getncattr(name) for name in ("first", "large", "last")],
+                                     ["1st", "x" * 69999, "last"])
+            self.assertEqual((file.large, file.getncattr("step_1.large")), ("x" * 69999,) * 2)
 
     def test_what_netcdf_does_not_have_is_refused(self):
         code, said = self.write("NC4", "long_double")

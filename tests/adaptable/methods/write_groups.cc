@@ -7,6 +7,9 @@
 //   conflict      two ranks contradict each other about a global array; the others' data have to be there
 //   long_double   one variable of that type
 //   abandoned     opens and never closes
+//   attributes    some of which are large, or have names that are none
+//   held          prints "open" when it has opened the file, and goes on when its input ends
+// A test with "_append" behind its name opens with "a".
 // Prints the failure of rank 0 and returns 1 if there is one.
 #include <complex>
 #include <cstdio>
@@ -108,6 +111,14 @@ void fill(Writer& writer, const std::string& test, uint32_t rank, uint64_t step)
     writer.add("outside", ValueType::float64, counted(2, 0), {2}, {5}, {2 * rank});
   } else if (test == "long_double") {
     writer.add("long", ValueType::long_double, std::vector<long double>{1.5L}, {});
+  } else if (test.starts_with("attributes")) {
+    writer.add("rows", ValueType::float64, counted(2, rank), {2}, {6}, {2 * rank});
+    writer.add("dir/n", ValueType::int32, std::vector<int32_t>{1}, {});
+    for (const char* name : {"first", "rows/first", "dir/first"}) writer.attribute(name, ValueType::string, 1, "1st");
+    for (const char* name : {"large", "rows/large", "dir/large"})
+      writer.attribute(name, ValueType::string, 1, std::string(69999, 'x'));
+    for (const char* name : {"", "rows/", "dir/", "/"}) writer.attribute(name, ValueType::string, 1, "of no name");
+    for (const char* name : {"last", "rows/last", "dir/last"}) writer.attribute(name, ValueType::string, 1, "last");
   } else {
     writer.add("only", ValueType::int32, std::vector<int32_t>{1}, {});
   }
@@ -128,6 +139,15 @@ Outcome<void> write_step(Method& method, const Task& task, OpenMode mode, uint32
   const OpenRequest request{.path = task.path, .mode = mode, .group = &definition, .communicator = std::move(ranks)};
   FOREBAY_TRY(const std::unique_ptr<OpenFile> file, method.open(request));
   if (task.test == "abandoned") return {};
+  if (task.test.starts_with("held")) {
+    if (rank == 0) {
+      std::puts("open");
+      std::fflush(stdout);
+      while (std::getchar() != EOF) {
+      }
+    }
+    FOREBAY_CHECK(request.communicator->barrier());
+  }
   Writer writer(rank, file->standing().steps);
   fill(writer, task.test, rank, file->standing().steps);
   return file->close({&writer.group(), 1});
@@ -135,7 +155,9 @@ Outcome<void> write_step(Method& method, const Task& task, OpenMode mode, uint32
 
 Outcome<void> write_all(const Task& task, uint32_t rank, std::shared_ptr<Communicator> ranks) {
   FOREBAY_TRY(const MadeMethod made, MethodRegistry::instance().make(task.choice));
-  const OpenMode first = task.test == "no_file" ? OpenMode::update : OpenMode::write;
+  const OpenMode first = task.test == "no_file"             ? OpenMode::update
+                         : task.test.ends_with("_append") ? OpenMode::append
+                                                            : OpenMode::write;
   FOREBAY_CHECK(write_step(*made.method, task, first, rank, ranks));
   if (task.test == "everything") FOREBAY_CHECK(write_step(*made.method, task, OpenMode::append, rank, ranks));
   return made.method->finalize(*ranks);
