@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include <dlfcn.h>
+#include <link.h>
 #include <sys/stat.h>
 
 #include "forebay/forebay_method.h"
@@ -36,12 +37,15 @@ std::unexpected<Failure> refuse_plugin(const std::string& path, std::string what
                 ErrorKind::unsupported);
 }
 
-// The directory of the library or program that has this code in it.
+// The directory of the library or program that has this code in it. Of a program, only the kernel knows its file: its
+// own name for itself may have been found through PATH.
 std::filesystem::path own_directory() {
   Dl_info self{};
-  if (::dladdr(reinterpret_cast<void*>(&find_plugin), &self) == 0 || !self.dli_fname) return {};
+  void* entry = nullptr;
+  if (::dladdr1(reinterpret_cast<void*>(&find_plugin), &self, &entry, RTLD_DL_LINKMAP) == 0 || !entry) return {};
+  const char* const name = static_cast<const link_map*>(entry)->l_name;  // "" for the program
   std::error_code ignored;
-  const auto path = std::filesystem::canonical(self.dli_fname, ignored);
+  const auto path = std::filesystem::canonical(name && *name ? name : "/proc/self/exe", ignored);
   return ignored ? std::filesystem::path{} : path.parent_path();
 }
 

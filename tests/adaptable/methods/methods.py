@@ -318,6 +318,21 @@ class Plugins(Case):
         self.assertIn('  host = "nnn"', lines)
         self.assertIn("  attribute dir/mean value is dir/mean", lines)
 
+    def test_an_installation_has_its_methods_wherever_it_is_and_however_it_is_called(self):
+        programs = os.path.join(self.directory, "somewhere/bin")
+        os.makedirs(programs)
+        program = shutil.copy(WRITE, programs)
+        methods = os.path.normpath(os.path.join(self.directory, "somewhere/lib/forebay/methods"))
+        os.makedirs(methods)
+        self.build(os.path.join(SOURCE, "examples/methods/text.c"), os.path.join(methods, "text.so"))
+        os.symlink(program, os.path.join(self.directory, "link"))
+        name = os.path.basename(program)
+        for called, path in ((program, ""), (name, programs), (f"somewhere/bin/{name}", ""), ("./link", "")):
+            done = subprocess.run([called, "TEXT", self.path, "replace"], capture_output=True, text=True, timeout=60, check=False,
+                                  cwd=self.directory, env={**os.environ, "PATH": f"{path}:{os.environ['PATH']}"})
+            self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""), called)
+            os.remove(self.path + ".0")
+
     def test_a_parameter_that_makes_no_sense_is_told(self):
         self.build(os.path.join(SOURCE, "examples/methods/text.c"), "text.so")
         code, said = self.write("TEXT:values=x", "replace", {"FOREBAY_METHOD_PATH": self.directory})
