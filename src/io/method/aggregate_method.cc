@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "io/method/container_method.h"
+#include "io/method/lustre_layout.h"
 #include "io/method/methods.h"
 
 namespace forebay::io {
@@ -20,6 +21,8 @@ MethodEntry aggregate_method() {
             if (parameters.has("color")) {
               FOREBAY_TRY(const uint64_t colour, parameters.number("color", 0));
               layout.colour = static_cast<uint32_t>(colour);
+            } else if (files == 0) {
+              layout.targets = lustre_stripe_count;
             }
             FOREBAY_TRY(layout.fill, fill_settings(parameters));
             FOREBAY_TRY(layout.has_top_file, parameters.flag("have_metadata_file", true));

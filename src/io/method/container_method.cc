@@ -153,6 +153,7 @@ class ContainerFile final : public OpenFile {
     standing_ = top.standing;
     generation_ = top.generation;
     has_made_directory_ = top.has_made_directory;
+    if (top.targets > 0) files_ = std::min(top.targets, ranks_->size());
     return {};
   }
 
@@ -160,12 +161,14 @@ class ContainerFile final : public OpenFile {
     Standing standing;
     Generation generation;
     bool has_made_directory = false;
+    uint32_t targets = 0;  // 0: unknown
   };
 
   Outcome<Bytes> begin_top(OpenMode mode) {
     Top top;
     if (layout_.has_top_file) FOREBAY_CHECK(begin_top_file(mode, top));
     FOREBAY_TRY(top.has_made_directory, make_directory(path_ + ".dir"));
+    if (layout_.targets) top.targets = layout_.targets(path_ + ".dir").value_or(0);
     const auto bytes = std::as_bytes(std::span(&top, 1));
     return Bytes(bytes.begin(), bytes.end());
   }

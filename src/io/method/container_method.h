@@ -19,6 +19,8 @@ struct ContainerLayout {
   // share one, which is the file that readers name. Otherwise they lie in NAME.dir, and NAME is a small file that lists
   // what is in them.
   std::function<uint32_t(uint32_t ranks)> subfiles = [](uint32_t) { return 0u; };
+  // Asked for NAME.dir by one rank, with subfiles: how many there had better be, if the file system tells.
+  std::function<std::optional<uint32_t>(const std::string& directory)> targets;
   std::optional<uint32_t>
       colour;  // of this rank, if all have one: ranks of one colour share a subfile, whatever their number
   bool has_top_file = true;  // with subfiles
