@@ -209,7 +209,12 @@ Outcome<Structure> write_structure(const std::string& path, bool is_new, bool ne
                                    std::span<const forebay_method_step> steps) {
   const std::lock_guard lock(library_mutex());
   const Quiet quiet;
+  errno = 0;
   const hid_t file = open_or_make(path, is_new);
+  if (file < 0 && errno == EAGAIN)
+    return std::unexpected(Fault{FOREBAY_METHOD_FILE_OPEN,
+                                 path + ": another program has this file open with the HDF5 library, which locks it "
+                                        "(close it there first, or set HDF5_USE_FILE_LOCKING=FALSE)"});
   if (file < 0) return std::unexpected(Fault{FOREBAY_METHOD_FILE_OPEN, path + ": " + library_words()});
   Structure structure;
   Outcome<void> done;

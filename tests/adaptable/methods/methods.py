@@ -192,6 +192,14 @@ class Writers(Case):
             self.assertEqual(sorted(file), ["only", "step_1"])
             self.write_well("PHDF5", "replace")  # neither do they keep out who replaces the file
 
+    def test_who_reads_a_file_at_the_close_of_an_append_is_told_of(self):
+        self.write_well("PHDF5", "replace")
+        with h5py.File(self.path, "r"):
+            code, said = self.write("PHDF5", "replace_append", {"HDF5_USE_FILE_LOCKING": "TRUE"})
+            self.assertEqual((code, said[:4]), (1, "-2: "))
+            self.assertIn("another program has this file open with the HDF5 library", said)
+            self.write_well("PHDF5", "replace_append", {"HDF5_USE_FILE_LOCKING": "FALSE"})
+
     def test_what_a_dead_writer_left_is_no_hindrance(self):
         held = self.hold("PHDF5", "held")
         held.kill()
