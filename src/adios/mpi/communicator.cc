@@ -162,17 +162,9 @@ class Duplicates {
   Duplicates(const Duplicates&) = delete;
   Duplicates& operator=(const Duplicates&) = delete;
 
-  // Collective. The first one that no rank has a file open on (threads may close files in another order at each rank),
-  // or a new one.
+  // Collective. The first one that no rank has a file open on, or a new one.
   Result<MPI_Comm> take() {
-    uint64_t mine = 0, all = 0;
-    {
-      const std::lock_guard lock(mutex_);
-      mine = idle_;
-    }
-    MPI_Request request;
-    const int code = MPI_Iallreduce(&mine, &all, 1, MPI_UINT64_T, MPI_BAND, control_, &request);
-    FOREBAY_CHECK(finish(code, request, "MPI_Iallreduce"));
+    FOREBAY_TRY(const uint64_t all, idle_at_all());
     if (all != 0) {
       const std::lock_guard lock(mutex_);
       const int number = std::countr_zero(all);
@@ -197,6 +189,23 @@ class Duplicates {
   }
 
  private:
+  // Ranks without threads open and close files in the same order, and know it of each other. Threads may close files in
+  // another order at each rank.
+  Result<uint64_t> idle_at_all() {
+    uint64_t mine = 0, all = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      mine = idle_;
+    }
+    int threads = MPI_THREAD_MULTIPLE;
+    MPI_Query_thread(&threads);
+    if (threads != MPI_THREAD_MULTIPLE) return mine;
+    MPI_Request request;
+    const int code = MPI_Iallreduce(&mine, &all, 1, MPI_UINT64_T, MPI_BAND, control_, &request);
+    FOREBAY_CHECK(finish(code, request, "MPI_Iallreduce"));
+    return all;
+  }
+
   static int forget(MPI_Comm, int, void* attached, void*) {
     delete static_cast<std::shared_ptr<Duplicates>*>(attached);
     return MPI_SUCCESS;

@@ -29,11 +29,10 @@ struct Structure {
   std::string refused;                        // the first attribute that could not be written, and why; or empty
 };
 
-// Adds the datasets of a plan and the attributes of rank 0 to a file, which is made anew if `is_new`. An attribute whose
-// name is empty, which the library does not have, is left out. With `netcdf`, the file is one of netCDF-4 as well:
-// arrays have dimensions dim_N of N elements, strings are arrays of characters.
+// Adds the datasets of a plan and the attributes of rank 0 to a file, which is made anew if `is_new`. An attribute
+// whose name is empty, which the library does not have, is left out. With `netcdf`, the file is one of netCDF-4 as
+// well: arrays have dimensions dim_N of N elements, strings are arrays of characters.
 Outcome<Structure> write_structure(const std::string& path, bool is_new, bool netcdf, const Plan& plan,
-                                   const forebay_method_standing& standing,
-                                   std::span<const forebay_method_step> steps);
+                                   const forebay_method_standing& standing, std::span<const forebay_method_step> steps);
 
 }  // namespace forebay::hdf5

@@ -114,19 +114,23 @@ class ContainerFile final : public OpenFile {
     Listing listing;
     Outcome<void> own = sub_->fill(groups, listing);
     if (own) own = spilled_;
-    Outcome<void> filled = agree_on_rest(own, listing);
-    // Where a rank is gone, the others could wait for each other for ever.
-    if (!filled && filled.error().error.kind == ErrorKind::disconnected) return filled;
-    Outcome<void> committed;
-    if (is_first()) committed = commit(std::move(listing), filled.has_value());
-    committed = agree(*ranks_, committed);
-    if (filled && committed) remove_replaced();
-    if (!filled && committed && (mode_ == OpenMode::write || standing_.steps == 0)) {
-      std::string& hint = filled.error().error.hint;
-      hint += hint.empty() ? "what the other ranks wrote is in " : "; what the other ranks wrote is in ";
-      hint += sharing_ && !has_top() ? path_ + ".dir" : path_ + ".part";
+    Verdict verdict = Verdict::incomplete;
+    while (true) {
+      FOREBAY_TRY(verdict, bring_together(own, std::move(listing)));
+      if (verdict != Verdict::incomplete) break;
+      listing = {};
+      Outcome<void> behind = sub_->fill_behind_slots(listing);
+      if (own) own = std::move(behind);
     }
-    return filled ? committed : filled;
+    if (verdict == Verdict::well && !commits_late()) {
+      remove_replaced();
+      return {};
+    }
+    const Outcome<void> filled = agree(*ranks_, own);
+    if (commits_late() && is_first()) committed_ = sub_->commit(std::move(of_file_), filled.has_value());
+    const Outcome<void> committed = agree(*ranks_, committed_);
+    if (filled && committed) remove_replaced();
+    return filled ? committed : with_place(filled.error(), committed.has_value());
   }
 
  private:
@@ -184,35 +188,66 @@ class ContainerFile final : public OpenFile {
     return {};
   }
 
-  // One reduction as long as all is well, and nothing is left.
-  Outcome<void> agree_on_rest(Outcome<void>& own, Listing& listing) {
-    constexpr uint64_t kFailure = uint64_t{1} << 32;
-    FOREBAY_TRY(const uint64_t sum, ranks_->all_reduce((own ? 0 : kFailure) + sub_->has_left(), Reduction::sum));
-    if (sum == 0) return {};
-    if (sum % kFailure > 0) {
-      Outcome<void> behind = sub_->fill_behind_slots(listing);
-      if (own) own = std::move(behind);
+  // What becomes of a close once the first rank knows of all.
+  enum class Verdict : uint8_t { well, failed, incomplete };  // incomplete: something did not fit into its slot
+
+  // What was written goes up a tree to the ranks that make it visible, with what failed and what is left, and the
+  // verdict comes back: two rounds of messages. An error only where a rank is gone, since the others could wait for
+  // each other for ever; what else fails at this rank becomes `own`, or committed_.
+  Outcome<Verdict> bring_together(Outcome<void>& own, Listing listing) {
+    Reports reports{.has_failed = !own, .has_left = sub_->has_left()};
+    FOREBAY_CHECK(bring(sharing_ ? *sharing_ : *ranks_, listing, reports, own));
+    Bytes verdict(1);
+    if (is_first()) {
+      FOREBAY_TRY(const Verdict known, lead(std::move(listing), reports, own));
+      verdict[0] = static_cast<std::byte>(known);
     }
-    return agree(*ranks_, own);
+    FOREBAY_CHECK(ranks_->broadcast(verdict, 0));
+    return verdict.size() == 1 ? static_cast<Verdict>(verdict[0]) : Verdict::failed;
   }
 
-  // Of those that lead the ranks of a file. `is_whole`: all ranks have written what they had.
-  Outcome<void> commit(Listing listing, bool is_whole) {
-    Listing for_top = has_top() ? listing : Listing();
-    Outcome<void> committed = sub_->commit(std::move(listing), is_whole || has_top());
-    if (!has_top()) return committed;
-    if (!committed) for_top = {};
-    const bool are_whole = agree(*leaders_, committed).has_value();
-    const Outcome<void> listed = commit_top(std::move(for_top), is_whole && are_whole);
-    return committed ? listed : committed;
+  static Outcome<void> bring(Communicator& ranks, Listing& listing, Reports& reports, Outcome<void>& own) {
+    Outcome<void> brought = collect(ranks, listing, reports);
+    if (!brought && brought.error().error.kind == ErrorKind::disconnected) return brought;
+    if (own && !brought) own = std::move(brought);
+    return {};
   }
 
-  Outcome<void> commit_top(Listing listing, bool is_whole) {
-    listing.rename(subfile_name(path_, number_, generation_.number));
-    Outcome<void> own = collect(*leaders_, listing);
-    if (leaders_->rank() != 0) return own;
-    Outcome<void> committed = top_->commit(std::move(listing), is_whole && own);
-    return own ? committed : own;
+  // Of those that lead the ranks of a file, which they make visible when nothing of it is left. What rank 0 returns
+  // counts.
+  Outcome<Verdict> lead(Listing listing, const Reports& of_ranks, Outcome<void>& own) {
+    of_file_.merge(std::move(listing));
+    has_failed_ = has_failed_ || of_ranks.has_failed;
+    if (!of_ranks.has_left && !is_committed_ && !commits_late()) {
+      is_committed_ = true;
+      committed_ = sub_->commit(has_top() ? of_file_ : std::move(of_file_), has_top() || !has_failed_);
+    }
+    Reports reports{.has_failed = has_failed_ || !committed_, .has_left = of_ranks.has_left};
+    if (files_ > 0) {
+      Listing for_top;
+      if (has_top() && is_committed_ && committed_) for_top = of_file_;
+      for_top.rename(subfile_name(path_, number_, generation_.number));
+      FOREBAY_CHECK(bring(*leaders_, for_top, reports, own));
+      if (top_ && !reports.has_left) {
+        const Outcome<void> listed = top_->commit(std::move(for_top), !reports.has_failed);
+        if (committed_) committed_ = listed;
+      }
+    }
+    if (reports.has_left) return Verdict::incomplete;
+    return reports.has_failed || !committed_ ? Verdict::failed : Verdict::well;
+  }
+
+  // Files that no other one lists: each gets its name only if all are whole.
+  bool commits_late() const { return files_ > 0 && !layout_.has_top_file; }
+
+  // The failure of a step of a new file, with the place where the rest is if it was made visible.
+  std::unexpected<Failure> with_place(Failure failure, bool is_committed) const {
+    if (is_committed && (mode_ == OpenMode::write || standing_.steps == 0)) {
+      std::string& hint = failure.error.hint;
+      hint += hint.empty() ? "what the other ranks wrote is in " : "; what the other ranks wrote is in ";
+      hint += sharing_ && !has_top() ? path_ + ".dir" : path_ + ".part";
+    }
+    return std::unexpected(std::move(failure));
   }
 
   bool has_top() const { return sharing_ && layout_.has_top_file; }
@@ -260,6 +295,10 @@ class ContainerFile final : public OpenFile {
   bool is_closed_ = false;
   bool has_said_attributes_ = false;  // of this step, in a process group that is written
   Outcome<void> spilled_;             // the first failure, which the close tells to all
+  // Of the first rank of a file, while it is closed:
+  Listing of_file_;
+  bool has_failed_ = false, is_committed_ = false;
+  Outcome<void> committed_;
 };
 
 // A file that is read by the ranks that wrote it.

@@ -292,8 +292,7 @@ Outcome<void> SharedFile::fill(std::span<const ProcessGroup> groups, Listing& li
     left_ = std::move(*parts);
   else if (own)
     own = write_and_list(*parts, listing);
-  Outcome<void> collected = collect(*communicator_, listing);
-  return own ? collected : own;
+  return own;
 }
 
 // All of the file is this rank's: nothing has to be known before it is written.
@@ -312,12 +311,8 @@ Outcome<void> SharedFile::fill_behind_slots(Listing& listing) {
   FOREBAY_TRY(const uint64_t end, communicator_->all_reduce(next_, Reduction::max));
   FOREBAY_TRY(const uint64_t before, communicator_->exclusive_scan(aligned(bytes, settings_.alignment)));
   next_ = aligned(end, settings_.alignment) + before;
-  Listing more;
   std::vector<EncodedPart> parts = std::exchange(left_, {});
-  const Outcome<void> own = write_and_list(parts, more);
-  const Outcome<void> collected = collect(*communicator_, more);
-  listing.merge(std::move(more));
-  return own ? collected : own;
+  return write_and_list(parts, listing);
 }
 
 Outcome<void> SharedFile::commit(Listing listing, bool is_whole) {
@@ -341,24 +336,33 @@ Outcome<void> SharedFile::commit(Listing listing, bool is_whole) {
   return {};
 }
 
-// Rank r takes what r+1, r+2, r+4, ... bring, each of which has what came behind it, and gives it on.
-Outcome<void> collect(Communicator& communicator, Listing& listing) {
+// Rank r takes what r+1, r+2, r+4, ... bring, each of which has what came behind it, and gives it on. In front of each
+// listing there is a byte of reports.
+Outcome<void> collect(Communicator& communicator, Listing& listing, Reports& reports) {
+  constexpr auto kFailed = std::byte{1}, kLeft = std::byte{2};
+  constexpr uint64_t kMostBytes = uint64_t{4} << 30;
   const uint32_t rank = communicator.rank();
   Outcome<void> outcome;
   for (uint32_t step = 1; step < communicator.size(); step *= 2) {
     if (rank & step) {
       const Result<Bytes> bytes = encode(std::exchange(listing, {}));
-      FOREBAY_CHECK(communicator.send(bytes ? *bytes : Bytes(), rank - step));
       if (!bytes && outcome) outcome = std::unexpected(Failure(bytes.error()));
+      Bytes message = {(reports.has_failed || !bytes ? kFailed : std::byte{}) |
+                       (reports.has_left ? kLeft : std::byte{})};
+      if (bytes) message.insert(message.end(), bytes->begin(), bytes->end());
+      FOREBAY_CHECK(communicator.send(message, rank - step));
       break;
     }
     if (rank + step >= communicator.size()) continue;
-    FOREBAY_TRY(const Bytes bytes, communicator.receive(rank + step));
-    if (bytes.empty()) continue;  // whoever could not say what it has says why itself
-    constexpr uint64_t kMostBytes = uint64_t{4} << 30;
-    Result<Listing> other = decode_listing(bytes, kMostBytes);
+    FOREBAY_TRY(const Bytes message, communicator.receive(rank + step));
+    if (message.empty() || (message[0] & kFailed) != std::byte{}) reports.has_failed = true;
+    if (!message.empty() && (message[0] & kLeft) != std::byte{}) reports.has_left = true;
+    if (message.size() <= 1) continue;  // whoever could not say what it has says why itself
+    Result<Listing> other = decode_listing(std::span(message).subspan(1), kMostBytes);
     if (other) listing.merge(std::move(*other));
-    if (!other && outcome) outcome = std::unexpected(Failure(other.error()));
+    if (other) continue;
+    reports.has_failed = true;
+    if (outcome) outcome = std::unexpected(Failure(other.error()));
   }
   return outcome;
 }

@@ -55,14 +55,14 @@ class SharedFile {
   Outcome<void> spill(const ProcessGroup& group);
 
   // Collective. Writes the process groups of this rank into its slot, and all of them or none: they are left if they do
-  // not fit. At rank 0 `listing` becomes that of all process groups that were written, in the order of ranks. The
-  // outcome is this rank's own: others may have succeeded.
+  // not fit. `listing` becomes that of what this rank has written since the file was opened. The outcome is this rank's
+  // own: others may have succeeded.
   Outcome<void> fill(std::span<const ProcessGroup> groups, Listing& listing);
 
   // Whether process groups are left. Their bytes are needed still.
   bool has_left() const { return !left_.empty(); }
 
-  // Collective, to be called if any rank has. Writes them behind all slots, and adds them to `listing` of rank 0.
+  // Collective, to be called if any rank has. Writes them behind all slots; `listing` becomes theirs.
   Outcome<void> fill_behind_slots(Listing& listing);
 
   // At rank 0: makes them visible, and, if the file is new, gives it its name. If it is not whole, since a rank could
@@ -103,8 +103,15 @@ class SharedFile {
   std::vector<EncodedPart> left_;
 };
 
-// Collective: at rank 0 `listing` becomes that of all ranks together, in their order, merged on the way up a tree;
-// elsewhere it is used up. The outcome is this rank's own; what does not arrive whole is left out.
-Outcome<void> collect(Communicator& communicator, Listing& listing);
+// What ranks tell beside what they have written.
+struct Reports {
+  bool has_failed = false;
+  bool has_left = false;  // process groups that did not fit into their slot
+};
+
+// Collective: at rank 0 `listing` becomes that of all ranks together, in their order, merged on the way up a tree, and
+// `reports` what any of them reports; elsewhere the listing is used up. The outcome is this rank's own; what does not
+// arrive whole is left out, and a failure.
+Outcome<void> collect(Communicator& communicator, Listing& listing, Reports& reports);
 
 }  // namespace forebay::io

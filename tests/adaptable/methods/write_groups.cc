@@ -155,9 +155,9 @@ Outcome<void> write_step(Method& method, const Task& task, OpenMode mode, uint32
 
 Outcome<void> write_all(const Task& task, uint32_t rank, std::shared_ptr<Communicator> ranks) {
   FOREBAY_TRY(const MadeMethod made, MethodRegistry::instance().make(task.choice));
-  const OpenMode first = task.test == "no_file"             ? OpenMode::update
+  const OpenMode first = task.test == "no_file"           ? OpenMode::update
                          : task.test.ends_with("_append") ? OpenMode::append
-                                                            : OpenMode::write;
+                                                          : OpenMode::write;
   FOREBAY_CHECK(write_step(*made.method, task, first, rank, ranks));
   if (task.test == "everything") FOREBAY_CHECK(write_step(*made.method, task, OpenMode::append, rank, ranks));
   return made.method->finalize(*ranks);
