@@ -3,11 +3,16 @@ from dataclasses import dataclass
 
 RANKS = (8, 16, 32, 64)
 TITLES = {"gts": "GTS-like: 5 variables of 20 MB", "chimera": "Chimera-like: 1,000 variables of 80 KB",
-          "xgc": "XGC-like: 50 appended steps of 50 variables of 20 KB", "s3d": "S3D-like: 16 boxes of 1 MB in global arrays"}
+          "xgc": "XGC-like: 50 appended steps of 50 variables of 20 KB",
+          "xgc200": "XGC-like: 200 appended steps of 50 variables of 20 KB", "s3d": "S3D-like: 16 boxes of 1 MB in global arrays"}
 WORKLOADS = tuple(TITLES)
-SIZES = {"gts": (20_000_000, 1), "chimera": (80_000, 1), "xgc": (20_000, 50), "s3d": (1_000_000, 1)}  # bytes, steps
-MOST_BYTES = 1_000_000_000  # of all ranks together, in one file: larger numbers of ranks write less each
-RUN_STEPS, RUN_SECONDS = 4, 1.0  # of the whole run: outputs, and seconds of computing before each
+SIZES = {"gts": (20_000_000, 1), "chimera": (80_000, 1), "xgc": (20_000, 50), "xgc200": (20_000, 200),
+         "s3d": (1_000_000, 1)}  # bytes, steps
+PROGRAMS = {"xgc200": "xgc"}  # workloads that the program knows by another name
+MOST_BYTES = {"xgc200": 4_000_000_000}  # of all ranks together, in one file: larger numbers of ranks write less each
+MOST_BYTES_ELSE = 1_000_000_000
+RUN_PART, RUN_STEPS, RUN_SECONDS = 4, 8, 1.0  # of the whole run: its outputs are so much smaller, how many there are, and
+# seconds of computing before each
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,7 @@ ARMS = (*FOREBAY.values(), *ADIOS.values(), HDF5)
 
 # Seconds from open to close, over those of write(): what is to be reached with 5, 1,000 and 200 x 50 variables.
 TARGETS = {"gts": {"POSIX": 1.15, "MPI": 1.2, "MPI_AGGREGATE": 1.5}, "chimera": {"POSIX": 1.3, "MPI": 1.4, "MPI_AGGREGATE": 1.8},
-           "xgc": {"POSIX": 3, "MPI": 3, "MPI_AGGREGATE": 3}, "s3d": {}}
+           "xgc": {"POSIX": 3, "MPI": 3, "MPI_AGGREGATE": 3}, "xgc200": {"POSIX": 3, "MPI": 3, "MPI_AGGREGATE": 3}, "s3d": {}}
 BLOCKED = 0.2  # of the asynchronous method, over the time of MPI
 
 
@@ -65,19 +70,19 @@ class Case:
 
 def _case(place, workload, ranks, part):
     size, steps = SIZES[workload]
-    variables = {"gts": 5, "chimera": 1000, "xgc": 50, "s3d": 16}[workload]
-    most = MOST_BYTES // (ranks * variables * steps)
+    variables = {"gts": 5, "chimera": 1000, "xgc": 50, "xgc200": 50, "s3d": 16}[workload]
+    most = MOST_BYTES.get(workload, MOST_BYTES_ELSE) // (ranks * variables * steps)
     return Case(place, workload, ranks, max(8000, min(int(size * part), most)), max(2, int(steps * part)) if steps > 1 else 1)
 
 
-def cases(places, workloads, ranks, part, only_whole_runs=False):
+def cases(places, workloads, ranks, part, only_whole_runs=False, seconds=RUN_SECONDS):
     for place in places:
         for workload in () if only_whole_runs else workloads:
             for count in ranks:
                 yield _case(place, workload, count, part)
         if "gts" in workloads:
             whole = _case(place, "gts", min(ranks), part)
-            yield Case(place, "gts", whole.ranks, max(8000, whole.size // RUN_STEPS), RUN_STEPS, RUN_SECONDS * max(part, 0.1))
+            yield Case(place, "gts", whole.ranks, max(8000, whole.size // RUN_PART), RUN_STEPS, seconds * max(part, 0.1))
 
 
 def key_of(case, arm):

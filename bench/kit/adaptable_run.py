@@ -58,7 +58,7 @@ class Runner:
         directory = Path(self._places[case.place]) / "files"
         directory.mkdir(exist_ok=True)
         command = ["mpiexec.mpich", "-n", str(case.ranks), "-env", "LD_PRELOAD", self._programs.polite,
-                   self._programs.of(arm), case.workload, arm.method, case.parameters(arm), directory, str(case.size),
+                   self._programs.of(arm), plan.PROGRAMS.get(case.workload, case.workload), arm.method, case.parameters(arm), directory, str(case.size),
                    str(case.steps), str(case.repeat), str(case.compute)]
         env = {name: value for name, value in os.environ.items() if not name.startswith("FOREBAY_")}
         said = subprocess.run(command, capture_output=True, text=True, timeout=900, env=env)
