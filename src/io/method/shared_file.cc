@@ -87,7 +87,7 @@ std::string unfinished_name(const std::string& path) { return path + ".part"; }
 // A new file that nobody has written into is of no use. Any other one that has no name yet stays, for whoever mends it.
 SharedFile::~SharedFile() {
   struct stat status{};
-  if (growing_ && working_path_ != path_ && fstat(growing_->fd(), &status) == 0 &&
+  if (growing_ && !settings_.memory && working_path_ != path_ && fstat(growing_->fd(), &status) == 0 &&
       static_cast<uint64_t>(status.st_size) <= end_ && is_named(growing_->fd(), working_path_))
     unlink(working_path_.c_str());
 }
