@@ -37,7 +37,10 @@ Outcome<void> configure(const std::string& path, MPI_Comm comm) {
   FOREBAY_TRY(const std::string text, text_for_all(*everybody, path));
   // All ranks have the same text, and find the same in it.
   const bool speaks = everybody->rank() == 0;
-  Outcome<io::Config> parsed = io::parse_config(text, path, io::free_memory_now());
+  std::vector<std::string> of_refused;
+  Outcome<io::Config> parsed = io::parse_config(text, path, io::free_memory_now(), &of_refused);
+  if (speaks)
+    for (const std::string& warning : of_refused) warn(warning);
   if (!parsed) return std::unexpected(io::of_all(*everybody, parsed.error()));
   io::Config& config = *parsed;
   if (speaks)

@@ -81,7 +81,9 @@ class Config final : public Verb {
     if (operands_.size() != 2 || (operands_[0] != "check" && operands_[0] != "generate"))
       return fail(ErrorKind::invalid_argument, "expected 'check FILE', 'generate FILE' or 'methods'", {}, {},
                   "see 'forebay help config'");
-    auto config = io::read_config(operands_[1]);
+    std::vector<std::string> of_refused;
+    auto config = io::read_config(operands_[1], &of_refused);
+    for (const std::string& warning : of_refused) warn(printable(warning));
     if (!config) return std::unexpected(as_error(std::move(config.error())));
     return operands_[0] == "check" ? check(console, *config) : generate(console, *config);
   }

@@ -72,6 +72,13 @@ class Config(StoreTest):
         self.run_error(USAGE, "config", "check")
         self.run_error(USAGE, "config", "chekc", self.file())
 
+    def test_check_warns_before_it_tells_what_is_wrong(self):
+        path = self.file((XML % "C").replace('group="fields"', 'group="Fields"'))
+        answer = forebay("config", "check", path)
+        self.assertEqual(USAGE, answer.code, answer.err)
+        self.assertRegex(answer.err, r"(?s)11:11: method null for group 'Fields'.*did you mean fields.*"
+                                     r"expected at least one element 'method'")  # fmt: skip
+
     def test_methods_are_listed(self):
         names = self.run_ok("config", "methods").out.split()
         self.assertLessEqual({"MPI", "POSIX", "NULL"}, set(names))

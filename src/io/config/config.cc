@@ -65,10 +65,16 @@ class ConfigReader {
  private:
   Outcome<Element> find_root() {
     const char* first = nullptr;
+    std::optional<Element> root;
     for (const Element& element : Element(document_, document_.top()).children()) {
-      if (element.name() == "adios-config") return element;
       if (!first) first = element.at();
+      if (!root && element.name() == "adios-config")
+        root = element;
+      else if (root)
+        document_.warn(element.at(), fmt::format("'{}' behind the end of 'adios-config' is ignored", element.name()),
+                       [] { return "a file has one element, which holds all others"; });
     }
+    if (root) return *root;
     return document_.refuse(Code::invalid_xml, first, "expected an element 'adios-config'",
                             first ? fmt::format("there is '{}'", first) : "the file has no element");
   }
@@ -291,15 +297,18 @@ Outcome<std::string> read_config_text(const std::string& path) {
   return text;
 }
 
-Outcome<Config> parse_config(std::string_view text, const std::string& file, uint64_t free_memory) {
+Outcome<Config> parse_config(std::string_view text, const std::string& file, uint64_t free_memory,
+                             std::vector<std::string>* of_refused) {
   if (text.size() > kMaxConfigBytes) return too_large(text.size(), file);
   FOREBAY_TRY(const auto document, Document::parse(text, file));
-  return ConfigReader(*document, free_memory).read();
+  Outcome<Config> config = ConfigReader(*document, free_memory).read();
+  if (!config && of_refused) *of_refused = document->take_warnings();
+  return config;
 }
 
-Outcome<Config> read_config(const std::string& path) {
+Outcome<Config> read_config(const std::string& path, std::vector<std::string>* of_refused) {
   FOREBAY_TRY(const std::string text, read_config_text(path));
-  return parse_config(text, path, free_memory_now());
+  return parse_config(text, path, free_memory_now(), of_refused);
 }
 
 }  // namespace forebay::io

@@ -10,6 +10,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "io/group/definition.h"
 #include "io/group/failure.h"
@@ -22,13 +23,15 @@ inline constexpr size_t kMaxConfigWord = 4096;     // bytes of a name, a path, a
 inline constexpr size_t kMaxConfigWarnings = 100;  // more are counted, not told
 
 // `file` is only for messages. `free_memory` in bytes is what free-memory-percentage is of.
-Outcome<Config> parse_config(std::string_view text, const std::string& file, uint64_t free_memory);
+// Of a file that is refused, the warnings before the error go to `of_refused`: often they tell the cause.
+Outcome<Config> parse_config(std::string_view text, const std::string& file, uint64_t free_memory,
+                             std::vector<std::string>* of_refused = nullptr);
 
 // The text of a file. missing_config if it cannot be read, invalid_xml if it is larger than kMaxConfigBytes.
 Outcome<std::string> read_config_text(const std::string& path);
 
 // Both, with the memory that is free now.
-Outcome<Config> read_config(const std::string& path);
+Outcome<Config> read_config(const std::string& path, std::vector<std::string>* of_refused = nullptr);
 uint64_t free_memory_now();  // bytes; 0 if it cannot be told
 
 }  // namespace forebay::io

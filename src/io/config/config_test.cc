@@ -98,6 +98,29 @@ TEST(Configuration, CaseDoesNotCountAndQuotesMayBeLeftOut) {
   EXPECT_EQ(group.aggregate_bytes, 12000u);
 }
 
+TEST(Configuration, WhatIsRefusedKeepsItsWarnings) {
+  std::vector<std::string> warnings;
+  const auto variable =
+      parse_config(around("<vra name='m' type='integer'/>\n<var name='x' type='real' dimensions='m'/>"), "run.xml",
+                   1000000, &warnings);
+  ASSERT_FALSE(variable);
+  EXPECT_THAT(variable.error().error.what, HasSubstr("'m'"));
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("run.xml:4:2: 'vra' is no element of a group")));
+  const auto method =
+      parse_config("<adios-config>\n<adios-group name='g'/>\n<method group='G' method='MPI'/></adios-config>",
+                   "run.xml", 1000000, &warnings);
+  ASSERT_FALSE(method);
+  EXPECT_EQ(method.error().code, Code::no_method);
+  EXPECT_THAT(warnings, testing::Contains(HasSubstr("run.xml:3:9: method MPI for group 'G', which is not defined")));
+}
+
+TEST(Configuration, ASecondRootIsAWarning) {
+  const auto config = parsed(around("") + "\n<adios-config><adios-group name='h'/></adios-config>");
+  ASSERT_TRUE(config);
+  EXPECT_EQ(config->groups.size(), 1u);
+  EXPECT_THAT(config->warnings, ElementsAre(HasSubstr("run.xml:9:2: 'adios-config' behind the end")));
+}
+
 TEST(Configuration, DefaultsAreThoseOfAdios) {
   const GroupDefinition group = group_of(
       "<adios-config><adios-group name='g'><var name='n' type='integer'/><attribute name='a' value=''/></adios-group>"
