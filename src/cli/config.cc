@@ -107,9 +107,8 @@ class Config final : public Verb {
       }
       for (const io::MethodChoice& choice : group.methods) {
         auto made = io::MethodRegistry::instance().make(choice);
-        if (!made) return wrong(fmt::format("group '{}'", group.name), std::move(made.error()));
-        for (const std::string& warning : made->warnings)
-          warnings.push_back(fmt::format("{}: group '{}': {}", operands_[1], group.name, warning));
+        if (!made) return std::unexpected(as_error(std::move(made.error())));
+        warnings.insert(warnings.end(), made->warnings.begin(), made->warnings.end());
       }
     }
     if (console.json) {

@@ -61,7 +61,7 @@ class Config(StoreTest):
         for old, new, message in (
             ("double", "duoble", ":6:32: 'duoble' is no type (did you mean double?)"),
             ("8,NX", "8,NXX", ":5:20: global dimension 'NXX' is neither"),
-            ('"null"', '"nul"', "group 'fields': there is no method \"nul\" (did you mean NULL"),
+            ('"null"', '"nul"', ":11:26: group 'fields': there is no method \"nul\" (did you mean NULL"),
             ("zlib:5", "zlip:5", "variable 'T': "),
             ("</adios-group>", "", "XML"),
             ("out/", "out", ":11:40: base-path 'out' does not end with a '/'"),
@@ -88,7 +88,7 @@ class Config(StoreTest):
         path = self.file((XML % "C").replace("verbose=1", "vrebose=1").replace("stats=", "color='x' stats="))
         answer = self.run_warned("config", "check", path)
         self.assertIn("run.xml:3:30: adios-group has no attribute 'color', which is ignored", answer.err)
-        self.assertIn('does not know the parameter "vrebose"', answer.err)
+        self.assertIn("run.xml:11:57: group 'fields': method NULL does not know the parameter \"vrebose\"", answer.err)
 
     def run_warned(self, *words):
         answer = forebay(*words)

@@ -114,7 +114,12 @@ class ConfigReader {
     FOREBAY_TRY(const Value name, element.need("method", Code::unknown_method));
     FOREBAY_TRY(const Value of, element.get({"group"}));
     FOREBAY_TRY(const Value base, element.get({"base-path"}));
-    MethodChoice choice{.name = name.text, .parameters = element.text(), .base_path = base.text};
+    MethodChoice choice{.name = name.text,
+                        .parameters = element.text(),
+                        .base_path = base.text,
+                        .group = of.text,
+                        .place = document_.place(name.at),
+                        .parameters_place = element.text_place()};
     FOREBAY_TRY(choice.priority, read_integer(element, "priority"));
     FOREBAY_TRY(choice.iterations, read_integer(element, "iterations"));
     if (!choice.base_path.empty() && !choice.base_path.ends_with('/'))

@@ -121,6 +121,17 @@ TEST(Configuration, ASecondRootIsAWarning) {
   EXPECT_THAT(config->warnings, ElementsAre(HasSubstr("run.xml:9:2: 'adios-config' behind the end")));
 }
 
+TEST(Configuration, MethodsKnowWhereTheyStand) {
+  const GroupDefinition group = group_of(
+      "<adios-config><adios-group name=g/>\r\n<method group=g method=MPI>\r\n\r\n  a=1</method>\n"
+      " <method group=g method='POSIX'/></adios-config>");
+  ASSERT_EQ(group.methods.size(), 2u);
+  EXPECT_EQ(to_string(group.methods[0].place), "run.xml:2:17");
+  EXPECT_EQ(to_string(group.methods[0].parameters_place), "run.xml:4:3");
+  EXPECT_EQ(group.methods[0].group, "g");
+  EXPECT_EQ(to_string(group.methods[1].place), "run.xml:5:18");
+}
+
 TEST(Configuration, DefaultsAreThoseOfAdios) {
   const GroupDefinition group = group_of(
       "<adios-config><adios-group name='g'><var name='n' type='integer'/><attribute name='a' value=''/></adios-group>"

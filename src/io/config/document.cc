@@ -113,15 +113,16 @@ Outcome<std::unique_ptr<Document>> Document::parse(std::string_view text, std::s
   auto document = std::unique_ptr<Document>(new Document);
   document->file_ = std::move(file);
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  if (const size_t zero = text.find('\0'); zero != std::string_view::npos) {
-    document->original_ = text;
-    return io::refuse(Code::invalid_xml, "there is a NUL byte in it", {}, document->where_in_text(zero));
-  }
   document->original_ = text;
+  document->line_starts_ = {0};
+  for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
+    document->line_starts_.push_back(at + 1);
+  if (const size_t zero = text.find('\0'); zero != std::string_view::npos)
+    return io::refuse(Code::invalid_xml, "there is a NUL byte in it", {}, to_string(document->place_in_text(zero)));
   auto quoted = quote_values(text);
   if (!quoted) {
     Failure failure = std::move(quoted.error());
-    failure.error.path = document->where_in_text(failure.error.offset.value_or(0));
+    failure.error.path = to_string(document->place_in_text(failure.error.offset.value_or(0)));
     failure.error.offset.reset();
     return std::unexpected(std::move(failure));
   }
@@ -135,20 +136,23 @@ Outcome<std::unique_ptr<Document>> Document::parse(std::string_view text, std::s
   return document;
 }
 
-std::string Document::where(const char* in_tree) const {
+TextPlace Document::place(const char* in_tree, bool behind_blanks) const {
   const char* first = quoted_.text.data();
   const std::less<> before;
-  if (before(in_tree, first) || before(first + quoted_.text.size(), in_tree)) return file_;
+  if (before(in_tree, first) || before(first + quoted_.text.size(), in_tree)) return {.file = file_};
   const auto offset = static_cast<size_t>(in_tree - first);
   const auto added = std::ranges::lower_bound(quoted_.added, offset) - quoted_.added.begin();
-  return where_in_text(offset - static_cast<size_t>(added));
+  size_t in_text = offset - static_cast<size_t>(added);
+  while (behind_blanks && in_text < original_.size() && is_blank(original_[in_text])) ++in_text;
+  return place_in_text(in_text);
 }
 
-std::string Document::where_in_text(size_t offset) const {
-  const std::string_view before = std::string_view(original_).substr(0, std::min(offset, original_.size()));
-  const auto line = 1 + std::ranges::count(before, '\n');
-  const size_t start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
-  return fmt::format("{}:{}:{}", file_, line, before.size() - start + 1);
+TextPlace Document::place_in_text(size_t offset) const {
+  const size_t inside = std::min(offset, original_.size());
+  const auto after = std::ranges::upper_bound(line_starts_, inside);
+  return {.file = file_,
+          .line = static_cast<size_t>(after - line_starts_.begin()),
+          .column = inside - *(after - 1) + 1};
 }
 
 std::unexpected<Failure> Document::refuse(Code code, const char* in_tree, std::string what, std::string hint) const {
@@ -185,6 +189,11 @@ std::vector<Element> Element::children() const {
 }
 
 std::string Element::text() const { return std::string(trimmed(node_.child_value())); }
+
+TextPlace Element::text_place() const {
+  const char* const value = node_.child_value();
+  return *value == '\0' ? document_->place(at()) : document_->place(value, true);
+}
 
 void Element::expect_attributes(std::initializer_list<std::string_view> known) const {
   std::vector<std::string> seen;

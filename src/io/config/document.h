@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "io/group/failure.h"
+#include "io/group/text_place.h"
 
 namespace forebay::io {
 
@@ -29,8 +30,9 @@ class Document {
 
   pugi::xml_node top() const { return tree_; }
 
-  // "FILE:LINE:COLUMN" of something that lies in the tree, or of its end.
-  std::string where(const char* in_tree) const;
+  // Of something that lies in the tree, or of its end; `behind_blanks`: of what follows there.
+  TextPlace place(const char* in_tree, bool behind_blanks = false) const;
+  std::string where(const char* in_tree) const { return to_string(place(in_tree)); }
 
   std::unexpected<Failure> refuse(Code code, const char* in_tree, std::string what, std::string hint = {}) const;
 
@@ -47,10 +49,11 @@ class Document {
 
  private:
   Document() = default;
-  std::string where_in_text(size_t offset) const;
+  TextPlace place_in_text(size_t offset) const;
 
   std::string file_;
   std::string original_;
+  std::vector<size_t> line_starts_;  // in it
   QuotedText quoted_;  // its text is taken apart by the parser
   pugi::xml_document tree_;
   std::vector<std::string> warnings_;
@@ -72,6 +75,7 @@ class Element {
   const char* at() const { return node_.name(); }
   std::vector<Element> children() const;  // elements only
   std::string text() const;               // of the element, without blanks around it
+  TextPlace text_place() const;           // of the first letter of the text
 
   // Warns of attributes that are not in the list, or there twice.
   void expect_attributes(std::initializer_list<std::string_view> known) const;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "io/group/text_place.h"
 #include "io/group/value_type.h"
 
 namespace forebay::io {
@@ -47,6 +48,7 @@ struct VariableDefinition {
   std::optional<HistogramSpec> histogram;
   std::string gwrite, gread;  // expressions for the generated includes
   bool read = true;           // whether the generated reading include reads it
+  TextPlace transform_place;
 
   // The name that a program writes it by (and a reader finds it by): path without trailing '/', '/', name.
   std::string full_name() const;
@@ -75,6 +77,8 @@ struct MethodChoice {
   std::string parameters;  // the text as written
   std::string base_path;   // "" or ending in '/'
   int priority = 0, iterations = 0;
+  std::string group;  // that asks for it, for messages; or empty
+  TextPlace place, parameters_place;
 };
 
 struct GroupDefinition {

@@ -7,12 +7,15 @@
 
 namespace forebay::io {
 
-Parameters::Parameters(std::string_view text) {
+Parameters::Parameters(std::string_view whole) : text_(whole) {
+  std::string_view text = text_;
   const char separator = text.contains(';') ? ';' : ',';
   while (!text.empty()) {
     std::string_view pair = text.substr(0, text.find(separator));
     const size_t equals = pair.find('=');
-    const std::string name = lower(trimmed(pair.substr(0, equals)));
+    const std::string_view word = trimmed(pair.substr(0, equals));
+    const std::string name = lower(word);
+    if (!name.empty()) places_[name] = static_cast<size_t>(word.data() - text_.data());
     if (name == "io_parameters") pair = text.substr(0, text.find(';'));
     text.remove_prefix(std::min(text.size(), pair.size() + 1));
     if (!name.empty()) values_[name] = equals == pair.npos ? "1" : std::string(trimmed(pair.substr(equals + 1)));
@@ -22,6 +25,11 @@ Parameters::Parameters(std::string_view text) {
 const std::string* Parameters::find(std::string_view name) const {
   const auto it = values_.find(std::string(name));
   return it == values_.end() ? nullptr : &it->second;
+}
+
+std::string_view Parameters::text_before(std::string_view name) const {
+  const auto it = places_.find(std::string(name));
+  return std::string_view(text_).substr(0, it == places_.end() ? 0 : it->second);
 }
 
 std::string Parameters::text(std::string_view name, std::string otherwise) const {

@@ -32,8 +32,13 @@ class Parameters {
 
   const std::map<std::string, std::string>& all() const { return values_; }  // names in lower case
 
+  // What stands in the text before a name that was given; of one given twice, before the last.
+  std::string_view text_before(std::string_view name) const;
+
  private:
+  std::string text_;
   std::map<std::string, std::string> values_;
+  std::map<std::string, size_t> places_;  // of the names in the text
 };
 
 }  // namespace forebay::io

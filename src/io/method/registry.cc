@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <iterator>
 #include <mutex>
 
 #include "base/nearest.h"
@@ -36,6 +35,28 @@ constexpr Absent kAbsent[] = {{"DATASPACES", "a staging method", kInsteadOfStagi
                               {"FLEXPATH", "a staging method", kInsteadOfStaging},
                               {"ICEE", "a staging method", kInsteadOfStaging},
                               {"MPI_BGQ", "the method for Blue Gene/Q", "use MPI_AGGREGATE"}};
+
+// What is said about a choice of a method, with what is known of where it stands.
+std::string about(const MethodChoice& choice, std::string_view what) {
+  return choice.group.empty() ? std::string(what) : "group '" + choice.group + "': " + std::string(what);
+}
+
+std::string about(const MethodChoice& choice, const TextPlace& place, std::string_view what) {
+  const std::string where = to_string(place);
+  return (where.empty() ? "" : where + ": ") + about(choice, what);
+}
+
+std::unexpected<Failure> about(const MethodChoice& choice, const TextPlace& place, Failure failure) {
+  Error& error = failure.error;
+  if (error.path.empty()) {
+    error.what = about(choice, error.what);
+    error.path = to_string(place);
+  } else if (!place.file.empty()) {  // it names a file of its own
+    error.what = about(choice, error.path + ": " + error.what);
+    error.path = to_string(place);
+  }
+  return std::unexpected(std::move(failure));
+}
 
 }  // namespace
 
@@ -97,16 +118,22 @@ Outcome<MethodEntry> MethodRegistry::find(const std::string& name) {
 }
 
 Outcome<MadeMethod> MethodRegistry::make(const MethodChoice& choice) {
-  FOREBAY_TRY(const MethodEntry entry, find(choice.name));
+  auto found = find(choice.name);
+  if (!found) return about(choice, choice.place, std::move(found.error()));
+  const MethodEntry& entry = *found;
   const Parameters parameters(choice.parameters);
   MadeMethod made;
   for (const auto& [name, value] : parameters.all()) {
     if (name == "verbose" || std::ranges::find(entry.parameters, name) != entry.parameters.end()) continue;
-    made.warnings.push_back("method " + entry.name + " does not know the parameter \"" + name + "\" (" +
-                            nearest_hint(name, entry.parameters, "it is ignored") + ")");
+    made.warnings.push_back(about(choice, behind(choice.parameters_place, parameters.text_before(name)),
+                                  "method " + entry.name + " does not know the parameter \"" + name + "\" (" +
+                                      nearest_hint(name, entry.parameters, "it is ignored") + ")"));
   }
-  FOREBAY_TRY(made.method, entry.make(parameters));
-  std::ranges::move(made.method->warnings(), std::back_inserter(made.warnings));
+  auto method = entry.make(parameters);
+  if (!method) return about(choice, choice.parameters_place, std::move(method.error()));
+  made.method = *std::move(method);
+  for (const std::string& warning : made.method->warnings())
+    made.warnings.push_back(about(choice, choice.parameters_place, warning));
   return made;
 }
 

@@ -22,7 +22,7 @@ struct MethodEntry {
 
 struct MadeMethod {
   std::unique_ptr<Method> method;
-  std::vector<std::string> warnings;  // parameters that the method does not know, with the nearest name
+  std::vector<std::string> warnings;  // parameters that the method does not know, with place and the nearest name
 };
 
 // Names count in any case. Thread-safe.
@@ -41,6 +41,7 @@ class MethodRegistry {
   // unknown_method with the nearest name; what the finder says, if it found a file and cannot use it.
   Outcome<MethodEntry> find(const std::string& name);
 
+  // What find() or the method says, with the place and the group that the choice names.
   Outcome<MadeMethod> make(const MethodChoice& choice);
 
   // Those that were added, in the order of adding, without aliases.

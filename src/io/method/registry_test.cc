@@ -44,6 +44,27 @@ TEST(Registry, TellsOfParametersThatAMethodDoesNotKnow) {
   EXPECT_NE(made->warnings[0].find("\"colour\""), std::string::npos);
 }
 
+TEST(Registry, TellsWhereInAConfigurationSomethingIsWrong) {
+  MethodRegistry& registry = MethodRegistry::instance();
+  MethodChoice choice{.name = "NULL",
+                      .parameters = "verbose=3;\n  Colour=1; x=2",
+                      .group = "g",
+                      .place = {"run.xml", 7, 12},
+                      .parameters_place = {"run.xml", 8, 3}};
+  const auto made = registry.make(choice);
+  ASSERT_TRUE(made);
+  ASSERT_EQ(made->warnings.size(), 2u);
+  EXPECT_TRUE(made->warnings[0].starts_with("run.xml:9:3: group 'g': method NULL ")) << made->warnings[0];
+  EXPECT_TRUE(made->warnings[1].starts_with("run.xml:9:13: ")) << made->warnings[1];
+  choice.name = "NUL";
+  EXPECT_TRUE(registry.make(choice).error().error.message().starts_with("run.xml:7:12: group 'g': there is no method"));
+  choice.name = "MPI";
+  choice.parameters = "stripe_size=x";
+  EXPECT_TRUE(registry.make(choice).error().error.message().starts_with("run.xml:8:3: group 'g': parameter stripe_"));
+  choice = {.name = "NUL"};
+  EXPECT_TRUE(registry.make(choice).error().error.message().starts_with("there is no method"));
+}
+
 TEST(Registry, TellsOfParametersThatTheMethodBehindVarMergeDoesNotKnow) {
   const auto made = MethodRegistry::instance().make(
       {.name = "VAR_MERGE", .parameters = "io_method=MPI;io_parameters=stripe_siz=4096,openers=2"});
