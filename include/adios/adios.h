@@ -11,11 +11,12 @@
    The configuration says by which method a group is written, and changing it needs no compiler.
 
    Return values. Functions return 0, or else one of the negative numbers of adios_error.h, which is left in adios_errno
-   as well, and say on stderr what is wrong and what to do about it. The process is never ended. Where a function
-   returns something else it says so. Handles are never 0. Strings and arrays that are passed are the caller's, and may
-   change or go as soon as a call returns; NULL and "" mean the same. Collective functions must be called by all ranks
-   of their communicator, in the same order; all others by any. Threads may use different open files at the same time,
-   each from one thread; what declares and defines, and adios_init and adios_finalize, must not run beside other calls.
+   as well, and say on stderr what is wrong and what to do about it. The process goes on, unless abort_on_error=1 is among
+   the parameters of a method: then the first error aborts it. Where a function returns something else it says so.
+   Handles are never 0. Strings and arrays that are passed are the caller's, and may change or go as soon as a call
+   returns; NULL and "" mean the same. Collective functions must be called by all ranks of their communicator, in the
+   same order; all others by any. Threads may use different open files at the same time, each from one thread; what
+   declares and defines, and adios_init and adios_finalize, must not run beside other calls.
  */
 #ifndef ADIOS_H
 #define ADIOS_H

@@ -43,11 +43,12 @@ Outcome<void> configure(const std::string& path, MPI_Comm comm) {
     for (const std::string& warning : of_refused) warn(warning);
   if (!parsed) return std::unexpected(io::of_all(*everybody, parsed.error()));
   io::Config& config = *parsed;
+  for (const io::GroupDefinition& group : config.groups)  // before anything is said
+    for (const io::MethodChoice& choice : group.methods) heed(choice.parameters);
   if (speaks)
     for (const std::string& warning : config.warnings) warn(warning);
   FOREBAY_TRY(io::Session* const session, Program::instance().session());
   for (io::GroupDefinition& group : config.groups) {
-    for (const io::MethodChoice& choice : group.methods) heed(choice.parameters);
     const io::Session::Declared declared = session->declare(std::move(group));
     for (const io::Failure& problem : declared.problems) report(io::of_all(*everybody, problem));
     if (speaks)

@@ -1,6 +1,7 @@
 // The parameters of a method, as a configuration gives them: "num_aggregators=2;verbose=1".
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -10,6 +11,9 @@
 #include "io/group/failure.h"
 
 namespace forebay::io {
+
+// Of every method: what they say is meant for the interface that programs call (adios/configuration.h).
+inline constexpr std::array<std::string_view, 4> kGeneralParameters = {"verbose", "quiet", "logfile", "abort_on_error"};
 
 class Parameters {
  public:

@@ -36,6 +36,24 @@ constexpr Absent kAbsent[] = {{"DATASPACES", "a staging method", kInsteadOfStagi
                               {"ICEE", "a staging method", kInsteadOfStaging},
                               {"MPI_BGQ", "the method for Blue Gene/Q", "use MPI_AGGREGATE"}};
 
+// Nothing, or what is wrong with a parameter that every method has.
+std::string fault_of_general(const std::string& name, const Parameters& parameters) {
+  Outcome<void> fault;
+  if (name == "verbose") {
+    if (const auto level = parameters.number(name, 0); !level) fault = std::unexpected(level.error());
+  } else if (name != "logfile") {
+    if (const auto flag = parameters.flag(name, false); !flag) fault = std::unexpected(flag.error());
+  }
+  return fault ? std::string() : fault.error().error.message();
+}
+
+std::string unknown_parameter(const MethodEntry& entry, const std::string& name) {
+  std::vector<std::string> known = entry.parameters;
+  known.insert(known.end(), kGeneralParameters.begin(), kGeneralParameters.end());
+  return "method " + entry.name + " does not know the parameter \"" + name + "\" (" +
+         nearest_hint(name, known, "it is ignored") + ")";
+}
+
 // What is said about a choice of a method, with what is known of where it stands.
 std::string about(const MethodChoice& choice, std::string_view what) {
   return choice.group.empty() ? std::string(what) : "group '" + choice.group + "': " + std::string(what);
@@ -124,10 +142,11 @@ Outcome<MadeMethod> MethodRegistry::make(const MethodChoice& choice) {
   const Parameters parameters(choice.parameters);
   MadeMethod made;
   for (const auto& [name, value] : parameters.all()) {
-    if (name == "verbose" || std::ranges::find(entry.parameters, name) != entry.parameters.end()) continue;
-    made.warnings.push_back(about(choice, behind(choice.parameters_place, parameters.text_before(name)),
-                                  "method " + entry.name + " does not know the parameter \"" + name + "\" (" +
-                                      nearest_hint(name, entry.parameters, "it is ignored") + ")"));
+    if (std::ranges::find(entry.parameters, name) != entry.parameters.end()) continue;
+    const bool is_general = std::ranges::find(kGeneralParameters, name) != kGeneralParameters.end();
+    const std::string fault = is_general ? fault_of_general(name, parameters) : unknown_parameter(entry, name);
+    const TextPlace place = behind(choice.parameters_place, parameters.text_before(name));
+    if (!fault.empty()) made.warnings.push_back(about(choice, place, fault));
   }
   auto method = entry.make(parameters);
   if (!method) return about(choice, choice.parameters_place, std::move(method.error()));

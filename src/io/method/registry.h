@@ -16,13 +16,14 @@ namespace forebay::io {
 struct MethodEntry {
   std::string name;                     // as programs are told
   std::vector<std::string> aliases;     // further names
-  std::vector<std::string> parameters;  // names of those it knows, in lower case; `verbose` is known to all
+  std::vector<std::string> parameters;  // names of those it knows, in lower case, beside the general ones
   std::function<Outcome<std::unique_ptr<Method>>(const Parameters&)> make;  // invalid_argument for a wrong value
 };
 
 struct MadeMethod {
   std::unique_ptr<Method> method;
-  std::vector<std::string> warnings;  // parameters that the method does not know, with place and the nearest name
+  // Parameters that the method does not know, with place and the nearest name; general ones that make no sense.
+  std::vector<std::string> warnings;
 };
 
 // Names count in any case. Thread-safe.

@@ -44,6 +44,19 @@ TEST(Registry, TellsOfParametersThatAMethodDoesNotKnow) {
   EXPECT_NE(made->warnings[0].find("\"colour\""), std::string::npos);
 }
 
+TEST(Registry, ParametersOfTheInterfaceAreKnownToAllMethods) {
+  MethodRegistry& registry = MethodRegistry::instance();
+  const auto right = registry.make({.name = "NULL", .parameters = "verbose=0;quiet;logfile=/tmp/log;abort_on_error=1"});
+  ASSERT_TRUE(right);
+  EXPECT_TRUE(right->warnings.empty()) << right->warnings[0];
+  const auto wrong = registry.make({.name = "NULL", .parameters = "verbose=much;quiet=maybe;abort_on_eror=1"});
+  ASSERT_TRUE(wrong);
+  ASSERT_EQ(wrong->warnings.size(), 3u);
+  EXPECT_NE(wrong->warnings[0].find("abort_on_error"), std::string::npos) << wrong->warnings[0];
+  EXPECT_NE(wrong->warnings[1].find("quiet is \"maybe\""), std::string::npos) << wrong->warnings[1];
+  EXPECT_NE(wrong->warnings[2].find("verbose is \"much\""), std::string::npos) << wrong->warnings[2];
+}
+
 TEST(Registry, TellsWhereInAConfigurationSomethingIsWrong) {
   MethodRegistry& registry = MethodRegistry::instance();
   MethodChoice choice{.name = "NULL",
