@@ -34,7 +34,8 @@ extern "C" {
 /* ---- Beginning and end ---- */
 
 /* Collective. Reads groups and methods from the XML file `config` (rank 0 does, and tells all). A file that is missing
-   or wrong is an error at all ranks, with line and column. A group whose method is not known is left without one. */
+   or wrong is an error at all ranks, with line and column. A group whose method is not known is left without one. A
+   variable whose transform is not known is stored as it is: err_invalid_transform_type then, after all else was done. */
 int adios_init(const char* config, MPI_Comm comm);
 
 /* Collective. Groups are declared by calls, see below. */

@@ -193,7 +193,10 @@ uint64_t adios_expected_var_size(int64_t var_id) {
 int adios_set_transform(int64_t var_id, const char* transform_type_str) {
   return guarded([&]() -> Nothing {
     FOREBAY_TRY(const Program::Variable variable, Program::instance().variable(var_id));
-    FOREBAY_CHECK(forebay::io::Transform::parse(text_of(transform_type_str)));
+    FOREBAY_TRY(const auto transform, forebay::io::Transform::parse(text_of(transform_type_str)));
+    FOREBAY_TRY(forebay::io::Session* const session, Program::instance().session());
+    if (session->is_first())
+      for (const std::string& warning : transform.warnings()) warn(warning);
     variable.group->definition.variables[variable.place].transform = text_of(transform_type_str);
     return {};
   });

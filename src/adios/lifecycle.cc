@@ -1,4 +1,6 @@
 // From adios_init() to adios_finalize().
+#include <optional>
+
 #include <adios.h>
 
 #include "adios/configuration.h"
@@ -48,13 +50,20 @@ Outcome<void> configure(const std::string& path, MPI_Comm comm) {
   if (speaks)
     for (const std::string& warning : config.warnings) warn(warning);
   FOREBAY_TRY(io::Session* const session, Program::instance().session());
+  std::optional<io::Failure> transform;  // the first that is refused: the call returns it, as ADIOS's does
   for (io::GroupDefinition& group : config.groups) {
     const io::Session::Declared declared = session->declare(std::move(group));
-    for (const io::Failure& problem : declared.problems) report(io::of_all(*everybody, problem));
+    for (const io::Failure& problem : declared.problems) {
+      if (!transform && problem.code == io::Code::unknown_transform)
+        transform = problem;
+      else
+        report(io::of_all(*everybody, problem));
+    }
     if (speaks)
       for (const std::string& warning : declared.warnings) warn(warning);
   }
   if (config.max_buffer_bytes) session->set_buffer_limit(config.max_buffer_bytes);
+  if (transform) return std::unexpected(io::of_all(*everybody, *transform));
   return {};
 }
 

@@ -1,6 +1,8 @@
 // forebay config: what an XML file of adaptable I/O says, and source text made from it.
 #include "io/config/config.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -16,9 +18,9 @@
 #include "cli/units.h"
 #include "cli/verb.h"
 #include "io/config/includes.h"
-#include "io/file/transform.h"
 #include "io/group/dimensions.h"
 #include "io/method/registry.h"
+#include "io/session/check_transforms.h"
 #include "store/files.h"
 
 namespace forebay::cli {
@@ -97,19 +99,11 @@ class Config final : public Verb {
     return ExitCode::ok;
   }
 
-  Result<ExitCode> check(const Console& console, const io::Config& config) {
+  static Result<ExitCode> check(const Console& console, io::Config& config) {
     std::vector<std::string> warnings = config.warnings;
-    for (const io::GroupDefinition& group : config.groups) {
-      for (const io::VariableDefinition& variable : group.variables) {
-        if (variable.transform.empty()) continue;
-        if (auto transform = io::Transform::parse(variable.transform); !transform)
-          return wrong(fmt::format("variable '{}'", variable.full_name()), std::move(transform.error()));
-      }
-      for (const io::MethodChoice& choice : group.methods) {
-        auto made = io::MethodRegistry::instance().make(choice);
-        if (!made) return std::unexpected(as_error(std::move(made.error())));
-        warnings.insert(warnings.end(), made->warnings.begin(), made->warnings.end());
-      }
+    if (auto chosen = check_choices(config, warnings); !chosen) {
+      for (const std::string& warning : warnings) warn(printable(warning));
+      return std::unexpected(as_error(std::move(chosen.error())));
     }
     if (console.json) {
       print_as_json(config, warnings);
@@ -120,11 +114,18 @@ class Config final : public Verb {
     return ExitCode::ok;
   }
 
-  std::unexpected<Error> wrong(const std::string& where, io::Failure failure) const {
-    Error error = as_error(std::move(failure));
-    error.what = fmt::format("{}: {}", where, error.what);
-    if (error.path.empty()) error.path = operands_[1];
-    return std::unexpected(std::move(error));
+  // Transforms and methods; adds to the warnings.
+  static io::Outcome<void> check_choices(io::Config& config, std::vector<std::string>& warnings) {
+    for (io::GroupDefinition& group : config.groups) {
+      io::CheckedTransforms transforms = io::check_transforms(group);
+      std::ranges::move(transforms.warnings, std::back_inserter(warnings));
+      if (!transforms.refused.empty()) return std::unexpected(std::move(transforms.refused.front()));
+      for (const io::MethodChoice& choice : group.methods) {
+        FOREBAY_TRY(io::MadeMethod made, io::MethodRegistry::instance().make(choice));
+        std::ranges::move(made.warnings, std::back_inserter(warnings));
+      }
+    }
+    return {};
   }
 
   static void print(const io::Config& config) {

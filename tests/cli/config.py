@@ -62,7 +62,8 @@ class Config(StoreTest):
             ("double", "duoble", ":6:32: 'duoble' is no type (did you mean double?)"),
             ("8,NX", "8,NXX", ":5:20: global dimension 'NXX' is neither"),
             ('"null"', '"nul"', ":11:26: group 'fields': there is no method \"nul\" (did you mean NULL"),
-            ("zlib:5", "zlip:5", "variable 'T': "),
+            ("zlib:5", "zlip:5", ":6:67: group 'fields', variable 'T': transform \"zlip:5\": there is no such transform"),
+            ("zlib:5", "zfp:rate=8", ":6:67: group 'fields', variable 'T': transform \"zfp:rate=8\": "),
             ("</adios-group>", "", "XML"),
             ("out/", "out", ":11:40: base-path 'out' does not end with a '/'"),
         ):
@@ -89,6 +90,9 @@ class Config(StoreTest):
         answer = self.run_warned("config", "check", path)
         self.assertIn("run.xml:3:30: adios-group has no attribute 'color', which is ignored", answer.err)
         self.assertIn("run.xml:11:57: group 'fields': method NULL does not know the parameter \"vrebose\"", answer.err)
+        answer = self.run_warned("config", "check", self.file((XML % "C").replace("zlib:5", "zlib:level=3;foo=4")))
+        self.assertIn("run.xml:6:67: group 'fields', variable 'T': ", answer.err)
+        self.assertIn('does not know the parameter "foo"', answer.err)
 
     def run_warned(self, *words):
         answer = forebay(*words)

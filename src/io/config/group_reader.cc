@@ -103,6 +103,7 @@ class GroupReader {
     variable.gread = gread.text;
     variable.read = lower(trimmed(read.text)) != "no";
     variable.transform = trimmed(transform.text);
+    if (!variable.transform.empty()) variable.transform_place = document.place(transform.at);
     const std::string full_name = variable.full_name();
     if (names_.find_variable(full_name))
       document.warn(element.at(), fmt::format("variable '{}' is defined again", full_name),

@@ -16,12 +16,6 @@
 namespace forebay::io {
 namespace {
 
-const std::vector<std::string>& transform_names() {
-  static const std::vector<std::string> names = {"identity", "none",  "zlib", "bzip2", "szip",
-                                                 "lz4",      "blosc", "zfp",  "sz",    "forebay"};
-  return names;
-}
-
 std::unexpected<Failure> refuse_transform(std::string_view text, const std::string& why, std::string hint) {
   return refuse(Code::unknown_transform, fmt::format("transform \"{}\": {}", text, why), std::move(hint));
 }
@@ -138,7 +132,38 @@ bool is_lossless_name(const std::string& name) {
   return name == "zlib" || name == "bzip2" || name == "szip" || name == "lz4" || name == "blosc";
 }
 
+// The names of the parameters of a transform of ADIOS, "" for a bare value; also of those without effect here.
+std::vector<std::string> parameters_known_to(const std::string& name) {
+  if (name == "zlib" || name == "bzip2") return {"", "lvl", "level"};
+  if (name == "lz4") return {"", "lvl", "level", "threshold"};
+  if (name == "blosc") return {"", "lvl", "level", "threshold", "shuffle", "threads", "compressor"};
+  if (name == "zfp") return {"accuracy", "tolerance", "precision", "rate"};
+  if (name == "sz") return {"", "accuracy", "absolute", "abs", "errorbound", "relative", "rel", "pw_rel", "pwr", "pw"};
+  return {};
+}
+
+std::vector<std::string> unknown_parameters(std::string_view text, const std::string& name, const Parsed& parameters) {
+  std::vector<std::string> warnings;
+  std::vector<std::string> known = parameters_known_to(name);
+  for (const auto& [parameter, value] : parameters) {
+    if (std::ranges::find(known, parameter) != known.end()) continue;
+    std::vector<std::string> named = known;
+    std::erase(named, "");
+    warnings.push_back(parameter.empty()
+                           ? fmt::format("transform \"{}\" takes no value without a name (it is ignored)", text)
+                           : fmt::format("transform \"{}\": {} does not know the parameter \"{}\" ({})", text, name,
+                                         parameter, nearest_hint(parameter, named, "it is ignored")));
+  }
+  return warnings;
+}
+
 }  // namespace
+
+const std::vector<std::string>& transform_names() {
+  static const std::vector<std::string> names = {"identity", "none",  "zlib", "bzip2", "szip",
+                                                 "lz4",      "blosc", "zfp",  "sz",    "forebay"};
+  return names;
+}
 
 Outcome<Transform> Transform::parse(std::string_view text) {
   std::string lower(text);
@@ -150,6 +175,8 @@ Outcome<Transform> Transform::parse(std::string_view text) {
   if (name.empty() || name == "identity" || name == "none" || name == "raw" || name == "no") return transform;
   const Parsed parameters = parameters_of(rest);
   std::string chain = lower;
+  if (is_lossless_name(name) || name == "zfp" || name == "sz")
+    transform.warnings_ = unknown_parameters(text, name, parameters);
   if (is_lossless_name(name)) {
     FOREBAY_TRY(chain, lossless_chain(text, name, parameters));
   } else if (name == "zfp" || name == "sz") {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error_bound.h"
 #include "codec/choice/chooser.h"
@@ -20,6 +21,9 @@ class Transform {
   static Outcome<Transform> parse(std::string_view text);
 
   bool is_identity() const { return !profile_; }
+
+  // Parameters that the transform does not have, and which therefore are ignored, with the nearest name.
+  const std::vector<std::string>& warnings() const { return warnings_; }
 
   // A frame as it is stored.
   struct Frame {
@@ -36,6 +40,10 @@ class Transform {
  private:
   std::optional<codec::Profile> profile_;
   std::optional<ErrorBound> bound_;
+  std::vector<std::string> warnings_;
 };
+
+// Those of ADIOS that are there, and our own: the names of what parse() takes, chains of codecs apart.
+const std::vector<std::string>& transform_names();
 
 }  // namespace forebay::io

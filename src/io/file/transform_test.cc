@@ -109,5 +109,17 @@ TEST(Transform, WhatCannotBeIsRefused) {
     refusal(text);
 }
 
+TEST(Transform, ParametersThatAreNotKnownAreTold) {
+  const auto transform = Transform::parse("zlib:level=3;foo=4;levl=2");
+  ASSERT_TRUE(transform);
+  ASSERT_EQ(transform->warnings().size(), 2u);
+  EXPECT_NE(transform->warnings()[0].find("\"foo\" (it is ignored)"), std::string::npos) << transform->warnings()[0];
+  EXPECT_NE(transform->warnings()[1].find("did you mean level or lvl?"), std::string::npos) << transform->warnings()[1];
+  for (const char* text : {"zlib:5", "lz4:threshold=100,lvl=9", "blosc:compressor=zstd,shuffle=bit,threads=2", "szip",
+                           "forebay:shuffle,zstd:2", "none"})
+    EXPECT_TRUE(Transform::parse(text)->warnings().empty()) << text;
+  EXPECT_EQ(Transform::parse("szip:5")->warnings().size(), 1u);
+}
+
 }  // namespace
 }  // namespace forebay::io

@@ -5,12 +5,15 @@
 
 #include "base/nearest.h"
 #include "io/method/registry.h"
+#include "io/session/check_transforms.h"
 
 namespace forebay::io {
 
 Session::Declared Session::declare(GroupDefinition definition) {
   const std::vector<MethodChoice> choices = std::exchange(definition.methods, {});
-  Declared declared{std::make_shared<Group>(std::move(definition)), {}, {}};
+  CheckedTransforms transforms = check_transforms(definition);
+  Declared declared{std::make_shared<Group>(std::move(definition)), std::move(transforms.refused),
+                    std::move(transforms.warnings)};
   for (const MethodChoice& choice : choices) {
     auto warnings = add_method(*declared.group, choice);
     if (!warnings)

@@ -24,7 +24,7 @@ class Session {
 
   struct Declared {
     std::shared_ptr<Group> group;
-    std::vector<Failure> problems;      // of choices of methods that cannot be made, and are left out
+    std::vector<Failure> problems;      // transforms and choices of methods that cannot be, and are left out
     std::vector<std::string> warnings;  // about parameters
   };
 

@@ -125,6 +125,27 @@ class SessionTest : public testing::Test {
   Session session_{single_process()};
 };
 
+TEST_F(SessionTest, WhatATransformIsRefusedForIsStoredAsItIs) {
+  GroupDefinition definition = group();
+  definition.variables[0].transform = "zlib:foo=4";
+  definition.variables[1].transform = "zlibb:5";
+  definition.variables[1].transform_place = {"run.xml", 7, 9};
+  definition.variables.push_back(definition.variables[1]);
+  definition.variables[2].name = "y";
+  const Session::Declared declared = session_.declare(std::move(definition));
+  ASSERT_EQ(declared.problems.size(), 1u);
+  EXPECT_EQ(declared.problems[0].code, Code::unknown_transform);
+  EXPECT_EQ(declared.problems[0].error.message(),
+            "run.xml:7:9: group 'g', variable 'x' and 1 more: transform \"zlibb:5\": there is no such transform; "
+            "values are stored as they are (did you mean zlib?)");
+  ASSERT_EQ(declared.warnings.size(), 1u);
+  EXPECT_TRUE(declared.warnings[0].starts_with("group 'g', variable 'n': ")) << declared.warnings[0];
+  const auto& variables = declared.group->definition.variables;
+  EXPECT_EQ(variables[0].transform, "zlib:foo=4");
+  EXPECT_EQ(variables[1].transform + variables[2].transform, "");
+  EXPECT_TRUE(write_step(session_, 100, OpenMode::write));
+}
+
 TEST_F(SessionTest, BlocksAreCopiedCheckedAndCharacterised) {
   declare(session_, group());
   ASSERT_TRUE(write_step(session_, 100000, OpenMode::write));
