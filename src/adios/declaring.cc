@@ -232,7 +232,7 @@ int adios_define_attribute_byvalue(int64_t group, const char* name, const char* 
 }
 
 ADIOS_AVAILABLE_WRITE_METHODS* adios_available_write_methods(void) {
-  const std::vector<std::string> names = forebay::io::MethodRegistry::instance().names();
+  const std::vector<std::string> names = forebay::io::MethodRegistry::instance().available().names;
   auto* methods = static_cast<ADIOS_AVAILABLE_WRITE_METHODS*>(std::malloc(sizeof(ADIOS_AVAILABLE_WRITE_METHODS)));
   if (!methods) return nullptr;
   methods->nmethods = static_cast<int>(names.size());

@@ -38,7 +38,8 @@ constexpr VerbText kConfigText = {
         "'generate' writes two files for each group that programs include, in the group's\n"
         "language: gwrite_GROUP.ch or .fh writes all variables, gread_GROUP.ch or .fh\n"
         "reads them. A file that would not change is left alone.\n"
-        "'methods' lists the methods that this installation has.\n",
+        "'methods' lists the methods that this installation has, and plug-ins in the\n"
+        "directories of $FOREBAY_METHOD_PATH.\n",
     .examples =
         "  forebay config check run.xml\n"
         "  forebay config generate run.xml -o src/generated\n",
@@ -92,10 +93,15 @@ class Config final : public Verb {
 
  private:
   static Result<ExitCode> methods(const Console& console) {
-    const std::vector<std::string> names = io::MethodRegistry::instance().names();
-    if (console.json) print_json({{"methods", json_texts(names)}});
-    if (!console.json)
-      for (const std::string& name : names) fmt::print("{}\n", name);
+    const io::MethodRegistry::Available available = io::MethodRegistry::instance().available();
+    std::vector<std::string> warnings;
+    for (const io::Failure& failure : available.unusable) warnings.push_back(failure.error.message());
+    if (console.json) {
+      print_json({{"methods", json_texts(available.names)}, {"warnings", json_texts(warnings)}});
+      return ExitCode::ok;
+    }
+    for (const std::string& warning : warnings) warn(printable(warning));
+    for (const std::string& name : available.names) fmt::print("{}\n", printable(name));
     return ExitCode::ok;
   }
 

@@ -2,6 +2,8 @@
 """forebay config: what an XML file of adaptable I/O says, and the source text that is made from it."""
 
 import os
+import pathlib
+import subprocess
 
 from support import EXISTS, NOT_FOUND, USAGE, StoreTest, forebay, main
 
@@ -84,6 +86,19 @@ class Config(StoreTest):
         names = self.run_ok("config", "methods").out.split()
         self.assertLessEqual({"MPI", "POSIX", "NULL"}, set(names))
         self.assertEqual(names, self.run_ok("config", "methods", "--json").json["methods"])
+
+    def test_plug_ins_are_listed(self):
+        source = pathlib.Path(__file__).resolve().parents[2]
+        subprocess.run(["cc", "-shared", "-fPIC", f"-I{source}/include", source / "examples/methods/text.c", "-o",
+                        self.work / "text.so"], check=True)  # fmt: skip
+        (self.work / "broken.so").write_text("no plug-in")
+        (self.work / "text.txt").write_text("no plug-in either")
+        answer = forebay("config", "methods", env={"FOREBAY_METHOD_PATH": str(self.work)})
+        self.assertEqual(0, answer.code, answer.err)
+        self.assertEqual(1, answer.out.split().count("TEXT"), answer.out)
+        self.assertNotIn("BROKEN", answer.out.upper())
+        self.assertIn("broken.so: this plug-in cannot be used", answer.err)
+        self.assertNotIn("TEXT", self.run_ok("config", "methods").out)
 
     def test_check_warns_of_what_is_ignored(self):
         path = self.file((XML % "C").replace("verbose=1", "vrebose=1").replace("stats=", "color='x' stats="))

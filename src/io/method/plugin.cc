@@ -112,6 +112,20 @@ std::vector<std::string> plugin_directories() {
   return directories;
 }
 
+std::vector<std::string> plugin_names() {
+  std::vector<std::string> names;
+  for (const std::string& directory : plugin_directories()) {
+    std::error_code error;
+    for (std::filesystem::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+      const std::string name = it->path().stem().string();
+      if (it->path().extension() == ".so" && is_file_name(name) && lower_case(name) == name) names.push_back(name);
+    }
+  }
+  std::ranges::sort(names);
+  names.erase(std::ranges::unique(names).begin(), names.end());
+  return names;
+}
+
 Outcome<MethodEntry> find_plugin(const std::string& name) {
   const std::string file = lower_case(name);
   if (!is_file_name(file)) return refuse(Code::unknown_method, "no method has the name \"" + name + "\"");

@@ -11,6 +11,9 @@ namespace forebay::io {
 // The directories that are searched, in their order.
 std::vector<std::string> plugin_directories();
 
+// The names of the files there, as find_plugin() takes them, in order: each once. What is in them is not looked at.
+std::vector<std::string> plugin_names();
+
 // The method of that name, which counts in any case, from the first directory that has its file. unknown_method if no
 // directory has one; another failure, which names the file, if it is there and cannot be used. What was loaded once
 // stays. Thread-safe.

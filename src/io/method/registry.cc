@@ -163,4 +163,20 @@ std::vector<std::string> MethodRegistry::names() const {
   return names;
 }
 
+MethodRegistry::Available MethodRegistry::available() {
+  Available available{names(), {}};
+  const auto is_there = [this](const std::string& name) {
+    const std::lock_guard lock(state_->mutex);
+    return std::ranges::any_of(state_->entries, [&](const MethodEntry& entry) { return is_called(entry, name); });
+  };
+  for (const std::string& name : plugin_names()) {
+    if (is_there(name)) continue;
+    if (auto found = find(name))
+      available.names.push_back(std::move(found->name));
+    else
+      available.unusable.push_back(std::move(found.error()));
+  }
+  return available;
+}
+
 }  // namespace forebay::io

@@ -48,6 +48,13 @@ class MethodRegistry {
   // Those that were added, in the order of adding, without aliases.
   std::vector<std::string> names() const;
 
+  // The same, and behind them plug-ins in the directories that are searched. These are loaded.
+  struct Available {
+    std::vector<std::string> names;
+    std::vector<Failure> unusable;  // files that are there and cannot be used
+  };
+  Available available();
+
   MethodRegistry(const MethodRegistry&) = delete;
   MethodRegistry& operator=(const MethodRegistry&) = delete;
 
