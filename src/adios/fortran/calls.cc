@@ -31,6 +31,9 @@ void adios_init_(const char* config, const int* comm, int* err, size_t config_le
   *err = adios_init(from_fortran(config, config_length).c_str(), communicator(comm));
 }
 
+// A number without meaning, as in C.
+void adios_set_application_id_(const int*, int* err) { *err = err_no_error; }
+
 void adios_init_noxml_(const int* comm, int* err) { *err = adios_init_noxml(communicator(comm)); }
 
 void adios_is_initialized_(int* result) { *result = adios_is_initialized(); }
@@ -60,6 +63,14 @@ void adios_write_(const int64_t* fd, const char* name, const void* var, int* err
 void adios_write_byid_(const int64_t* fd, const int64_t* id, const void* var, int* err, size_t var_length) {
   std::string text;
   *err = adios_write_byid(*fd, *id, values_of(var, var_length, adios_fortran_is_string_byid(*id), text));
+}
+
+// `buffer` is a place for the address, such as a type(c_ptr).
+void adios_get_write_buffer_(const int64_t* fd, const char* name, int64_t* size, void** buffer, int* err,
+                             size_t name_length) {
+  uint64_t bytes = static_cast<uint64_t>(*size);
+  *err = adios_get_write_buffer(*fd, from_fortran(name, name_length).c_str(), &bytes, buffer);
+  *size = static_cast<int64_t>(bytes);
 }
 
 void adios_read_(const int64_t* fd, const char* name, void* buffer, const int64_t* buffer_size, int* err,
@@ -143,6 +154,17 @@ void adios_define_attribute_(const int64_t* group, const char* name, const char*
       adios_define_attribute(*group, from_fortran(name, name_length).c_str(), from_fortran(path, path_length).c_str(),
                              static_cast<enum ADIOS_DATATYPES>(*type), from_fortran(value, value_length).c_str(),
                              from_fortran(variable, variable_length).c_str());
+}
+
+void adios_define_attribute_byvalue_(const int64_t* group, const char* name, const char* path, const int* type,
+                                     const int* count, const void* values, int* err, size_t name_length,
+                                     size_t path_length, size_t values_length) {
+  std::string text;
+  const bool is_string = *type == adios_string;
+  *err = adios_define_attribute_byvalue(*group, from_fortran(name, name_length).c_str(),
+                                        from_fortran(path, path_length).c_str(),
+                                        static_cast<enum ADIOS_DATATYPES>(*type), *count,
+                                        values_of(values, values_length, is_string, text));
 }
 
 void adios_define_schema_version_(const int64_t* group, const char* version, size_t length) {

@@ -69,18 +69,32 @@ end program values
 
 ! As programs without the module call.
 subroutine plain(name)
+  use iso_c_binding, only: c_ptr, c_f_pointer
   character(*) :: name
   integer :: err, numbers(2) = (/7, 8/)
-  integer*8 :: group, file, id
+  integer, pointer :: handed_out(:)
+  integer*8 :: group, file, id, bytes = 0
+  type(c_ptr) :: memory
   character(len=9) :: word = "plain"
   external :: adios_declare_group, adios_select_method, adios_define_var, adios_open, adios_write, adios_close
   call adios_declare_group(group, "plain", "", 0, err)
   call adios_select_method(group, "POSIX", "", "", err)
   call adios_define_var(group, "word", "", 9, "", "", "", id)
   call adios_define_var(group, "numbers", "", 2, "2", "", "", id)
+  call adios_define_var(group, "handed out", "", 2, "3", "", "", id)
+  call adios_define_attribute_byvalue(group, "numbers/limits", "", 2, 2, numbers, err)
+  if (err /= 0) stop 7
+  call adios_define_attribute_byvalue(group, "note", "", 9, 1, word, err)
+  if (err /= 0) stop 8
+  call adios_set_application_id(5, err)
+  if (err /= 0) stop 9
   call adios_open(file, "plain", trim(name)//".plain", "w", 2, err)
   call adios_write(file, "word", word, err)
   call adios_write(file, "numbers", numbers, err)
+  call adios_get_write_buffer(file, "handed out", bytes, memory, err)
+  if (err /= 0 .or. bytes /= 12) stop 10
+  call c_f_pointer(memory, handed_out, (/3/))
+  handed_out = (/1, 2, 3/)
   call adios_close(file, err)
   if (err /= 0) stop 6
 end subroutine plain

@@ -24,7 +24,8 @@ EXPECTED = {
     "twice": ("integer", [3], [4, 5, 6]),
 }
 ATTRIBUTES = {"texts": ["one", "three"], "text": "some text", "numbers": [1, 3, 5], "real": [2.5]}
-PLAIN = {"word": ("string", [], "plain"), "numbers": ("integer", [2], [7, 8])}
+PLAIN = {"word": ("string", [], "plain"), "numbers": ("integer", [2], [7, 8]), "handed out": ("integer", [3], [1, 2, 3])}
+PLAIN_ATTRIBUTES = {"numbers/limits": [7, 8], "note": "plain"}
 
 
 def compare(what, got, expected):
@@ -49,7 +50,9 @@ def main():
         written = part(path)
         compare("values", blocks(written), EXPECTED)
         compare("attributes", {one["name"]: one["value"] for one in written["attributes"]}, ATTRIBUTES)
-        compare("plain calls", blocks(part(f"{path}.plain")), PLAIN)
+        written = part(f"{path}.plain")
+        compare("plain calls", blocks(written), PLAIN)
+        compare("attributes of plain calls", {one["name"]: one["value"] for one in written["attributes"]}, PLAIN_ATTRIBUTES)
 
 
 if __name__ == "__main__":
