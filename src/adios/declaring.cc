@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include <adios.h>
+#include <adios_transform_methods.h>
 
 #include "adios/configuration.h"
 #include "adios/program.h"
@@ -240,6 +241,32 @@ ADIOS_AVAILABLE_WRITE_METHODS* adios_available_write_methods(void) {
   if (!methods->name) methods->nmethods = 0;
   for (int at = 0; at < methods->nmethods; ++at) methods->name[at] = copy_of(names[static_cast<size_t>(at)]);
   return methods;
+}
+
+ADIOS_AVAILABLE_TRANSFORM_METHODS* adios_available_transform_methods(void) {
+  const auto& transforms = forebay::io::available_transforms();
+  using List = ADIOS_AVAILABLE_TRANSFORM_METHODS;
+  auto* methods = static_cast<List*>(std::calloc(1, sizeof(List)));
+  if (!methods) return nullptr;
+  methods->name = static_cast<char**>(std::calloc(transforms.size(), sizeof(char*)));
+  methods->description = static_cast<char**>(std::calloc(transforms.size(), sizeof(char*)));
+  if (methods->name && methods->description) methods->ntransforms = static_cast<int>(transforms.size());
+  for (int at = 0; at < methods->ntransforms; ++at) {
+    methods->name[at] = copy_of(transforms[static_cast<size_t>(at)].name);
+    methods->description[at] = copy_of(transforms[static_cast<size_t>(at)].description);
+  }
+  return methods;
+}
+
+void adios_available_transform_methods_free(ADIOS_AVAILABLE_TRANSFORM_METHODS* methods) {
+  if (!methods) return;
+  for (int at = 0; at < methods->ntransforms; ++at) {
+    std::free(methods->name[at]);
+    std::free(methods->description[at]);
+  }
+  std::free(methods->name);
+  std::free(methods->description);
+  std::free(methods);
 }
 
 void adios_available_write_methods_free(ADIOS_AVAILABLE_WRITE_METHODS* methods) {

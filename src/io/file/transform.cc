@@ -36,6 +36,12 @@ std::map<std::string, std::string> parameters_of(std::string_view text) {
   return values;
 }
 
+std::vector<std::string> transform_names() {
+  std::vector<std::string> names;
+  for (const TransformName& transform : available_transforms()) names.push_back(transform.name);
+  return names;
+}
+
 using Parsed = std::map<std::string, std::string>;
 
 const std::string* find_any(const Parsed& parameters, std::initializer_list<const char*> names) {
@@ -159,10 +165,23 @@ std::vector<std::string> unknown_parameters(std::string_view text, const std::st
 
 }  // namespace
 
-const std::vector<std::string>& transform_names() {
-  static const std::vector<std::string> names = {"identity", "none",  "zlib", "bzip2", "szip",
-                                                 "lz4",      "blosc", "zfp",  "sz",    "forebay"};
-  return names;
+const std::vector<TransformName>& available_transforms() {
+  static const std::vector<TransformName> transforms = [] {
+    std::vector<TransformName> all = {{"none", "stored as it is"},
+                                      {"identity", "stored as it is"},
+                                      {"zlib", "DEFLATE, with a level"},
+                                      {"bzip2", "a codec for numbers in the place of bzip2, without loss"},
+                                      {"szip", "a codec for numbers in the place of szip, without loss"},
+                                      {"lz4", "lz4, with a level"},
+                                      {"blosc", "a shuffle of bytes or bits, and lz4, zstd or DEFLATE"}};
+    if (codec::can_encode_lossy()) {
+      all.push_back({"zfp", "zfp with a bound on the error of each value"});
+      all.push_back({"sz", "a codec with a bound on the error of each value, in the place of SZ"});
+    }
+    all.push_back({"forebay", "a profile or a chain of codecs of packing"});
+    return all;
+  }();
+  return transforms;
 }
 
 Outcome<Transform> Transform::parse(std::string_view text) {

@@ -43,7 +43,11 @@ class Transform {
   std::vector<std::string> warnings_;
 };
 
-// Those of ADIOS that are there, and our own: the names of what parse() takes, chains of codecs apart.
-const std::vector<std::string>& transform_names();
+// Those of ADIOS that are there, and our own: what parse() takes, chains of codecs apart. Without loss only, if this
+// build cannot store with loss.
+struct TransformName {
+  std::string name, description;
+};
+const std::vector<TransformName>& available_transforms();
 
 }  // namespace forebay::io

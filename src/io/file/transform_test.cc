@@ -109,6 +109,13 @@ TEST(Transform, WhatCannotBeIsRefused) {
     refusal(text);
 }
 
+TEST(Transform, WhatIsListedIsThere) {
+  for (const auto& [name, description] : available_transforms()) {
+    EXPECT_TRUE(Transform::parse(name == "zfp" || name == "sz" ? name + ":accuracy=0.1" : name)) << name;
+    EXPECT_FALSE(description.empty());
+  }
+}
+
 TEST(Transform, ParametersThatAreNotKnownAreTold) {
   const auto transform = Transform::parse("zlib:level=3;foo=4;levl=2");
   ASSERT_TRUE(transform);
