@@ -37,10 +37,17 @@ cc -Wall -Wextra -Werror "$here/write.c" -o seq "${flags[@]}"
 read -ra flags <<<"$("$config" -s -r -c) $("$config" -s -r -l)"
 cc -Wall -Wextra -Werror "$here/read.c" -o seq_read "${flags[@]}"
 ./seq seq.bp && wrote seq ./seq_read
+# The names of ADIOS's other libraries, which makefiles have that do not ask adios_config.
+cc "$here/read.c" -o seq_read "${flags[@]/#-ladios_nompi/-ladiosread_nompi}"
+./seq seq.bp && wrote seq ./seq_read
 if [[ -e $(find "$prefix" -name adios_write_mod.mod) ]]; then
   read -ra flags <<<"$("$config" -s -f -c) $("$config" -s -f -l)"
   gfortran -cpp -Wall -Werror "$here/write.f90" -o fseq "${flags[@]}"
   ./fseq fseq.bp && wrote fseq
+  for name in adiosf_nompi_v1 adiosreadf_nompi adiosreadf_nompi_v1; do
+    gfortran -cpp "$here/write.f90" -o fseq "${flags[@]/#-ladiosf_nompi/-l$name}"
+    ./fseq fseq.bp && wrote fseq
+  done
 fi
 
 # Each MPI.
@@ -52,6 +59,8 @@ for mpi in "$@"; do
   read -ra flags <<<"$("$config" -r -c) $("$config" -r -l)"
   "mpicc.$mpi" -Wall "$here/read.c" -o "read_$mpi" "${flags[@]}"
   "./c_$mpi" "c_$mpi.bp" && wrote "c_$mpi" "./read_$mpi"
+  "mpicc.$mpi" "$here/read.c" -o "read_$mpi" "${flags[@]/%-ladios/-ladiosread}"
+  "./c_$mpi" "c_$mpi.bp" && wrote "c_$mpi" "./read_$mpi"
   read -ra flags <<<"$(PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name "adios-$mpi.pc")") pkg-config --cflags --libs "adios-$mpi")"
   "mpicc.$mpi" -Wall "$here/write.c" -o "pc_$mpi" "${flags[@]}"
   "./pc_$mpi" "pc_$mpi.bp" && wrote "pc_$mpi"
@@ -59,6 +68,10 @@ for mpi in "$@"; do
     read -ra flags <<<"$("$config" -f -c) $("$config" -f -l)"
     "mpifort.$mpi" -cpp -DWITH_MPI "$here/write.f90" -o "f_$mpi" "${flags[@]}"
     "./f_$mpi" "f_$mpi.bp" && wrote "f_$mpi"
+    for name in adiosf_v1 adiosreadf adiosreadf_v1; do
+      "mpifort.$mpi" -cpp -DWITH_MPI "$here/write.f90" -o "f_$mpi" "${flags[@]/%-ladiosf/-l$name}"
+      "./f_$mpi" "f_$mpi.bp" && wrote "f_$mpi"
+    done
   fi
 done
 
