@@ -11,12 +11,13 @@
    The configuration says by which method a group is written, and changing it needs no compiler.
 
    Return values. Functions return 0, or else one of the negative numbers of adios_error.h, which is left in adios_errno
-   as well, and say on stderr what is wrong and what to do about it. The process goes on, unless abort_on_error=1 is among
-   the parameters of a method: then the first error aborts it. Where a function returns something else it says so.
+   as well, and say on stderr what is wrong and what to do about it. The process goes on, unless abort_on_error=1 is
+   among the parameters of a method: then the first error aborts it. Where a function returns something else it says so.
    Handles are never 0. Strings and arrays that are passed are the caller's, and may change or go as soon as a call
    returns; NULL and "" mean the same. Collective functions must be called by all ranks of their communicator, in the
    same order; all others by any. Threads may use different open files at the same time, each from one thread; what
-   declares and defines, and adios_init and adios_finalize, must not run beside other calls.
+   declares and defines, and adios_init and adios_finalize, must not run beside other calls. What a call returns and
+   adios_get_last_errmsg() are of the thread, adios_errno is of the process.
  */
 #ifndef ADIOS_H
 #define ADIOS_H
@@ -35,7 +36,8 @@ extern "C" {
 
 /* Collective. Reads groups and methods from the XML file `config` (rank 0 does, and tells all). A file that is missing
    or wrong is an error at all ranks, with line and column. A group whose method is not known is left without one. A
-   variable whose transform is not known is stored as it is: err_invalid_transform_type then, after all else was done. */
+   variable whose transform is not known is stored as it is: all else is done, and err_invalid_transform_type returned.
+ */
 int adios_init(const char* config, MPI_Comm comm);
 
 /* Collective. Groups are declared by calls, see below. */

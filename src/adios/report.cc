@@ -40,18 +40,22 @@ void set_log_file(const std::string& path) {
   log_file = file;
 }
 
-void begin_call() { adios_errno = err_no_error; }
+// Of the process, as programs know it: threads set it beside each other.
+static void set_errno(int number) { __atomic_store_n(&adios_errno, number, __ATOMIC_RELAXED); }
+
+void begin_call() { set_errno(err_no_error); }
 
 int report(const io::Failure& failure) {
-  adios_errno = static_cast<int>(failure.code);
+  const int number = static_cast<int>(failure.code);
+  set_errno(number);
   last_message = failure.error.message();
   // A stream that has no other step yet, or none any more, is nothing that went wrong.
-  if (adios_errno == err_step_notready || adios_errno == err_end_of_stream) return adios_errno;
+  if (number == err_step_notready || number == err_end_of_stream) return number;
   // Of what all ranks are told one rank speaks; before an abort nobody waits for it.
   const std::string to_all = failure.told_ranks > 1 ? words_of(failure.told_ranks) : std::string();
   if (verbosity >= 1 && (!failure.is_heard || aborts_on_error)) print("ERROR", last_message + to_all);
   if (aborts_on_error) std::abort();
-  return adios_errno;
+  return number;
 }
 
 void warn(const std::string& text) {
