@@ -1,11 +1,13 @@
 /* What adios.h promises when things go wrong: one scenario for each run, at all ranks. calls.py looks at the files.
    usage: calls SCENARIO [METHOD] */
 #include <adios.h>
+#include <adios_transform_methods.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FILE_NAME "out.fb"
@@ -216,6 +218,121 @@ static void no_config(void) {
   if (!strstr(adios_get_last_errmsg(), "not_there.xml")) expect("the name in the message", 0, 1);
 }
 
+/* run.xml (calls.py) asks for a transform that is not there: the call says so, and values are stored as they are. */
+static void config(void) {
+  expect("adios_init", adios_init("run.xml", comm), err_invalid_transform_type);
+  expect("adios_errno", adios_errno, err_invalid_transform_type);
+  if (!strstr(adios_get_last_errmsg(), "run.xml:6:53: group 'g', variable 'x': transform \"zlip:5\""))
+    expect("place in the message", 0, 1);
+  expect("adios_is_initialized", adios_is_initialized(), 1);
+  step("w", 10);
+  step("a", 20);
+}
+
+/* run.xml has a dimension by a variable whose element is not one. */
+static void wrong_config(void) { expect("adios_init", adios_init("run.xml", comm), err_invalid_dimension); }
+
+/* What the parameters of methods say to the library itself; calls.py looks at where the messages went. */
+static void general(const char* method) {
+  int64_t group = declare(method), file;
+  const char* parameters = "verbose=1;logfile=errors.log";
+  for (int i = 0; i < 3; i++) {
+    const char* name = i == 0 ? "to the log" : "to nobody";
+    expect("adios_open", adios_open(&file, name, FILE_NAME, "w", comm), err_invalid_group);
+    if (i == 0) expect("adios_select_method", adios_select_method(group, "NULL", "verbose=0", ""), 0);
+    if (i == 1) expect("adios_select_method", adios_select_method(group, "NULL", "verbose=2;quiet", ""), 0);
+  }
+  expect("adios_select_method", adios_select_method(group, "NULL", parameters, ""), 0);
+  expect("adios_open", adios_open(&file, "to the log", FILE_NAME, "w", comm), err_invalid_group);
+  step("w", 10);
+}
+
+static void aborts(const char* method) {
+  int64_t file;
+  declare(method);
+  expect("adios_open", adios_open(&file, "no group", FILE_NAME, "w", comm), err_invalid_group);
+  printf("the process went on\n");
+}
+
+static int is_among(char** names, int count, const char* name) {
+  for (int i = 0; i < count; i++)
+    if (names[i] && strcmp(names[i], name) == 0) return 1;
+  return 0;
+}
+
+static void lists(void) {
+  ADIOS_AVAILABLE_WRITE_METHODS* methods = adios_available_write_methods();
+  ADIOS_AVAILABLE_TRANSFORM_METHODS* transforms = adios_available_transform_methods();
+  expect("MPI among the methods", is_among(methods->name, methods->nmethods, "MPI"), 1);
+  expect("POSIX among the methods", is_among(methods->name, methods->nmethods, "POSIX"), 1);
+  expect("zlib among the transforms", is_among(transforms->name, transforms->ntransforms, "zlib"), 1);
+  expect("none among the transforms", is_among(transforms->name, transforms->ntransforms, "none"), 1);
+  for (int i = 0; i < transforms->ntransforms; i++)
+    if (!transforms->description[i] || !transforms->description[i][0]) expect("a description", 0, 1);
+  adios_available_write_methods_free(methods);
+  adios_available_write_methods_free(NULL);
+  adios_available_transform_methods_free(transforms);
+  adios_available_transform_methods_free(NULL);
+}
+
+static long long size_of_file(void) {
+  struct stat facts;
+  return stat(FILE_NAME, &facts) == 0 ? (long long)facts.st_size : -1;
+}
+
+/* Calls that no other scenario makes. */
+static void further(const char* method) {
+  int64_t group = declare(method), other, file;
+  const int n = 1000, total = n * size, at = n * rank;
+  uint64_t bytes = 0;
+  double* x = NULL;
+  long long before;
+  lists();
+  adios_define_attribute(group, "dropped", "", adios_integer, "1", "");
+  expect("adios_delete_attrdefs", adios_delete_attrdefs(group), 0);
+  expect("adios_define_attribute", adios_define_attribute(group, "kept", "", adios_integer, "2", ""), 0);
+  expect("adios_delete_attrdefs of no group", adios_delete_attrdefs(12345), err_invalid_group);
+
+  expect("adios_open", adios_open(&file, "g", FILE_NAME, "w", comm), 0);
+  expect("buffer before its dimension", adios_get_write_buffer(file, "x", &bytes, (void**)&x),
+         err_invalid_var_as_dimension);
+  expect("write of n", adios_write(file, "n", &n), 0);
+  expect("adios_set_path", adios_set_path(file, "below"), 0);
+  expect("write of total", adios_write(file, "total", &total), 0);
+  expect("adios_set_path_var", adios_set_path_var(file, "aside", "at"), 0);
+  expect("adios_set_path_var of none", adios_set_path_var(file, "aside", "nothing"), err_invalid_varname);
+  expect("write of at", adios_write(file, "at", &at), 0);
+  expect("adios_set_path_var", adios_set_path_var(file, "", "x"), 0);
+  bytes = sizeof(double) * (uint64_t)n + 1;
+  expect("too large a buffer", adios_get_write_buffer(file, "x", &bytes, (void**)&x), err_expected_read_size_mismatch);
+  bytes = 0;
+  expect("adios_get_write_buffer", adios_get_write_buffer(file, "x", &bytes, (void**)&x), 0);
+  expect("its size", (long long)bytes, (long long)(sizeof(double) * (size_t)n));
+  for (int i = 0; x && i < n; i++) x[i] = 1000.0 * rank + i;
+  expect("adios_close", adios_close(file), 0);
+
+  /* Two steps are kept until the end: less than a megabyte. */
+  expect("adios_set_time_aggregation", adios_set_time_aggregation(group, 1 << 20, 0), 0);
+  before = size_of_file();
+  step("a", 200);
+  step("a", 300);
+  expect("size of the file that waits", size_of_file(), before);
+  expect("adios_set_time_aggregation", adios_set_time_aggregation(12345, 1 << 20, 0), err_invalid_group);
+
+  expect("adios_declare_group", adios_declare_group(&other, "other", "", adios_stat_no), 0);
+  expect("adios_select_method", adios_select_method(other, "MPI", "", ""), 0);
+  adios_define_var(other, "large", "", adios_byte, "2000000", "", "");
+  expect("adios_allocate_buffer", adios_allocate_buffer(ADIOS_BUFFER_ALLOC_NOW, 1), 0);
+  expect("adios_open", adios_open(&file, "other", "other.fb", "w", comm), 0);
+  x = calloc(2000000, 1);
+  expect("write of more than the buffer has", adios_write(file, "large", x), err_buffer_overflow);
+  free(x);
+  expect("adios_close", adios_close(file), 0);
+  expect("adios_free_group", adios_free_group(other), 0);
+  expect("open of a group that is gone", adios_open(&file, "other", "other.fb", "w", comm), err_invalid_group);
+  expect("second adios_free_group", adios_free_group(other), err_invalid_group);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   comm = MPI_COMM_WORLD;
@@ -226,11 +343,18 @@ int main(int argc, char** argv) {
   expect("adios_is_initialized", adios_is_initialized(), 0);
   if (strcmp(scenario, "no_config") == 0) {
     no_config();
+  } else if (strcmp(scenario, "config") == 0) {
+    config();
+  } else if (strcmp(scenario, "wrong_config") == 0) {
+    wrong_config();
   } else {
     expect("adios_init_noxml", adios_init_noxml(comm), 0);
     expect("adios_is_initialized", adios_is_initialized(), 1);
   }
   if (strcmp(scenario, "names") == 0) names(method);
+  if (strcmp(scenario, "general") == 0) general(method);
+  if (strcmp(scenario, "aborts") == 0) aborts(method);
+  if (strcmp(scenario, "further") == 0) further(method);
   if (strcmp(scenario, "overflow") == 0) overflow(method);
   if (strcmp(scenario, "killed") == 0) killed(method);
   if (strcmp(scenario, "announced") == 0) announced(method);

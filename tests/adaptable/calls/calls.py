@@ -37,6 +37,72 @@ def steps(directory):
     return [sorted(found[step]) for step in sorted(found)]
 
 
+def stored(directory, path=FILE):
+    done = subprocess.run([DUMP, path, "--values"], cwd=directory, stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(done.stdout)["parts"]
+
+
+XML = """<adios-config host-language="C">
+<adios-group name="g">
+<var name="n" type="integer"/> <var name="total" type="integer"/>
+<var name="at" type="integer"/>
+<global-bounds dimensions="total" offsets="at">
+<var name="x" type="double" dimensions="n"          transform="zlip:5"/>
+</global-bounds>
+<var name="y" type="double" dimensions="n" transform="zlib:level=3;foo=4"/>
+</adios-group>
+<method group="g" method="POSIX">verbose=2; quieet=1</method>
+</adios-config>
+"""
+
+
+def check_config():
+    with tempfile.TemporaryDirectory(prefix="forebay-calls-") as directory:
+        path = os.path.join(directory, "run.xml")
+        with open(path, "w", encoding="ascii") as file:
+            file.write(XML)
+        code, output = run(directory, "config", "")
+        assert code == 0, output
+        for line in ("ERROR: run.xml:6:53: group 'g', variable 'x': transform", "WARN: run.xml:8:44: group 'g', variable 'y': ",
+                     "WARN: run.xml:10:45: group 'g': method POSIX does not know the parameter \"quieet\""):  # fmt: skip
+            assert output.count(line) == 1, f"not once {line}\n{output}"
+        assert steps(directory) == [of_all(10), of_all(20)], output
+        assert all(block["transform"] == "" for part in stored(directory) for block in part.get("blocks", []))
+        with open(path, "w", encoding="ascii") as file:
+            file.write(XML.replace('<var name="n"', '<vra name="n"'))
+        code, output = run(directory, "wrong_config", "")
+        assert code == 0, output
+        assert output.count("WARN: run.xml:3:2: 'vra' is no element of a group") == 1, output
+        assert -1 < output.find("WARN: ") < output.find("ERROR: run.xml:6:"), output
+        print("config: as expected", flush=True)
+
+
+def check_general():
+    with tempfile.TemporaryDirectory(prefix="forebay-calls-") as directory:
+        code, output = run(directory, "general", "POSIX:verbose=1;logfile=errors.log")
+        assert code == 0 and "ERROR" not in output and "WARN" not in output, output
+        with open(os.path.join(directory, "errors.log"), encoding="ascii") as file:
+            lines = file.read().splitlines()
+        assert len(lines) == 2 and all(line.startswith("ERROR: ") and "to the log" in line for line in lines), lines
+        code, output = run(directory, "aborts", "POSIX:abort_on_error=1")
+        assert code != 0 and "ERROR: " in output and "went on" not in output, output
+        print("parameters of all methods: as expected", flush=True)
+
+
+def check_further():
+    with tempfile.TemporaryDirectory(prefix="forebay-calls-") as directory:
+        code, output = run(directory, "further", "POSIX")
+        assert code == 0, output
+        parts = stored(directory)
+        assert {part["step"] for part in parts} == {0, 1, 2}, parts
+        for part in parts:
+            assert {one["name"]: one["value"] for one in part["attributes"]} == {"kept": [2]}, part["attributes"]
+        first = [block for part in parts if part["step"] == 0 for block in part["blocks"]]
+        assert {block["name"] for block in first} == {"n", "below/total", "aside/at", "x"}, first
+        assert steps(directory) == [of_all(1000), of_all(200), of_all(300)], output
+        print("further calls: as expected", flush=True)
+
+
 def of_all(length):
     return [(rank, length) for rank in range(RANKS)]
 
@@ -68,6 +134,9 @@ def small_disk(look=OLD_STEPS):
 
 def main():
     check("no_config", "MPI", None, errors=1)
+    check_config()
+    check_general()
+    check_further()
     check("differ", "MPI", [of_all(10)], errors=5)
     check("names", "MPI", [of_all(1000)])
     check("read_back", "MPI", [of_all(100), of_all(200)])
