@@ -161,10 +161,9 @@ void adios_define_attribute_byvalue_(const int64_t* group, const char* name, con
                                      size_t path_length, size_t values_length) {
   std::string text;
   const bool is_string = *type == adios_string;
-  *err = adios_define_attribute_byvalue(*group, from_fortran(name, name_length).c_str(),
-                                        from_fortran(path, path_length).c_str(),
-                                        static_cast<enum ADIOS_DATATYPES>(*type), *count,
-                                        values_of(values, values_length, is_string, text));
+  *err = adios_define_attribute_byvalue(
+      *group, from_fortran(name, name_length).c_str(), from_fortran(path, path_length).c_str(),
+      static_cast<enum ADIOS_DATATYPES>(*type), *count, values_of(values, values_length, is_string, text));
 }
 
 void adios_define_schema_version_(const int64_t* group, const char* version, size_t length) {

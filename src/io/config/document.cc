@@ -150,9 +150,8 @@ TextPlace Document::place(const char* in_tree, bool behind_blanks) const {
 TextPlace Document::place_in_text(size_t offset) const {
   const size_t inside = std::min(offset, original_.size());
   const auto after = std::ranges::upper_bound(line_starts_, inside);
-  return {.file = file_,
-          .line = static_cast<size_t>(after - line_starts_.begin()),
-          .column = inside - *(after - 1) + 1};
+  return {
+      .file = file_, .line = static_cast<size_t>(after - line_starts_.begin()), .column = inside - *(after - 1) + 1};
 }
 
 std::unexpected<Failure> Document::refuse(Code code, const char* in_tree, std::string what, std::string hint) const {

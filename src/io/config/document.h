@@ -54,7 +54,7 @@ class Document {
   std::string file_;
   std::string original_;
   std::vector<size_t> line_starts_;  // in it
-  QuotedText quoted_;  // its text is taken apart by the parser
+  QuotedText quoted_;                // its text is taken apart by the parser
   pugi::xml_document tree_;
   std::vector<std::string> warnings_;
   size_t warnings_left_out_ = 0;
