@@ -13,7 +13,7 @@
 namespace forebay::io {
 namespace {
 
-constexpr int kNice = 10;
+constexpr int kNice = 5;
 constexpr uint64_t kMostNames = 1000;  // that are tried for a set
 
 }  // namespace
