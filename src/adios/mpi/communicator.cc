@@ -3,6 +3,7 @@
 #ifndef _NOMPI
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <chrono>
 #include <memory>
@@ -128,10 +129,11 @@ class MpiScan final : public io::PendingScan {
 };
 
 // Duplicates of a program's communicator that files were opened on, to be used again: making one costs several rounds
-// of messages. They live until the program frees the communicator and no file is open on them.
+// of messages. There are some from the second open on, since each takes one of the few numbers that MPI has for
+// communicators. They live until the program frees its own and no file is open on them.
 class Duplicates {
  public:
-  // Those of `comm`, which they are attached to. Collective if there are none yet.
+  // Those of `comm`, which they are attached to.
   static Result<std::shared_ptr<Duplicates>> of(MPI_Comm comm) {
     static const int key = [] {
       int made = MPI_KEYVAL_INVALID;
@@ -142,13 +144,9 @@ class Duplicates {
     int is_there = 0;
     FOREBAY_CHECK(checked(MPI_Comm_get_attr(comm, key, static_cast<void*>(&attached), &is_there), "MPI_Comm_get_attr"));
     if (is_there) return *attached;
-    auto made = std::make_shared<Duplicates>();
-    FOREBAY_CHECK(checked(MPI_Comm_dup(comm, &made->control_), "MPI_Comm_dup"));
-    MPI_Comm_set_errhandler(made->control_, MPI_ERRORS_RETURN);
-    auto owner = std::make_unique<std::shared_ptr<Duplicates>>(made);
+    auto owner = std::make_unique<std::shared_ptr<Duplicates>>(std::make_shared<Duplicates>());
     FOREBAY_CHECK(checked(MPI_Comm_set_attr(comm, key, owner.get()), "MPI_Comm_set_attr"));
-    (void)owner.release();  // forget() has it
-    return made;
+    return *owner.release();  // forget() has it
   }
 
   Duplicates() = default;
@@ -162,20 +160,30 @@ class Duplicates {
   Duplicates(const Duplicates&) = delete;
   Duplicates& operator=(const Duplicates&) = delete;
 
-  // Collective. The first one that no rank has a file open on, or a new one.
-  Result<MPI_Comm> take() {
-    FOREBAY_TRY(const uint64_t all, idle_at_all());
+  // Collective over `comm`. The first one that no rank has a file open on, which ranks ask each other since each may
+  // close files in an order of its own; or a new one. Those that are not given_back() are the caller's to free.
+  Result<MPI_Comm> take(MPI_Comm comm) {
+    if (opens_++ == 0) return duplicate(comm);
+    if (control_ == MPI_COMM_NULL) {
+      FOREBAY_TRY(control_, duplicate(comm));
+    }
+    uint64_t mine = 0, all = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      mine = idle_;
+    }
+    MPI_Request request;
+    const int code = MPI_Iallreduce(&mine, &all, 1, MPI_UINT64_T, MPI_BAND, control_, &request);
+    FOREBAY_CHECK(finish(code, request, "MPI_Iallreduce"));
     if (all != 0) {
       const std::lock_guard lock(mutex_);
       const int number = std::countr_zero(all);
       idle_ &= ~(uint64_t{1} << number);
       return made_[static_cast<size_t>(number)];
     }
-    MPI_Comm fresh = MPI_COMM_NULL;
-    FOREBAY_CHECK(checked(MPI_Comm_dup(control_, &fresh), "MPI_Comm_dup"));
-    MPI_Comm_set_errhandler(fresh, MPI_ERRORS_RETURN);
+    FOREBAY_TRY(const MPI_Comm fresh, duplicate(control_));
     const std::lock_guard lock(mutex_);
-    if (made_.size() < 64) made_.push_back(fresh);  // further ones are freed when they are given back
+    if (made_.size() < 64) made_.push_back(fresh);
     return fresh;
   }
 
@@ -189,21 +197,11 @@ class Duplicates {
   }
 
  private:
-  // Ranks without threads open and close files in the same order, and know it of each other. Threads may close files in
-  // another order at each rank.
-  Result<uint64_t> idle_at_all() {
-    uint64_t mine = 0, all = 0;
-    {
-      const std::lock_guard lock(mutex_);
-      mine = idle_;
-    }
-    int threads = MPI_THREAD_MULTIPLE;
-    MPI_Query_thread(&threads);
-    if (threads != MPI_THREAD_MULTIPLE) return mine;
-    MPI_Request request;
-    const int code = MPI_Iallreduce(&mine, &all, 1, MPI_UINT64_T, MPI_BAND, control_, &request);
-    FOREBAY_CHECK(finish(code, request, "MPI_Iallreduce"));
-    return all;
+  static Result<MPI_Comm> duplicate(MPI_Comm comm) {
+    MPI_Comm made = MPI_COMM_NULL;
+    FOREBAY_CHECK(checked(MPI_Comm_dup(comm, &made), "MPI_Comm_dup"));
+    MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+    return made;
   }
 
   static int forget(MPI_Comm, int, void* attached, void*) {
@@ -211,6 +209,7 @@ class Duplicates {
     return MPI_SUCCESS;
   }
 
+  std::atomic<uint64_t> opens_ = 0;
   MPI_Comm control_ = MPI_COMM_NULL;
   std::mutex mutex_;            // guards what follows
   std::vector<MPI_Comm> made_;  // in the same order at all ranks
@@ -364,7 +363,7 @@ Result<std::unique_ptr<io::Communicator>> wrap(MPI_Comm comm) {
   MPI_Initialized(&is_ready);
   if (!is_ready) return fail(ErrorKind::invalid_argument, "MPI is not initialised", {}, {}, "call MPI_Init() before");
   FOREBAY_TRY(const std::shared_ptr<Duplicates> duplicates, Duplicates::of(comm));
-  FOREBAY_TRY(const MPI_Comm own, duplicates->take());
+  FOREBAY_TRY(const MPI_Comm own, duplicates->take(comm));
   return std::make_unique<MpiRanks>(own, duplicates);
 }
 

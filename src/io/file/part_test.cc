@@ -94,6 +94,38 @@ TEST(EncodedPart, WrittenPieceByPieceHasTheSameBytes) {
     }
 }
 
+TEST(EncodedPart, ALargeBlockGoesOutAFewMegabytesAtATime) {
+  std::vector<double> values(1'700'000);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i % 1000) - 500;
+  ProcessGroup group;
+  group.group = "fields";
+  Block block;
+  block.name = "x";
+  block.type = ValueType::float64;
+  block.is_array = true;
+  block.is_characterised = false;
+  block.shape = {17, 100'000};
+  block.bytes = std::as_bytes(std::span(values));
+  group.blocks = {block};
+  Bytes bytes;
+  const auto part = write_to(bytes, group, {});
+  const auto expected = EncodedPart::make(group, {.container_id = 7});
+  ASSERT_TRUE(part && expected);
+  EXPECT_TRUE(bytes == testing::bytes_of(*expected));
+  ASSERT_EQ(part->listing().variables.size(), 1u);
+  uint64_t most = 0, calls = 0;
+  const auto count = [&](auto pieces, uint64_t) -> Result<void> {
+    uint64_t sum = 0;
+    for (const auto& piece : pieces) sum += piece.size();
+    most = std::max(most, sum);
+    ++calls;
+    return {};
+  };
+  ASSERT_TRUE(EncodedPart::write(group, {}, {}, count));
+  EXPECT_GE(calls, 3u);
+  EXPECT_LT(most, 5u << 20);
+}
+
 TEST(EncodedPart, LargePayloadsBeginAtMultiplesOfTheAlignment) {
   OwnedGroup sample = sample_group(0, 1, 0, true);
   const auto part = EncodedPart::make(sample.group, {});
@@ -113,7 +145,8 @@ TEST(EncodedPart, TellsOfASinkThatFails) {
   const OwnedGroup sample = sample_group(0, 1, 0, true);
   for (int good = 0;; ++good) {
     int left = good;
-    const auto part = EncodedPart::write(sample.group, {}, {}, [&](auto, uint64_t) -> Result<void> {
+    const PartOptions options{.most_frame_bytes = 64 << 20, .are_transforms_done = false};  // frames of several pieces
+    const auto part = EncodedPart::write(sample.group, {}, options, [&](auto, uint64_t) -> Result<void> {
       return left-- > 0 ? Result<void>() : fail(ErrorKind::no_space, "full");
     });
     if (part) {

@@ -86,6 +86,7 @@ std::string unfinished_name(const std::string& path) { return path + ".part"; }
 
 // A new file that nobody has written into is of no use. Any other one that has no name yet stays, for whoever mends it.
 SharedFile::~SharedFile() {
+  if (settings_.memory) settings_.memory->give_up();
   struct stat status{};
   if (growing_ && !settings_.memory && working_path_ != path_ && fstat(growing_->fd(), &status) == 0 &&
       static_cast<uint64_t>(status.st_size) <= end_ && is_named(growing_->fd(), working_path_))
@@ -320,7 +321,7 @@ Outcome<void> SharedFile::commit(Listing listing, bool is_whole) {
   for (const ListedPart& part : listing.parts)
     if (listing.files[part.file].name.empty()) end = std::max(end, part.offset + part.bytes);
   FOREBAY_CHECK(growing_->commit(std::move(listing), end, settings_.is_durable));
-  if (settings_.memory) FOREBAY_CHECK(settings_.memory->cut_off(growing_->end(), working_path_));
+  if (settings_.memory) FOREBAY_CHECK(settings_.memory->finish(growing_->end(), working_path_));
   if (working_path_ == path_ && !is_named(growing_->fd(), path_))
     return refuse(Code::write, "another file was put in its place; what was written is in no file that has a name",
                   "let one program at a time write to a name", path_, ErrorKind::changed);

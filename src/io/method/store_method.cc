@@ -3,13 +3,16 @@
 // thread of the first rank.
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -270,14 +273,30 @@ class ThreadTaker final : public Taker {
     const std::string place = directory_in(directory);
     if (all && ReusedFiles::is_memory(place))
       memory_ = std::make_unique<ReusedFiles>(place + "/memory", staged_file_name(communicator.rank()));
+    FOREBAY_TRY(const cpu_set_t processors, processors_of(communicator));
     if (communicator.rank() != 0) return all;
     if (!all) {
       place_.reset();
       return all;
     }
-    packer_.emplace(settings_.packing);
+    PackSettings packing = settings_.packing;
+    packing.processors = processors;
+    packer_.emplace(std::move(packing));
     for (const WaitingSet& set : place_->left_over()) packer_->add(set);
     return {};
+  }
+
+  // Collective: at the first rank those of all ranks together.
+  static Outcome<cpu_set_t> processors_of(Communicator& communicator) {
+    cpu_set_t mine{}, all{};
+    ::sched_getaffinity(0, sizeof mine, &mine);
+    FOREBAY_TRY(const std::vector<Bytes> sets, communicator.gather(std::as_bytes(std::span(&mine, 1)), 0));
+    for (const Bytes& set : sets) {
+      if (set.size() != sizeof mine) continue;
+      std::memcpy(&mine, set.data(), sizeof mine);
+      CPU_OR(&all, &all, &mine);
+    }
+    return all;
   }
 
   Outcome<void> failure_so_far() {
@@ -441,11 +460,10 @@ class StoreMethod final : public Method {
   }
 
   // Collective: the last step of a file that programs before this one have put into the store, so that its steps come
-  // behind those. Later opens need not ask: the group counts on.
+  // behind those. Later opens need not look: the group counts on.
   Outcome<uint32_t> last_of(const OpenRequest& request) {
-    if (!known_.insert(request.path).second) return 0;
     Bytes last(sizeof(uint32_t));
-    if (request.communicator->rank() == 0) {
+    if (request.communicator->rank() == 0 && is_new(request.path)) {
       std::vector<std::string> sets = taker_->waiting();
       // A store that is not there, or cannot be read, is told of when a set is put into it.
       const auto store = store::Store::open(store_of(request));
@@ -459,9 +477,15 @@ class StoreMethod final : public Method {
     return load_le<uint32_t>(last.data());
   }
 
+  bool is_new(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    return known_.insert(path).second;
+  }
+
   const Settings settings_;
   std::shared_ptr<Taker> taker_;
-  std::set<std::string> known_;  // paths that were opened
+  std::mutex mutex_;             // guards known_
+  std::set<std::string> known_;  // paths that were opened where this rank was the first
 };
 
 Outcome<std::unique_ptr<Method>> make_store_method(const Parameters& parameters) {

@@ -1,9 +1,6 @@
 #include "io/staging/packer.h"
 
-#include <cstring>
-
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/resource.h>
 
 #include "engine/pack/pack.h"
@@ -88,9 +85,7 @@ void Packer::run(const std::stop_token& stop) {
   // Of this thread, and of those that it starts: they give way, and are not bound to the processor of the rank that
   // they belong to, whose work they would hold up while others of the job's are idle.
   ::setpriority(PRIO_PROCESS, 0, kNice);
-  cpu_set_t all;
-  std::memset(&all, 0xff, sizeof all);
-  ::sched_setaffinity(0, sizeof all, &all);  // the system leaves out what the job may not use
+  if (CPU_COUNT(&settings_.processors) > 0) ::sched_setaffinity(0, sizeof settings_.processors, &settings_.processors);
   std::unique_lock lock(mutex_);
   while (changed_.wait(lock, stop, [this] { return !waiting_.empty(); }) && !stop.stop_requested()) {
     const WaitingSet set = waiting_.front();

@@ -12,6 +12,8 @@
 #include <string>
 #include <thread>
 
+#include <sched.h>
+
 #include "base/error.h"
 #include "codec/choice/chooser.h"
 #include "io/staging/stage_place.h"
@@ -25,6 +27,7 @@ struct PackSettings {
   codec::Profile profile;
   uint64_t memory_bytes = uint64_t{256} << 20;
   unsigned threads = 1;
+  cpu_set_t processors{};  // that the thread may use; none: those of the thread that starts it
 };
 
 // When the program said that it computes, so that its own communication is not disturbed. Thread-safe.

@@ -28,17 +28,23 @@ class ReusedFile {
   // Writes the pieces, one directly behind another, at `offset`. no_space, io; `path` is for the error.
   Result<void> write(std::span<const std::span<const std::byte>> pieces, uint64_t offset, const std::string& path);
 
-  // What lies behind the first `bytes` goes.
-  Result<void> cut_off(uint64_t bytes, const std::string& path);
+  // The file is whole: all of its first `bytes` were written, and what lies behind them goes. Only a file that was
+  // whole is written to in memory the next time, since pages that are not there cannot be had from a memory that is
+  // full.
+  Result<void> finish(uint64_t bytes, const std::string& path);
+
+  // A file that was not finished gives back its memory.
+  void give_up();
 
  private:
   friend class ReusedFiles;
-  void map();
+  void begin();
 
   Fd fd_;
   std::string name_;                              // by which it is kept
   std::byte* mapped_ = nullptr;                   // the first usable_ bytes or more
   uint64_t mapped_bytes_ = 0, usable_bytes_ = 0;  // of the file
+  bool is_whole_ = false;
 };
 
 // The files of one rank, each with a name in `directory` for as long as it is kept and another one while it is in use:
@@ -49,15 +55,17 @@ class ReusedFiles {
   static bool is_memory(const std::string& directory);
 
   // `directory` is made when a file is first needed, and `name` is this rank's alone.
-  ReusedFiles(std::string directory, std::string name) : directory_(std::move(directory)), name_(std::move(name)) {}
+  ReusedFiles(std::string directory, std::string name);
   ~ReusedFiles();  // removes the names in `directory`, and it, if it was the last one's
 
-  // A file with the name `path`, which must not exist, in a directory of the same file system: one whose other name is
-  // gone, or a new one. Of those that are free, one more is kept for later. Errors of the system.
+  // A file with the name `path`, which must not exist, in a directory of the same file system: the largest one whose
+  // other name is gone, or a new one. Of those that are free, one more is kept for later, but none of this process
+  // where more than half of the file system is in use. Errors of the system.
   Result<std::shared_ptr<ReusedFile>> take(const std::string& path);
 
  private:
   Result<std::shared_ptr<ReusedFile>> make();
+  void forget_free(size_t most);
 
   const std::string directory_, name_;
   std::mutex mutex_;  // guards what follows
