@@ -53,10 +53,12 @@ Outcome<void> open(int64_t* handle, const std::string& group, const std::string&
   if (handle) *handle = 0;
   const double start = seconds();
   FOREBAY_TRY(io::Session* const session, Program::instance().session());
-  FOREBAY_TRY(std::shared_ptr<io::Communicator> ranks, wrap(comm));
   const Outcome<io::OpenMode> open_mode = check_open(handle, group, name, mode);
-  FOREBAY_CHECK(io::agree_on(*ranks, "opens \"" + name + "\" with mode " + mode + " for group \"" + group + "\"",
-                             open_mode ? Outcome<void>{} : std::unexpected(open_mode.error())));
+  const Outcome<void> checked = open_mode ? Outcome<void>{} : std::unexpected(open_mode.error());
+  const std::string what = "opens \"" + name + "\" with mode " + mode + " for group \"" + group + "\"";
+  FOREBAY_TRY(Wrapped wrapped, wrap(comm, io::number_of(what, checked)));
+  const std::shared_ptr<io::Communicator> ranks = std::move(wrapped.ranks);
+  FOREBAY_CHECK(io::agree_on(*ranks, what, checked, wrapped.sum));
   FOREBAY_TRY(const auto found, session->find(group));
   if (found->methods.empty() && ranks->rank() == 0)
     warn("group \"" + found->definition.name + "\" has no method: nothing is written (adios_select_method, <method>)");

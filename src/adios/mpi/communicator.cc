@@ -21,6 +21,7 @@ namespace forebay::adios {
 #ifdef _NOMPI
 
 Result<std::unique_ptr<io::Communicator>> wrap(MPI_Comm) { return io::single_process(); }
+Result<Wrapped> wrap(MPI_Comm, uint64_t) { return Wrapped{io::single_process(), {}}; }
 
 bool is_alone(MPI_Comm comm) { return comm != MPI_COMM_WORLD; }
 
@@ -154,6 +155,7 @@ class Duplicates {
     int is_over = 0;
     MPI_Finalized(&is_over);
     if (is_over) return;
+    for (Part& part : parts_) MPI_Comm_free(&part.comm);
     for (MPI_Comm& duplicate : made_) MPI_Comm_free(&duplicate);
     if (control_ != MPI_COMM_NULL) MPI_Comm_free(&control_);
   }
@@ -161,9 +163,16 @@ class Duplicates {
   Duplicates& operator=(const Duplicates&) = delete;
 
   // Collective over `comm`. The first one that no rank has a file open on, which ranks ask each other since each may
-  // close files in an order of its own; or a new one. Those that are not given_back() are the caller's to free.
-  Result<MPI_Comm> take(MPI_Comm comm) {
-    if (opens_++ == 0) return duplicate(comm);
+  // close files in an order of its own; or a new one. In the same round the numbers of all ranks are added up.
+  struct Taken {
+    MPI_Comm comm;
+    std::optional<uint64_t> sum;
+  };
+  Result<Taken> take(MPI_Comm comm, uint64_t number) {
+    if (opens_++ == 0) {
+      FOREBAY_TRY(const MPI_Comm only, duplicate(comm));
+      return Taken{only, {}};
+    }
     if (control_ == MPI_COMM_NULL) {
       FOREBAY_TRY(control_, duplicate(comm));
     }
@@ -172,23 +181,58 @@ class Duplicates {
       const std::lock_guard lock(mutex_);
       mine = idle_;
     }
-    MPI_Request request;
-    const int code = MPI_Iallreduce(&mine, &all, 1, MPI_UINT64_T, MPI_BAND, control_, &request);
-    FOREBAY_CHECK(finish(code, request, "MPI_Iallreduce"));
+    uint64_t sum = 0;
+    MPI_Request request, second;
+    const int adds = MPI_Iallreduce(&number, &sum, 1, MPI_UINT64_T, MPI_SUM, control_, &second);
+    const int asks = MPI_Iallreduce(&mine, &all, 1, MPI_UINT64_T, MPI_BAND, control_, &request);
+    FOREBAY_CHECK(finish(asks, request, "MPI_Iallreduce"));
+    FOREBAY_CHECK(finish(adds, second, "MPI_Iallreduce"));
     if (all != 0) {
       const std::lock_guard lock(mutex_);
-      const int number = std::countr_zero(all);
-      idle_ &= ~(uint64_t{1} << number);
-      return made_[static_cast<size_t>(number)];
+      const int place = std::countr_zero(all);
+      idle_ &= ~(uint64_t{1} << place);
+      return Taken{made_[static_cast<size_t>(place)], sum};
     }
     FOREBAY_TRY(const MPI_Comm fresh, duplicate(control_));
     const std::lock_guard lock(mutex_);
     if (made_.size() < 64) made_.push_back(fresh);
-    return fresh;
+    return Taken{fresh, sum};
+  }
+
+  // Collective over `parent`, which is one of the duplicates: as MPI_Comm_split(), the split number `nth` of this file.
+  // What an earlier file was split into is used again if all ranks want the same.
+  Result<MPI_Comm> part(MPI_Comm parent, uint32_t nth, uint32_t colour, uint32_t key) {
+    const auto is_it = [&](const Part& part) { return part.parent == parent && part.nth == nth; };
+    Part before;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto known = std::ranges::find_if(parts_, is_it);
+      if (known != parts_.end()) before = *known;
+    }
+    const uint64_t is_same = before.comm != MPI_COMM_NULL && before.colour == colour && before.key == key;
+    uint64_t are_same = 0;
+    MPI_Request request;
+    const int code = MPI_Iallreduce(&is_same, &are_same, 1, MPI_UINT64_T, MPI_MIN, parent, &request);
+    FOREBAY_CHECK(finish(code, request, "MPI_Iallreduce"));
+    if (are_same != 0) return before.comm;
+    if (before.comm != MPI_COMM_NULL) MPI_Comm_free(&before.comm);  // at all ranks: all have split before, or none
+    Part part{.parent = parent, .nth = nth, .colour = colour, .key = key};
+    const int split = MPI_Comm_split(parent, static_cast<int>(colour), static_cast<int>(key), &part.comm);
+    const std::lock_guard lock(mutex_);
+    std::erase_if(parts_, is_it);
+    FOREBAY_CHECK(checked(split, "MPI_Comm_split"));
+    parts_.push_back(part);
+    return part.comm;
+  }
+
+  bool has(MPI_Comm comm) {
+    const std::lock_guard lock(mutex_);
+    return std::ranges::find(made_, comm) != made_.end();
   }
 
   void give_back(MPI_Comm comm) {
     const std::lock_guard lock(mutex_);
+    if (std::ranges::find(parts_, comm, &Part::comm) != parts_.end()) return;
     const auto known = std::ranges::find(made_, comm);
     if (known == made_.end())
       MPI_Comm_free(&comm);
@@ -197,6 +241,13 @@ class Duplicates {
   }
 
  private:
+  // Of the ranks of a file, for as long as that is open.
+  struct Part {
+    MPI_Comm parent = MPI_COMM_NULL;
+    uint32_t nth = 0, colour = 0, key = 0;
+    MPI_Comm comm = MPI_COMM_NULL;
+  };
+
   static Result<MPI_Comm> duplicate(MPI_Comm comm) {
     MPI_Comm made = MPI_COMM_NULL;
     FOREBAY_CHECK(checked(MPI_Comm_dup(comm, &made), "MPI_Comm_dup"));
@@ -214,6 +265,7 @@ class Duplicates {
   std::mutex mutex_;            // guards what follows
   std::vector<MPI_Comm> made_;  // in the same order at all ranks
   uint64_t idle_ = 0;           // a bit for each of them
+  std::vector<Part> parts_;
 };
 
 class MpiRanks final : public io::Communicator {
@@ -339,6 +391,10 @@ class MpiRanks final : public io::Communicator {
   }
 
   Result<std::unique_ptr<io::Communicator>> split(uint32_t colour, uint32_t key) override {
+    if (duplicates_ && duplicates_->has(comm_)) {
+      FOREBAY_TRY(const MPI_Comm known, duplicates_->part(comm_, splits_++, colour, key));
+      return std::make_unique<MpiRanks>(known, duplicates_);
+    }
     MPI_Comm part = MPI_COMM_NULL;
     const int code = MPI_Comm_split(comm_, static_cast<int>(colour), static_cast<int>(key), &part);
     FOREBAY_CHECK(checked(code, "MPI_Comm_split"));
@@ -351,6 +407,7 @@ class MpiRanks final : public io::Communicator {
   MPI_Comm comm_;
   const std::shared_ptr<Duplicates> duplicates_;
   int rank_ = 0, size_ = 1;
+  uint32_t splits_ = 0;
 };
 
 }  // namespace
@@ -358,13 +415,18 @@ class MpiRanks final : public io::Communicator {
 bool is_alone(MPI_Comm comm) { return comm == MPI_COMM_SELF || comm == MPI_COMM_NULL; }
 
 Result<std::unique_ptr<io::Communicator>> wrap(MPI_Comm comm) {
-  if (is_alone(comm)) return io::single_process();
+  FOREBAY_TRY(Wrapped wrapped, wrap(comm, 0));
+  return std::move(wrapped.ranks);
+}
+
+Result<Wrapped> wrap(MPI_Comm comm, uint64_t number) {
+  if (is_alone(comm)) return Wrapped{io::single_process(), {}};
   int is_ready = 0;
   MPI_Initialized(&is_ready);
   if (!is_ready) return fail(ErrorKind::invalid_argument, "MPI is not initialised", {}, {}, "call MPI_Init() before");
   FOREBAY_TRY(const std::shared_ptr<Duplicates> duplicates, Duplicates::of(comm));
-  FOREBAY_TRY(const MPI_Comm own, duplicates->take(comm));
-  return std::make_unique<MpiRanks>(own, duplicates);
+  FOREBAY_TRY(const Duplicates::Taken taken, duplicates->take(comm, number));
+  return Wrapped{std::make_unique<MpiRanks>(taken.comm, duplicates), taken.sum};
 }
 
 #endif

@@ -92,13 +92,21 @@ Failure of_all(const Communicator& communicator, Failure failure) {
   return failure;
 }
 
-Outcome<void> agree_on(Communicator& communicator, const std::string& what, const Outcome<void>& mine) {
+// One round of messages where all is well: the sum is as many times the number as there are ranks. Others can add up to
+// the same with the probability of an equal hash.
+uint64_t number_of(const std::string& what, const Outcome<void>& mine) {
+  const uint64_t number = hash64(as_bytes(what));
+  return mine ? number : ~number;
+}
+
+Outcome<void> agree_on(Communicator& communicator, const std::string& what, const Outcome<void>& mine,
+                       std::optional<uint64_t> sum) {
   if (communicator.size() == 1) return mine;
-  // One round of messages where all is well: the sum is as many times the number as there are ranks. Others can add up
-  // to the same with the probability of an equal hash.
-  const uint64_t number = hash64(as_bytes(mine ? what : "a failure of rank " + std::to_string(communicator.rank())));
-  FOREBAY_TRY(const uint64_t sum, communicator.all_reduce(number, Reduction::sum));
-  if (mine && sum == number * communicator.size()) return {};
+  const uint64_t number = number_of(what, mine);
+  if (!sum) {
+    FOREBAY_TRY(sum, communicator.all_reduce(number, Reduction::sum));
+  }
+  if (mine && *sum == number * communicator.size()) return {};
   const auto bytes = as_bytes(what);
   Bytes of_first(bytes.begin(), bytes.end());
   FOREBAY_CHECK(communicator.broadcast(of_first, 0));

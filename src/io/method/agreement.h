@@ -1,6 +1,7 @@
 // How ranks agree on whether something worked.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/bytes.h"
@@ -21,8 +22,10 @@ Outcome<void> tell_failure(Communicator& communicator, const Outcome<void>& of_r
 
 // Collective: what `mine` says if all ranks have the same `what`, "opens x with mode w", and fail or succeed alike;
 // otherwise invalid_argument, or the failure of the lowest rank that has one, at all ranks. Costs one
-// reduction as long as all is well.
-Outcome<void> agree_on(Communicator& communicator, const std::string& what, const Outcome<void>& mine);
+// reduction as long as all is well, or nothing if the caller knows the `sum` of all ranks' number_of().
+Outcome<void> agree_on(Communicator& communicator, const std::string& what, const Outcome<void>& mine,
+                       std::optional<uint64_t> sum = {});
+uint64_t number_of(const std::string& what, const Outcome<void>& mine);
 
 // What is known to have failed at all ranks alike: the first one says it.
 Failure of_all(const Communicator& communicator, Failure failure);
