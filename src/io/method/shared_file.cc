@@ -337,8 +337,8 @@ Outcome<void> SharedFile::commit(Listing listing, bool is_whole) {
   return {};
 }
 
-// Rank r takes what r+1, r+2, r+4, ... bring, each of which has what came behind it, and gives it on. In front of each
-// listing there is a byte of reports.
+// Rank r takes what r+1, r+2, r+4, ... bring, each of which has what came behind it, and gives it on. Behind each
+// listing, which has to lie at its alignment, there is a byte of reports.
 Outcome<void> collect(Communicator& communicator, Listing& listing, Reports& reports) {
   constexpr auto kFailed = std::byte{1}, kLeft = std::byte{2};
   constexpr uint64_t kMostBytes = uint64_t{4} << 30;
@@ -348,18 +348,18 @@ Outcome<void> collect(Communicator& communicator, Listing& listing, Reports& rep
     if (rank & step) {
       const Result<Bytes> bytes = encode(std::exchange(listing, {}));
       if (!bytes && outcome) outcome = std::unexpected(Failure(bytes.error()));
-      Bytes message = {(reports.has_failed || !bytes ? kFailed : std::byte{}) |
-                       (reports.has_left ? kLeft : std::byte{})};
-      if (bytes) message.insert(message.end(), bytes->begin(), bytes->end());
+      Bytes message = bytes ? *bytes : Bytes();
+      message.push_back((reports.has_failed || !bytes ? kFailed : std::byte{}) |
+                        (reports.has_left ? kLeft : std::byte{}));
       FOREBAY_CHECK(communicator.send(message, rank - step));
       break;
     }
     if (rank + step >= communicator.size()) continue;
     FOREBAY_TRY(const Bytes message, communicator.receive(rank + step));
-    if (message.empty() || (message[0] & kFailed) != std::byte{}) reports.has_failed = true;
-    if (!message.empty() && (message[0] & kLeft) != std::byte{}) reports.has_left = true;
+    if (message.empty() || (message.back() & kFailed) != std::byte{}) reports.has_failed = true;
+    if (!message.empty() && (message.back() & kLeft) != std::byte{}) reports.has_left = true;
     if (message.size() <= 1) continue;  // whoever could not say what it has says why itself
-    Result<Listing> other = decode_listing(std::span(message).subspan(1), kMostBytes);
+    Result<Listing> other = decode_listing(std::span(message).first(message.size() - 1), kMostBytes);
     if (other) listing.merge(std::move(*other));
     if (other) continue;
     reports.has_failed = true;
