@@ -12,7 +12,7 @@ namespace forebay::io {
 NameIndex::NameIndex(const GroupDefinition& group) { update(group); }
 
 void NameIndex::update(const GroupDefinition& group) {
-  group_ = group.name;
+  if (group_ != group.name) group_ = group.name;  // nothing is written where nothing is new: other threads may read
   for (; variable_count_ < group.variables.size(); ++variable_count_)
     variables_.try_emplace(group.variables[variable_count_].full_name(), variable_count_);
   for (; attribute_count_ < group.attributes.size(); ++attribute_count_)
