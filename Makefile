@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := build
-.PHONY: help setup build demo demo-adaptable demo-tiers demo-looking-in check bench install format clean
+.PHONY: help setup build demo demo-adaptable demo-tiers demo-looking-in check check-codes bench install format clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -42,6 +42,12 @@ check: setup  ## build everything and run all tests
 	@cmake --preset check
 	@cmake --build --preset check -j $(JOBS)
 	@ctest --preset check -j $(JOBS)
+
+check-codes: setup  ## real codes of Debian, killed and resumed (tests/codes), installed if they are not there
+	@tools/setup.sh lammps openfoam gromacs quantum-espresso
+	@cmake --preset check
+	@cmake --build --preset check -j $(JOBS) --target forebay
+	@ctest --preset check -L codes
 
 bench: build  ## the short benchmarks
 	@bench/run build/release/bin

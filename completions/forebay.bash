@@ -25,7 +25,7 @@ _forebay() {
     cur=${COMP_WORDS[COMP_CWORD]}
     prev=${COMP_WORDS[COMP_CWORD - 1]}
   fi
-  local verbs='pack restore ls info verify extract read query convert report mount advise repair prune diff lockd locks plan run watch status settle stop agent aggregator fetch doctor config scr help'
+  local verbs='pack restore ls info verify extract read query convert report mount advise repair reject prune remove diff lockd locks plan run watch status settle stop agent aggregator fetch gather doctor recipes config scr help'
   if ((COMP_CWORD == 1)); then
     mapfile -t COMPREPLY < <(compgen -W "$verbs --help --version" -- "$cur")
     return
@@ -75,7 +75,7 @@ _forebay() {
       ;;
     --name | --series | --command | --step | --group-size | --block-size | --lossy | --match | --memory | --threads | --only | -r | --rank | --sample | \
       --min-speed | --as | --keep-last | --keep-every | --full-every | \
-      --aggregators | --aggregator-nodes | --launcher | --relaunch | --restart-args | --grace | --restart-timeout | \
+      --aggregators | --aggregator-nodes | --launcher | --relaunch | --relaunch-pause | --code | --sets | --let | --order | --put-back | --restart-command | --stored-as | --reason | --restart-args | --grace | --restart-timeout | \
       --drain-timeout | --keep | --pfs-limit | --backlog-sets | --set-timeout | --stall-timeout | --peer-timeout | \
       --agents | --job | --timeout | --ranks | --of | --spares | --hang-timeout | --set-interval | --node-timeout | --node | --linger | --redundancy | --flush-every | --failure-group | \
       -l | --listen | --lease | --grace | --max-terms | --client-memory | \
@@ -90,10 +90,10 @@ _forebay() {
   local agent=' --complete --keep --stage-capacity --level --sync-caches'
   local aggregator=' --memory --threads --pfs-limit --group-size --scheme --block-size --profile --lossy --backlog'
   aggregator+=' --redundancy --flush-every --failure-group --backlog-sets --set-timeout --stall-timeout --peer-timeout'
-  local daemon=' --log --detach --pid-file --until-eof'
+  local daemon=' --log --background --pid-file --until-eof'
   case $verb in
     pack)
-      options+=' --store --series --output --name --step --group-size --scheme --block-size --profile --match --exact --describe'
+      options+=' --store --series --output --name --step --each --group-size --scheme --block-size --profile --match --exact --describe'
       options+=' --lossy --opaque --parent --full-every --exclude --include --strict --memory --threads'
       ;;
     restore) options+=' --store --series --to --only --overwrite --special-modes --memory --threads' ;;
@@ -101,21 +101,23 @@ _forebay() {
     info) options+=' --store --series --groups --relations --memory' ;;
     verify) options+=' --store --series --consistency --values --optional --memory --threads' ;;
     extract) options+=' --store --series --rank --box --to --overwrite --memory' ;;
-    read) options+=' --store --series --set --step --box --stride --block --points --blocks --to --overwrite --layout --memory --threads' ;;
-    query) options+=' --store --series --steps --values --first --limit --csv --layout --memory --threads' ;;
+    read) options+=' --store --series --set --step --box --stride --block --points --blocks --to --overwrite --raw --skip-damaged --layout --memory --threads' ;;
+    query) options+=' --store --series --steps --values --first --limit --csv --raw --skip-damaged --layout --memory --threads' ;;
     convert)
-      options+=' --store --series --set --to --format --steps --step-groups --box --stride --chunk --except --overwrite --layout'
+      options+=' --store --series --set --to --format --steps --step-groups --box --stride --chunk --except --overwrite --raw --skip-damaged --layout'
       options+=' --statistics --to-series --profile --memory --threads'
       ;;
-    report) options+=' --store --series --to --layout --overwrite --memory' ;;
-    mount) options+=' --store --series --latest --allow-other --memory --threads --log --detach' ;;
+    report) options+=' --store --series --to --layout --memory' ;;
+    mount) options+=' --store --series --latest --allow-other --memory --threads --log --background' ;;
     advise) options+=' --sample --min-speed --match --exact --describe --opaque --memory --threads' ;;
     repair) options+=' --store --as --memory --threads' ;;
+    reject) options+=' --store --rendezvous --munge --stored-as --reason' ;;
     prune) options+=' --store --series --keep-last --keep-every --dry-run --memory --threads' ;;
+    remove) options+=' --store --rebase --dry-run --memory' ;;
     diff) options+=' --store --series --memory' ;;
     lockd)
       options+=' --listen --secret --new-secret --munge --lease --grace --restarted --max-terms --client-memory'
-      options+=' --address-file --log --detach'
+      options+=' --address-file --log --background'
       ;;
     locks) options+=' --secret --munge --watch' ;;
     plan)
@@ -123,16 +125,17 @@ _forebay() {
       options+=' --profile --groups --buffer --margin --memory --threads'
       options+=' --node-mtbf --severe --stage --peers --recovery --slowdown'
       ;;
-    doctor) options+=' --store --stage --rendezvous' ;;
+    doctor) options+=' --store --stage --rendezvous --code --sets --let --directory' ;;
+    recipes) options+=' --match --sets --let' ;;
     config) options+=' --output --old-reads' ;;
     scr)
       options+=' --prefix --nodes-file --launcher --deadline --drain-before --grace --peer-timeout --node-timeout --stage --timeout --checkpoints --before --after'
       options+=' --seconds --immediate --unset --remove --list --current --drop --add --build'
       ;;
     run)
-      options+=" --store --series --stage --nodes-file --failure-groups --aggregators --aggregator-nodes --launcher --deadline --drain-before --rendezvous --relaunch"
+      options+=" --listen --store --series --stage --nodes-file --failure-groups --aggregators --aggregator-nodes --launcher --deadline --drain-before --rendezvous --relaunch --relaunch-pause"
       options+=" --spares --ranks --hang-timeout --set-interval --node-timeout"
-      options+=" --restart-args --grace --restart-timeout --drain-timeout$agent$aggregator$both"
+      options+=" --code --sets --let --directory --restore-to --restart-command --restart-args --grace --restart-timeout --drain-timeout$agent$aggregator$both"
       ;;
     watch) options+=" --store --series --once --rendezvous$agent$aggregator$both$daemon" ;;
     status) options+=' --rendezvous --store --job --munge --watch --metrics --history' ;;
@@ -140,6 +143,10 @@ _forebay() {
     stop) options+=' --rendezvous --store --job --munge --drain --settle --node --timeout' ;;
     agent) options+=" --series --stage --rendezvous --listen --linger --failure-groups --node --watch-ranks$agent$both$daemon" ;;
     aggregator) options+=" --store --series --rendezvous --agents --command --listen --linger$aggregator$both$daemon" ;;
+    gather)
+      options+=' --stage --directory --code --sets --let --leave-out --order --put-back --restore-to --restart-args --restart-command'
+      options+="$daemon"
+      ;;
     fetch) options+=' --stage --ranks --of --any-ranks --timeout' ;;
     help)
       mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$cur")
@@ -154,11 +161,16 @@ _forebay() {
   compopt -o filenames 2>/dev/null
   mapfile -t COMPREPLY < <(compgen -f -- "$cur")
   case $verb in
-    restore | ls | info | verify | extract | repair | diff)
+    restore | ls | info | verify | extract | repair | reject | diff)
       local sets
       sets=$(_forebay_sets)
       [[ $verb == repair || -z $sets ]] || sets+=' latest'
       mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$sets" -- "$cur")
+      ;;
+    recipes)
+      local recipes
+      recipes=$(command forebay recipes 2>/dev/null | awk 'NR > 1 { print $1 }')
+      mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$recipes" -- "$cur")
       ;;
   esac
 }

@@ -50,7 +50,7 @@ for dump in dumps/dump_*; do forebay pack "$dump" --store store --profile max >/
 show forebay ls store
 
 headline "The store is mounted: the original files, which are decoded as they are read"
-show forebay mount store mnt --detach --log mount.log
+show forebay mount store mnt --background --log mount.log
 show ls mnt mnt/latest
 last=$(readlink mnt/latest)
 diff -r "dumps/$last" mnt/latest || fail "a file in the mount differs from the original"

@@ -134,19 +134,22 @@ enum ADIOS_LOCKMODE { ADIOS_LOCKMODE_NONE = 0, ADIOS_LOCKMODE_CURRENT = 1, ADIOS
 const char* adios_errmsg(void);
 
 /* Prepares a way of reading. Files need no preparation; of `parameters` ("verbose=3;logfile=PATH;quiet;abort_on_error")
- * those that are for messages count. err_invalid_read_method for ways that read what is still in the memory of the
- * program that wrote it. Any thread may call. */
+ * those that are for messages count, and "skip_damaged": from then on steps that are damaged, so that they cannot be
+ * opened, are left out with a warning that names their sets, by this process; all ranks must say the same.
+ * err_invalid_read_method for ways that read what is still in the memory of the program that wrote it. Any thread may
+ * call. */
 int adios_read_init_method(enum ADIOS_READ_METHOD method, MPI_Comm comm, const char* parameters);
 
 /* Ends what adios_read_init_method() began, with the same errors. */
 int adios_read_finalize_method(enum ADIOS_READ_METHOD method);
 
 /* Collective. Opens all steps that there are. err_file_open_error if it is not there; err_invalid_file_version if it is
- * damaged or something else; err_invalid_read_method. Close it with adios_read_close(). */
+ * damaged or something else; err_corrupted_variable, with the set's name in the message, if a step of a store is
+ * damaged; err_invalid_read_method. Close it with adios_read_close(). */
 ADIOS_FILE* adios_read_open_file(const char* fname, enum ADIOS_READ_METHOD method, MPI_Comm comm);
 
 /* Collective. Opens the first step; adios_advance_step() goes on. Waits up to `timeout_sec` seconds, below 0 for ever,
- * until the file is there. There is nothing to lock. */
+ * until the file is there. There is nothing to lock. Errors of adios_read_open_file(). */
 ADIOS_FILE* adios_read_open(const char* fname, enum ADIOS_READ_METHOD method, MPI_Comm comm,
                             enum ADIOS_LOCKMODE lock_mode, float timeout_sec);
 #define adios_read_open_stream adios_read_open
@@ -155,8 +158,9 @@ ADIOS_FILE* adios_read_open(const char* fname, enum ADIOS_READ_METHOD method, MP
 int adios_read_close(ADIOS_FILE* fp);
 
 /* Collective. Goes to the next step, or with `last` to the last one there is, and waits for it as adios_read_open()
- * does. err_step_notready if there is none in time: a file does not tell whether more will come; fp then keeps its
- * step. err_end_of_stream for what adios_read_open_file() opened. */
+ * does. err_step_notready if there is none in time: a file does not tell whether more will come. err_corrupted_variable
+ * if that step is damaged: with `last` a program may go on behind it. After an error fp keeps its step.
+ * err_end_of_stream for what adios_read_open_file() opened. */
 int adios_advance_step(ADIOS_FILE* fp, int last, float timeout_sec);
 void adios_release_step(ADIOS_FILE* fp); /* files: nothing */
 

@@ -129,9 +129,10 @@ FOREBAY_API void forebay_disconnect(forebay_client* client);
  * with '.' nor end with ".tmp", ".temp", ".part" or "~", and is not "latest". All ranks give the same name and step. A
  * part that was begun and not completed is given up. A set of this name that all ranks of the node had completed is
  * written anew: what the stage has of it is removed, so a set that forebay_restart() has found must have been read
- * before. `step` tells the order of the sets; it need not grow by one. May wait where the drain is slower than the
- * checkpoints (`--backlog block`). Codes: TIMEOUT (nothing is begun; the call may be made again), NO_AGENT, ARGUMENT
- * (no name of a set), FAILED. */
+ * before. `step` is a label, by which the set can be found; the newest set is the one that all ranks completed last,
+ * whatever its step. May wait where the drain is slower than the checkpoints (`--backlog block`). Codes: TIMEOUT
+ * (nothing is begun; the call may be made again), NO_AGENT, ARGUMENT (no name of a set), FAILED (also where the stage
+ * has something of that name that was there before the job, or that is another user's: that is never written over). */
 FOREBAY_API int forebay_begin(forebay_client* client, const char* set, int64_t step, int64_t timeout_ms);
 
 /* Where to write the file `file` of the set that was begun: a relative name in UTF-8, with '/' where directories are

@@ -5,10 +5,11 @@
  *
  *     const forebay_method* forebay_method_entry(const char* name, uint32_t version);
  *
- * It is looked for in the directories of $FOREBAY_METHOD_PATH (separated by ':'), then where Forebay's own methods
- * PHDF5 and NC4 are, in lib/forebay/methods. A program names it in its XML or in adios_select_method(), as any method.
- * A file that others than its owner and his group can write, that has no entry or that answers with another version is
- * refused.
+ * It is looked for where Forebay's own methods PHDF5 and NC4 are, in lib/forebay/methods of the installation, then in
+ * the directories of $FOREBAY_METHOD_PATH (separated by ':'). A program names it in its XML or in
+ * adios_select_method(), as any method. A file that others than root, the user and the owner of Forebay's own files
+ * could have put there is refused: it and the directories above it must belong to one of them, and nobody else may
+ * write them. So is one that has no entry or that answers with another version.
  *
  * `name` is in lower case. A plug-in that does not know the version that it is asked for returns NULL. The table that
  * it returns is the plug-in's, never changes, and is used until the process ends; the shared object is never unloaded.

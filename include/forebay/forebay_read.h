@@ -78,16 +78,22 @@ typedef struct forebay_read_options {
 } forebay_read_options;
 
 /* Opens the run in `path`: a store, a file that grows, or a BP file of ADIOS 1.9 to 1.13. `options` may be NULL. Codes:
- * NOT_FOUND (no store, no such series or set, or none that can be read), ARGUMENT (the store has several series, and
+ * NOT_FOUND (no store, no such series or set, or no set at all), ARGUMENT (the store has several series, and
  * none is given; or the layout, whose line the text names), DAMAGED, LIMIT, UNSUPPORTED, FAILED. On success *run is to
  * be given to forebay_read_close(); after an error it is NULL. Thread-safe. */
 FOREBAY_API int forebay_read_open(const char* path, const forebay_read_options* options, forebay_read_run** run);
 
+/* The same, and values are what files store: without regard to what their attributes (_FillValue, missing_value,
+ * valid_range, scale_factor, add_offset, _Unsigned) say that these mean (docs/reading.md, "Holes and packed values").
+ * The types of arrays are those that are stored, then. */
+FOREBAY_API int forebay_read_open_stored(const char* path, const forebay_read_options* options, forebay_read_run** run);
+
 /* Closes the run; steps that are open stay so. NULL is ignored. No other thread may use it any more. */
 FOREBAY_API void forebay_read_close(forebay_read_run* run);
 
-/* How many steps are known. Those that others add since are seen by forebay_read_follow() only; those that others
- * remove stay in the list, and can no longer be opened. 0 if `run` is NULL. */
+/* How many steps are known. A set that is damaged is a step, too, which cannot be opened: the others keep their
+ * numbers. Those that others add since are seen by forebay_read_follow() only; those that others remove stay in the
+ * list, and can no longer be opened. 0 if `run` is NULL. */
 FOREBAY_API uint64_t forebay_read_steps(const forebay_read_run* run);
 
 /* Waits until there are more than `known` steps, and tells in *steps how many: at once if there are already. New steps
@@ -99,8 +105,9 @@ FOREBAY_API int forebay_read_follow(forebay_read_run* run, uint64_t known, int64
 typedef struct forebay_read_step forebay_read_step;
 
 /* Opens step `number`, counted from 0, or from the last one that is known with -1, -2 and so on. Codes: NOT_FOUND (no
- * such step), GONE, DAMAGED, LIMIT, UNSUPPORTED, FAILED. On success *step is to be given to forebay_read_close_step();
- * after an error it is NULL. */
+ * such step), GONE, DAMAGED (the text names its set; to go on without it is the caller's choice), LIMIT, UNSUPPORTED
+ * (by a newer version), FAILED. On success *step is to be given to forebay_read_close_step(); after an error it is
+ * NULL. */
 FOREBAY_API int forebay_read_open_step(const forebay_read_run* run, int64_t number, forebay_read_step** step);
 
 /* Closes the step, which no plan may use any more that is yet to be performed. What pointers that were got of it point

@@ -209,9 +209,11 @@ class Run {
     run_.reset(run);
   }
 
+  // Sets that are damaged count, so that the others keep their numbers.
   std::uint64_t steps() const noexcept { return forebay_read_steps(run_.get()); }
 
-  // From 0, or from the last one with -1, -2, ...
+  // From 0, or from the last one with -1, -2, ... Throws ReadError with the code FOREBAY_READ_DAMAGED, whose text names
+  // the set, for one that is damaged; the caller may go on with others.
   Step step(std::int64_t number) const {
     forebay_read_step* step = nullptr;
     check_read(forebay_read_open_step(run_.get(), number, &step));

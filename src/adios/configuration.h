@@ -5,7 +5,7 @@
 
 namespace forebay::adios {
 
-// verbose=0..4, quiet, logfile=PATH, abort_on_error.
+// verbose=0..4, quiet, logfile=PATH, abort_on_error, skip_damaged.
 void heed(const std::string& parameters);
 
 }  // namespace forebay::adios

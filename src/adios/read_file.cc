@@ -23,16 +23,36 @@ void add_group(std::vector<std::string>& groups, const std::string& group) {
   if (std::ranges::find(groups, group) == groups.end()) groups.push_back(group);
 }
 
+// Whether to go on without a step that cannot be opened.
+bool leaves_out(const Error& error) {
+  if (error.kind == ErrorKind::changed) return true;  // pruned meanwhile
+  if (error.kind != ErrorKind::corrupt || !skips_damaged()) return false;
+  warn(error.message());
+  return true;
+}
+
 }  // namespace
 
 Result<void> ReadFile::find(uint64_t begin, uint64_t end) {
-  variables.clear();
-  attributes.clear();
+  std::vector<ReadVariable> found_variables;
   std::map<std::tuple<std::string, io::ValueType, bool>, size_t> known;
+  std::shared_ptr<const view::Step> last;
+  uint64_t last_number = 0, newest = 0;            // of `last`, and of those that are there
+  std::vector<std::pair<size_t, size_t>> in_last;  // variables of the last step that was opened, and its arrays
   for (uint64_t number = begin; number < end; ++number) {
+    if (last && run_->first_alike(number) == run_->first_alike(last_number)) {
+      for (const auto& [variable, array] : in_last)
+        found_variables[variable].places.push_back({number, array, found_variables[variable].places.back().blocks});
+      newest = number;
+      continue;
+    }
     const auto step = run_->step(number);
-    if (!step && step.error().kind == ErrorKind::changed && number + 1 < end) continue;  // pruned meanwhile
+    const bool is_none_left = number + 1 == end && !last;
+    if (!step && !is_none_left && leaves_out(step.error())) continue;
     if (!step) return std::unexpected(step.error());
+    last = *step;
+    last_number = newest = number;
+    in_last.clear();
     const auto& arrays = (*step)->arrays();
     std::vector<size_t> order(arrays.size());
     std::iota(order.begin(), order.end(), size_t{0});
@@ -41,18 +61,24 @@ Result<void> ReadFile::find(uint64_t begin, uint64_t end) {
       const view::Array& array = arrays[i];
       if (!array.type.value) continue;
       const auto [found, is_new] =
-          known.try_emplace({array.name, *array.type.value, array.form == view::Form::scalar}, variables.size());
+          known.try_emplace({array.name, *array.type.value, array.form == view::Form::scalar}, found_variables.size());
       if (is_new)
-        variables.push_back({array.name, group_name(array.group), *array.type.value, array.form, array.shape, {}});
-      variables[found->second].places.push_back({number, i, array.blocks});
+        found_variables.push_back(
+            {array.name, group_name(array.group), *array.type.value, array.form, array.shape, {}});
+      found_variables[found->second].places.push_back({number, i, array.blocks});
+      in_last.emplace_back(found->second, i);
     }
-    if (number + 1 == end)
-      for (const view::Attribute& attribute : (*step)->attributes())
-        if (attribute.type.value) {
-          attributes.push_back(attribute);
-          attributes.back().group = group_name(attribute.group);
-        }
   }
+  if (newest != last_number) {
+    FOREBAY_TRY(last, run_->step(newest));
+  }
+  variables = std::move(found_variables);
+  attributes.clear();
+  for (const view::Attribute& attribute : last->attributes())
+    if (attribute.type.value) {
+      attributes.push_back(attribute);
+      attributes.back().group = group_name(attribute.group);
+    }
   show_all();
   return {};
 }
@@ -63,13 +89,16 @@ void ReadFile::show_all() {
   for (const view::Attribute& found : attributes) add_group(groups, found.group);
   shown_variables.resize(variables.size());
   std::iota(shown_variables.begin(), shown_variables.end(), size_t{0});
+  by_name_.clear();
+  for (size_t i = 0; i < variables.size(); ++i) by_name_[variables[i].name].push_back(i);
   shown_attributes.resize(attributes.size());
   std::iota(shown_attributes.begin(), shown_attributes.end(), size_t{0});
 }
 
 std::optional<size_t> ReadFile::variable(std::string_view name) const {
-  for (const size_t i : shown_variables)
-    if (variables[i].name == name) return i;
+  if (const auto found = by_name_.find(std::string(name)); found != by_name_.end())
+    for (const size_t i : found->second)
+      if (std::ranges::binary_search(shown_variables, i)) return i;
   for (const size_t i : shown_variables)  // of sets, names have no '/' in front
     if (variables[i].group == kNoGroup && without_slash(variables[i].name) == without_slash(name)) return i;
   return {};

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include <adios_read.h>
@@ -47,7 +48,8 @@ class ReadFile {
   view::Run& run() const { return *run_; }
   io::Communicator& ranks() const { return *ranks_; }
 
-  // Finds the variables and attributes of steps [begin, end).
+  // Finds the variables and attributes of steps [begin, end). Steps that were removed meanwhile are left out, and with
+  // skips_damaged() damaged ones, but one must be left. After an error, what was found before is still there.
   Result<void> find(uint64_t begin, uint64_t end);
 
   // What was found, for another rank that has the same file open: it needs to open only the steps that it reads.
@@ -57,7 +59,7 @@ class ReadFile {
   std::vector<ReadVariable> variables;      // all, in the order in which they were first written
   std::vector<view::Attribute> attributes;  // as of the last of the steps
   std::vector<std::string> groups;
-  std::vector<size_t> shown_variables, shown_attributes;  // that the group view shows, by their numbers in it
+  std::vector<size_t> shown_variables, shown_attributes;  // that the group view shows, rising, by their numbers in it
   std::vector<char*> group_names;                         // for adios_get_grouplist()
   std::string path;
   std::deque<ScheduledRead> scheduled, performed;
@@ -70,6 +72,7 @@ class ReadFile {
  private:
   void show_all();
 
+  std::unordered_map<std::string, std::vector<size_t>> by_name_;  // of `variables`
   std::unique_ptr<view::Run> run_;
   std::unique_ptr<io::Communicator> ranks_;
 };

@@ -67,6 +67,7 @@ Result<std::unique_ptr<view::Run>> open_path(const std::string& path, view::RunO
 
 view::RunOptions run_options(uint32_t ranks) {
   view::RunOptions options;
+  options.raw = true;  // ADIOS knows no meanings
   const engine::Resources all = options.resources.resolved();
   options.resources.memory_bytes = std::max(kLeastReadBytes, all.memory_bytes / ranks);
   options.resources.threads = std::max(1U, all.threads / ranks);
@@ -170,12 +171,25 @@ Outcome<std::unique_ptr<ReadFile>> open_everywhere(const std::string& path, MPI_
   return file;
 }
 
-// Of several steps the first rank opens all, and tells the others what is in them.
-Outcome<void> find_everywhere(ReadFile& file, uint64_t steps) {
-  const bool is_told = steps > 1 && file.ranks().size() > 1;
+// The first step from `next` on that is not damaged, of `steps` that there are, where the program leaves damaged ones
+// out: as the first rank finds. If there is none, the last one.
+Outcome<uint64_t> without_damaged(ReadFile& file, uint64_t next, uint64_t steps) {
+  if (!skips_damaged()) return next;
+  if (file.ranks().rank() == 0)
+    for (; next + 1 < steps; ++next) {
+      const auto step = file.run().step(next);
+      if (step || step.error().kind != ErrorKind::corrupt) break;
+      warn(step.error().message());
+    }
+  return tell_number(file.ranks(), next);
+}
+
+// Of several steps, [begin, end), the first rank opens all, and tells the others what is in them.
+Outcome<void> find_everywhere(ReadFile& file, uint64_t begin, uint64_t end) {
+  const bool is_told = end - begin > 1 && file.ranks().size() > 1;
   Outcome<void> mine;
   if (!is_told || file.ranks().rank() == 0)
-    if (const Result<void> found = file.find(0, steps); !found) mine = std::unexpected(of_reading(found.error()));
+    if (const Result<void> found = file.find(begin, end); !found) mine = std::unexpected(of_reading(found.error()));
   if (!is_told) return io::agree(file.ranks(), mine);
   Outcome<Bytes> told = Bytes{};
   if (file.ranks().rank() == 0) told = mine ? Outcome<Bytes>(file.found()) : std::unexpected(mine.error());
@@ -189,8 +203,13 @@ Outcome<ADIOS_FILE*> open_fp(const char* fname, int method, MPI_Comm comm, bool 
   if (fname == nullptr || *fname == '\0') return refuse_reading(err_file_open_error, "the name of the file is missing");
   uint64_t steps = 0;
   FOREBAY_TRY(auto file, open_everywhere(fname, comm, Deadline(is_stream ? timeout : 0), steps));
-  FOREBAY_CHECK(find_everywhere(*file, is_stream ? 1 : steps));
+  uint64_t first = 0;
+  if (is_stream) {
+    FOREBAY_TRY(first, without_damaged(*file, 0, steps));
+  }
+  FOREBAY_CHECK(find_everywhere(*file, first, is_stream ? first + 1 : steps));
   ADIOS_FILE* const fp = allocate<ADIOS_FILE>(1);
+  fp->current_step = static_cast<int>(first);
   fp->last_step = static_cast<int>(steps - 1);
   fp->is_streaming = is_stream;
   fp->path = malloc_copy(std::string_view(fname));
@@ -224,7 +243,7 @@ Outcome<void> advance(ADIOS_FILE* fp, bool to_last, float timeout) {
     seen = await_step(*file, current, Deadline(timeout));
   FOREBAY_TRY(const uint64_t steps, tell_number(file->ranks(), seen));
   Outcome<void> mine;
-  const uint64_t next = to_last ? steps - 1 : current + 1;
+  FOREBAY_TRY(const uint64_t next, without_damaged(*file, to_last ? steps - 1 : current + 1, steps));
   if (file->run().steps().size() < steps)
     if (const auto refreshed = file->run().refresh(); !refreshed) mine = std::unexpected(of_opening(refreshed.error()));
   if (mine)

@@ -34,7 +34,7 @@ class Reading {
   Outcome<uint64_t> add(const ReadVariable& variable, const ReadPlace& place,
                         const std::optional<SelectionCopy>& selection, std::byte* out) {
     FOREBAY_CHECK(go_to(place));
-    const view::Array& array = step_->arrays()[array_];
+    const view::Array& array = step_->array(array_);
     if (selection && selection->type == ADIOS_SELECTION_WRITEBLOCK)
       return add_block(variable, place, selection->block, out);
     if (array.form == view::Form::scalar) return add_request(view::WrittenBlock{0, {}}, out, 0);
@@ -93,7 +93,7 @@ class Reading {
 
   // A selection that is checked; out of bounds is told with ADIOS's number.
   Outcome<uint64_t> add_request(view::Selection selection, std::byte* out, std::optional<uint64_t> block = {}) {
-    const view::Array& array = step_->arrays()[array_];
+    const view::Array& array = step_->array(array_);
     view::Block found;
     if (block) {
       FOREBAY_TRY(found, block_of(*block));
@@ -138,7 +138,7 @@ class Reading {
 
   // Elements of a box of a block, by their places in the box.
   Outcome<uint64_t> add_picked(uint64_t block, view::Box box, std::vector<uint64_t> places, std::byte* out) {
-    const uint64_t element = step_->arrays()[array_].type.bytes();
+    const uint64_t element = step_->array(array_).type.bytes();
     const uint64_t elements = element_count(box.count);
     if (elements == UINT64_MAX || elements > UINT64_MAX / element)
       return refuse_reading(err_no_memory, "the block is too large");
@@ -154,7 +154,7 @@ class Reading {
   }
 
   Outcome<uint64_t> add_points(const SelectionCopy& points, std::byte* out) {
-    const view::Array& array = step_->arrays()[array_];
+    const view::Array& array = step_->array(array_);
     const SelectionCopy* const container = points.container.get();
     const bool in_block =
         array.form != view::Form::global || (container && container->type == ADIOS_SELECTION_WRITEBLOCK);
@@ -215,17 +215,6 @@ class Reading {
   std::vector<std::byte*> ends_;
 };
 
-Outcome<void> add_read(const ReadFile& file, const ScheduledRead& wanted, Reading& reading) {
-  const ReadVariable& variable = file.variables[wanted.variable];
-  std::byte* out = wanted.data;
-  for (uint64_t i = 0; i < wanted.steps; ++i) {
-    FOREBAY_TRY(const uint64_t bytes, reading.add(variable, variable.places[wanted.from + i], wanted.selection, out));
-    out += bytes;
-  }
-  if (variable.type == io::ValueType::string) reading.end_text(out);
-  return {};
-}
-
 // What programs are told of a read that did not work: of a box outside of the array nothing but adios_errno.
 int result_of(int code) { return code == err_out_of_bound ? err_no_error : code; }
 
@@ -239,7 +228,30 @@ Outcome<void> read_now(const ReadFile& file, std::span<const ScheduledRead> want
     if (!failed) report(is_graver ? failed.error() : done.error());
     if (is_graver) failed = done;
   };
-  for (const ScheduledRead& each : wanted) note(add_read(file, each, reading));
+  // Step after step, in whichever order the program scheduled: each step is opened once.
+  struct Left {
+    const ScheduledRead* read;
+    uint64_t done;
+    std::byte* out;
+  };
+  std::map<uint64_t, std::vector<Left>> by_step;
+  const auto step_of = [&](const ScheduledRead& read, uint64_t i) {
+    return file.variables[read.variable].places[read.from + i].step;
+  };
+  for (const ScheduledRead& each : wanted) by_step[step_of(each, 0)].push_back({&each, 0, each.data});
+  while (!by_step.empty()) {
+    const auto now = by_step.extract(by_step.begin());
+    for (const auto& [read, done, out] : now.mapped()) {
+      const ReadVariable& variable = file.variables[read->variable];
+      const auto bytes = reading.add(variable, variable.places[read->from + done], read->selection, out);
+      if (!bytes)
+        note(std::unexpected(bytes.error()));
+      else if (done + 1 < read->steps)
+        by_step[step_of(*read, done + 1)].push_back({read, done + 1, out + *bytes});
+      else if (variable.type == io::ValueType::string)
+        reading.end_text(out + *bytes);
+    }
+  }
   note(reading.flush());
   return failed;
 }
@@ -288,7 +300,7 @@ Outcome<std::vector<ScheduledRead>> by_blocks(const ReadFile& file, const Schedu
     ScheduledRead part{wanted.variable, i, 1, wanted.selection, nullptr};
     const auto step = file.run().step(variable.places[i].step);
     if (!step) return std::unexpected(of_reading(step.error()));
-    const view::Array& array = (*step)->arrays()[variable.places[i].array];
+    const view::Array& array = (*step)->array(variable.places[i].array);
     const bool is_box = !wanted.selection || wanted.selection->type == ADIOS_SELECTION_BOUNDINGBOX;
     if (array.form != view::Form::global || !is_box) {
       parts.push_back(std::move(part));

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "base/printable.h"
+
 int adios_errno = err_no_error;
 
 namespace forebay::adios {
@@ -13,6 +15,7 @@ namespace {
 
 std::atomic<int> verbosity = 2;
 std::atomic<bool> aborts_on_error = false;
+std::atomic<bool> leaves_damaged_out = false;
 std::mutex log_mutex;
 std::FILE* log_file = nullptr;  // stderr
 thread_local std::string last_message;
@@ -20,7 +23,7 @@ thread_local std::string last_message;
 void print(const char* kind, const std::string& text) {
   const std::lock_guard lock(log_mutex);
   std::FILE* const file = log_file ? log_file : stderr;
-  std::fprintf(file, "%s: %s\n", kind, text.c_str());
+  std::fprintf(file, "%s: %s\n", kind, printable(text).c_str());
   std::fflush(file);
 }
 
@@ -31,6 +34,9 @@ std::string words_of(uint32_t ranks) { return " (told to all " + std::to_string(
 void set_verbosity(int level) { verbosity = level; }
 
 void set_abort_on_error(bool aborts) { aborts_on_error = aborts; }
+
+void set_skip_damaged(bool skips) { leaves_damaged_out = skips; }
+bool skips_damaged() { return leaves_damaged_out; }
 
 void set_log_file(const std::string& path) {
   std::FILE* const file = path.empty() ? nullptr : std::fopen(path.c_str(), "ae");

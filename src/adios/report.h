@@ -17,6 +17,10 @@ void set_verbosity(int level);
 void set_log_file(const std::string& path);  // instead of stderr; "" for stderr
 void set_abort_on_error(bool aborts);
 
+// Whether reading leaves out steps that are damaged, and warns, instead of failing.
+void set_skip_damaged(bool skips);
+bool skips_damaged();
+
 // Leaves the error in adios_errno and the last message, prints it unless another rank does so for all, and returns its
 // number.
 int report(const io::Failure& failure);

@@ -19,6 +19,12 @@ const GlobalPlace* Catalogue::global_of(uint32_t variable) const {
   return at != globals.end() && at->variable == variable ? &*at : nullptr;
 }
 
+std::string_view Catalogue::meaning_of(uint32_t variable) const {
+  const auto at = std::ranges::lower_bound(with_meanings, variable, {}, &VariableMeaning::variable);
+  return at != with_meanings.end() && at->variable == variable ? std::string_view(meanings[at->text])
+                                                               : std::string_view();
+}
+
 static std::vector<Extent> sorted_extents(const Catalogue& catalogue, const FileRow& file) {
   std::vector<Extent> all;
   for (const VariableRow& variable : catalogue.variables_of(file)) {
@@ -61,6 +67,9 @@ void Catalogue::add(FileRow file, const Layout& layout, std::span<const std::str
       globals.push_back({.variable = static_cast<uint32_t>(variables.size() - 1),
                          .shape = shapes.intern(variable.global_shape),
                          .offset = shapes.intern(variable.global_offset)});
+    if (!variable.meaning.empty())
+      with_meanings.push_back(
+          {.variable = static_cast<uint32_t>(variables.size() - 1), .text = meanings.intern(variable.meaning)});
   }
   files.push_back(std::move(file));
 }
@@ -68,9 +77,11 @@ void Catalogue::add(FileRow file, const Layout& layout, std::span<const std::str
 uint64_t Catalogue::memory_bytes() const {
   constexpr uint64_t kPerString = 120;  // the value, its hash node and the node's copy
   uint64_t bytes = files.capacity() * sizeof(FileRow) + variables.capacity() * sizeof(VariableRow) +
-                   extents.capacity() * sizeof(Extent) + globals.capacity() * sizeof(GlobalPlace);
+                   extents.capacity() * sizeof(Extent) + globals.capacity() * sizeof(GlobalPlace) +
+                   with_meanings.capacity() * sizeof(VariableMeaning);
   for (const auto& path : paths.values()) bytes += kPerString + 2 * path.size();
   for (const auto& key : keys.values()) bytes += kPerString + 2 * key.size();
+  for (const auto& meaning : meanings.values()) bytes += kPerString + 2 * meaning.size();
   return bytes + shapes.size() * 2 * kPerString;
 }
 
@@ -117,6 +128,17 @@ static Result<void> validate_globals(const Catalogue& catalogue) {
   return {};
 }
 
+static Result<void> validate_meanings(const Catalogue& catalogue) {
+  const auto bad = [](const char* what) { return fail(ErrorKind::corrupt, std::string("index: ") + what); };
+  const auto& rows = catalogue.with_meanings;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].variable >= catalogue.variables.size() || (i > 0 && rows[i - 1].variable >= rows[i].variable))
+      return bad("meanings are not in the order of the variables");
+    if (rows[i].text >= catalogue.meanings.size()) return bad("a variable has a meaning that is not there");
+  }
+  return {};
+}
+
 Result<void> Catalogue::validate() const {
   const auto bad = [](const char* what) { return fail(ErrorKind::corrupt, std::string("index: ") + what); };
   for (const auto& shape : shapes.values())
@@ -138,6 +160,7 @@ Result<void> Catalogue::validate() const {
       if (sorted[i].offset < sorted[i - 1].end()) return bad("two variables of a file overlap");
   }
   if (next_variable != variables.size()) return bad("a variable belongs to no file");
+  FOREBAY_CHECK(validate_meanings(*this));
   return validate_globals(*this);
 }
 

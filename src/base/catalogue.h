@@ -52,6 +52,14 @@ struct GlobalPlace {
   auto operator<=>(const GlobalPlace&) const = default;
 };
 
+// What a variable's values mean.
+struct VariableMeaning {
+  uint32_t variable = 0;  // index into Catalogue::variables
+  uint32_t text = 0;      // index into Catalogue::meanings
+
+  auto operator<=>(const VariableMeaning&) const = default;
+};
+
 // Values of type T, each stored once and named by its index.
 template <class T, class Hash>
 class Interned {
@@ -81,7 +89,10 @@ struct Catalogue {
   Interned<std::string, std::hash<std::string>> paths;
   Interned<std::string, std::hash<std::string>> keys;
   Interned<Shape, ShapeHash> shapes;
-  std::vector<GlobalPlace> globals;  // of those variables that have one, by variable
+  std::vector<GlobalPlace> globals;            // of those variables that have one, by variable
+  bool are_meanings_known = false;             // whether files were asked for what their values mean
+  std::vector<VariableMeaning> with_meanings;  // variables whose values mean something else than they are, in order
+  Interned<std::string, std::hash<std::string>> meanings;  // Variable::meaning of these
 
   std::span<const VariableRow> variables_of(const FileRow& file) const {
     return std::span(variables).subspan(file.first_variable, file.variable_count);
@@ -95,6 +106,9 @@ struct Catalogue {
 
   // The place of variable number `variable` in a global array; null if it has none.
   const GlobalPlace* global_of(uint32_t variable) const;
+
+  // Variable::meaning of variable number `variable`.
+  std::string_view meaning_of(uint32_t variable) const;
 
   // The byte ranges of a file that belong to no variable, in order.
   std::vector<Extent> skeleton_of(const FileRow& file) const;

@@ -88,4 +88,11 @@ void FileCrc::merge(const FileCrc& other) {
 
 uint64_t FileCrc::value() const { return ~(sum_ ^ shift_bytes(~uint64_t{0}, size_)); }
 
+uint64_t joined_crc(uint64_t file_size, std::span<const uint64_t> values) {
+  const uint64_t nothing = FileCrc(file_size).value();
+  uint64_t sum = nothing;
+  for (const uint64_t value : values) sum ^= value ^ nothing;
+  return sum;
+}
+
 }  // namespace forebay

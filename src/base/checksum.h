@@ -55,4 +55,8 @@ class FileCrc {
   uint64_t size_ = 0, seen_ = 0, sum_ = 0;
 };
 
+// The CRC of a file of `file_size` bytes, of which FileCrcs elsewhere have seen all, each byte once: from what value()
+// of each of them is. One that has seen nothing changes nothing.
+uint64_t joined_crc(uint64_t file_size, std::span<const uint64_t> values);
+
 }  // namespace forebay

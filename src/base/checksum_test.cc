@@ -77,6 +77,22 @@ TEST(FileCrc, AnyPartitionInAnyOrderGivesTheCrcOfTheWhole) {
   }
 }
 
+TEST(FileCrc, JoinsWhatOthersHaveSeen) {
+  std::mt19937_64 random(4);
+  const Bytes bytes = random_bytes(random, 1000);
+  std::vector<uint64_t> values;
+  for (const auto& [begin, end] : {std::pair<size_t, size_t>{300, 1000}, {0, 1}, {1, 300}, {300, 300}}) {
+    FileCrc piece(bytes.size());
+    piece.add(begin, std::span(bytes).subspan(begin, end - begin));
+    values.push_back(piece.value());
+  }
+  EXPECT_EQ(joined_crc(bytes.size(), values), crc64(bytes));
+  values.pop_back();
+  EXPECT_EQ(joined_crc(bytes.size(), values), crc64(bytes)) << "the last one has seen nothing";
+  values.pop_back();
+  EXPECT_NE(joined_crc(bytes.size(), values), crc64(bytes));
+}
+
 TEST(FileCrc, EmptyFile) {
   EXPECT_EQ(FileCrc(0).value(), crc64({}));
   EXPECT_EQ(FileCrc().value(), 0u);

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/printable.h"
+
 namespace forebay {
 
 const char* to_string(ErrorKind kind) {
@@ -47,7 +49,7 @@ std::string Error::message() const {
   if (offset) text += fmt::format("at byte {}: ", *offset);
   text += what;
   if (!hint.empty()) text += " (" + hint + ")";
-  return text;
+  return printable(text);
 }
 
 static ErrorKind kind_of_errno(int value) {
@@ -87,7 +89,9 @@ static ErrorKind kind_of_errno(int value) {
 }
 
 std::unexpected<Error> fail_errno(int errno_value, const std::string& call, std::string path) {
-  return fail(kind_of_errno(errno_value), call + ": " + std::strerror(errno_value), std::move(path));
+  const bool is_out_of_descriptors = errno_value == EMFILE || errno_value == ENFILE;
+  return fail(kind_of_errno(errno_value), call + ": " + std::strerror(errno_value), std::move(path), {},
+              is_out_of_descriptors ? "raise the limit of open files (ulimit -n)" : "");
 }
 
 }  // namespace forebay

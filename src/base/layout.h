@@ -39,6 +39,8 @@ struct Variable {
   // element lies. Both have the rank of `shape`, one at least; offset plus shape is inside. Empty if it is not.
   Shape global_shape = {};
   Shape global_offset = {};
+  // What its values mean where that is not what they are: to_text() of a Meaning (base/meaning.h), or empty.
+  std::string meaning = {};
 };
 
 // Everything that a format reader found. The bytes that belong to no variable are the skeleton.

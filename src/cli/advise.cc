@@ -23,7 +23,8 @@ constexpr VerbText kAdviseText = {
         "combination of merge scheme, block size, group size and profile. The table tells\n"
         "each one's compression ratio, by how much it improves on plain concatenation with\n"
         "gzip, and its speed per thread; '*' marks the recommended one: the best ratio that\n"
-        "is fast enough. Nothing is stored.\n",
+        "is fast enough. If another one has a better ratio, it says why that one is not\n"
+        "recommended. Nothing is stored.\n",
     .examples =
         "  forebay advise run/DD0008\n"
         "  forebay advise run/DD0008 --sample 256M --min-speed 50 --json\n",
@@ -42,6 +43,27 @@ double improvement(const engine::Trial& trial, const engine::Trial& baseline) {
 
 double megabytes_per_second(const engine::Trial& trial, double seconds) {
   return seconds > 0 ? static_cast<double>(trial.raw_bytes) / kBytesPerMegabyte / seconds : 0;
+}
+
+std::string name_of(const engine::Trial& trial) {
+  return fmt::format("{} with {}{} and groups of {}", trial.profile, trial.scheme,
+                     trial.block_bytes ? fmt::format(" in blocks of {}", format_bytes(trial.block_bytes)) : "",
+                     trial.group_size);
+}
+
+// Why this one, though another one may have a better ratio.
+std::string reason_of(const engine::Advice& advice, double least) {
+  const engine::Trial& chosen = advice.recommended;
+  const engine::Trial& best = advice.best_ratio;
+  const bool is_fast = chosen.mb_per_s() >= least;
+  const std::string why =
+      is_fast ? "it has the best ratio of those that encode at" : "it is the fastest, and none encodes at";
+  std::string text = fmt::format("{} {:g} MB/s or more (--min-speed)", why, least);
+  if (best.ratio() > chosen.ratio())
+    text += fmt::format("; {} has the better ratio of {}, at {}", name_of(best),
+                        format_ratio(static_cast<double>(best.raw_bytes), static_cast<double>(best.stored_bytes)),
+                        format_rate(best.raw_bytes, best.encode_seconds));
+  return text;
 }
 
 class Advise final : public Verb {
@@ -120,7 +142,8 @@ class Advise final : public Verb {
             {"sampled_bytes", advice.sampled_bytes},
             {"trials", std::move(trials)},
             {"recommended", json_trial(advice.recommended, baseline)},
-            {"command", json_text(command_of(advice.recommended))}};
+            {"command", json_text(command_of(advice.recommended))},
+            {"reason", reason_of(advice, options_.min_mb_per_s)}};
   }
 
   void print(const engine::Advice& advice) const {
@@ -136,14 +159,15 @@ class Advise final : public Verb {
                  {"ENCODE", Align::right},
                  {"DECODE", Align::right}});
     for (const engine::Trial& trial : advice.trials)
-      table.add({same(trial, advice.recommended) ? "*" : "", trial.scheme,
-                 trial.block_bytes ? format_bytes(trial.block_bytes) : "-", fmt::format("{}", trial.group_size),
-                 trial.profile, fmt::format("{:.2f}", trial.ratio()),
-                 fmt::format("{:+.1f} %", improvement(trial, advice.trials.front())),
-                 format_rate(trial.raw_bytes, trial.encode_seconds),
-                 format_rate(trial.raw_bytes, trial.decode_seconds)});
+      table.add(
+          {same(trial, advice.recommended) ? "*" : "", trial.scheme,
+           trial.block_bytes ? format_bytes(trial.block_bytes) : "-", fmt::format("{}", trial.group_size),
+           trial.profile, format_ratio(static_cast<double>(trial.raw_bytes), static_cast<double>(trial.stored_bytes)),
+           fmt::format("{:+.1f} %", improvement(trial, advice.trials.front())),
+           format_rate(trial.raw_bytes, trial.encode_seconds), format_rate(trial.raw_bytes, trial.decode_seconds)});
     table.for_each_line([](const std::string& line) { fmt::print("{}\n", line); });
-    fmt::print("\nRecommended:\n  {}\n", printable(command_of(advice.recommended)));
+    fmt::print("\nRecommended, as {}:\n  {}\n", reason_of(advice, options_.min_mb_per_s),
+               printable(command_of(advice.recommended)));
   }
 
   engine::AdviseOptions options_;

@@ -1,7 +1,12 @@
 // forebay agent: what a compute node does for the drain of a running job.
+#include <cstdio>
+
+#include <fmt/format.h>
+
 #include "cli/daemon.h"
 #include "cli/job_daemon.h"
 #include "cli/job_options.h"
+#include "cli/text.h"
 #include "cli/verb.h"
 #include "job/rendezvous/rendezvous.h"
 
@@ -22,7 +27,7 @@ constexpr VerbText kAgentText = {
     .examples =
         "  srun --ntasks-per-node=1 forebay agent --stage /dev/shm/ck --rendezvous $PWD/rv &\n"
         "  forebay agent --stage /local/ck --rendezvous rv --complete 'marker:{set}/DONE' \\\n"
-        "                --detach --log agent.log --pid-file agent.pid\n",
+        "                --background --log agent.log --pid-file agent.pid\n",
 };
 
 class Agent final : public Verb {
@@ -39,7 +44,7 @@ class Agent final : public Verb {
     job_.declare_agent(syntax);
     job_.declare_place(syntax);
     job_.declare_shared(syntax);
-    job_.declare_listen(syntax);
+    job_.declare_listen(syntax, "tcp:*:0");
     job_.declare_linger(syntax);
     declare_daemon(syntax, daemon_);
     declare_daemon_of_job(syntax, daemon_);
@@ -55,7 +60,14 @@ class Agent final : public Verb {
     job::AgentOptions& options = job_.agent;
     FOREBAY_TRY(const auto rendezvous, job::Rendezvous::open(options.rendezvous));
     if (!options.credentials.munge) options.credentials.secret = rendezvous.secret();
+    FOREBAY_TRY(options.run, rendezvous.run());
     options.log = log_to(daemon);
+    // Whoever holds the lifeline reads this; for others it is in the log.
+    if (daemon_.until_eof)
+      options.tell = [](const std::string& text) {
+        fmt::print("{}\n", printable(text));
+        std::fflush(stdout);
+      };
     return serve_job(daemon, [&](const Listening& listening, std::stop_token stop) {
       options.ready = listening;
       return job::run_agent(options, stop);

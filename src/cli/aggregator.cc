@@ -25,7 +25,7 @@ constexpr VerbText kAggregatorText = {
     .examples =
         "  forebay aggregator --store /scratch/store --rendezvous rv --memory 4G &\n"
         "  srun -n 2 forebay aggregator --store st --rendezvous rv --pfs-limit 200M &\n"
-        "  forebay aggregator --store st --rendezvous rv --detach --log aggregator.log\n",
+        "  forebay aggregator --store st --rendezvous rv --background --log aggregator.log\n",
 };
 
 class Aggregator final : public Verb {
@@ -38,7 +38,7 @@ class Aggregator final : public Verb {
     job_.declare_aggregator(syntax);
     job_.declare_shared(syntax);
     job_.declare_agents(syntax);
-    job_.declare_listen(syntax);
+    job_.declare_listen(syntax, "tcp:*:0");
     job_.declare_linger(syntax);
     job_.declare_series(syntax, "'default'");
     syntax.option("--command", "TEXT", "What the application is, for people who look at its sets.", set_text(command_));

@@ -76,11 +76,13 @@ void declare_threads(Syntax& syntax, engine::Resources& resources) {
 }
 
 Result<store::SetInfo> find_set(const store::Store& store, const std::string& name, const std::string& series) {
-  if (name != "latest") return store.find(name);
+  const bool by_step = store::asks_for_step(name);
+  if (name != "latest" && !by_step) return store.find(name);
   FOREBAY_TRY(const std::string wanted, series_or(series, ""));
   FOREBAY_TRY(auto newest, store.choose([&](std::span<const store::SetInfo> all) -> Result<std::optional<std::string>> {
     FOREBAY_TRY(const std::string chosen, store::choose_series(all, wanted, store.path()));
     const auto sets = store::of_series(all, chosen);
+    if (by_step) return store::find_step(sets, name, store.path());
     for (const store::SetInfo& set : sets | std::views::reverse)
       if (set.manifest) return set.name;
     return std::nullopt;

@@ -36,8 +36,8 @@ void declare_threads(Syntax& syntax, engine::Resources& resources);
 std::string of_environment(const char* name);
 std::string store_of_environment();  // $FOREBAY_STORE
 
-// The set `name`, where "latest" is the newest whose manifest can be read, of the series that is meant (cli/series.h).
-// not_found otherwise.
+// The set `name`, where "latest" is the newest whose manifest can be read, and "step:40" the newest that has that step,
+// both of the series that is meant (cli/series.h). not_found otherwise.
 Result<store::SetInfo> find_set(const store::Store& store, const std::string& name, const std::string& series);
 
 // What a repair left of a set, in words: "repaired from DD0008, 3 files damaged". Empty if none wrote it.

@@ -37,7 +37,8 @@ constexpr VerbText kConfigText = {
         "and their parameters are those of this installation.\n"
         "'generate' writes two files for each group that programs include, in the group's\n"
         "language: gwrite_GROUP.ch or .fh writes all variables, gread_GROUP.ch or .fh\n"
-        "reads them. A file that would not change is left alone.\n"
+        "reads them. A file that would not change is left alone, and one that 'generate' did\n"
+        "not make is never replaced.\n"
         "'methods' lists the methods that this installation has, and plug-ins in the\n"
         "directories of $FOREBAY_METHOD_PATH.\n",
     .examples =
@@ -206,8 +207,10 @@ class Config final : public Verb {
     const auto style = old_reads_ ? io::ReadStyle::calls : io::ReadStyle::selections;
     std::vector<std::string> paths;
     for (const io::GroupDefinition& group : config.groups) {
-      FOREBAY_TRY(paths.emplace_back(), put(io::include_name(group, true), io::writing_include(group)));
-      FOREBAY_TRY(paths.emplace_back(), put(io::include_name(group, false), io::reading_include(group, style)));
+      FOREBAY_TRY(paths.emplace_back(),
+                  put(io::include_name(group, true), io::writing_include(group), group.fortran_order));
+      FOREBAY_TRY(paths.emplace_back(),
+                  put(io::include_name(group, false), io::reading_include(group, style), group.fortran_order));
     }
     if (console.json) print_json({{"files", json_texts(paths)}, {"warnings", json_texts(config.warnings)}});
     if (!console.json)
@@ -215,13 +218,15 @@ class Config final : public Verb {
     return ExitCode::ok;
   }
 
-  // The path of the file, which has `text` now.
-  Result<std::string> put(const std::string& name, const std::string& text) const {
-    const std::string path = directory_ + "/" + name;
-    if (has(path, text)) return path;
-    FOREBAY_TRY(NewFile file, NewFile::create(path));
-    FOREBAY_CHECK(file.write(as_bytes(text)));
-    FOREBAY_CHECK(file.commit(true));
+  // The path of the file, which has `text` now. By its first line it is known again as one that may be replaced.
+  Result<std::string> put(const std::string& name, const std::string& text, bool is_fortran) const {
+    const std::string_view first =
+        is_fortran ? "! Made by 'forebay config generate'\n" : "/* Made by 'forebay config generate' */\n";
+    const std::string path = directory_ + "/" + name, whole = std::string(first) + text;
+    if (has(path, whole) || has(path, text)) return path;  // as earlier versions wrote it
+    FOREBAY_TRY(NewFile file, NewFile::create(path, true, first));
+    FOREBAY_CHECK(file.write(as_bytes(whole)));
+    FOREBAY_CHECK(file.commit());
     return path;
   }
 

@@ -118,7 +118,7 @@ Result<std::string> choose_job(const std::vector<job::JobEntry>& jobs, const std
               "choose one with --job ID");
 }
 
-Result<Control> Control::reach(const std::string& path, bool munge, Time until) {
+Result<Control> Control::reach(const std::string& path, bool munge, Time until, const std::stop_token& stop) {
   FOREBAY_TRY(const auto rendezvous, job::Rendezvous::open_existing(path));
   fabric::Credentials credentials{.munge = munge};
   if (!munge) credentials.secret = rendezvous.secret();
@@ -127,7 +127,7 @@ Result<Control> Control::reach(const std::string& path, bool munge, Time until) 
     const auto patience = std::clamp<std::chrono::milliseconds>(left, 100ms, kSilence);
     auto reached = job::reach_coordinator(rendezvous, credentials, patience);
     if (reached) return Control(std::move(reached->link));
-    if (Clock::now() + kPause >= until || !is_worth_another_try(reached.error().kind))
+    if (Clock::now() + kPause >= until || stop.stop_requested() || !is_worth_another_try(reached.error().kind))
       return std::unexpected(std::move(reached).error());
     std::this_thread::sleep_for(kPause);
   }
@@ -142,6 +142,12 @@ Result<Json> Control::status() {
 Result<Json> Control::exclude(const std::string& node) {
   Bytes request;
   wire::encode(request, wire::ExcludeT{.host = node});
+  return ask_for_status(request);
+}
+
+Result<Json> Control::reject(const std::string& set, const std::string& stored_as, const std::string& reason) {
+  Bytes request;
+  wire::encode(request, wire::RejectT{.set = set, .stored_as = stored_as, .reason = reason});
   return ask_for_status(request);
 }
 
@@ -180,6 +186,17 @@ Result<void> Control::stop(End end, Time until, Json& last) {
   return wait_for_stop(until, last);
 }
 
+// All have been told, and end, the coordinator last: who starts the next daemons must not take one of these for them.
+// One that takes too long is left alone.
+Result<void> Control::wait_for_end(Time until) {
+  for (Time now = Clock::now(); now < until; now = Clock::now()) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - now);
+    const auto frame = link_.receive(wire::kMaxBody, left);
+    if (!frame) return {};
+  }
+  return {};
+}
+
 // Asks again and again, so that the last answer tells what has become of everything.
 Result<void> Control::wait_for_stop(Time until, Json& last) {
   Bytes request;
@@ -196,7 +213,7 @@ Result<void> Control::wait_for_stop(Time until, Json& last) {
     if (!readable) continue;
     FOREBAY_TRY(const auto frame, link_.receive(wire::kMaxBody, kSilence));
     FOREBAY_TRY(auto message, wire::decode(frame));
-    if (message.body.type == wire::Body::Stop) return {};
+    if (message.body.type == wire::Body::Stop) return wait_for_end(std::min(until, now + kSilence));
     if (message.body.type != wire::Body::Status) continue;
     FOREBAY_TRY(last, parse_status(message.body.AsStatus()->json));
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,9 @@ class Control {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // Tries until a coordinator answers or the time is over: then not_found, disconnected or timeout.
-  static Result<Control> reach(const std::string& rendezvous, bool munge, Time until);
+  // Tries until a coordinator answers, the time is over or `stop` is requested: then not_found, disconnected or
+  // timeout.
+  static Result<Control> reach(const std::string& rendezvous, bool munge, Time until, const std::stop_token& stop = {});
 
   // What the coordinator says of itself (docs/man/forebay.1, "status").
   Result<Json> status();
@@ -46,6 +48,9 @@ class Control {
   Result<Json> settle(Time until);
   // Tells it that the job goes on without the nodes of this name; the status after that.
   Result<Json> exclude(const std::string& node);
+  // From now on no restart takes the set, which the application calls `set` and the store `stored_as` (empty: the job
+  // knows it, or has it in the stages alone); the status after that.
+  Result<Json> reject(const std::string& set, const std::string& stored_as, const std::string& reason);
 
   // Asks for the end of the job's daemons. With `drain` they end when all that was offered is durable or given up, and
   // this waits for it; timeout if that takes too long, disconnected if the coordinator is lost meanwhile. Then, as
@@ -59,6 +64,7 @@ class Control {
   explicit Control(fabric::Link link) : link_(std::move(link)) {}
   Result<Json> ask_for_status(const Bytes& request);
   Result<void> wait_for_stop(Time until, Json& last);
+  Result<void> wait_for_end(Time until);
 
   fabric::Link link_;
 };

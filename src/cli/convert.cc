@@ -13,6 +13,7 @@
 #include "cli/series.h"
 #include "cli/text.h"
 #include "cli/units.h"
+#include "cli/unread.h"
 #include "cli/verb.h"
 
 namespace forebay::cli {
@@ -50,6 +51,7 @@ constexpr VerbText kConvertText = {
         "  forebay convert run.bp --format npy --to arrays\n"
         "  forebay convert run.bp --format store --to st --profile max\n"
         "  forebay convert st --steps -1 --to last.bp\n",
+    .is_interruptible = true,
 };
 
 // "." and what ends in '/' have no last name, which temporary names beside the target are made of.
@@ -90,7 +92,8 @@ class ConvertVerb final : public Verb {
                   set_numbers(wish_.chunk));
     syntax.option("--except", "PATTERN", "Leave out arrays that match this shell pattern. May be given several times.",
                   add_text(wish_.except));
-    syntax.flag("--overwrite", sink_.overwrite, "Replace a TARGET that exists; sets of a store are not replaced.");
+    syntax.flag("--overwrite", sink_.overwrite,
+                "Replace a TARGET that Forebay made and nobody has changed since. Sets of a store are not replaced.");
     syntax.option("--statistics", "KIND",
                   "bp: what the file says of each block. none; minmax, the least and the largest value; or full, also "
                   "count, average and deviation. Default: minmax.",
@@ -99,6 +102,8 @@ class ConvertVerb final : public Verb {
                   set_text(sink_.series));
     syntax.option("--profile", "PROFILE", "store: fast, balanced, max, or a chain of codecs. Default: balanced.",
                   set_text(profile_));
+    declare_raw(syntax, options_.raw);
+    declare_skip_damaged(syntax, skip_damaged_);
     declare_layout(syntax, layout_);
     declare_memory(syntax, options_.resources);
     declare_threads(syntax, options_.resources);
@@ -117,16 +122,34 @@ class ConvertVerb final : public Verb {
     FOREBAY_TRY(options_.series, series_or(options_.series, std::string()));
     FOREBAY_TRY(options_.layout, layout_text(layout_));
     options_.reads_once = true;
-    FOREBAY_TRY(const auto run, view::open_run(operands.store, options_));
-    FOREBAY_TRY(wish_.steps, steps_of(*run, steps_));
+    wish_.keeps_stored = options_.raw;
+    options_.raw = options_.raw || format->has_attributes;
+    wish_.is_meant = !options_.raw;
+    const auto opened = view::open_run(operands.store, options_);
+    if (!opened) return std::unexpected(unless_set(opened.error(), operands.store, wish_.names));
+    const auto& run = *opened;
+    FOREBAY_TRY(const ReadableSteps steps, readable_steps(*run, steps_, skip_damaged_));
+    wish_.steps = steps.numbers;
     if (part_.box || !part_.stride.empty())
       wish_.part = [this](const view::Array& array) { return part_of_array(array); };
     const engine::Resources resources = options_.resources.resolved();
     FOREBAY_TRY(const uint64_t memory, engine::buffer_bytes(resources.memory_bytes));
     sink_.threads = resources.threads;
     sink_.memory_bytes = resources.memory_bytes;
-    FOREBAY_TRY(const auto converted, convert::convert(*run, wish_, *format, sink_, memory / 4));
-    tell(*run, *format, converted, console);
+    auto converted = convert::convert(*run, wish_, *format, sink_, memory / 4);
+    if (converted && converted->plan.meanings_differ && options_.raw && !wish_.keeps_stored) {
+      options_.raw = false;
+      wish_.is_meant = true;
+      FOREBAY_TRY(const auto meant, view::open_run(operands.store, options_));
+      converted = convert::convert(*meant, wish_, *format, sink_, memory / 4);
+      if (converted)
+        converted->plan.remarks.push_back(
+            "values are written as what they mean, with NaN for holes: steps have other fill values or scales than "
+            "others");
+    }
+    if (!converted)
+      return std::unexpected(with_reason(converted.error(), *run, wish_.steps.back(), wish_.names, options_.resources));
+    tell(*run, *format, *converted, steps.damaged, console);
     return ExitCode::ok;
   }
 
@@ -150,7 +173,7 @@ class ConvertVerb final : public Verb {
   }
 
   void tell(const view::Run& run, const convert::Format& format, const convert::Converted& converted,
-            const Console& console) const {
+            const std::vector<view::StepInfo>& left_out, const Console& console) const {
     const convert::Plan& plan = converted.plan;
     if (console.json) {
       Json datasets = Json::array();
@@ -168,7 +191,8 @@ class ConvertVerb final : public Verb {
                   {"read_bytes", converted.cost.read_bytes},
                   {"decoded_bytes", converted.cost.decoded_bytes},
                   {"datasets", std::move(datasets)},
-                  {"remarks", std::move(remarks)}});
+                  {"remarks", std::move(remarks)},
+                  {"left_out", json_left_out(left_out)}});
       return;
     }
     fmt::print("{}: {} of {}, {}; read {}, decoded {}\n", printable(sink_.target),
@@ -185,6 +209,7 @@ class ConvertVerb final : public Verb {
   convert::Wish wish_;
   convert::SinkOptions sink_;
   view::RunOptions options_;
+  bool skip_damaged_ = false;
 };
 
 }  // namespace

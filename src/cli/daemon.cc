@@ -13,23 +13,16 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "cli/descriptors.h"
 #include "cli/text.h"
+#include "store/files.h"
 
 namespace forebay::cli {
 namespace {
-
-// Every connection is a descriptor.
-void raise_descriptor_limit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 sigset_t end_signals() {
   sigset_t ends;
@@ -38,7 +31,7 @@ sigset_t end_signals() {
   return ends;
 }
 
-// The other end of a pipe on which a detached daemon tells that it is ready, or why not.
+// The other end of a pipe on which a daemon in the background tells that it is ready, or why not.
 class Starter {
  public:
   // Twice: in the process that was called, and in the daemon. Nothing in the former once the latter has answered.
@@ -185,7 +178,7 @@ class RunningDaemon final : public Daemon {
 Result<ExitCode> serve(std::string_view name, const DaemonOptions& options, bool json, std::optional<Starter>& starter,
                        const DaemonBody& body) {
   FOREBAY_TRY(auto log, open_log(name, options.log_file));
-  raise_descriptor_limit();
+  raise_descriptor_limit();  // every connection is one
   RunningDaemon daemon(options, json, starter, std::move(log));
   FOREBAY_CHECK(daemon.prepare());
   return body(daemon);
@@ -194,9 +187,9 @@ Result<ExitCode> serve(std::string_view name, const DaemonOptions& options, bool
 }  // namespace
 
 void declare_daemon(Syntax& syntax, DaemonOptions& options) {
-  syntax.option("--log", "FILE", "Append to this log. Default: standard error, nowhere with --detach.",
+  syntax.option("--log", "FILE", "Append to this log. Default: standard error, nowhere with --background.",
                 set_text(options.log_file));
-  syntax.flag("-d,--detach", options.detach, "Return when it is ready; it runs on.");
+  syntax.flag("--background", options.background, "Return when it is ready; it runs on.");
 }
 
 void declare_daemon_of_job(Syntax& syntax, DaemonOptions& options) {
@@ -207,11 +200,12 @@ void declare_daemon_of_job(Syntax& syntax, DaemonOptions& options) {
 
 Result<ExitCode> run_daemon(std::string_view name, const DaemonOptions& options, const Console& console,
                             const DaemonBody& body) {
-  if (options.detach && console.json) return fail(ErrorKind::invalid_argument, "--json does not go with --detach");
-  if (options.detach && options.until_eof)
-    return fail(ErrorKind::invalid_argument, "--until-eof does not go with --detach");
+  if (options.background && console.json)
+    return fail(ErrorKind::invalid_argument, "--json does not go with --background");
+  if (options.background && options.until_eof)
+    return fail(ErrorKind::invalid_argument, "--until-eof does not go with --background");
   std::optional<Starter> starter;
-  if (options.detach) {
+  if (options.background) {
     ExitCode code = ExitCode::ok;
     FOREBAY_TRY(starter, Starter::split(code));
     if (!starter) return code;
@@ -239,9 +233,9 @@ Result<void> serve(Daemon& daemon, const std::vector<std::function<Result<void>(
   return {};
 }
 
-Result<void> write_new(const std::string& path, const std::string& text) {
-  const std::string temporary = fmt::format("{}.{}", path, ::getpid());
-  std::remove(temporary.c_str());
+Result<void> write_new(const std::string& path, const std::string& text, store::Right right) {
+  FOREBAY_CHECK(store::may_replace(path, {.becomes = store::Thing::file, .right = right}));
+  const std::string temporary = fmt::format("{}.{}", path, store::random_token());
   std::FILE* file = std::fopen(temporary.c_str(), "wxe");  // never through a link that others have put there
   if (file == nullptr) return fail_errno(errno, "open", temporary);
   const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();

@@ -1,4 +1,4 @@
-// What the verbs that serve until they are told to end have in common: detaching, a log, signals.
+// Going to the background, a log and signals: shared by the verbs that serve until a signal ends them.
 #pragma once
 
 #include <functional>
@@ -13,16 +13,17 @@
 #include "cli/json.h"
 #include "cli/syntax.h"
 #include "cli/verb.h"
+#include "store/may_replace.h"
 
 namespace forebay::cli {
 
 struct DaemonOptions {
   std::string log_file, pid_file;
-  bool detach = false;
+  bool background = false;
   bool until_eof = false;  // standard input is a lifeline: whoever holds its other end is to be survived by no means
 };
 
-// --log and --detach.
+// --log and --background.
 void declare_daemon(Syntax& syntax, DaemonOptions& options);
 
 // --pid-file and --until-eof.
@@ -38,8 +39,8 @@ class Daemon {
   // Thread-safe. Everything that is no plain text is made visible.
   virtual void log(LogLevel level, const std::string& text) = 0;
 
-  // It serves from now on: prints `text`, or `document` with --json, lets a caller that waits for a detached daemon go
-  // on, and writes the pid file.
+  // It serves from now on: prints `text`, or `document` with --json, lets a caller that waits for a daemon in the
+  // background go on, and writes the pid file.
   virtual Result<void> ready(const std::string& text, const Json& document) = 0;
 
   // Waits for SIGTERM, SIGINT, SIGHUP, the end of standard input (--until-eof), or end(). What is to be put in order
@@ -55,7 +56,7 @@ inline constexpr unsigned kTidySeconds = 20;
 
 using DaemonBody = std::function<Result<ExitCode>(Daemon& daemon)>;
 
-// Runs `body` in this process or, with --detach, in a process of its own that keeps neither terminal nor streams of
+// Runs `body` in this process or, with --background, in a process of its own that keeps neither terminal nor streams of
 // this one; then the result is that of its start. `name` is that of the log's lines. No thread may have been started
 // before.
 Result<ExitCode> run_daemon(std::string_view name, const DaemonOptions& options, const Console& console,
@@ -66,7 +67,7 @@ Result<ExitCode> run_daemon(std::string_view name, const DaemonOptions& options,
 Result<void> serve(Daemon& daemon, const std::vector<std::function<Result<void>(std::stop_token)>>& works,
                    unsigned tidy_seconds);
 
-// Writes a file that readers see whole or not at all.
-Result<void> write_new(const std::string& path, const std::string& text);
+// Writes a file that readers see whole or not at all, and that the user named unless `right` says otherwise.
+Result<void> write_new(const std::string& path, const std::string& text, store::Right right = store::Right::named);
 
 }  // namespace forebay::cli

@@ -75,12 +75,30 @@ const char* change_text(engine::Change change) {
   return "unknown";
 }
 
+// Whether it could be measured, or NaN and infinities were found, which only numbers are.
+bool are_numbers(const engine::ElementDifference& difference) {
+  return difference.measured + difference.nans + difference.infinities > 0;
+}
+
+std::string difference_text(const engine::ElementDifference& difference) {
+  if (difference.elements == UINT64_MAX) return "another shape or type";
+  std::string text = plural(difference.elements, "differing element");
+  if (!are_numbers(difference)) return text + ", not comparable as numbers";
+  if (difference.measured > 0) text += fmt::format(", by up to {}", format_number(difference.max_absolute));
+  if (difference.nans > 0) text += fmt::format(", {} with NaN", difference.nans);
+  if (difference.infinities > 0) text += fmt::format(", {} with an infinity", difference.infinities);
+  return text;
+}
+
 Json json_variable(const engine::VariableDifference& variable) {
-  const bool comparable = variable.differing_elements != UINT64_MAX;
+  const engine::ElementDifference& difference = variable.difference;
+  const bool counted = difference.elements != UINT64_MAX, numbers = counted && are_numbers(difference);
   return {{"path", json_text(variable.path)},
-          {"comparable", comparable},
-          {"differing_elements", comparable ? Json(variable.differing_elements) : Json()},
-          {"max_absolute", comparable ? Json(variable.max_absolute) : Json()}};
+          {"comparable", numbers},
+          {"differing_elements", counted ? Json(difference.elements) : Json()},
+          {"nan_elements", numbers ? Json(difference.nans) : Json()},
+          {"infinite_elements", numbers ? Json(difference.infinities) : Json()},
+          {"max_absolute", numbers && difference.measured > 0 ? Json(difference.max_absolute) : Json()}};
 }
 
 void stream_difference(const engine::FileDifference& file, JsonStream& stream) {
@@ -97,13 +115,8 @@ void stream_difference(const engine::FileDifference& file, JsonStream& stream) {
 void print_difference(const engine::FileDifference& file) {
   fmt::print("{} {}{}\n", sign_of(file.change), printable(file.name),
              file.other_name.empty() ? "" : " -> " + printable(file.other_name));
-  for (const auto& variable : file.variables) {
-    if (variable.differing_elements == UINT64_MAX)
-      fmt::print("    {}: another shape or type\n", printable(variable.path));
-    else
-      fmt::print("    {}: {}, by up to {}\n", printable(variable.path),
-                 plural(variable.differing_elements, "differing element"), format_number(variable.max_absolute));
-  }
+  for (const auto& variable : file.variables)
+    fmt::print("    {}: {}\n", printable(variable.path), difference_text(variable.difference));
 }
 
 class Diff final : public Verb {

@@ -71,6 +71,7 @@ struct PlaceFacts {
   uint64_t files = 0, free_files = 0;  // inodes; both 0 if the file system does not count them
   bool foreign_owner = false;          // belongs to another user
   bool open_to_others = false;         // others than the owner may do something in it
+  Failure refused, refused_change;     // role stage: why agents refuse it, and what to do about that
   Failure write, sync, rename_new, lock;
   bool lock_excludes = false;  // a second lock on the same file was refused
 };

@@ -194,6 +194,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"StoreInMemory", Role::store, [](PlaceFacts& at) { at.file_system = "tmpfs"; }, Verdict::warning},
         Wrong{"StoreInContainer", Role::store, [](PlaceFacts& at) { at.file_system = "overlay"; }, Verdict::warning},
         Wrong{"StageOnNetwork", Role::stage, [](PlaceFacts& at) { at.file_system = "lustre"; }, Verdict::warning},
+        Wrong{"StageOfOthers", Role::stage, [](PlaceFacts& at) { at.refused = "it is another user's"; }, Verdict::stop},
         Wrong{"NoRenameNew", Role::store, [](PlaceFacts& at) { at.rename_new = "Invalid argument"; }, Verdict::note},
         Wrong{"RendezvousOfOthers", Role::rendezvous, [](PlaceFacts& at) { at.foreign_owner = true; }, Verdict::stop},
         Wrong{"OpenRendezvous", Role::rendezvous, [](PlaceFacts& at) { at.open_to_others = true; }, Verdict::stop},

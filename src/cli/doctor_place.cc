@@ -99,6 +99,9 @@ class PlaceJudge {
         add(Verdict::ok, where,
             is_memory(place_) ? "checkpoints lie there, in the node's memory, until they are durable in the store"
                               : "checkpoints lie there until they are durable in the store");
+        if (!place_.refused.empty())
+          add(Verdict::stop, place_.refused, "agents refuse it: sets there would not be this user's alone",
+              place_.refused_change.empty() ? other_place() : place_.refused_change);
         break;
       case Role::rendezvous:
         add(Verdict::ok, where, "the job's processes find each other there, and keep their secret there");

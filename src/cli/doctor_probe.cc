@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/posix/own_code.h"
 #include "cli/apart.h"
 #include "cli/common.h"
 #include "cli/control_group.h"
@@ -100,10 +101,7 @@ LimitFacts limit_facts() {
 
 // Of this installation, or of the build tree.
 std::string library_path(const char* name) {
-  std::error_code ignored;
-  return (fs::read_symlink("/proc/self/exe", ignored).parent_path() / FOREBAY_LIB_FROM_BIN / name)
-      .lexically_normal()
-      .string();
+  return (fs::path(own_code()).parent_path() / FOREBAY_LIB_FROM_BIN / name).lexically_normal().string();
 }
 
 PartFacts file_part(const char* name, const char* file) {
@@ -122,8 +120,8 @@ PartFacts mpi_module() {
   const PartFacts part = file_part("mpi", "forebay/forebay-mpi.so");
   if (!part.failure.empty()) return part;
   return part_of("mpi", try_apart([&]() -> Result<std::string> {
-                   if (::dlopen(part.found.c_str(), RTLD_NOW | RTLD_GLOBAL)) return part.found;
-                   return fail(ErrorKind::unsupported, ::dlerror());
+                   FOREBAY_CHECK(load_code(part.found, RTLD_NOW | RTLD_GLOBAL));
+                   return part.found;
                  }));
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/posix/ownership.h"
 #include "cli/doctor_probe.h"
 #include "cli/mount_table.h"
 #include "cli/system_text.h"
@@ -110,6 +111,11 @@ void look_at_mount(PlaceFacts& place) {
   }
   place.foreign_owner = status.stx_uid != ::geteuid();
   place.open_to_others = (status.stx_mode & 077) != 0;
+  if (place.role == Role::stage && place.probed == place.path)
+    if (const auto own = check_own_directory(place.path, "the stage", "choose another directory with --stage"); !own) {
+      place.refused = own.error().what;
+      place.refused_change = own.error().hint;
+    }
   const auto mount = find_mount(text_of_file("/proc/self/mountinfo"), status.stx_mnt_id);
   place.file_system = mount ? mount->type : "unknown file system";
   place.mount_point = mount ? mount->point : place.probed;

@@ -37,7 +37,7 @@ inline constexpr std::string_view kExitCodeHelp =
     "   5  damage was found\n"
     "   6  no space left (file system, quota or file size limit)\n"
     "   7  a source changed while it was read; nothing was stored\n"
-    "   8  the memory budget is too small\n"
+    "   8  a limit is too small: the memory budget, or that of open files\n"
     "   9  newer than, or outside of, what this build can do\n"
     "  10  diff: the sets differ\n"
     "  11  something that the application wrote was left in a stage, and is not stored\n"

@@ -16,8 +16,10 @@
 #include "cli/series.h"
 #include "cli/text.h"
 #include "cli/units.h"
+#include "cli/unread.h"
 #include "cli/verb.h"
 #include "engine/inspect/find_in_set.h"
+#include "engine/set/array_order.h"
 #include "engine/set/each_container.h"
 #include "engine/set/set_reader.h"
 #include "store/files.h"
@@ -41,6 +43,7 @@ constexpr VerbText kExtractText = {
         "  forebay extract latest '*/Density' --store st --rank 3 --to out/\n"
         "  forebay extract latest /Density --store st --rank 3 --box :,:,32 --to plane.npy\n"
         "  forebay extract latest /Time --store st --rank 0 --to - | ./plot.py\n",
+    .is_interruptible = true,
 };
 
 // One match and where it goes.
@@ -84,7 +87,7 @@ class Extract final : public Verb {
                   set_box(box_));
     syntax.option("-t,--to", "PATH", "FILE.npy, a directory, or - for standard output. Default: the current directory.",
                   set_text(to_));
-    syntax.flag("--overwrite", overwrite_, "Replace files that exist.");
+    syntax.flag("--overwrite", overwrite_, "Replace files that Forebay made and nobody has changed since.");
     declare_memory(syntax, resources_);
   }
 
@@ -97,11 +100,7 @@ class Extract final : public Verb {
     engine::Resources resources = resources_.resolved();
     FOREBAY_TRY(resources.memory_bytes, engine::buffer_bytes(resources.memory_bytes));
     FOREBAY_TRY(const auto found, engine::find_in_set(info, operands.own[1], rank_, resources));
-    if (found.empty())
-      return fail(ErrorKind::not_found,
-                  fmt::format("set {} has no variable '{}'{}", info.name, operands.own[1],
-                              rank_ ? fmt::format(" of rank {}", *rank_) : ""),
-                  {}, {}, "'forebay ls STORE NAME --variables' lists them");
+    if (found.empty()) return none_found(info, operands.own[1], resources);
     if (to_one_file() && found.size() > 1)
       return fail(ErrorKind::invalid_argument, fmt::format("{} variables match, and one file is given", found.size()),
                   {}, {}, "choose one with --rank or its whole path, or give a directory with --to");
@@ -109,6 +108,18 @@ class Extract final : public Verb {
   }
 
  private:
+  Result<ExitCode> none_found(const store::SetInfo& info, const std::string& name,
+                              const engine::Resources& resources) const {
+    Error error{.kind = ErrorKind::not_found,
+                .what = fmt::format("set {} has no variable '{}'{}", info.name, name,
+                                    rank_ ? fmt::format(" of rank {}", *rank_) : ""),
+                .path = {},
+                .offset = {},
+                .hint = "'forebay ls STORE NAME --variables' lists them"};
+    FOREBAY_TRY(const auto all, engine::find_in_set(info, "*", std::nullopt, resources));
+    return std::unexpected(all.empty() ? with_reason(std::move(error), info, resources_) : std::move(error));
+  }
+
   // A new directory whose name looks like that of a file is one by mistake.
   Result<void> check_target() const {
     const std::string name = to_.substr(to_.rfind('/') + 1);
@@ -176,10 +187,16 @@ class Extract final : public Verb {
 
   // Reads what is wanted of one match, and writes it while it is read.
   Result<Written> write(engine::SetReader& reader, const Target& target) {
-    const engine::ArrayFacts facts = engine::facts_of(reader.set(), target.found);
-    FOREBAY_TRY(const engine::Box box, wanted_of(target, facts.shape));
+    engine::ArrayFacts facts = engine::facts_of(reader.set(), target.found);
+    const bool reversed = order_of(reader, target);
+    if (reversed) std::ranges::reverse(facts.shape);
+    FOREBAY_TRY(engine::Box box, wanted_of(target, facts.shape));
     Written written{.type = facts.type, .shape = box.count, .begin = box.begin};
-    const std::string header = engine::npy_header(facts.type, box.count);
+    const std::string header = engine::npy_header(facts.type, box.count, reversed);
+    if (reversed) {  // from here on as it is stored
+      std::ranges::reverse(box.begin);
+      std::ranges::reverse(box.count);
+    }
     if (to_ == "-") {
       bool begun = false;  // nothing is printed if the first bytes cannot be read
       const auto print = [&](std::span<const std::byte> bytes) -> Result<void> {
@@ -189,15 +206,28 @@ class Extract final : public Verb {
       FOREBAY_TRY(written.frames, engine::extract(reader, target.found, box, memory_bytes_, print));
       return written;
     }
-    FOREBAY_TRY(NewFile file, NewFile::create(target.to));
+    FOREBAY_TRY(NewFile file, NewFile::create(target.to, overwrite_));
     FOREBAY_CHECK(file.write(as_bytes(header)));
     const auto append = [&](std::span<const std::byte> bytes) -> Result<void> {
       written.bytes += bytes.size();
       return file.write(bytes);
     };
     FOREBAY_TRY(written.frames, engine::extract(reader, target.found, box, memory_bytes_, append));
-    FOREBAY_CHECK(file.commit(overwrite_));
+    FOREBAY_CHECK(file.commit());
     return written;
+  }
+
+  // Whether it is in Fortran order. Where the header that says it is lost, it is as the catalogue has it.
+  static bool order_of(engine::SetReader& reader, const Target& target) {
+    const auto known =
+        engine::is_reversed(reader.set().containers[target.found.container].catalogue(), target.found.file,
+                            target.found.variable, [&](uint64_t begin, std::span<std::byte> out) {
+                              return reader.read_file(target.found.container, target.found.file, begin, out);
+                            });
+    if (!known)
+      warn(fmt::format("{} of {}: its header cannot be read, and it is taken to be in C's order: {}", target.path,
+                       target.file_name, known.error().message()));
+    return known.value_or(false);
   }
 
   Result<engine::Box> wanted_of(const Target& target, const Shape& shape) const {

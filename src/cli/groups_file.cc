@@ -144,11 +144,11 @@ std::string shape_text(const VariableFacts& facts, bool is_array) {
   return facts.shape.empty() ? "1" : fmt::format("{}", fmt::join(facts.shape, "x"));
 }
 
-std::string bound_text(const VariableFacts& facts, double value) {
+std::string listed_bound_text(const VariableFacts& facts, double value) {
   return facts.values.count == 0 ? "-" : format_number(value);
 }
 
-void print_variables(const Listing& listing) {
+void print_listed_variables(const Listing& listing) {
   Table table({{"TYPE"},
                {"SHAPE"},
                {"KIND"},
@@ -168,7 +168,7 @@ void print_variables(const Listing& listing) {
                : facts[i].is_global  ? "global"
                                      : "local",
                fmt::format("{}", facts[i].steps), fmt::format("{}", facts[i].blocks),
-               bound_text(facts[i], facts[i].values.min), bound_text(facts[i], facts[i].values.max),
+               listed_bound_text(facts[i], facts[i].values.min), listed_bound_text(facts[i], facts[i].values.max),
                variable.transform.empty() ? "-" : printable(variable.transform),
                printable(listing.groups[variable.group].name), printable(variable.name)});
   }
@@ -340,7 +340,7 @@ void show_groups_file(const std::string& path, const io::FileReader& reader, con
                      "of it)");
   if (const std::string hint = naming_hint(path); !hint.empty()) fmt::print("  name       {}\n", printable(hint));
   fmt::print("\n");
-  print_variables(listing);
+  print_listed_variables(listing);
   print_attributes(listing);
 }
 

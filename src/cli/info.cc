@@ -201,6 +201,10 @@ Json json_container(const ContainerFacts& facts) {
 }
 
 void print_groups(const std::vector<Group>& groups) {
+  if (groups.empty()) {
+    fmt::print("there are no variable groups: no file has variables in a format that Forebay reads\n");
+    return;
+  }
   const bool lossy = std::ranges::any_of(groups, [](const Group& group) { return group.loss.has_value(); });
   std::vector<Table::Column> columns = {{"TYPE"},
                                         {"VARIABLES", Align::right},
@@ -233,9 +237,9 @@ void print_container(const ContainerFacts& facts) {
   fmt::print("{}\n", printable(facts.path));
   fmt::print("  content    {}, {} in {}, {}\n", plural(facts.files, "file"), plural(facts.variables, "variable"),
              plural(facts.groups, "group"), format_bytes(facts.raw_bytes));
-  fmt::print("  stored     {}, ratio {}; index and headers {} ({:.2f} % of the content)\n",
-             format_bytes(facts.stored_bytes), format_ratio(raw, static_cast<double>(facts.stored_bytes)),
-             format_bytes(facts.index_bytes), facts.raw_bytes ? 100 * static_cast<double>(facts.index_bytes) / raw : 0);
+  fmt::print("  stored     {}, ratio {}; index and headers {} ({})\n", format_bytes(facts.stored_bytes),
+             format_ratio(raw, static_cast<double>(facts.stored_bytes)), format_bytes(facts.index_bytes),
+             format_share(static_cast<double>(facts.index_bytes), raw));
   fmt::print("  scheme     {}, blocks of {}, frames of {}\n", scheme_text(facts.plan.scheme),
              format_bytes(facts.plan.block_bytes), format_bytes(facts.plan.frame_bytes));
   for (const auto& [chain, use] : facts.chains)
@@ -274,7 +278,8 @@ void print_manifest(const store::Manifest& manifest) {
   fmt::print("created      {} by {}\n", format_local_time(manifest.created_ns / 1'000'000'000),
              printable(manifest.software));
   const store::Origin& origin = manifest.origin;
-  fmt::print("series       {}\n", printable(origin.series));
+  fmt::print("series       {}{}\n", printable(origin.series),
+             manifest.ordinal != 0 ? fmt::format(", set {}", manifest.ordinal) : std::string());
   if (!origin.run.empty()) fmt::print("run          {}\n", printable(origin.run));
   if (!origin.host.empty()) fmt::print("host         {}\n", printable(origin.host));
   if (!origin.command.empty()) fmt::print("command      {}\n", printable(origin.command));
@@ -364,6 +369,7 @@ class Info final : public Verb {
                        {"containers", Json::array()}};
       if (manifest) {
         document.update(json_origin(manifest->origin));
+        document["ordinal"] = manifest->ordinal != 0 ? Json(manifest->ordinal) : Json();
         document["stages"] = json_stages(*manifest);
       }
       for (const auto& container : containers_) document["containers"].push_back(json_container(container));

@@ -17,6 +17,8 @@
 namespace forebay::cli {
 namespace {
 
+constexpr std::string_view kLocal = "local";
+
 template <class T>
 Setter set_small_count(T& to, uint64_t least) {
   return [&to, least](const std::string& text) -> Result<void> {
@@ -42,14 +44,20 @@ void JobOptions::declare_rendezvous(Syntax& syntax) {
                 set_text(rendezvous));
 }
 
-void JobOptions::declare_listen(Syntax& syntax) {
+void JobOptions::declare_listen(Syntax& syntax, const std::string& otherwise) {
+  syntax.record({&agent_words, &aggregator_words});
   syntax.option("-l,--listen", "ADDRESS",
-                "tcp:HOST:PORT or unix:PATH; port 0 is any, host * every interface. Default: tcp:*:0.",
+                "Serve at tcp:HOST:PORT (port 0 is any, host * every interface) or unix:PATH, or with 'local' only "
+                "processes of this node. Default: " +
+                    otherwise + ".",
                 [this](const std::string& text) -> Result<void> {
+                  is_local_ = is_local_ || text == kLocal;
+                  if (text == kLocal) return {};
                   FOREBAY_TRY(auto address, fabric::parse_address(text));
                   listen_.push_back(std::move(address));
                   return {};
                 });
+  syntax.record({});
 }
 
 void JobOptions::declare_series(Syntax& syntax, const std::string& otherwise) {
@@ -232,7 +240,7 @@ Result<void> JobOptions::complete_agent() {
   agent.stage = stage;
   agent.rendezvous = rendezvous;
   agent.format = description_.format;
-  if (!listen_.empty()) agent.listen = listen_;
+  if (listens()) agent.listen = listen_;  // besides the stage's own socket
   agent.credentials.munge = munge_;
   return {};
 }
@@ -246,6 +254,7 @@ Result<void> JobOptions::complete_aggregator() {
   aggregator.rendezvous = rendezvous;
   aggregator.munge = munge_;
   aggregator.listen = listen_;
+  if (is_local_) aggregator.listen.push_back(job::address_of_this_node());
   FOREBAY_CHECK(complete(compression_, aggregator.worker.pack));
   aggregator.worker.pack.similarity = description_.similarity;
   aggregator.worker.pack.format = description_.format;

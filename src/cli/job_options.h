@@ -20,10 +20,11 @@ class JobOptions {
  public:
   using Words = std::vector<std::string>;
 
-  // Each group once at most. What is given of the last three is also put into agent_words and aggregator_words.
+  // Each group once at most. What is given of --listen and of the last three is also put into agent_words and
+  // aggregator_words.
   void declare_stage(Syntax& syntax);                                 // --stage
   void declare_rendezvous(Syntax& syntax);                            // --rendezvous
-  void declare_listen(Syntax& syntax);                                // --listen
+  void declare_listen(Syntax& syntax, const std::string& otherwise);  // --listen; what it is by default
   void declare_agents(Syntax& syntax);                                // --agents
   void declare_series(Syntax& syntax, const std::string& otherwise);  // --series; what it is by default
   void declare_agent(Syntax& syntax);
@@ -36,6 +37,8 @@ class JobOptions {
   Result<void> complete_agent();
   Result<void> complete_aggregator();
 
+  bool listens() const { return is_local_ || !listen_.empty(); }  // --listen was given
+
   // `store`, `stage` and `rendezvous` are to be set.
   std::string store, stage, rendezvous, series;
   job::AgentOptions agent;
@@ -46,7 +49,7 @@ class JobOptions {
  private:
   Result<void> complete_shared();
 
-  bool munge_ = false, has_priority_ = false, is_complete_ = false;
+  bool munge_ = false, has_priority_ = false, is_complete_ = false, is_local_ = false;
   std::vector<fabric::Address> listen_;
   std::string fabric_ = "auto";
   Compression compression_;

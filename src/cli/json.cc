@@ -31,7 +31,7 @@ Json json_error(const Error& error) {
 }
 
 void print_json(const Json& document) {
-  const std::string text = document.dump(2) + "\n";
+  const std::string text = printable_json(document.dump(2)) + "\n";
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 

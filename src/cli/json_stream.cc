@@ -1,5 +1,7 @@
 #include "cli/json_stream.h"
 
+#include "base/printable.h"
+
 namespace forebay::cli {
 
 namespace {
@@ -52,7 +54,7 @@ void JsonStream::next() {
 
 void JsonStream::key(std::string_view name) {
   next();
-  text_ += Json(name).dump() + ": ";
+  text_ += printable_json(Json(name).dump()) + ": ";
 }
 
 void JsonStream::open(char opening, char closing) {
@@ -63,7 +65,7 @@ void JsonStream::open(char opening, char closing) {
 // Line feeds inside of texts are escaped: those of the dump are between its lines.
 void JsonStream::value(const Json& content) {
   const std::string indent(kIndent * levels_.size(), ' ');
-  for (const char c : content.dump(kIndent)) {
+  for (const char c : printable_json(content.dump(kIndent))) {
     text_ += c;
     if (c == '\n') text_ += indent;
   }

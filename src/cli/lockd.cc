@@ -30,7 +30,7 @@ constexpr VerbText kLockdText = {
     .examples =
         "  forebay lockd --new-secret --secret ~/.forebay-secret --address-file addr &\n"
         "  FOREBAY_LOCK_SERVERS=$(cat addr) FOREBAY_LOCK_SECRET=~/.forebay-secret mpiexec ...\n"
-        "  forebay lockd --listen unix:/run/user/1000/locks --detach --log lockd.log\n",
+        "  forebay lockd --listen unix:/run/user/1000/locks --background --log lockd.log\n",
 };
 
 class Lockd final : public Verb {

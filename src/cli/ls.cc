@@ -1,15 +1,20 @@
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/common.h"
 #include "cli/json.h"
 #include "cli/ls_set.h"
 #include "cli/parents.h"
+#include "cli/referrers.h"
 #include "cli/series.h"
 #include "cli/table.h"
 #include "cli/text.h"
 #include "cli/units.h"
+#include "cli/unread.h"
 #include "cli/verb.h"
 #include "engine/options.h"
 #include "store/series.h"
@@ -22,9 +27,11 @@ constexpr VerbText kLsText = {
     .summary = "list the sets of a store, or the files and variables of a set",
     .usage = "STORE [NAME|latest] [OPTIONS]",
     .description =
-        "Without NAME: the sets, oldest first, or those of --series; PARENTS are sets that hold\n"
+        "Without NAME: the sets, or those of --series, in the order in which they were completed,\n"
+        "the oldest first; PARENTS are sets that hold\n"
         "frames of a set, without which it cannot be restored; NOTE tells what 'repair' left\n"
-        "of a set, and why an application refused one. With NAME: the set's files. With --variables: its variables "
+        "of a set, why an application refused one, and which parents of it are gone. With NAME: the set's files. With "
+        "--variables: its variables "
         "with type,\n"
         "shape, compression ratio and characteristics (smallest, largest and mean finite\n"
         "value, counts of NaNs and infinities). Only manifests and indices are read. A frame\n"
@@ -57,6 +64,8 @@ Json json_set(const store::SetInfo& set) {
   const auto raw = static_cast<double>(manifest.raw_bytes()), stored = static_cast<double>(manifest.bytes());
   json.update(json_origin(manifest.origin));
   json.update({{"step", manifest.step ? Json(*manifest.step) : Json()},
+               {"suspect", manifest.suspicion.empty() ? Json() : json_text(manifest.suspicion)},
+               {"ordinal", manifest.ordinal != 0 ? Json(manifest.ordinal) : Json()},
                {"created", format_utc_time(manifest.created_ns / kNanoseconds,
                                            static_cast<uint32_t>(manifest.created_ns % kNanoseconds))},
                {"software", json_text(manifest.software)},
@@ -100,15 +109,36 @@ std::vector<std::string> cells_of(const store::SetInfo& set) {
           printable(parent_names(m))};
 }
 
-std::string note_of(const store::SetInfo& set) {
+std::string note_of(const store::SetInfo& set, const std::vector<store::SetInfo>& all) {
   std::string note = set.manifest ? repair_text(*set.manifest) : "";
+  if (set.manifest && !set.manifest->suspicion.empty())
+    note += (note.empty() ? "suspect: " : "; suspect: ") + set.manifest->suspicion;
   if (set.refused) note += (note.empty() ? "set aside: " : "; set aside: ") + *set.refused;
+  const auto missing = missing_parents(set, all);
+  if (!missing.empty()) note += fmt::format("{}DAMAGED: {} gone", note.empty() ? "" : "; ", fmt::join(missing, ", "));
   return note;
 }
 
-bool is_noted(const store::SetInfo& set) { return !note_of(set).empty(); }
+// What was stored before there were ordinals, where there is an order.
+std::string note_of_order(const std::vector<store::SetInfo>& sets) {
+  std::map<std::string, std::pair<size_t, size_t>> series;  // how many sets, and how many without an ordinal
+  for (const store::SetInfo& set : sets) {
+    if (!set.manifest) continue;
+    auto& [all, without] = series[set.manifest->origin.series];
+    ++all;
+    if (set.manifest->ordinal == 0) ++without;
+  }
+  size_t count = 0;
+  for (const auto& [name, counts] : series)
+    if (counts.first > 1) count += counts.second;
+  if (count == 0) return {};
+  return fmt::format("{} by a version that kept no order: they are the oldest, in the order of their creation",
+                     count == 1 ? "1 set was stored" : fmt::format("{} sets were stored", count));
+}
 
-void print_sets(const std::vector<store::SetInfo>& sets) {
+// `all` are those of the store, with what the sets refer to.
+void print_sets(const std::vector<store::SetInfo>& sets, const std::vector<store::SetInfo>& all) {
+  const auto is_noted = [&](const store::SetInfo& set) { return !note_of(set, all).empty(); };
   const bool has_notes = std::ranges::any_of(sets, is_noted);
   std::vector<Table::Column> columns = {{"NAME"},
                                         {"SERIES"},
@@ -126,7 +156,7 @@ void print_sets(const std::vector<store::SetInfo>& sets) {
   Table table(columns);
   for (const store::SetInfo& set : sets) {
     std::vector<std::string> cells = cells_of(set);
-    if (has_notes) cells.push_back(printable(note_of(set)));
+    if (has_notes) cells.push_back(printable(note_of(set, all)));
     table.add(std::move(cells));
   }
   table.for_each_line(print_line);
@@ -153,8 +183,11 @@ class Ls final : public Verb {
     FOREBAY_TRY(resources.memory_bytes, engine::buffer_bytes(resources.memory_bytes));
     if (console.json) {
       FOREBAY_CHECK(stream_set(store, info, resources));
+    } else if (!variables_) {
+      FOREBAY_CHECK(print_files(info, resources));
     } else {
-      FOREBAY_CHECK(variables_ ? print_variables(info, resources) : print_files(info, resources));
+      FOREBAY_TRY(const bool has_variables, print_variables(info, resources));
+      if (!has_variables) FOREBAY_CHECK(print_no_arrays(info, resources_));
     }
     return ExitCode::ok;
   }
@@ -167,12 +200,16 @@ class Ls final : public Verb {
     FOREBAY_TRY(const auto sets, all_or_series(store, all, series_));
     if (console.json) {
       Json list = Json::array();
-      for (const store::SetInfo& set : sets) list.push_back(json_set(set));
+      for (const store::SetInfo& set : sets) {
+        list.push_back(json_set(set));
+        list.back()["missing_parents"] = json_texts(missing_parents(set, all));
+      }
       print_json({{"store", json_text(store.path())}, {"sets", std::move(list)}});
     } else if (sets.empty()) {
       fmt::print("{}: no sets\n", printable(store.path()));
     } else {
-      print_sets(sets);
+      print_sets(sets, all);
+      if (const std::string note = note_of_order(sets); !note.empty()) fmt::print("note: {}\n", note);
       for (const store::SetInfo& set : sets)
         if (!set.manifest) warn(set.manifest.error().message());
     }
@@ -186,8 +223,15 @@ class Ls final : public Verb {
     stream.member("store", json_text(store.path()));
     stream.member("set", json_set(info));
     stream.begin_list("files");
-    FOREBAY_CHECK(stream_files(info, variables_, resources, stream));
+    FOREBAY_TRY(const uint64_t variables, stream_files(info, variables_, resources, stream));
     stream.end();
+    if (variables_) {
+      Json unread = Json::array();
+      if (variables == 0) {
+        FOREBAY_TRY(unread, json_no_arrays(info, resources_));
+      }
+      stream.member("files_without_arrays", unread);
+    }
     stream.finish();
     return {};
   }

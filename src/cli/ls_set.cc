@@ -111,13 +111,20 @@ void stream_file(const engine::OpenContainer& container, const Shares& shares, c
 using Cells = std::vector<std::string>;
 using RowsOf = std::function<void(const engine::OpenContainer&, const std::function<void(const Cells&)>& take)>;
 
-Result<void> print_table(const store::SetInfo& set, const engine::Resources& resources, Table table,
+// Whether there are any; without rows nothing is printed.
+Result<bool> print_table(const store::SetInfo& set, const engine::Resources& resources, Table table,
                          const RowsOf& rows) {
-  const auto measure = [&](const Cells& cells) { table.measure(cells); };
+  bool has_rows = false;
+  const auto measure = [&](const Cells& cells) {
+    table.measure(cells);
+    has_rows = true;
+  };
   FOREBAY_CHECK(for_each_open(set, resources, [&](const auto& container) { rows(container, measure); }));
+  if (!has_rows) return false;
   print_row(table.titles());
   const auto print = [&](const Cells& cells) { print_row(table.line(cells)); };
-  return for_each_open(set, resources, [&](const auto& container) { rows(container, print); });
+  FOREBAY_CHECK(for_each_open(set, resources, [&](const auto& container) { rows(container, print); }));
+  return true;
 }
 
 std::string name_text(const FileRow& file) {
@@ -173,30 +180,34 @@ Result<void> check_containers(const store::SetInfo& set, const engine::Resources
   return for_each_open(set, resources, [](const auto&) {});
 }
 
-Result<void> stream_files(const store::SetInfo& set, bool with_variables, const engine::Resources& resources,
-                          JsonStream& stream) {
-  return for_each_open(set, resources, [&](const engine::OpenContainer& container) {
+Result<uint64_t> stream_files(const store::SetInfo& set, bool with_variables, const engine::Resources& resources,
+                              JsonStream& stream) {
+  uint64_t variables = 0;
+  FOREBAY_CHECK(for_each_open(set, resources, [&](const engine::OpenContainer& container) {
+    variables += container.catalogue().variables.size();
     const Shares shares = shares_of(container);
     const Losses losses = with_variables ? losses_of(container) : Losses();
     for (size_t f = 0; f < container.catalogue().files.size(); ++f)
       stream_file(container, shares, with_variables ? &losses : nullptr, f, stream);
-  });
+  }));
+  return variables;
 }
 
 Result<void> print_files(const store::SetInfo& set, const engine::Resources& resources) {
-  return print_table(set, resources,
-                     Table({{"RANK", Align::right},
-                            {"MODE"},
-                            {"SIZE", Align::right},
-                            {"RATIO", Align::right},
-                            {"MODIFIED"},
-                            {"FORMAT"},
-                            {"VARIABLES", Align::right},
-                            {"NAME"}}),
-                     file_rows);
+  const Table table({{"RANK", Align::right},
+                     {"MODE"},
+                     {"SIZE", Align::right},
+                     {"RATIO", Align::right},
+                     {"MODIFIED"},
+                     {"FORMAT"},
+                     {"VARIABLES", Align::right},
+                     {"NAME"}});
+  FOREBAY_TRY(const bool has_files, print_table(set, resources, table, file_rows));
+  if (!has_files) fmt::print("{} has no files\n", printable(set.name));
+  return {};
 }
 
-Result<void> print_variables(const store::SetInfo& set, const engine::Resources& resources) {
+Result<bool> print_variables(const store::SetInfo& set, const engine::Resources& resources) {
   std::vector<Table::Column> columns = {{"RANK", Align::right},
                                         {"TYPE"},
                                         {"SHAPE"},

@@ -11,11 +11,12 @@ namespace forebay::cli {
 // Whether all containers of the set can be opened. `resources` as for_each_container() wants them, here and below.
 Result<void> check_containers(const store::SetInfo& set, const engine::Resources& resources);
 
-// Writes one element for each file.
-Result<void> stream_files(const store::SetInfo& set, bool with_variables, const engine::Resources& resources,
-                          JsonStream& stream);
+// Writes one element for each file. How many variables they have.
+Result<uint64_t> stream_files(const store::SetInfo& set, bool with_variables, const engine::Resources& resources,
+                              JsonStream& stream);
 
 Result<void> print_files(const store::SetInfo& set, const engine::Resources& resources);
-Result<void> print_variables(const store::SetInfo& set, const engine::Resources& resources);
+// Whether there are any; if not, nothing is printed.
+Result<bool> print_variables(const store::SetInfo& set, const engine::Resources& resources);
 
 }  // namespace forebay::cli

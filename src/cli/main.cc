@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@
 
 #include "base/nearest.h"
 #include "cli/allocator.h"
+#include "cli/descriptors.h"
+#include "cli/interruptible.h"
 #include "cli/json.h"
 #include "cli/scr_link.h"
 #include "cli/text.h"
@@ -69,6 +72,10 @@ Result<ExitCode> run_verb(Verb& verb, const Words& words) {
     print(verb_help(verb));
     return ExitCode::ok;
   }
+  const bool starts_programs = verb.text().name == "run" || verb.text().name == "scr";
+  if (!starts_programs) raise_descriptor_limit();
+  std::optional<Interruptible> interruptible;
+  if (verb.text().is_interruptible) interruptible.emplace(std::string(verb.text().name));
   return verb.run(console);
 }
 

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/printable.h"
+
 namespace forebay::cli {
 namespace {
 
@@ -13,12 +15,9 @@ using Labels = std::vector<std::pair<std::string_view, std::string>>;
 
 std::string escaped(std::string_view text) {
   std::string result;
-  for (const char c : text) {
+  for (const char c : printable(text)) {
     if (c == '\\' || c == '"') result += '\\';
-    if (c == '\n')
-      result += "\\n";
-    else
-      result += c;
+    result += c;
   }
   return result;
 }

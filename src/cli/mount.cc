@@ -16,7 +16,7 @@ namespace {
 constexpr VerbText kMountText = {
     .name = "mount",
     .summary = "show the sets of a store as directories of the original files",
-    .usage = "STORE DIR [--latest] [--detach]",
+    .usage = "STORE DIR [--latest] [--background]",
     .description =
         "Mounts STORE on the directory DIR, to be read only (FUSE 3): each set is a directory\n"
         "of the files that were packed, byte for byte, which are decoded as they are read, and\n"
@@ -24,11 +24,13 @@ constexpr VerbText kMountText = {
         "damaged frame is an I/O error of the bytes that it holds, and is logged. Sets that are\n"
         "removed from the store while files of theirs are open stay readable through these.\n"
         "\n"
-        "Serves until SIGTERM or SIGINT, or until DIR is unmounted: fusermount3 -u DIR.\n",
+        "Serves until it is interrupted (Ctrl-C, SIGTERM), or until DIR is unmounted with\n"
+        "'fusermount3 -u DIR'; with --background it returns as soon as DIR shows the sets.\n",
     .examples =
-        "  forebay mount st /mnt/checkpoints &\n"
+        "  forebay mount st /mnt/checkpoints --background\n"
         "  h5ls -r /mnt/checkpoints/latest/DD0008.cpu0000\n"
-        "  forebay mount st here --latest --series blast --detach --log mount.log\n",
+        "  fusermount3 -u /mnt/checkpoints\n"
+        "  forebay mount st here --latest --series blast --background --log mount.log\n",
 };
 
 class MountVerb final : public Verb {
@@ -57,9 +59,11 @@ class MountVerb final : public Verb {
     const auto log = [&daemon](const std::string& text) { daemon.log(LogLevel::warning, text); };
     FOREBAY_TRY(auto store, mount::MountedStore::open(operands.store, options_, log));
     FOREBAY_TRY(const auto mounted, mount::FileSystem::mount(std::move(store), operands.own[0], allow_other_));
-    FOREBAY_CHECK(
-        daemon.ready(fmt::format("{} is mounted on {}", printable(operands.store), printable(operands.own[0])),
-                     {{"store", json_text(operands.store)}, {"directory", json_text(operands.own[0])}}));
+    FOREBAY_CHECK(daemon.ready(
+        fmt::format("{} is mounted on {} until {}`fusermount3 -u {}`", printable(operands.store),
+                    printable(operands.own[0]), daemon_.background ? "" : "this is interrupted (Ctrl-C), or until ",
+                    printable(shell_word(operands.own[0]))),
+        {{"store", json_text(operands.store)}, {"directory", json_text(operands.own[0])}}));
     FOREBAY_CHECK(serve(daemon, {[&](const std::stop_token& stop) { return mounted->serve(stop); }}, kTidySeconds));
     return ExitCode::ok;
   }

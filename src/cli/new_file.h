@@ -3,34 +3,32 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/fd.h"
+#include "convert/target/new_target.h"
 
 namespace forebay::cli {
 
-// A file that is written under a temporary name beside its own, so that there is the whole file or none: without
-// commit(), nothing is left of it. Movable, not copyable.
+// A file that is written front to back, so that there is the whole file or none: without commit(), nothing is left of
+// it. Movable, not copyable.
 class NewFile {
  public:
-  static Result<NewFile> create(std::string path);
-  NewFile(NewFile&& other) noexcept = default;
-  NewFile& operator=(NewFile&& other) = delete;
-  ~NewFile();
+  // As convert::NewTarget::file().
+  static Result<NewFile> create(std::string path, bool overwrite, std::string_view begins = {});
 
   // Appends. Errors are those of the system.
   Result<void> write(std::span<const std::byte> bytes);
 
-  // Gives the file its name. exists if there is such a file and not `overwrite`. No call may follow.
-  Result<void> commit(bool overwrite);
+  // Gives the file its name, durably. No call may follow.
+  Result<void> commit() { return target_.commit(overwrite_); }
 
  private:
-  NewFile(std::string path, std::string temporary, Fd fd)
-      : path_(std::move(path)), temporary_(std::move(temporary)), fd_(std::move(fd)) {}
+  NewFile(convert::NewTarget target, bool overwrite) : target_(std::move(target)), overwrite_(overwrite) {}
 
-  std::string path_, temporary_;
-  Fd fd_;
+  convert::NewTarget target_;
+  bool overwrite_;
   uint64_t size_ = 0;
 };
 

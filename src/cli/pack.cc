@@ -1,8 +1,11 @@
 #include "engine/pack/pack.h"
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/common.h"
 #include "cli/json.h"
@@ -15,6 +18,7 @@
 #include "cli/units.h"
 #include "cli/verb.h"
 #include "engine/pack/make_team.h"
+#include "store/natural_order.h"
 
 namespace forebay::cli {
 namespace {
@@ -29,6 +33,8 @@ constexpr VerbText kPackText = {
         "is complete and durable; on any error nothing is. The sources are only read. The\n"
         "store is made if it does not exist.\n"
         "FIFOs, sockets and devices have no content to store: they are skipped and named.\n"
+        "A set that was packed later is newer, whatever it is called. With --each, every DIR\n"
+        "is a set of its own, and names and times tell which is packed first.\n"
         "Under mpiexec, the rank groups are spread over the processes.\n",
     .examples =
         "  forebay pack run/DD0008 --store /scratch/store\n"
@@ -40,7 +46,9 @@ constexpr VerbText kPackText = {
         "      frames that the set before has, too, are not stored again\n"
         "  forebay pack out --store st --lossy '/Grid*/Temperature=rel:1e-3'\n"
         "      temperatures may be off by a thousandth; all else comes back byte for byte\n"
+        "  forebay pack --each run/DD* --store /scratch/store\n"
         "  mpiexec -n 4 forebay pack run/DD0008 --store /scratch/store\n",
+    .is_interruptible = true,
 };
 
 Json json_outcomes(const std::vector<engine::LossyRule>& rules, const std::vector<engine::LossyOutcome>& outcomes) {
@@ -78,6 +86,7 @@ Json json_report(const engine::PackReport& report, const std::string& series,
            {{"fetch", report.cpu_seconds.fetch},
             {"encode", report.cpu_seconds.encode},
             {"write", report.cpu_seconds.write}}},
+          {"looks_older", report.looks_older.empty() ? Json() : json_text(report.looks_older)},
           {"remarks", json_texts(report.remarks)},
           {"skipped", json_texts(report.skipped)}};
 }
@@ -114,6 +123,36 @@ void print_report(const engine::PackReport& report, const std::vector<engine::Lo
   for (size_t i = 0; i < rules.size(); ++i) print_outcome(rules[i], report.lossy[i]);
   for (const std::string& remark : report.remarks) fmt::print("note: {}\n", printable(remark));
   if (!report.skipped.empty()) warn(skipped_text(report.skipped));
+  if (!report.looks_older.empty()) warn(report.looks_older);
+}
+
+// The directories of --each, oldest first.
+struct Ordered {
+  std::vector<std::string> sources;
+  bool is_by_times = false;
+  std::string remark;
+};
+
+int64_t nanoseconds_of(const FileRow& row) {
+  constexpr int64_t kSecond = 1'000'000'000, kMostSeconds = INT64_MAX / kSecond - 1;
+  return std::clamp(row.mtime_s, -kMostSeconds, kMostSeconds) * kSecond + row.mtime_ns;
+}
+
+Result<Ordered> in_natural_order(const engine::PackOptions& options) {
+  std::vector<store::NamedSet> sets;
+  for (const std::string& source : options.sources) {
+    FOREBAY_TRY(const auto tree, engine::scan_tree({&source, 1}, options.scan));
+    std::error_code error;
+    store::NamedSet& set = sets.emplace_back(std::filesystem::canonical(source, error).filename().string());
+    for (const engine::SourceFile& file : tree.files)
+      if (file.row.kind == FileKind::regular)
+        set.time_ns = std::max(set.time_ns.value_or(INT64_MIN), nanoseconds_of(file.row));
+  }
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const store::NaturalOrder order = store::natural_order(sets, std::chrono::nanoseconds(now).count());
+  Ordered ordered{.sources = {}, .is_by_times = order.is_by_times, .remark = order.remark};
+  for (const size_t i : order.oldest_first) ordered.sources.push_back(options.sources[i]);
+  return ordered;
 }
 
 class Pack final : public Verb {
@@ -127,8 +166,13 @@ class Pack final : public Verb {
                   set_text(options_.store));
     syntax.option("--name", "NAME", "Name of the set. Default: the last component of the first DIR.",
                   set_text(options_.name));
-    syntax.option("--step", "NUMBER", "Number of the set in the run. Default: the last number in the name, if any.",
+    syntax.option("--step", "NUMBER",
+                  "Number of the set in the run, by which it can be found. Default: the last number in the name, if it "
+                  "is a whole one.",
                   set_integer(options_.step));
+    syntax.flag("--each", each_,
+                "Pack each DIR as a set of its own, oldest first: by the numbers, dates and times in their names, or, "
+                "where these do not tell, by the times of their files.");
     syntax.option("--group-size", "COUNT",
                   "Ranks per container. Default: 64, or more where so many have less than 8 MiB. Files that no number "
                   "tells apart are a rank each; of them, as many as have 256 MiB.",
@@ -166,6 +210,7 @@ class Pack final : public Verb {
   Result<ExitCode> run(const Console& console) override {
     FOREBAY_TRY(const auto team, engine::make_team());
     const bool speaks = team->rank() == 0;
+    if (each_) return run_each(*team, console);
     auto report = pack(*team);
     if (!speaks) return report ? ExitCode::ok : exit_code_of(report.error().kind);
     if (!report) return std::unexpected(std::move(report).error());
@@ -177,6 +222,50 @@ class Pack final : public Verb {
   }
 
  private:
+  // Every process scans, and all agree on what the first one found.
+  Result<Ordered> order_sources(engine::Team& team) {
+    Result<Ordered> ordered = in_natural_order(options_);
+    FOREBAY_CHECK(engine::agree(team, ordered ? Result<void>() : std::unexpected(ordered.error())));
+    std::string first;
+    for (const std::string& source : ordered->sources) first += source + '\0';
+    first = team.broadcast(first);
+    ordered->sources.clear();
+    for (size_t begin = 0; begin < first.size(); begin += ordered->sources.back().size() + 1)
+      ordered->sources.emplace_back(first.c_str() + begin);
+    return ordered;
+  }
+
+  Result<ExitCode> run_each(engine::Team& team, const Console& console) {
+    const bool speaks = team.rank() == 0;
+    if (!options_.name.empty() || options_.step)
+      return fail(ErrorKind::invalid_argument, "--name and --step are of one set, and --each makes several", {}, {},
+                  "pack them one after the other");
+    FOREBAY_TRY(const Ordered ordered, order_sources(team));
+    if (speaks && !console.json) {
+      fmt::print("in the order of the {}: {}\n", ordered.is_by_times ? "times of their files" : "names",
+                 printable(fmt::format("{}", fmt::join(ordered.sources, ", "))));
+      if (!ordered.remark.empty()) warn(ordered.remark);
+    }
+    Json sets = Json::array();
+    for (const std::string& source : ordered.sources) {
+      options_.sources = {source};
+      const auto report = pack(team);
+      if (!report && speaks) return std::unexpected(report.error());
+      if (!report) return exit_code_of(report.error().kind);
+      if (!speaks) continue;
+      if (console.json)
+        sets.push_back(json_report(*report, options_.origin.series, options_.lossy));
+      else
+        print_report(*report, options_.lossy);
+    }
+    if (speaks && console.json)
+      print_json({{"order", json_texts(ordered.sources)},
+                  {"by", ordered.is_by_times ? "times" : "names"},
+                  {"remark", ordered.remark.empty() ? Json() : json_text(ordered.remark)},
+                  {"sets", std::move(sets)}});
+    return ExitCode::ok;
+  }
+
   Result<engine::PackReport> pack(engine::Team& team) {
     FOREBAY_CHECK(prepare());
     ProgressLine progress("packing", team.rank() == 0);
@@ -207,7 +296,7 @@ class Pack final : public Verb {
   engine::PackOptions options_;
   std::string series_;
   std::vector<std::string> option_words_;
-  bool is_full_every_given_ = false;
+  bool is_full_every_given_ = false, each_ = false;
   Compression compression_;
   Description description_;
 };

@@ -131,7 +131,7 @@ void print_plan(const Plan& plan) {
   const job::PlanInput& input = plan.input;
   if (plan.measure)
     fmt::print(
-        "Measured on {}: ratio {:.2f}{}\n", printable(plan.measure->description), plan.measure->ratio,
+        "Measured on {}: ratio {}{}\n", printable(plan.measure->description), format_ratio(plan.measure->ratio, 1),
         plan.measure->codec > 0 ? fmt::format(", {}", format_rate(static_cast<uint64_t>(plan.measure->codec), 1)) : "");
   const auto bytes = static_cast<uint64_t>(std::fmin(input.set_bytes(), 1e18));
   fmt::print("{} write {} every {}; a drain may take {}\n\n", plural(input.nodes, "compute node"), format_bytes(bytes),

@@ -9,12 +9,12 @@
 #include "cli/common.h"
 #include "cli/json.h"
 #include "cli/progress.h"
+#include "cli/referrers.h"
 #include "cli/series.h"
 #include "cli/text.h"
 #include "cli/units.h"
 #include "cli/verb.h"
 #include "engine/inspect/verify.h"
-#include "engine/set/parent_frames.h"
 #include "store/series.h"
 
 namespace forebay::cli {
@@ -66,28 +66,30 @@ class Prune final : public Verb {
     FOREBAY_TRY(auto all, store.list());
     FOREBAY_TRY(const auto sets, all_or_series(store, all, series_));
     FOREBAY_CHECK(engine::buffer_bytes(resources_.resolved().memory_bytes));
-    FOREBAY_TRY(const auto others, other_referrers(store, all));
+    FOREBAY_TRY(const OtherReferrers others, other_referrers(store, all, resources_.resolved().memory_bytes));
+    problems_ = others.problems;
     Plan plan;
     const auto all_series = store::series_in(sets);
     for (const std::string& series : all_series) {
-      const auto added = others ? add(series, all, *others, plan) : Result<void>();
+      const auto added = others.all_known ? add(series, all, others.known, plan) : Result<void>();
       if (!added && all_series.size() == 1) return std::unexpected(added.error());
       if (!added) problems_.push_back({series, added.error()});
     }
     if (!dry_run_) remove(store, std::move(all), plan);
     print(console, sets, plan);
-    return problems_.empty() ? ExitCode::ok : ExitCode::damaged;
+    return exit_code();
   }
 
  private:
+  // Damage counts most; else what kept sets, or files of removed ones, from going.
+  ExitCode exit_code() const {
+    if (!problems_.empty()) return ExitCode::damaged;
+    if (!refused_.empty()) return exit_code_of(refused_.front().error.kind);
+    return left_.empty() ? ExitCode::ok : exit_code_of(left_.front().error.kind);
+  }
+
   struct Plan : store::PrunePlan {
     std::vector<std::pair<std::string, std::string>> newest_good;  // series, and its newest intact set, if looked for
-  };
-
-  // What is wrong with a set, with what lies in the place of one, or with a whole series.
-  struct Problem {
-    std::string name;
-    Error error;
   };
 
   // What the policy makes of one series. Parents of the sets of others stay.
@@ -112,11 +114,11 @@ class Prune final : public Verb {
   void remove(const store::Store& store, std::vector<store::SetInfo> all, store::PrunePlan& plan) {
     const auto results = store.remove(plan.removed, std::move(all));
     std::vector<std::string> removed;
-    for (size_t i = 0; i < results.size(); ++i)
-      if (results[i])
-        removed.push_back(plan.removed[i]);
-      else
-        problems_.push_back({plan.removed[i], results[i].error()});
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (results[i]) removed.push_back(plan.removed[i]);
+      if (!results[i]) refused_.push_back({plan.removed[i], results[i].error()});
+      if (results[i] && results[i]->left) left_.push_back({plan.removed[i], *results[i]->left});
+    }
     plan.removed = std::move(removed);
   }
 
@@ -129,34 +131,6 @@ class Prune final : public Verb {
       return !plan.removed.empty() || !plan.needed.empty();
     }
     return false;
-  }
-
-  // The parents of the sets whose manifests do not tell: those that are being packed, and those that are damaged.
-  // Nothing if one may be whole and nobody can tell what it needs.
-  Result<std::optional<std::vector<store::Manifest>>> other_referrers(const store::Store& store,
-                                                                      const std::vector<store::SetInfo>& sets) {
-    FOREBAY_TRY(auto others, store.staged());
-    bool all_known = true;
-    for (const store::SetInfo& set : sets) {
-      if (set.manifest) continue;
-      problems_.push_back({set.name, set.manifest.error()});
-      store::Manifest known{.name = set.name};
-      auto parents = engine::parents_of(set, resources_.resolved().memory_bytes);
-      if (!parents) {
-        all_known = false;
-        parents.error().hint = "it may refer to any other set: nothing is removed until it can be read or is gone";
-        problems_.push_back({set.name, parents.error()});
-        continue;
-      }
-      known.parents = *std::move(parents);
-      for (store::ParentEntry& parent : known.parents) {
-        const auto there = std::ranges::find(sets, parent.name, &store::SetInfo::name);
-        if (there != sets.end() && there->manifest) parent.created_ns = there->manifest->created_ns;
-      }
-      others.push_back(std::move(known));
-    }
-    if (!all_known) return std::nullopt;
-    return others;
   }
 
   Result<std::string> newest_intact(const std::string& series, const std::vector<store::SetInfo>& sets) {
@@ -176,14 +150,20 @@ class Prune final : public Verb {
     return {ErrorKind::corrupt, damage.what, damage.container, damage.offset, "see 'forebay verify'"};
   }
 
-  Json json_problems() const {
+  static Json json_problems(const std::vector<SetProblem>& problems) {
     Json list = Json::array();
-    for (const Problem& problem : problems_) {
+    for (const SetProblem& problem : problems) {
       Json json = {{"set", json_text(problem.name)}};
       json.update(json_error(problem.error));
       list.push_back(std::move(json));
     }
     return list;
+  }
+
+  std::vector<SetProblem> all_problems() const {
+    std::vector<SetProblem> all = problems_;
+    all.insert(all.end(), refused_.begin(), refused_.end());
+    return all;
   }
 
   static Json json_newest(const std::string& name) { return name.empty() ? Json() : json_text(name); }
@@ -210,10 +190,16 @@ class Prune final : public Verb {
                   {"needed", json_needed(plan.needed)},
                   {"newest_intact", plan.newest_good.size() == 1 ? json_newest(plan.newest_good[0].second) : Json()},
                   {"series", std::move(series)},
-                  {"problems", json_problems()}});
+                  {"problems", json_problems(all_problems())},
+                  {"left", json_problems(left_)}});
       return;
     }
-    for (const Problem& problem : problems_) warn(problem.name + " is left alone: " + problem.error.message());
+    for (const SetProblem& problem : all_problems()) warn(problem.name + " is left alone: " + problem.error.message());
+    for (const SetProblem& one : left_)
+      warn(
+          fmt::format("{} is removed, but some of its files could not be deleted; the next one that writes into the "
+                      "store tries again: {}",
+                      one.name, one.error.message()));
     for (const std::string& name : removed)
       fmt::print("{} {}\n", dry_run_ ? "would remove" : "removed", printable(name));
     for (const store::Needed& one : plan.needed)
@@ -225,7 +211,9 @@ class Prune final : public Verb {
   std::string store_, series_;
   store::Retention retention_;
   bool dry_run_ = false;
-  std::vector<Problem> problems_;
+  std::vector<SetProblem> problems_;  // found before anything is removed
+  std::vector<SetProblem> refused_;   // sets that were to go, and have stayed
+  std::vector<SetProblem> left_;      // sets that are removed, with files that could not be deleted
   engine::Resources resources_;
 };
 

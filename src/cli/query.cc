@@ -8,6 +8,7 @@
 #include "cli/query_rows.h"
 #include "cli/read_options.h"
 #include "cli/series.h"
+#include "cli/unread.h"
 #include "cli/verb.h"
 
 namespace forebay::cli {
@@ -53,6 +54,8 @@ class Query final : public Verb {
                   "List at most N blocks or elements; all are counted. Default: 50, and all with --json or --csv.",
                   set_count(limit_));
     syntax.flag("--csv", csv_, "Print lines of comma-separated values, the first one with titles.");
+    declare_raw(syntax, raw_);
+    declare_skip_damaged(syntax, skip_damaged_);
     declare_layout(syntax, layout_);
     declare_memory(syntax, resources_);
     declare_threads(syntax, resources_);
@@ -61,8 +64,10 @@ class Query final : public Verb {
   Result<ExitCode> run(const Console& console) override {
     FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {1, 1, {"QUERY"}}));
     if (csv_ && console.json) return fail(ErrorKind::invalid_argument, "--json and --csv exclude each other");
-    FOREBAY_TRY(const auto expression, view::parse_expression(operands.own[0]));
+    const auto expression = view::parse_expression(operands.own[0]);
+    if (!expression) return std::unexpected(unless_set(expression.error(), operands.store, operands.own));
     view::RunOptions opening{.resources = resources_};
+    opening.raw = raw_;
     FOREBAY_TRY(opening.series, series_or(series_, std::string()));
     FOREBAY_TRY(opening.layout, layout_text(layout_));
     FOREBAY_TRY(const auto run, view::open_run(operands.store, opening));
@@ -73,9 +78,13 @@ class Query final : public Verb {
     const RowForm form = console.json ? RowForm::json : csv_ ? RowForm::csv : RowForm::text;
     const uint64_t most = form == RowForm::text ? kTextRows : std::numeric_limits<uint64_t>::max();
     const auto rows =
-        QueryRows::make(form, operands.own[0], expression.variables, options_.values, limit_ > 0 ? limit_ : most);
-    FOREBAY_TRY(const auto summary, view::query(*run, expression, options_, *rows));
-    rows->finish(summary);
+        QueryRows::make(form, operands.own[0], expression->variables, options_.values, limit_ > 0 ? limit_ : most);
+    if (skip_damaged_) rows->skip_damaged();
+    const auto summary = view::query(*run, *expression, options_, *rows);
+    if (!summary)
+      return std::unexpected(
+          with_reason(summary.error(), *run, options_.end_step - 1, expression->variables, resources_));
+    rows->finish(*summary);
     return rows->failure() ? exit_code_of(*rows->failure()) : ExitCode::ok;
   }
 
@@ -85,7 +94,7 @@ class Query final : public Verb {
   StepRange steps_{0, {}, true};
   view::QueryOptions options_;
   uint64_t limit_ = 0;
-  bool csv_ = false;
+  bool csv_ = false, raw_ = false, skip_damaged_ = false;
   engine::Resources resources_;
 };
 

@@ -65,6 +65,10 @@ std::string where_it_failed(const StepInfo& info, const Candidate& candidate) {
                      box_text(candidate.box));
 }
 
+std::string step_failure_text(const StepInfo& info, const Error& error) {
+  return info.damage ? error.message() : fmt::format("step {}: {}", info.number, error.message());
+}
+
 class TextRows final : public QueryRows {
  public:
   TextRows(const std::vector<std::string>& variables, bool values, uint64_t limit)
@@ -94,8 +98,8 @@ class TextRows final : public QueryRows {
   }
 
   void step_failed(const StepInfo& info, const Error& error) override {
-    note_failure(error);
-    warn(printable(fmt::format("step {}: {}", info.number, error.message())));
+    if (!is_left_out(error)) note_failure(error);
+    warn(printable(step_failure_text(info, error)));
   }
 
   void finish(const QuerySummary& summary) override {
@@ -184,8 +188,8 @@ class CsvRows final : public QueryRows {
   }
 
   void step_failed(const StepInfo& info, const Error& error) override {
-    note_failure(error);
-    warn(printable(fmt::format("step {}: {}", info.number, error.message())));
+    if (!is_left_out(error)) note_failure(error);
+    warn(printable(step_failure_text(info, error)));
   }
 
   void finish(const QuerySummary&) override {
@@ -193,7 +197,8 @@ class CsvRows final : public QueryRows {
   }
 
  private:
-  static std::string quoted(const std::string& text) {
+  static std::string quoted(const std::string& name) {
+    const std::string text = printable(name);
     if (text.find_first_of(",\"\r\n") == text.npos) return text;
     std::string out = "\"";
     for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
@@ -287,6 +292,11 @@ class JsonRows final : public QueryRows {
   }
 
   void step_failed(const StepInfo& info, const Error& error) override {
+    if (is_left_out(error)) {
+      left_out_.push_back(info);
+      left_out_.back().damage = std::make_shared<const Error>(error);
+      return;
+    }
     add_failure({{"number", info.number}, {"ranks", Json()}, {"begin", Json()}, {"count", Json()}}, error);
   }
 
@@ -306,6 +316,7 @@ class JsonRows final : public QueryRows {
     stream_.member("decoded_bytes", summary.cost.decoded_bytes);
     stream_.member("frames", summary.cost.frames);
     stream_.member("failures", failures_);
+    stream_.member("left_out", json_left_out(left_out_));
     stream_.finish();
   }
 
@@ -327,6 +338,7 @@ class JsonRows final : public QueryRows {
   bool in_step_ = false;
   JsonStream stream_;
   Json failures_ = Json::array();
+  std::vector<StepInfo> left_out_;
 };
 
 }  // namespace

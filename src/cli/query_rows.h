@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/json.h"
+#include "cli/read_options.h"
 #include "view/query/query.h"
 
 namespace forebay::cli {
@@ -21,6 +22,9 @@ class QueryRows : public view::QueryVisitor {
   static std::unique_ptr<QueryRows> make(RowForm form, const std::string& expression,
                                          const std::vector<std::string>& variables, bool values, uint64_t limit);
 
+  // From now on steps that are damaged are no failures: they are named and left out.
+  void skip_damaged() { skips_damaged_ = true; }
+
   // Ends the output.
   virtual void finish(const view::QuerySummary& summary) = 0;
 
@@ -31,9 +35,11 @@ class QueryRows : public view::QueryVisitor {
   void note_failure(const Error& error) {
     if (!failure_) failure_ = error.kind;
   }
+  bool is_left_out(const Error& of_step) const { return skips_damaged_ && is_damage(of_step); }
 
  private:
   std::optional<ErrorKind> failure_;
+  bool skips_damaged_ = false;
 };
 
 }  // namespace forebay::cli

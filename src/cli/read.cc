@@ -12,8 +12,10 @@
 #include "cli/table.h"
 #include "cli/text.h"
 #include "cli/units.h"
+#include "cli/unread.h"
 #include "cli/verb.h"
 #include "store/files.h"
+#include "view/read/filled.h"
 #include "view/read/selection.h"
 #include "view/source/run.h"
 
@@ -39,6 +41,7 @@ constexpr VerbText kReadText = {
         "  forebay read st Density --step : --box 10,20,30 --to series.csv\n"
         "  forebay read st Density --points probes.txt --to probes.csv\n"
         "  forebay read st particle_mass --block 5 --to five.npy\n",
+    .is_interruptible = true,
 };
 
 std::string_view form_text(view::Form form) {
@@ -89,7 +92,9 @@ class Read final : public Verb {
                   "FILE.npy, FILE.csv (a line for each element, with its indices), or - for standard output as .npy. "
                   "Default: NAME.npy.",
                   set_text(to_));
-    syntax.flag("--overwrite", overwrite_, "Replace a file that exists.");
+    syntax.flag("--overwrite", overwrite_, "Replace a file that Forebay made and nobody has changed since.");
+    declare_raw(syntax, options_.raw);
+    declare_skip_damaged(syntax, skip_damaged_);
     declare_layout(syntax, layout_);
     declare_memory(syntax, options_.resources);
     declare_threads(syntax, options_.resources);
@@ -107,13 +112,14 @@ class Read final : public Verb {
       if (!points) points.error().path = points_;
       FOREBAY_TRY(wish_.points, std::move(points));
     }
-    FOREBAY_TRY(const auto run, view::open_run(operands.store, options_));
-    FOREBAY_TRY(const auto steps, steps_of(*run, steps_));
-    if (!name.empty() && !blocks_) return read(*run, steps, name, console);
-    FOREBAY_TRY(const auto step, run->step(steps.second - 1));
-    if (name.empty()) return list(*run, *step, console);
-    FOREBAY_TRY(const size_t array, view::find_array(*step, name));
-    return list_blocks(*run, *step, array, console);
+    const auto run = view::open_run(operands.store, options_);
+    if (!run) return std::unexpected(unless_set(run.error(), operands.store, operands.own));
+    FOREBAY_TRY(const auto steps, readable_steps(**run, steps_, skip_damaged_));
+    if (!name.empty() && !blocks_) return read(**run, steps, name, console);
+    FOREBAY_TRY(const auto step, (*run)->step(steps.numbers.back()));
+    if (name.empty()) return list(**run, *step, console);
+    FOREBAY_TRY(const size_t array, find(**run, *step, name));
+    return list_blocks(**run, *step, array, console);
   }
 
  private:
@@ -131,6 +137,12 @@ class Read final : public Verb {
     return {};
   }
 
+  Result<size_t> find(const view::Run& run, const view::Step& step, const std::string& name) const {
+    auto found = view::find_array(step, name);
+    if (found) return found;
+    return std::unexpected(with_reason(found.error(), run, step.info().number, {name}, options_.resources));
+  }
+
   static Json json_step(const view::StepInfo& info) {
     Json json = {{"number", info.number}};
     json["set"] = info.set.empty() ? Json() : json_text(info.set);
@@ -146,32 +158,56 @@ class Read final : public Verb {
     return text;
   }
 
-  static Result<ExitCode> list(const view::Run& run, const view::Step& step, const Console& console) {
+  Result<ExitCode> list(const view::Run& run, const view::Step& step, const Console& console) const {
+    std::optional<store::SetInfo> bare;  // the set, if it has no arrays
+    if (step.arrays().empty() && !step.info().set.empty()) {
+      FOREBAY_TRY(bare, set_of_step(run, step.info()));
+    }
     if (console.json) {
       Json arrays = Json::array();
       for (const view::Array& array : step.arrays()) arrays.push_back(json_array(array));
+      Json unread = Json::array();
+      if (bare) {
+        FOREBAY_TRY(unread, json_no_arrays(*bare, options_.resources));
+      }
       print_json({{"path", json_text(run.path())},
                   {"steps", run.steps().size()},
                   {"step", json_step(step.info())},
-                  {"arrays", std::move(arrays)}});
+                  {"arrays", std::move(arrays)},
+                  {"files_without_arrays", std::move(unread)}});
       return ExitCode::ok;
     }
     fmt::print("{}: {}; {}\n", printable(run.path()), plural(run.steps().size(), "step"), step_text(step.info()));
-    Table table({{"NAME", Align::left},
-                 {"TYPE", Align::left},
-                 {"FORM", Align::left},
-                 {"SHAPE", Align::left},
-                 {"BLOCKS", Align::right},
-                 {"MIN", Align::right},
-                 {"MAX", Align::right},
-                 {"NAN", Align::right}});
+    if (bare) {
+      FOREBAY_CHECK(print_no_arrays(*bare, options_.resources));
+      return ExitCode::ok;
+    }
+    if (step.arrays().empty()) {
+      fmt::print("this step has no arrays\n");
+      return ExitCode::ok;
+    }
+    const bool has_holes = std::ranges::any_of(step.arrays(), [](const view::Array& array) {
+      return array.characteristics && array.characteristics->holes > 0;
+    });
+    std::vector<Table::Column> columns = {{"NAME", Align::left},  {"TYPE", Align::left},    {"FORM", Align::left},
+                                          {"SHAPE", Align::left}, {"BLOCKS", Align::right}, {"MIN", Align::right},
+                                          {"MAX", Align::right},  {"NAN", Align::right}};
+    if (has_holes) columns.push_back({"HOLES", Align::right});
+    Table table(std::move(columns));
     for (const view::Array& array : step.arrays()) {
       const auto& values = array.characteristics;
       const bool has_values = values && values->count > 0;
-      table.add({printable(array.name), view::to_string(array.type), std::string(form_text(array.form)),
-                 array.form == view::Form::local && array.blocks != 1 ? "-" : format_shape(array.shape),
-                 std::to_string(array.blocks), has_values ? fmt::format("{:.6g}", values->min) : "-",
-                 has_values ? fmt::format("{:.6g}", values->max) : "-", values ? std::to_string(values->nans) : "-"});
+      std::vector<std::string> cells = {
+          printable(array.name),
+          view::to_string(array.type),
+          std::string(form_text(array.form)),
+          array.form == view::Form::local && array.blocks != 1 ? "-" : format_shape(array.shape),
+          std::to_string(array.blocks),
+          has_values ? fmt::format("{:.6g}", values->min) : "-",
+          has_values ? fmt::format("{:.6g}", values->max) : "-",
+          values ? std::to_string(values->nans) : "-"};
+      if (has_holes) cells.push_back(values ? std::to_string(values->holes) : "-");
+      table.add(std::move(cells));
     }
     table.for_each_line([](const std::string& line) { fmt::print("{}\n", line); });
     return ExitCode::ok;
@@ -188,6 +224,7 @@ class Read final : public Verb {
     json["min"] = values && values->count > 0 ? Json(values->min) : Json();
     json["max"] = values && values->count > 0 ? Json(values->max) : Json();
     json["nans"] = values ? Json(values->nans) : Json();
+    json["holes"] = values ? Json(values->holes) : Json();
     return json;
   }
 
@@ -233,6 +270,7 @@ class Read final : public Verb {
     view::ElementType type;
     Shape shape;  // with that of the steps in front, if there is one
     Json steps = Json::array();
+    std::vector<view::StepInfo> left_out;
     std::string name, last_step;
     uint64_t holes = 0;
     view::ReadCost cost;
@@ -241,25 +279,29 @@ class Read final : public Verb {
     std::string to;
   };
 
-  Result<ExitCode> read(const view::Run& run, const std::pair<uint64_t, uint64_t>& steps, const std::string& name,
+  Result<ExitCode> read(const view::Run& run, const ReadableSteps& steps, const std::string& name,
                         const Console& console) {
     const engine::Resources resources = options_.resources.resolved();
     FOREBAY_TRY(const uint64_t memory, engine::buffer_bytes(resources.memory_bytes));
     Done done;
-    for (uint64_t number = steps.first; number < steps.second; ++number) {
+    done.left_out = steps.damaged;
+    for (const uint64_t number : steps.numbers) {
       FOREBAY_TRY(const auto step, run.step(number));
-      FOREBAY_TRY(const size_t array, view::find_array(*step, name));
+      FOREBAY_TRY(const size_t array, find(run, *step, name));
       FOREBAY_TRY(done.part, part_of(*step, array, wish_));
       FOREBAY_TRY([[maybe_unused]] const uint64_t bytes, checked_bytes(*step, array, done.part));
-      if (done.sink == nullptr) FOREBAY_CHECK(begin(*step, array, steps, done));
+      if (const auto* strided = std::get_if<view::Strided>(&done.part.selection))
+        FOREBAY_CHECK(view::check_filled(*step, array, *strided));
+      if (done.sink == nullptr) FOREBAY_CHECK(begin(*step, array, steps.numbers, done));
       const Shape shape(done.shape.begin() + (steps_.is_range ? 1 : 0), done.shape.end());
       if (step->arrays()[array].type != done.type || done.part.shape != shape)
-        return fail(ErrorKind::invalid_argument,
-                    fmt::format("'{}' has another type or shape in step {} than in step {}", name, number, steps.first),
-                    run.path(), {}, "read these steps one by one, or with --box a part that all have");
+        return fail(
+            ErrorKind::invalid_argument,
+            fmt::format("'{}' has another type or shape in step {} than in step {}", name, number, steps.numbers[0]),
+            run.path(), {}, "read these steps one by one, or with --box a part that all have");
       FOREBAY_CHECK(read_step(*step, array, memory / 8, done));
     }
-    FOREBAY_CHECK(done.sink->finish(overwrite_));
+    FOREBAY_CHECK(done.sink->finish());
     if (to_ != "-") tell(run, done, console);
     return ExitCode::ok;
   }
@@ -269,30 +311,32 @@ class Read final : public Verb {
     const auto* written = std::get_if<view::WrittenBlock>(&part.selection);
     if (written == nullptr) return view::selection_bytes(step.arrays()[array], part.selection);
     FOREBAY_TRY(const auto blocks, step.blocks(array));
+    FOREBAY_CHECK(view::check_stored(step, array, {&blocks[written->block], 1}));
     return view::selection_bytes(step.arrays()[array], part.selection, &blocks[written->block]);
   }
 
-  Result<void> begin(const view::Step& step, size_t number, const std::pair<uint64_t, uint64_t>& steps, Done& done) {
+  // `steps` outlives `done`.
+  Result<void> begin(const view::Step& step, size_t number, const std::vector<uint64_t>& steps, Done& done) {
     const view::Array& array = step.arrays()[number];
     done.type = array.type;
     done.name = array.name;
     done.shape = done.part.shape;
-    if (steps_.is_range) done.shape.insert(done.shape.begin(), steps.second - steps.first);
+    if (steps_.is_range) done.shape.insert(done.shape.begin(), steps.size());
     done.to = to_.empty() ? as_file_name(array.name) + ".npy" : to_;
     if (!done.to.ends_with(".csv")) {
-      FOREBAY_TRY(done.sink, npy_sink(done.to, done.type, done.shape));
+      FOREBAY_TRY(done.sink, npy_sink(done.to, overwrite_, done.type, done.shape));
       return {};
     }
     std::string titles = steps_.is_range ? "step," : "";
     const auto* points = std::get_if<view::Points>(&done.part.selection);
     const uint64_t dimensions = points != nullptr ? points->dimensions : done.part.shape.size();
     for (uint64_t d = 0; d < dimensions; ++d) titles += fmt::format("index{},", d);
-    const uint64_t each = std::max<uint64_t>(1, element_count(done.part.shape)), first = steps.first;
-    const auto place = [&done, each, first, this](uint64_t element, std::string& line) {
-      if (steps_.is_range) line += std::to_string(first + element / each) + ",";
+    const uint64_t each = std::max<uint64_t>(1, element_count(done.part.shape));
+    const auto place = [&done, &steps, each, this](uint64_t element, std::string& line) {
+      if (steps_.is_range) line += std::to_string(steps[element / each]) + ",";
       append_indices(done.part, element % each, line);
     };
-    FOREBAY_TRY(done.sink, csv_sink(done.to, done.type, titles + "value", place));
+    FOREBAY_TRY(done.sink, csv_sink(done.to, overwrite_, done.type, titles + "value", place));
     return {};
   }
 
@@ -327,7 +371,8 @@ class Read final : public Verb {
                   {"read_bytes", done.cost.read_bytes},
                   {"decoded_bytes", done.cost.decoded_bytes},
                   {"frames", done.cost.frames},
-                  {"to", json_text(done.to)}});
+                  {"to", json_text(done.to)},
+                  {"left_out", json_left_out(done.left_out)}});
       return;
     }
     const std::string steps = done.steps.size() == 1 ? done.last_step : plural(done.steps.size(), "step");
@@ -341,7 +386,7 @@ class Read final : public Verb {
   std::string store_, to_, layout_, points_;
   StepRange steps_;
   ReadWish wish_;
-  bool blocks_ = false, overwrite_ = false;
+  bool blocks_ = false, overwrite_ = false, skip_damaged_ = false;
   view::RunOptions options_;
 };
 

@@ -16,10 +16,10 @@ namespace {
 // A new file, or standard output.
 class ReadOutput {
  public:
-  static Result<ReadOutput> open(const std::string& to) {
+  static Result<ReadOutput> open(const std::string& to, bool overwrite) {
     ReadOutput output;
     if (to == "-") return output;
-    FOREBAY_TRY(NewFile file, NewFile::create(to));
+    FOREBAY_TRY(NewFile file, NewFile::create(to, overwrite));
     output.file_.emplace(std::move(file));
     return output;
   }
@@ -30,7 +30,7 @@ class ReadOutput {
     return fail_errno(errno, "write", "standard output");
   }
 
-  Result<void> finish(bool overwrite) { return file_ ? file_->commit(overwrite) : Result<void>(); }
+  Result<void> finish() { return file_ ? file_->commit() : Result<void>(); }
 
  private:
   std::optional<NewFile> file_;
@@ -41,9 +41,9 @@ class HeadedSink : public ValueSink {
  public:
   HeadedSink(ReadOutput output, std::string head) : output_(std::move(output)), head_(std::move(head)) {}
 
-  Result<void> finish(bool overwrite) override {
+  Result<void> finish() override {
     FOREBAY_CHECK(write_head());
-    return output_.finish(overwrite);
+    return output_.finish();
   }
 
  protected:
@@ -132,14 +132,15 @@ class CsvSink final : public HeadedSink {
 
 }  // namespace
 
-Result<std::unique_ptr<ValueSink>> npy_sink(const std::string& to, const view::ElementType& type, const Shape& shape) {
-  FOREBAY_TRY(auto output, ReadOutput::open(to));
+Result<std::unique_ptr<ValueSink>> npy_sink(const std::string& to, bool overwrite, const view::ElementType& type,
+                                            const Shape& shape) {
+  FOREBAY_TRY(auto output, ReadOutput::open(to, overwrite));
   return std::make_unique<NpySink>(std::move(output), engine::npy_header(type.data, shape));
 }
 
-Result<std::unique_ptr<ValueSink>> csv_sink(const std::string& to, const view::ElementType& type, std::string titles,
-                                            AppendPlace place) {
-  FOREBAY_TRY(auto output, ReadOutput::open(to));
+Result<std::unique_ptr<ValueSink>> csv_sink(const std::string& to, bool overwrite, const view::ElementType& type,
+                                            std::string titles, AppendPlace place) {
+  FOREBAY_TRY(auto output, ReadOutput::open(to, overwrite));
   return std::make_unique<CsvSink>(std::move(output), type, std::move(titles), std::move(place));
 }
 

@@ -20,6 +20,8 @@ struct StepRange {
   std::optional<int64_t> end;  // not included
   bool is_range = false;       // with a colon: the result has a dimension of steps
 
+  bool is_latest() const { return !is_range && first == -1; }
+
   // The numbers of the steps, of `count` steps that there are: first and end. not_found if there are none.
   Result<std::pair<uint64_t, uint64_t>> of(uint64_t count) const;
 };

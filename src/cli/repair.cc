@@ -30,6 +30,7 @@ constexpr VerbText kRepairText = {
         "      writes DD0008-repaired, if DD0008 is damaged\n"
         "  forebay repair /scratch/store DD0008 --as DD0008.saved --json\n"
         "  forebay repair run.bp\n",
+    .is_interruptible = true,
 };
 
 class Repair final : public Verb {

@@ -10,6 +10,7 @@
 #include "cli/series.h"
 #include "cli/text.h"
 #include "cli/units.h"
+#include "cli/unread.h"
 #include "cli/verb.h"
 #include "report/collect.h"
 #include "report/page.h"
@@ -29,11 +30,13 @@ constexpr VerbText kReportText = {
         "appear, which variables follow from others, and what is known to be damaged. Only manifests and indices are "
         "read, so that\n"
         "it takes little time; 'forebay verify' looks at every byte. Of large runs some steps\n"
-        "and variables are left out, which the page tells.\n",
+        "and variables are left out, which the page tells. An older report in DIR is replaced,\n"
+        "another page is not.\n",
     .examples =
         "  forebay report st --to report\n"
         "  forebay report st --series blast --to /srv/www/blast\n"
         "  forebay report st --layout blocks.toml --to report\n",
+    .is_interruptible = true,
 };
 
 class ReportVerb final : public Verb {
@@ -47,7 +50,6 @@ class ReportVerb final : public Verb {
     syntax.option("-t,--to", "DIR", "The directory that gets index.html. It is made if it is not there.",
                   set_text(to_));
     declare_layout(syntax, layout_);
-    syntax.flag("--overwrite", overwrite_, "Replace an index.html that is no report of this command's.");
     declare_memory(syntax, options_.resources);
   }
 
@@ -60,40 +62,31 @@ class ReportVerb final : public Verb {
     const std::string page = report::page_of(report);
     const std::string path = (std::filesystem::path(to_) / "index.html").string();
     FOREBAY_CHECK(store::make_directory(to_, "give another directory"));
-    FOREBAY_CHECK(check_ours(path));
-    FOREBAY_TRY(NewFile file, NewFile::create(path));
+    FOREBAY_TRY(NewFile file, NewFile::create(path, true, report::kPageBegin));
     FOREBAY_CHECK(file.write(as_bytes(page)));
-    FOREBAY_CHECK(file.commit(true));
+    FOREBAY_CHECK(file.commit());
     const auto bad = std::ranges::count_if(report.sets, [](const auto& set) { return !set.problem.empty(); });
+    Json unread = Json::array();
+    for (const report::PlainFiles& kind : report.plain_files)
+      unread.push_back(json_unread({kind.format, kind.looks, kind.files, kind.bytes, kind.example}));
     if (console.json)
       print_json({{"store", json_text(operands.store)},
                   {"to", json_text(path)},
                   {"sets", report.sets.size()},
                   {"variables", report.variables.size()},
-                  {"damaged_sets", bad}});
+                  {"damaged_sets", bad},
+                  {"files_without_arrays", std::move(unread)}});
     else
       fmt::print("{}: {} and {}{}\n", printable(path), plural(report.sets.size(), "set"),
                  plural(report.variables.size(), "variable"),
                  bad == 0 ? "" : fmt::format("; {} with damage", plural(static_cast<uint64_t>(bad), "set")));
+    if (!console.json && !report.plain_set.empty()) fmt::print("{}\n", printable(no_arrays_text(report.plain_set)));
     return ExitCode::ok;
   }
 
  private:
-  // An older report is replaced, another page is not.
-  Result<void> check_ours(const std::string& path) const {
-    std::error_code ignored;
-    if (overwrite_ || !std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) return {};
-    const auto source = FileSource::open(path);
-    std::string begin(std::string_view(report::kPageBegin).size(), '\0');
-    if (source && (*source)->size() >= begin.size() &&
-        (*source)->read_at(0, std::as_writable_bytes(std::span(begin))) && begin == report::kPageBegin)
-      return {};
-    return fail(ErrorKind::exists, "is there already, and no report", path, {}, "use --overwrite to replace it");
-  }
-
   std::vector<std::string> operands_;
   std::string store_, to_, layout_;
-  bool overwrite_ = false;
   view::RunOptions options_;
 };
 

@@ -11,6 +11,7 @@
 #include "cli/text.h"
 #include "cli/units.h"
 #include "cli/verb.h"
+#include "store/series.h"
 
 namespace forebay::cli {
 namespace {
@@ -23,9 +24,10 @@ constexpr VerbText kRestoreText = {
         "Restores the files of a set beneath DIR, which is made if it does not exist.\n"
         "Every byte is checked before it is written, and files get their names only when\n"
         "all that was asked for is there; a damaged set is refused, but its undamaged\n"
-        "files can be had with --only. 'latest' is the newest set that is intact: damaged\n"
-        "newer ones are passed over with a warning. In a store with several series it needs\n"
-        "--series. With --only, only containers that may hold such files are opened; those that\n"
+        "files can be had with --only. 'latest' is the newest set that is intact, which is the\n"
+        "one that was completed last, whatever it is called: damaged newer ones are passed over\n"
+        "with a warning. 'step:N' is the newest set with that step. In a store with several\n"
+        "series both need --series. With --only, only containers that may hold such files are opened; those that\n"
         "are damaged as a whole are named and passed over, and the exit code is 5.\n"
         "Files belong to whoever restores them, so set-user-ID and set-group-ID bits are not\n"
         "given back, with a warning, unless --special-modes asks for them.\n",
@@ -33,6 +35,7 @@ constexpr VerbText kRestoreText = {
         "  forebay restore latest --store /scratch/store --to run/restart\n"
         "  forebay restore DD0008 --store /scratch/store --to /tmp/look --only '*.cpu0003'\n"
         "  FOREBAY_STORE=/scratch/store forebay restore DD0008 --to run --overwrite\n",
+    .is_interruptible = true,
 };
 
 Json json_report(const engine::RestoreReport& report, const std::string& target) {
@@ -87,6 +90,11 @@ class Restore final : public Verb {
     options_.store = operands.store;
     options_.name = operands.own[0];
     FOREBAY_TRY(options_.series, series_or(options_.series, ""));
+    if (store::asks_for_step(options_.name)) {
+      FOREBAY_TRY(const auto store, store::Store::open(options_.store));
+      FOREBAY_TRY(const auto info, find_set(store, options_.name, options_.series));
+      options_.name = info.name;
+    }
     FOREBAY_TRY(const auto report, restore());
     const ExitCode code = report.unread.empty() ? ExitCode::ok : ExitCode::damaged;
     if (console.json) {

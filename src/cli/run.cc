@@ -14,10 +14,13 @@
 #include "cli/common.h"
 #include "cli/control.h"
 #include "cli/history.h"
+#include "cli/input_copy.h"
 #include "cli/job_options.h"
+#include "cli/job_places.h"
 #include "cli/json.h"
 #include "cli/run_plan.h"
 #include "cli/series.h"
+#include "cli/shared_directory.h"
 #include "cli/summary.h"
 #include "cli/text.h"
 #include "cli/units.h"
@@ -50,11 +53,13 @@ constexpr VerbText kRunText = {
         "forebay_restart() get the newest set that is intact; for others --restart-args\n"
         "brings it into the stage first and tells where it is. So is one that hangs, and one\n"
         "of which a node is lost: a spare takes its place. COMMAND has the file of the\n"
-        "nodes that are left in $FOREBAY_NODES_FILE; {nodes} in its words stands for it.\n"
+        "nodes that are left in $FOREBAY_NODES_FILE; {nodes} in its words stands for it,\n"
+        "and {hosts} for their names with commas between them, as srun's --nodelist takes.\n"
         "\n"
         "SIGINT and SIGTERM are passed to COMMAND, and what is complete is drained before\n"
         "this ends; a second one ends everything at once. Without --complete only sets of\n"
-        "applications that call forebay.h are drained.\n"
+        "applications that call forebay.h are drained. Sets that are in the store leave the\n"
+        "stage, but for the newest ones (--keep); what was in the stage before is left alone.\n"
         "\n"
         "In a Slurm job the nodes are those of the job, and srun starts the daemons there.\n"
         "With --deadline auto COMMAND gets SIGTERM before the time limit, early enough to\n"
@@ -114,10 +119,27 @@ class RunVerb final : public Verb {
                   set_text(rendezvous_));
     syntax.option("--relaunch", "COUNT", "Start a COMMAND that crashed again, so often at most. Default: 0.",
                   set_zero_count(options_.relaunches));
+    syntax.option("--relaunch-pause", "SECONDS",
+                  "Wait before a relaunch; the pause doubles, up to 60 s, with each start that completes no set. "
+                  "Default: 1.",
+                  set_seconds(options_.relaunch_pause));
     syntax.option("--restart-args", "WORDS",
                   "Bring the newest set into the stage before each start and, if there is one, append these words to "
                   "COMMAND; {} stands for its directory.",
                   set_text(options_.restart_args));
+    declare_rule(syntax, gathering_.choice, true);
+    syntax.option("--directory", "DIR",
+                  "With --code or --sets: COMMAND writes its checkpoints below this directory. Default: the working "
+                  "directory.",
+                  set_text(gathering_.directory));
+    syntax.option("--restore-to", "DIR",
+                  "With --code or --sets: put what is restored into this directory. Default: as the recipe says.",
+                  set_text(gathering_.restore_to));
+    syntax.option(
+        "--restart-command", "WORDS",
+        "With --code or --sets: run these words instead of COMMAND at a restart; {set}, {step}, {path}, {dir} "
+        "and {file:PATTERN} stand for what was restored. Default: as the recipe says.",
+        set_text(gathering_.restart_command));
     syntax.option("--hang-timeout", "SECONDS",
                   "End a COMMAND that for so long completed no set and used no processor time. Default: never.",
                   set_seconds(options_.hang_timeout));
@@ -134,6 +156,7 @@ class RunVerb final : public Verb {
                   set_seconds(options_.restart_timeout));
     syntax.option("--drain-timeout", "SECONDS", "For the drain after the end of COMMAND. Default: 3600.",
                   set_seconds(options_.drain_timeout));
+    job_.declare_listen(syntax, "local where all of the job is on this node, else tcp:*:0");
     job_.declare_agent(syntax);
     job_.declare_aggregator(syntax);
     job_.declare_shared(syntax);
@@ -143,12 +166,21 @@ class RunVerb final : public Verb {
     FOREBAY_CHECK(prepare());
     if (!is_program_here(options_.command[0])) return cannot_start(console, options_.command[0]);
     warn_of_one_node();
+    FOREBAY_CHECK(check_shared_directory(options_, say));
     FOREBAY_CHECK(make_directories());
     std::optional<job::LeaseKeeper> keeper;
     if (rendezvous_.empty()) {
       FOREBAY_TRY(keeper, job::LeaseKeeper::start(job::lease_of(options_.rendezvous)));
     }
-    FOREBAY_TRY(const auto plan, make_plan(options_));
+    FOREBAY_TRY(auto plan, make_plan(options_));
+    plan.remarks = [this, since = std::time(nullptr)] {
+      JobPlaces places = probe_job_places(options_.stage, {});
+      places.elsewhere = processes_elsewhere(options_.rendezvous, options_.stage);
+      measure_first_set(places, since);
+      std::vector<std::string> texts;
+      for (const Finding& finding : judge_job_places(places, false)) texts.push_back(remark_of(finding));
+      return texts;
+    };
     const auto report = job::run_job(plan, say);
     const bool clean = report && report->daemon_deaths == 0 && report->lost_nodes.empty() && report->drain;
     constexpr std::chrono::seconds kTidyTime{5};
@@ -165,6 +197,7 @@ class RunVerb final : public Verb {
     if (options_.command.empty())
       return fail(ErrorKind::invalid_argument, "no command to run is given", {}, {}, "put it after '--'");
     job_.rendezvous = "-";  // is chosen below
+    FOREBAY_CHECK(take_rule());
     FOREBAY_CHECK(job_.complete_agent());
     FOREBAY_CHECK(job_.complete_aggregator());
     FOREBAY_CHECK(allocation_.complete(options_));
@@ -180,11 +213,61 @@ class RunVerb final : public Verb {
           fmt::format("--pfs-limit={}", std::max<uint64_t>(job_.pfs_limit / aggregators_, 1)));
     FOREBAY_TRY(options_.series, series_or(job_.series, default_series_of(options_.command)));
     const std::string command = origin_of("", "", options_.command).command;
-    for (auto* words : {&options_.agent_words, &options_.aggregator_words})
+    const bool is_local = !job_.listens() && is_on_this_node(options_);
+    for (auto* words : {&options_.agent_words, &options_.aggregator_words}) {
       words->push_back("--series=" + options_.series);
+      if (is_local) words->push_back("--listen=local");
+    }
     options_.aggregator_words.push_back("--command=" + command);
     options_.stage = std::filesystem::absolute(job_.stage).lexically_normal();
     options_.store = std::filesystem::absolute(job_.store).lexically_normal();
+    return {};
+  }
+
+  // What a code that knows nothing of Forebay completes comes into the stage by a rename.
+  Result<void> take_rule() {
+    if (!gathering_.choice.is_given()) {
+      if (gathering_.directory.empty() && gathering_.restore_to.empty() && gathering_.restart_command.empty())
+        return {};
+      return fail(ErrorKind::invalid_argument, "--directory, --restore-to and --restart-command need --code or --sets");
+    }
+    if (job_.agent.completion.kind != job::Completion::Kind::api)
+      return fail(ErrorKind::invalid_argument, "--complete does not go with --code and --sets");
+    gathering_.directory = absolute_directory(gathering_.directory);
+    if (!std::filesystem::is_directory(gathering_.directory))
+      return fail(ErrorKind::not_found, "there is no such directory", gathering_.directory, {},
+                  "give it by --directory");
+    if (gathering_.choice.code == kAutoCode) FOREBAY_CHECK(take_proposed_code());
+    FOREBAY_TRY(const auto chosen, choose_rule(gathering_.choice));
+    FOREBAY_CHECK(job::split_words(gathering_.restart_command));
+    job_.agent.completion.kind = job::Completion::Kind::rename;
+    job_.agent_words.push_back("--complete=rename");
+    if (!chosen.edit.empty() && gathering_.restart_command.empty())
+      say(fmt::format("note: before {} resumes, change {}; 'forebay recipes {}' says more", chosen.name, chosen.edit,
+                      chosen.name));
+    if (gathering_.restart_command.empty() && options_.restart_args.empty()) {
+      const InputLook look = look_at_input(chosen.name, chosen.input, options_.command);
+      if (look.is_copied) gathering_.input = chosen.input;
+      if (!look.is.empty())
+        say(look.change.empty() ? "note: " + look.is : fmt::format("warning: {}; {}", look.is, look.change));
+    }
+    options_.gathering = gathering_;
+    return {};
+  }
+
+  Result<void> take_proposed_code() {
+    FOREBAY_TRY(const auto candidates, propose_code(options_.command, gathering_.directory));
+    const auto one = job::clear_one(candidates);
+    if (!one) {
+      std::string list;
+      for (const auto& each : candidates) list += (list.empty() ? ": " : "; ") + candidate_text(each);
+      return fail(
+          ErrorKind::invalid_argument,
+          fmt::format("--code auto finds {}{}", candidates.empty() ? "no recipe" : "no recipe that is clear", list), {},
+          {}, "name one with --code NAME; 'forebay doctor --code NAME' shows what it would take");
+    }
+    gathering_.choice.code = one->name;
+    say("--code auto takes the recipe " + candidate_text(*one));
     return {};
   }
 
@@ -213,10 +296,13 @@ class RunVerb final : public Verb {
     if (failure_groups_.empty()) return {};
     FOREBAY_TRY(const auto text, store::read_text(failure_groups_, kMostBytes));
     FOREBAY_TRY(options_.failure_groups, job::parse_failure_group_file(text, failure_groups_));
-    for (const auto& [host, groups] : options_.failure_groups)
-      if (std::ranges::find(options_.nodes.hosts, host) == options_.nodes.hosts.end())
-        return fail(ErrorKind::invalid_argument, fmt::format("node {} is none of the job's", host), failure_groups_, {},
-                    "hosts are called as in the file of the nodes");
+    // A file for the whole machine names others as well.
+    std::erase_if(options_.failure_groups, [&](const auto& one) {
+      return std::ranges::find(options_.nodes.hosts, one.first) == options_.nodes.hosts.end();
+    });
+    if (options_.failure_groups.empty())
+      return fail(ErrorKind::invalid_argument, "names no node of the job", failure_groups_, {},
+                  "hosts are called as in the file of the nodes");
     return {};
   }
 
@@ -235,6 +321,7 @@ class RunVerb final : public Verb {
   Result<void> make_directories() {
     FOREBAY_TRY(const auto store, store::Store::open_for_writing(options_.store));
     FOREBAY_CHECK(tell_series(store));
+    FOREBAY_CHECK(tell_places(store));
     FOREBAY_TRY(claim_, job::SeriesClaim::take(options_.store, options_.series,
                                                origin_of("", "", options_.command).command, say));
     auto made = make_job_directories();
@@ -258,6 +345,18 @@ class RunVerb final : public Verb {
     return {};
   }
 
+  Result<void> tell_places(const store::Store& store) const {
+    JobPlaces places = probe_job_places(options_.stage, options_.store);
+    FOREBAY_TRY(const auto sets, store.list());
+    const auto own = store::of_series(sets, options_.series);
+    if (!own.empty() && own.back().manifest) {
+      places.set = own.back().name;
+      places.set_bytes = own.back().manifest->raw_bytes();
+    }
+    for (const Finding& finding : judge_job_places(places, true)) say(remark_of(finding));
+    return {};
+  }
+
   Result<void> make_job_directories() {
     if (rendezvous_.empty()) {
       const std::string jobs = jobs_directory(options_.store);
@@ -267,10 +366,11 @@ class RunVerb final : public Verb {
     } else {
       options_.rendezvous = std::filesystem::absolute(rendezvous_).lexically_normal();
     }
-    FOREBAY_CHECK(job::Rendezvous::open(options_.rendezvous));
+    FOREBAY_TRY(const auto rendezvous, job::Rendezvous::open(options_.rendezvous));
+    FOREBAY_CHECK(rendezvous.begin_run());
     options_.logs = options_.rendezvous + "/log";
     std::error_code error;
-    std::filesystem::create_directory(options_.logs, error);
+    has_made_logs_ = std::filesystem::create_directory(options_.logs, error);
     if (error) return fail_errno(error.value(), "mkdir", options_.logs);
     return {};
   }
@@ -295,7 +395,7 @@ class RunVerb final : public Verb {
       return;
     }
     std::error_code ignored;
-    if (clean) std::filesystem::remove_all(options_.logs, ignored);
+    if (clean && has_made_logs_) std::filesystem::remove_all(options_.logs, ignored);
     if (const auto rendezvous = job::Rendezvous::open_existing(options_.rendezvous)) rendezvous->remove();
     if (clean) ::rmdir(options_.rendezvous.c_str());
   }
@@ -325,6 +425,9 @@ class RunVerb final : public Verb {
     const Json status = last_status(report);
     const auto lines = not_stored(status);
     for (const std::string& line : lines) say("warning: " + line);
+    if (const std::string line = skipped(status); !line.empty()) say(line);
+    if (const std::string why = looks_older(status); !why.empty()) say("warning: " + why);
+    if (const std::string why = no_set_comes(status); !why.empty()) say("warning: " + why);
     if (report.drain && has_no_set(status)) say("warning: " + why_no_set(!lines.empty()));
     const double seconds = static_cast<double>(report.drain_time.count()) / 1000;
     if (console.json)
@@ -333,6 +436,7 @@ class RunVerb final : public Verb {
                   {"launches", report.launches},
                   {"daemon_deaths", report.daemon_deaths},
                   {"lost_nodes", report.lost_nodes},
+                  {"retired_nodes", report.retired_nodes},
                   {"ended_because", report.ended_because},
                   {"drained", report.drain.has_value()},
                   {"not_stored", lines.size()},
@@ -350,6 +454,12 @@ class RunVerb final : public Verb {
   }
 
   std::string why_no_set(bool has_left) const {
+    if (!has_left && options_.gathering) {
+      const auto& [choice, directory] = std::tie(options_.gathering->choice, options_.gathering->directory);
+      return fmt::format(
+          "no checkpoint set was written below {}: 'forebay recipes --match {} {}' says what would be one", directory,
+          choice.code.empty() ? "--sets RULE" : choice.code, directory);
+    }
     if (!has_left) return fmt::format("no checkpoint set was written below {}", options_.stage);
     if (job_.agent.completion.kind == job::Completion::Kind::api)
       return "no set was ever complete: without --complete only those of applications that call forebay.h are; say by "
@@ -362,7 +472,9 @@ class RunVerb final : public Verb {
   std::optional<job::SeriesClaim> claim_;
   job::Holder holder_;  // of the lease of a directory below STORE/jobs
   Allocation allocation_;
+  Gathering gathering_;
   std::string aggregator_nodes_, rendezvous_, failure_groups_;
+  bool has_made_logs_ = false;  // their directory
   uint64_t aggregators_ = 1, ranks_ = 0;
 };
 

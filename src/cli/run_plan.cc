@@ -1,9 +1,12 @@
 #include "cli/run_plan.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <optional>
 #include <set>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -12,6 +15,7 @@
 #include "cli/control.h"
 #include "cli/daemon.h"
 #include "cli/exit_code.h"
+#include "cli/input_copy.h"
 #include "cli/json.h"
 #include "fabric/socket.h"
 #include "job/run/batch.h"
@@ -20,6 +24,9 @@ namespace forebay::cli {
 namespace {
 
 using Words = std::vector<std::string>;
+
+constexpr const char* kThisNode = "localhost";
+constexpr std::string_view kNodes = "{nodes}";  // stands for the file of the nodes that the application has
 
 Words joined(Words words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
@@ -66,8 +73,8 @@ class Commands {
   std::string self_, directory_;
 };
 
-// Nodes can be lost where there are several.
-bool has_nodes(const RunOptions& options) { return options.nodes.hosts.size() > 1; }
+// Nodes can be lost where there are several. What a code writes into its directory is gathered on this node alone.
+bool has_nodes(const RunOptions& options) { return options.nodes.hosts.size() > 1 && !options.gathering; }
 
 job::DaemonSpec aggregator_on(const RunOptions& options, const Commands& commands, size_t number,
                               const std::string& host) {
@@ -77,7 +84,7 @@ job::DaemonSpec aggregator_on(const RunOptions& options, const Commands& command
                        "--rendezvous",
                        options.rendezvous,
                        "--until-eof",
-                       fmt::format("--agents={}", options.nodes.hosts.size() - options.spares)};
+                       fmt::format("--agents={}", options.gathering ? 1 : options.nodes.hosts.size() - options.spares)};
   return {.name = fmt::format("aggregator {} on {}", number, host),
           .words = commands.on(host, joined(words, options.aggregator_words)),
           .log = fmt::format("{}/aggregator-{}", options.logs, number),
@@ -100,19 +107,36 @@ job::DaemonSpec agent_on(const RunOptions& options, const Commands& commands, co
           .elsewhere = [&options, commands](const std::string& other) { return agent_on(options, commands, other); }};
 }
 
+Words gather_words(const RunOptions& options) {
+  Words words = {"gather", "--stage", options.stage, "--directory", options.gathering->directory};
+  return joined(std::move(words), options.gathering->choice.command_line());
+}
+
+job::DaemonSpec gatherer(const RunOptions& options, const Commands& commands) {
+  Words words = gather_words(options);
+  for (const std::string& own : {options.store, options.rendezvous}) words.insert(words.end(), {"--leave-out", own});
+  words.push_back("--until-eof");
+  return {.name = "what watches " + options.gathering->directory,
+          .words = commands.here(std::move(words)),
+          .log = options.logs + "/gather"};
+}
+
 std::vector<job::DaemonSpec> daemons(const RunOptions& options, const Commands& commands, const job::Nodes& nodes) {
   std::vector<job::DaemonSpec> all;
   for (size_t i = 0; i < options.aggregator_hosts.size(); ++i)
     all.push_back(aggregator_on(options, commands, i + 1, options.aggregator_hosts[i]));
+  if (options.gathering) {
+    all.push_back(agent_on(options, commands, kThisNode));
+    all.push_back(gatherer(options, commands));
+    return all;
+  }
   for (const std::string& host : nodes.hosts) all.push_back(agent_on(options, commands, host));
   return all;
 }
 
 std::string nodes_path(const RunOptions& options) { return options.logs + "/nodes"; }
 
-// "{nodes}" stands for the file of the nodes that the application has.
 Words application_words(const RunOptions& options) {
-  constexpr std::string_view kNodes = "{nodes}";
   const std::string path = nodes_path(options);
   Words words = options.command;
   for (std::string& word : words)
@@ -121,8 +145,36 @@ Words application_words(const RunOptions& options) {
   return words;
 }
 
+// Through links, such as those of Debian's alternatives.
+std::string real_name(const std::string& program) {
+  namespace fs = std::filesystem;
+  std::error_code fault;
+  const char* const places = std::getenv("PATH");
+  std::istringstream path(places == nullptr || program.find('/') != program.npos ? "" : places);
+  for (std::string place; std::getline(path, place, ':');)
+    if (const fs::path file = fs::path(place) / program; ::access(file.c_str(), X_OK) == 0)
+      return fs::weakly_canonical(file, fault).filename().string();
+  return fs::weakly_canonical(program, fault).filename().string();
+}
+
+// What the launcher in front of "{nodes}" reads; where it is not known the file is as the user's was.
+std::optional<job::SlotStyle> style_for(const Words& command) {
+  const auto has_nodes = [](const std::string& word) { return word.find(kNodes) != word.npos; };
+  const auto end = std::ranges::find_if(command, has_nodes);
+  if (end == command.end()) return std::nullopt;
+  for (auto word = command.begin(); word != end; ++word)
+    for (const std::string& name : {std::filesystem::path(*word).filename().string(), real_name(*word)})
+      if (const auto style = job::style_of_launcher(name)) return style;
+  return std::nullopt;
+}
+
 uint32_t number_in(const Json& set, const char* name) {
   return set.contains(name) && set[name].is_number_unsigned() ? set[name].get<uint32_t>() : 0;
+}
+
+// A row of `forebay ls --json`: of the series, whole as far as its manifest says, and not set aside.
+bool is_to_restart_from(const Json& set, const std::string& series) {
+  return number_in(set, "ranks") != 0 && set.value("series", Json()) == Json(series) && !set.contains("set_aside");
 }
 
 // The ranks of the newest set of a series that can be read, from what `forebay ls --json` says; 0: there is no set.
@@ -132,9 +184,17 @@ Result<uint32_t> ranks_of_newest(const std::string& text, const std::string& ser
     return fail(ErrorKind::internal, "'forebay ls' makes no sense");
   uint32_t ranks = 0;
   for (const Json& set : document["sets"])
-    if (const uint32_t number = number_in(set, "ranks"); number != 0 && set.value("series", Json()) == Json(series))
-      ranks = number;
+    if (is_to_restart_from(set, series)) ranks = number_in(set, "ranks");
   return ranks;
+}
+
+// Whether the series has another set to restart from than this one.
+bool has_other(const std::string& listed, const std::string& series, const job::Sight::Source& than) {
+  const Json document = Json::parse(listed, nullptr, false);
+  if (!document.is_object() || !document.contains("sets")) return false;
+  return std::ranges::any_of(document["sets"], [&](const Json& set) {
+    return is_to_restart_from(set, series) && set.value("name", Json()) != Json(than.stored_as);
+  });
 }
 
 // Of a set that is on its way to the store, from what `forebay status --json` says; 0: there is none. A restart waits
@@ -161,34 +221,91 @@ job::RunPlan::Restores restores(const RunOptions& options, const Commands& comma
   if (!coming && !is_last) return std::nullopt;
   if (coming && *coming != 0) ranks = *coming;
   std::vector<job::HelperCommand> errands;
-  const auto placed = job::place_ranks(nodes, ranks);
+  const job::Nodes this_node = job::one_node(kThisNode);
+  const job::Nodes& hosts = options.gathering ? this_node : nodes;
+  // One asks for all files of what was gathered: from names alone nobody knows whose they are.
+  if (options.gathering) ranks = std::min(ranks, 1U);
+  const auto placed = job::place_ranks(hosts, ranks);
   for (size_t i = 0; i < placed.size(); ++i) {
     if (placed[i].empty()) continue;
-    const Words words = {"fetch",
-                         "--json",
-                         "--stage",
-                         options.stage,
-                         "--ranks",
-                         job::ranks_text(placed[i]),
-                         fmt::format("--of={}", ranks),
-                         fmt::format("--timeout={}", static_cast<double>(options.restart_timeout.count()) / 1000)};
-    errands.push_back({"the restart on " + nodes.hosts[i], commands.on(nodes.hosts[i], words)});
+    Words words = {"fetch",
+                   "--json",
+                   "--stage",
+                   options.stage,
+                   "--ranks",
+                   job::ranks_text(placed[i]),
+                   fmt::format("--of={}", ranks),
+                   fmt::format("--timeout={}", static_cast<double>(options.restart_timeout.count()) / 1000)};
+    if (options.gathering) words.push_back("--any-ranks");
+    errands.push_back({"the restart on " + hosts.hosts[i], commands.on(hosts.hosts[i], words)});
   }
   return errands;
 }
 
-Result<Words> restart_words(const RunOptions& options, const std::vector<std::string>& outputs) {
-  if (outputs.empty()) return Words{};
+// The set that was brought, by its name in the stage; nothing: there is none.
+Result<std::optional<std::string>> brought_set(const std::vector<std::string>& outputs) {
+  if (outputs.empty()) return std::nullopt;
   const Json answer = Json::parse(outputs[0], nullptr, false);
   if (!answer.is_object()) return fail(ErrorKind::internal, "'forebay fetch' makes no sense");
-  if (!answer.value("found", false)) return Words{};
+  if (!answer.value("found", false)) return std::nullopt;
   const Json set = answer.value("set", Json());
-  if (!set.is_string()) return fail(ErrorKind::unsupported, "the set's name is no text");
-  const std::string directory = options.stage + "/" + set.get<std::string>();
-  FOREBAY_TRY(auto words, job::split_words(options.restart_args));
-  for (std::string& word : words)
+  if (!set.is_string()) return fail(ErrorKind::unsupported, "the set's name is not valid UTF-8");
+  return set.get<std::string>();
+}
+
+Result<job::RunPlan::Resumed> resumed(const RunOptions& options, const std::vector<std::string>& outputs) {
+  FOREBAY_TRY(const auto set, brought_set(outputs));
+  if (!set) return job::RunPlan::Resumed();
+  const std::string directory = options.stage + "/" + *set;
+  job::RunPlan::Resumed resumed;
+  FOREBAY_TRY(resumed.more, job::split_words(options.restart_args));
+  for (std::string& word : resumed.more)
     for (size_t at = 0; (at = word.find("{}", at)) != word.npos; at += directory.size()) word.replace(at, 2, directory);
-  return words;
+  return resumed;
+}
+
+// As 'forebay gather --put-back' prints it.
+Result<job::RunPlan::Resumed> resumed_code(const RunOptions& options, const std::vector<std::string>& outputs) {
+  const Json answer = outputs.empty() ? Json() : Json::parse(outputs[0], nullptr, false);
+  if (!answer.is_object() || !answer.contains("args")) return job::RunPlan::Resumed();  // there was no set
+  job::RunPlan::Resumed resumed;
+  try {
+    resumed.command = answer.at("command").get<Words>();
+    resumed.more = answer.at("args").get<Words>();
+    for (const auto& [name, value] : answer.at("environment").items())
+      resumed.environment.emplace_back(name, value.get<std::string>());
+  } catch (const Json::exception&) {
+    return fail(ErrorKind::unsupported, "a word of the command is not valid UTF-8");
+  }
+  if (!options.gathering->input || !resumed.command.empty()) return resumed;
+  job::rules::Words words;
+  for (const auto& [name, value] : resumed.environment)
+    for (const auto& [variable, word] :
+         {std::pair("FOREBAY_PATH", "path"), std::pair("FOREBAY_SET", "set"), std::pair("FOREBAY_STEP", "step")})
+      if (name == variable) words[word] = value;
+  FOREBAY_TRY(resumed.command, command_with_copy(*options.gathering->input, application_words(options), words));
+  return resumed;
+}
+
+void plan_gathering(const RunOptions& options, const Commands& commands, job::RunPlan& plan) {
+  const auto order = [&options, commands](const char* event) {
+    return job::HelperCommand{"'forebay gather'",
+                              commands.here({"gather", "--stage", options.stage, "--order", event})};
+  };
+  plan.begin = order("begin");
+  plan.end = [order](bool was_killed) { return order(was_killed ? "killed" : "ended"); };
+  plan.put_back = [&options,
+                   commands](const std::vector<std::string>& outputs) -> Result<std::optional<job::HelperCommand>> {
+    FOREBAY_TRY(const auto set, brought_set(outputs));
+    if (!set) return std::nullopt;
+    Words words = joined(gather_words(options), {"--put-back", *set, "--json"});
+    for (const auto& [name, value] : {std::pair("--restore-to", options.gathering->restore_to),
+                                      std::pair("--restart-command", options.gathering->restart_command),
+                                      std::pair("--restart-args", options.restart_args)})
+      if (!value.empty()) words.insert(words.end(), {name, value});
+    return job::HelperCommand{"'forebay gather --put-back'", commands.here(std::move(words))};
+  };
+  plan.resumed = [&options](const std::vector<std::string>& outputs) { return resumed_code(options, outputs); };
 }
 
 }  // namespace
@@ -206,6 +323,7 @@ Result<job::RunPlan> make_plan(const RunOptions& options) {
                       {"FOREBAY_SERIES", options.series},
                       {"FOREBAY_NODES_FILE", nodes_path(options)}};
   plan.relaunches = options.relaunches;
+  plan.relaunch_pause = options.relaunch_pause;
   plan.hold = options.hold;
   plan.grace = options.grace;
   constexpr milliseconds kSlack{10'000};  // for a process to say itself that its time is over
@@ -216,15 +334,16 @@ Result<job::RunPlan> make_plan(const RunOptions& options) {
     if (options.munge) words.push_back("--munge");
     return commands.here(words);
   };
-  if (!options.restart_args.empty())
+  if (!options.restart_args.empty() || options.gathering)
     plan.looks = {{"'forebay settle'", of_job({"settle", "--json"}), true, static_cast<int>(ExitCode::left)},
                   {"'forebay status'", of_job({"status", "--json"}), true},
                   {"'forebay ls'", commands.here({"ls", options.store, "--json"})}};
   plan.restores = [options, commands](const std::vector<std::string>& looks, bool is_last, const job::Nodes& nodes) {
     return restores(options, commands, looks, is_last, nodes);
   };
-  plan.announce = [path = nodes_path(options)](const job::Nodes& nodes) {
-    return write_new(path, job::nodes_text(nodes));
+  plan.announce = [path = nodes_path(options), style = style_for(options.command)](const job::Nodes& nodes) {
+    const job::Nodes form = style ? job::in_style(nodes, *style) : nodes;
+    return write_new(path, job::nodes_text(form), store::Right::own);
   };
   plan.watch = {.hang = options.hang_timeout,
                 .interval = options.set_interval,
@@ -233,7 +352,21 @@ Result<job::RunPlan> make_plan(const RunOptions& options) {
   plan.exclude = [of_job](const std::string& host) {
     return job::HelperCommand{"'forebay stop --node'", of_job({"stop", "--json", "--node", host}), true};
   };
-  plan.restart_words = [options](const std::vector<std::string>& outputs) { return restart_words(options, outputs); };
+  if (has_nodes(options))
+    plan.try_node = [commands](const std::string& host) {
+      return job::HelperCommand{"'forebay --version' on " + host, commands.on(host, {"--version"}), true};
+    };
+  plan.list = {"'forebay ls'", commands.here({"ls", options.store, "--json"})};
+  plan.has_other = [series = options.series](const std::string& listed, const job::Sight::Source& set) {
+    return has_other(listed, series, set);
+  };
+  plan.reject = [of_job](const job::Sight::Source& set, const std::string& reason) {
+    Words words = {"reject", set.set, "--json", "--reason", reason};
+    if (!set.stored_as.empty()) words.insert(words.end(), {"--stored-as", set.stored_as});
+    return job::HelperCommand{"'forebay reject'", of_job(words)};
+  };
+  plan.resumed = [&options](const std::vector<std::string>& outputs) { return resumed(options, outputs); };
+  if (options.gathering) plan_gathering(options, commands, plan);
   plan.deadline = options.deadline;
   plan.ask_time = {"the question for the time that is left", options.left_command};
   plan.time_left = job::parse_time_left;
@@ -242,6 +375,15 @@ Result<job::RunPlan> make_plan(const RunOptions& options) {
                 .words = of_job({"stop", "--drain", "--settle", "--json", patience}),
                 .also_good = static_cast<int>(ExitCode::left)};
   return plan;
+}
+
+bool is_own(const std::string& host) {
+  static const std::set<std::string> names = own_names();
+  return names.contains(host);
+}
+
+bool is_on_this_node(const RunOptions& options) {
+  return std::ranges::all_of(options.nodes.hosts, is_own) && std::ranges::all_of(options.aggregator_hosts, is_own);
 }
 
 std::string job_id() {

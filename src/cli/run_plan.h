@@ -10,12 +10,21 @@
 #include <vector>
 
 #include "base/error.h"
+#include "cli/rule_choice.h"
 #include "job/run/deadline.h"
 #include "job/run/launcher.h"
 #include "job/run/nodes_file.h"
 #include "job/run/run_job.h"
 
 namespace forebay::cli {
+
+// How a code that knows nothing of Forebay is watched and resumed.
+struct Gathering {
+  RuleChoice choice;
+  std::string directory;                    // absolute: where the code works
+  std::string restore_to, restart_command;  // as the options say; empty: as the recipe says
+  std::optional<job::CodeInput> input{};    // a restart runs a copy of it
+};
 
 struct RunOptions {
   std::vector<std::string> command;
@@ -28,7 +37,9 @@ struct RunOptions {
   std::vector<std::string> agent_words, aggregator_words;
   std::map<std::string, std::string> failure_groups;  // by host, as `forebay agent` takes them
   std::string restart_args;                           // empty: the application restarts by itself, or not at all
+  std::optional<Gathering> gathering;                 // of a code whose sets a rule finds
   uint64_t relaunches = 0;
+  std::chrono::milliseconds relaunch_pause{1000};
   std::function<std::optional<std::string>()> hold;  // as job::RunPlan has it
   bool munge = false;
   std::chrono::milliseconds hang_timeout{0}, set_interval{0};  // 0: never
@@ -40,6 +51,12 @@ struct RunOptions {
 
 // invalid_argument if there are too many spares. `options` outlives the plan.
 Result<job::RunPlan> make_plan(const RunOptions& options);
+
+// Whether a file of nodes means this node by that name.
+bool is_own(const std::string& host);
+
+// Whether all daemons are started on this node: nobody comes from another one.
+bool is_on_this_node(const RunOptions& options);
 
 // What the job is called: by the batch system, or by host, process and time. A name of one path component.
 std::string job_id();

@@ -42,7 +42,8 @@ constexpr VerbText kScrText = {
         "  prerun   reads the configuration, and makes the directories on all nodes\n"
         "  postrun  stores what lies only in the caches of nodes, rebuilt where nodes are gone;\n"
         "           starts daemons where there are none\n"
-        "  halt     says when the program is to end: SCR_Should_exit tells it. Without an option: now\n"
+        "  halt     says when the program is to end: SCR_Should_exit tells it. Without an option: after\n"
+        "           the next checkpoint, and it is not started again meanwhile\n"
         "  index    lists the sets of the prefix, newest first, and changes the list\n"
         "The command is also installed as scr_run, scr_srun, scr_prerun, scr_postrun, scr_halt and\n"
         "scr_index, so that job scripts stay as they are.\n",
@@ -93,13 +94,14 @@ class Scr final : public Verb {
     syntax.option("-a,--after", "TIME", "halt: at the first checkpoint after it.", set_text(halt_.after));
     syntax.option("-s,--seconds", "COUNT", "halt: so many seconds before the end of the allocation.",
                   set_optional(halt_.seconds));
-    syntax.flag("-i,--immediate", halt_.immediate, "halt: at the next checkpoint.");
+    syntax.flag("-i,--immediate", halt_.immediate, "halt: at once, when the program asks.");
     syntax.option("-u,--unset", "CONDITION", "halt: not for checkpoints, before, after, seconds or reason any more.",
                   add_text(halt_.unset));
     syntax.flag("-r,--remove", halt_.remove, "halt: for no reason any more.");
     syntax.flag("-l,--list", index_.list, "halt: change nothing, list the conditions. index: list the sets.");
     syntax.option("--current", "NAME", "index: restart from this set.", set_text(index_.current));
-    syntax.option("--drop", "NAME", "index: forget this set; its files stay.", set_text(index_.drop));
+    syntax.option("--drop", "NAME", "index: forget this set, and do not restart from it; its files stay.",
+                  set_text(index_.drop));
     syntax.option("--add", "NAME", "index: take in a set that the store or the prefix has.", set_text(index_.add));
     syntax.option("--build", "ID", "index: check this set anew, or all that there are.", set_text(index_.build));
   }
@@ -250,12 +252,13 @@ class Scr final : public Verb {
     const scr::Places& places = job.places;
     FOREBAY_CHECK(make_directories(job));
     Json now = status(places, kLook);
-    const Words of_job = {"--rendezvous", places.rendezvous, "--detach", "--linger=60"};
+    const Words of_job = {"--rendezvous", places.rendezvous, "--background", "--linger=60"};
     if (!now.is_object()) {
       FOREBAY_CHECK(job::Rendezvous::open(places.rendezvous));
       FOREBAY_TRY(Words words, run_words_of(job.config, job.places.stage));
       std::erase_if(words, [](const std::string& word) {
-        return !word.starts_with("--redundancy") && !word.starts_with("--flush") && !word.starts_with("--failure");
+        return !word.starts_with("--redundancy") && !word.starts_with("--flush") && !word.starts_with("--failure") &&
+               !word.starts_with("--backlog");
       });
       words.insert(words.begin(), {"aggregator", "--store", places.store, "--series", places.series, "--log",
                                    places.logs + "/aggregator-postrun"});
@@ -349,7 +352,7 @@ class Scr final : public Verb {
                   fmt::format("SCR_MIN_NODES is {}, and there are {} nodes", least, hosts));
     if (hosts > 1) {
       const std::string path = job.places.own + "/nodes." + job.places.job;
-      FOREBAY_CHECK(write_new(path, job::nodes_text(nodes)));
+      FOREBAY_CHECK(write_new(path, job::nodes_text(nodes), store::Right::own));
       words.insert(words.end(), {"--nodes-file", path});
     }
     std::string groups;
@@ -357,7 +360,7 @@ class Scr final : public Verb {
       if (const std::string own = job.config.groups_of(host); !own.empty()) groups += host + " " + own + "\n";
     if (!groups.empty()) {
       const std::string path = job.places.own + "/groups." + job.places.job;
-      FOREBAY_CHECK(write_new(path, groups));
+      FOREBAY_CHECK(write_new(path, groups, store::Right::own));
       words.insert(words.end(), {"--failure-groups", path});
     }
     if (least > 0 && least < hosts) words.push_back(fmt::format("--spares={}", hosts - least));

@@ -1,4 +1,5 @@
 // forebay scr halt: when an application is to end.
+#include <algorithm>
 #include <charconv>
 #include <ctime>
 
@@ -35,10 +36,19 @@ void print_conditions(const scr::Halt& halt) {
   if (halt.before) fmt::print("before {}\n", time_text(*halt.before));
   if (halt.after) fmt::print("at the first checkpoint after {}\n", time_text(*halt.after));
   if (halt.seconds) fmt::print("{} s before the end of the allocation\n", *halt.seconds);
-  if (!halt.reason.empty()) fmt::print("now: {}\n", printable(halt.reason));
+  if (!halt.reason.empty())
+    fmt::print("{}: {}\n", scr::waits_for_checkpoint(halt) ? "no start meanwhile" : "now", printable(halt.reason));
+}
+
+// The next checkpoint ends the application: it is a reason with a count of its own.
+void forget_next(scr::Halt& halt) {
+  if (!scr::waits_for_checkpoint(halt)) return;
+  halt.reason.clear();
+  halt.checkpoints.reset();
 }
 
 Result<void> unset(scr::Halt& halt, const std::string& what) {
+  if (what == "checkpoints" || what == "reason") forget_next(halt);
   if (what == "checkpoints")
     halt.checkpoints.reset();
   else if (what == "before")
@@ -87,16 +97,23 @@ Result<int64_t> parse_halt_time(const std::string& text, int64_t now) {
 std::optional<std::string> why_not_start(const scr::Halt& halt, int64_t now, bool first) {
   scr::Halt counts = halt;
   if (first && counts.reason == scr::kFinalized) counts.reason.clear();
+  if (!counts.reason.empty()) return counts.reason;
   return scr::why_halt(counts, now, std::nullopt, 0);
 }
 
 Result<ExitCode> scr_halt(const scr::Places& places, const HaltWords& words, const Console& console) {
-  FOREBAY_TRY(scr::Halt halt, scr::read_halt(places.halt));
+  auto read = scr::read_halt(places.halt);
+  const bool is_forgotten = !read && read.error().kind == ErrorKind::corrupt && words.remove;
+  if (!read && !is_forgotten) return std::unexpected(std::move(read).error());
+  scr::Halt halt = read.value_or(scr::Halt{});
   const scr::Halt before = halt;
   const auto now = static_cast<int64_t>(std::time(nullptr));
   if (words.remove) halt = {};
   for (const std::string& what : words.unset) FOREBAY_CHECK(unset(halt, what));
-  if (words.checkpoints) halt.checkpoints = *words.checkpoints;
+  if (words.checkpoints) {
+    forget_next(halt);
+    halt.checkpoints = *words.checkpoints;
+  }
   if (words.seconds) halt.seconds = *words.seconds;
   if (!words.before.empty()) {
     FOREBAY_TRY(halt.before, parse_halt_time(words.before, now));
@@ -106,8 +123,13 @@ Result<ExitCode> scr_halt(const scr::Places& places, const HaltWords& words, con
   }
   const bool says_nothing = !words.list && !words.remove && words.unset.empty() && !words.checkpoints &&
                             !words.seconds && words.before.empty() && words.after.empty();
-  if (words.immediate || says_nothing) halt.reason = kHaltNow;
-  if (halt != before) {
+  if (words.immediate) {
+    halt.reason = kHaltNow;
+  } else if (says_nothing && (halt.reason.empty() || halt.reason == scr::kFinalized)) {
+    halt.reason = scr::kHalted;
+    halt.checkpoints = std::clamp<int64_t>(halt.checkpoints.value_or(1), 0, 1);
+  }
+  if (halt != before || is_forgotten) {
     FOREBAY_CHECK(scr::make_own_directories(places));
     FOREBAY_CHECK(scr::write_halt(places.halt, halt));
   }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <ranges>
+#include <set>
 #include <span>
 
 #include <fmt/format.h>
@@ -16,6 +17,7 @@
 #include "cli/text.h"
 #include "job/scr/index.h"
 #include "job/scr/set_names.h"
+#include "job/scr/stored_sets.h"
 #include "store/files.h"
 #include "store/names.h"
 #include "store/series.h"
@@ -35,13 +37,13 @@ std::string when_text(int64_t seconds) {
   return text;
 }
 
-// `stored`: when the sets of the store became durable, by name.
+// `stored`: when the sets of the store became durable.
 void print_list(const scr::Index& index, const std::map<std::string, int64_t>& stored, const Console& console) {
   Json sets = Json::array();
   Table table({{"DSET", Align::right}, {"VALID"}, {"FLUSHED"}, {"CUR"}, {"NAME"}});
   for (const scr::IndexEntry& entry : index.entries | std::views::reverse) {
     const bool is_current = entry.name == index.current;
-    const auto in_store = stored.find(entry.name);
+    const auto in_store = stored.find(scr::set_of_name(entry.name).value_or(""));
     const int64_t flushed = entry.place == scr::SetPlace::prefix ? entry.flushed
                             : in_store != stored.end()           ? in_store->second
                                                                  : 0;
@@ -97,27 +99,26 @@ class Builder {
   }
 
   // The names of all sets that are not in the index alone, oldest first.
-  Result<std::vector<std::string>> names() const {
+  Result<std::vector<std::string>> names(const scr::Index& index) const {
     std::vector<std::string> names;
     if (std::filesystem::exists(places_.sets)) {
       FOREBAY_TRY(auto files, store::names_in(places_.sets));
       std::ranges::sort(files);
       for (const std::string& file : files)
-        if (file.ends_with(".json")) names.push_back(scr::name_of_set(file.substr(0, file.size() - 5)));
+        if (file.ends_with(".json")) names.push_back(index.name_of(file.substr(0, file.size() - 5)));
     }
     FOREBAY_TRY(const auto sets, stored_sets());
     for (const store::SetInfo& set : sets)
-      if (set.manifest) names.push_back(scr::name_of_set(store::application_name(*set.manifest)));
+      if (set.manifest) names.push_back(index.name_of(store::application_name(*set.manifest)));
     return names;
   }
 
-  // When the sets of the store became durable, in seconds since 1970, by name.
+  // When the sets of the store became durable, in seconds since 1970.
   Result<std::map<std::string, int64_t>> stored() const {
     std::map<std::string, int64_t> times;
     FOREBAY_TRY(const auto sets, stored_sets());
     for (const store::SetInfo& set : sets)
-      if (set.manifest)
-        times[scr::name_of_set(store::application_name(*set.manifest))] = set.manifest->created_ns / 1'000'000'000;
+      if (set.manifest) times[store::application_name(*set.manifest)] = set.manifest->created_ns / 1'000'000'000;
     return times;
   }
 
@@ -134,10 +135,12 @@ class Builder {
     FOREBAY_TRY(const auto text, store::read_text(path, kMostFileList));
     FOREBAY_TRY(const auto files, scr::parse_files(text, path));
     scr::IndexEntry entry{.name = name, .is_output = true, .place = scr::SetPlace::prefix, .flushed = seconds_now()};
+    std::set<std::string_view> seen;  // a file of several ranks is there for each
     for (const scr::PrefixFile& file : files) {
+      entry.ranks = std::max(entry.ranks, file.rank + 1);
+      if (!seen.insert(file.name).second) continue;
       FOREBAY_TRY(const bool is_same, is_unchanged(places_.prefix + "/" + file.name, file));
       entry.is_valid &= is_same;
-      entry.ranks = std::max(entry.ranks, file.rank + 1);
     }
     return entry;
   }
@@ -147,6 +150,7 @@ class Builder {
     for (const store::SetInfo& info : sets | std::views::reverse) {
       if (!info.manifest || store::application_name(*info.manifest) != set) continue;
       return scr::IndexEntry{.name = name,
+                             .is_valid = !info.refused,
                              .flushed = info.manifest->created_ns / 1'000'000'000,
                              .ranks = static_cast<uint32_t>(info.manifest->ranks)};
     }
@@ -162,7 +166,7 @@ void put_at_end(scr::Index& index, scr::IndexEntry entry) {
   int64_t newest = 0;
   for (const scr::IndexEntry& one : index.entries) newest = std::max(newest, one.id);
   entry.id = old != nullptr ? old->id : newest + 1;
-  entry.step = old != nullptr ? old->step : index.newest_step() + 1;
+  entry.step = old != nullptr ? old->step : index.last_step() + 1;
   index.add(std::move(entry));
 }
 
@@ -170,7 +174,7 @@ void put_at_end(scr::Index& index, scr::IndexEntry entry) {
 Result<void> build(const Builder& builder, scr::Index& index, const std::string& what) {
   std::vector<std::string> names;
   if (what == "all") {
-    FOREBAY_TRY(names, builder.names());
+    FOREBAY_TRY(names, builder.names(index));
   } else {
     int64_t id = 0;
     const auto [end, error] = std::from_chars(what.data(), what.data() + what.size(), id);
@@ -202,12 +206,15 @@ Result<ExitCode> scr_index(const scr::Places& places, const IndexWords& words, c
   const Builder builder(places);
   if (!words.build.empty()) FOREBAY_CHECK(build(builder, index, words.build));
   if (!words.add.empty()) {
+    FOREBAY_TRY(const std::string set, scr::set_of_name(words.add));
+    FOREBAY_CHECK(scr::take_back_stored(places, set));
     FOREBAY_TRY(auto entry, builder.entry_of(words.add));
     put_at_end(index, std::move(entry));
   }
   if (!words.drop.empty()) {
+    FOREBAY_TRY(const std::string set, scr::set_of_name(words.drop));
     if (!index.drop(words.drop)) return no_such_set(places, words.drop);
-    if (index.current == words.drop) index.current.clear();
+    FOREBAY_CHECK(scr::drop_stored(places, set));
   }
   if (!words.current.empty()) {
     if (index.find(words.current) == nullptr) return no_such_set(places, words.current);

@@ -18,6 +18,10 @@ std::vector<std::string> words_of_link(std::string_view called, std::vector<std:
     const auto launcher = std::ranges::find_if(words, [](const std::string& word) { return !word.starts_with('-'); });
     if (launcher != words.end() && std::find(words.begin(), launcher, "--") == launcher) words.insert(launcher, "--");
   }
+  constexpr std::string_view kUnset = "--unset-";
+  if (*action == "halt")
+    for (std::string& word : words)
+      if (word.starts_with(kUnset)) word[kUnset.size() - 1] = '=';
   words.insert(words.begin(), {"scr", std::string(*action)});
   return words;
 }

@@ -15,6 +15,7 @@ TEST(ScrLink, LeavesTheCommandAlone) {
 
 TEST(ScrLink, StandsForAnAction) {
   EXPECT_THAT(words_of_link("/opt/bin/scr_halt", {"--list", "dir"}), ElementsAre("scr", "halt", "--list", "dir"));
+  EXPECT_THAT(words_of_link("scr_halt", {"--unset-reason"}), ElementsAre("scr", "halt", "--unset=reason"));
   EXPECT_THAT(words_of_link("scr_index", {}), ElementsAre("scr", "index"));
 }
 

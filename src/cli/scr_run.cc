@@ -37,9 +37,13 @@ Result<std::vector<std::string>> run_words_of(const scr::Config& config, const s
   FOREBAY_CHECK(number_of(config, "SCR_CACHE_SIZE", 0, kMost));
   FOREBAY_TRY(const int64_t keep, scr::cache_size_of(config));
   FOREBAY_TRY(const int64_t runs, number_of(config, "SCR_RUNS", -1, kMost));
+  FOREBAY_TRY(const int64_t backlog, number_of(config, "FOREBAY_SCR_BACKLOG", 1, kMost));
   FOREBAY_TRY(const int64_t watchdog, number_of(config, "SCR_WATCHDOG_TIMEOUT", 0, 86'400));
-  std::vector<std::string> words = {"--redundancy=" + scheme, "--flush-every=0", fmt::format("--keep={}", keep),
-                                    fmt::format("--relaunch={}", runs < 0 ? kMost : std::max<int64_t>(runs - 1, 0))};
+  std::vector<std::string> words = {
+      "--redundancy=" + scheme, "--flush-every=0", fmt::format("--keep={}", keep),
+      // What the library says is due was promised: it is stored in order, and none is left out.
+      "--backlog=block", fmt::format("--backlog-sets={}", backlog),
+      fmt::format("--relaunch={}", runs < 0 ? kMost : std::max<int64_t>(runs - 1, 0))};
   FOREBAY_TRY(const auto levels, scr::levels_of(config));
   for (const scr::LevelOfNode& level : levels)
     words.push_back(fmt::format("--level={},keep={}", scr::directory_on(level.store, stage), level.keep));

@@ -115,6 +115,12 @@ std::string default_series(const SeriesBasis& basis) {
   return fmt::format("{}-{:08x}", name, hash64(as_bytes(text)) & 0xffffffff);
 }
 
+std::vector<std::string> program_words(const Words& words) {
+  const SeriesBasis basis{.words = words, .directory = {}, .job_ids = {}, .is_program = is_program_here};
+  const auto program = program_of(basis);
+  return {program.begin(), program.end()};
+}
+
 std::string default_series_of(const Words& words) {
   constexpr size_t kLeastDigits = 3;  // a shorter one stands in words by chance
   SeriesBasis basis;

@@ -39,6 +39,9 @@ store::Origin origin_of(std::string series, std::string run, const std::vector<s
 // Whether `word` names a program that this process can execute, as a path or along $PATH.
 bool is_program_here(const std::string& word);
 
+// A command from its program on: without the launcher (mpiexec, srun) and its options.
+std::vector<std::string> program_words(const std::vector<std::string>& words);
+
 // What a series is called by default: the same for the same program, arguments, directory and user; for a program that
 // a launcher starts without the launcher and its options. Pure.
 struct SeriesBasis {

@@ -22,6 +22,7 @@ static bool is_agnostic(const engine::OpenContainer& container) {
 static void charge_by_file(const Catalogue& catalogue, Shares& shares) {
   for (size_t f = 0; f < catalogue.files.size(); ++f) {
     const FileRow& file = catalogue.files[f];
+    if (file.size == 0) continue;  // its variables have no bytes
     for (uint32_t v = file.first_variable; v < file.first_variable + file.variable_count; ++v)
       shares.variables[v] = shares.files[f] * static_cast<double>(catalogue.bytes_of(catalogue.variables[v])) /
                             static_cast<double>(file.size);

@@ -11,6 +11,7 @@
 #include "cli/history.h"
 #include "cli/json.h"
 #include "cli/metrics.h"
+#include "cli/summary.h"
 #include "cli/table.h"
 #include "cli/text.h"
 #include "cli/units.h"
@@ -83,6 +84,9 @@ void print_sets(const Json& status) {
                format_rate(static_cast<uint64_t>(number(set, "raw_bytes")), number(set, "seconds")),
                format_duration(number(set, "seconds_since_offer")), word_of(set, "missing")});
   print_table(table);
+  for (const Json& row : rows_of(status, "begun"))
+    fmt::print("begun in {} of {}: {}, {}\n", word_of(row, "place"), word_of(row, "host"), word_of(row, "name"),
+               word_of(row, "reason"));
 }
 
 // What the caches hold, and how it is protected; nothing where there are none.
@@ -171,6 +175,7 @@ void print_status(const Json& status) {
     fmt::print("restart from {}: {:.0f} of {:.0f} ranks have asked, {:.0f} of {:.0f} containers delivered\n\n",
                word_of(*restart, "set"), number(*restart, "ranks_asked"), number(*restart, "ranks"),
                number(*restart, "containers_done"), number(*restart, "containers"));
+  if (const std::string why = no_set_comes(status); !why.empty()) fmt::print("warning: {}\n\n", why);
   print_sets(status);
   fmt::print("\n");
   print_caches(status);

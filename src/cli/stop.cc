@@ -57,6 +57,7 @@ class Stop final : public Verb {
       print_json({{"stopped", true}, {"drained", drain_}, {"status", status}});
     else
       fmt::print("stopped{}\n", drain_ ? ": " + summary_text(status) : "");
+    if (const std::string line = skipped(status); drain_ && !line.empty()) warn(line);
     if (!settle_) return ExitCode::ok;
     const auto lines = not_stored(status);
     for (const std::string& line : lines) warn(line);

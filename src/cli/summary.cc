@@ -3,6 +3,7 @@
 #include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/text.h"
 #include "cli/units.h"
@@ -42,27 +43,52 @@ std::vector<std::string> failures(const Json& status) {
   return lines;
 }
 
-// A set that was given up may have been written anew since.
+std::string looks_older(const Json& status) {
+  return status.is_object() ? printable(status.value("looks_older", "")) : std::string();
+}
+
+std::string no_set_comes(const Json& status) {
+  return status.is_object() ? printable(status.value("no_set", "")) : std::string();
+}
+
+// A set that was given up may have been rewritten since. Of one that is void nothing was to be kept.
 std::vector<std::string> not_stored(const Json& status) {
   std::vector<std::string> lines;
   std::map<std::string, std::string> given_up;
   for (const Json& set : rows(status, "past_sets"))
-    if (set.value("state", "") == "failed")
+    if (set.value("state", "") == "failed" && !set.value("void", false))
       given_up[set.value("name", "")] = set.value("message", "");
     else
       given_up.erase(set.value("name", ""));
   for (const Json& one : rows(status, "left")) {
     const std::string name = one.value("name", ""), host = one.value("host", ""), reason = one.value("reason", "");
+    const std::string place = one.value("place", "");
     if (given_up.contains(name)) continue;
     if (name.empty())
       lines.push_back(printable(host.empty() ? reason : host + ": " + reason));
     else
-      lines.push_back(fmt::format("'{}' is not stored, and stays in the stage of {}: {}", printable(name),
-                                  printable(host), printable(reason)));
+      lines.push_back(fmt::format("'{}' is not stored, and stays in {} of {}: {}", printable(name),
+                                  place.empty() ? "the stage" : printable(place), printable(host), printable(reason)));
   }
   for (const auto& [name, why] : given_up)
     lines.push_back(fmt::format("'{}' is not stored: {}", printable(name), printable(why)));
   return lines;
+}
+
+std::string skipped(const Json& status) {
+  std::vector<std::string> names;
+  uint64_t known = 0;
+  for (const Json& set : rows(status, "past_sets")) {
+    const std::string name = printable(set.value("name", ""));
+    std::erase(names, name);
+    if (set.value("state", "") != "skipped") continue;
+    names.push_back(name);
+    ++known;
+  }
+  const uint64_t skipped = total(status, "skipped");
+  if (names.empty()) return {};
+  return fmt::format("skipped, and not stored, since the drain was behind: {}{}", fmt::join(names, ", "),
+                     skipped > known ? fmt::format(", and {} before these", skipped - known) : "");
 }
 
 bool has_no_set(const Json& status) {

@@ -19,6 +19,15 @@ std::vector<std::string> failures(const Json& status);
 // than the policy's. To be asked when the application has ended.
 std::vector<std::string> not_stored(const Json& status);
 
+// Which sets were skipped and not stored since, as far as the coordinator remembers: one line; empty if there are none.
+std::string skipped(const Json& status);
+
+// Why the job's first set looks older than the newest one that its series had, as that of another run may; or empty.
+std::string looks_older(const Json& status);
+
+// That no set becomes complete any more, and who is missing; or empty.
+std::string no_set_comes(const Json& status);
+
 // Whether the job has come to know of no set at all.
 bool has_no_set(const Json& status);
 

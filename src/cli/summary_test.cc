@@ -18,5 +18,24 @@ TEST(Summary, CachedSetsAreSets) {
   EXPECT_FALSE(has_no_set({{"totals", {{"durable", 0}, {"cached", 1}}}}));
 }
 
+TEST(Summary, WhatTheApplicationHasGoneOnWithoutIsNotMissed) {
+  Json status{{"past_sets", Json::array({{{"name", "a"}, {"state", "failed"}, {"message", "the store is full"}},
+                                         {{"name", "b"}, {"state", "failed"}, {"void", true}}})}};
+  ASSERT_EQ(not_stored(status).size(), 1u);
+  EXPECT_EQ(not_stored(status)[0], "'a' is not stored: the store is full");
+}
+
+TEST(Summary, NamesWhatWasSkippedAndNotStoredSince) {
+  Json status{{"totals", {{"skipped", 2}}}};
+  EXPECT_EQ(skipped(status), "");
+  status["past_sets"] = Json::array({{{"name", "a"}, {"state", "skipped"}},
+                                     {{"name", "b"}, {"state", "skipped"}},
+                                     {{"name", "c"}, {"state", "durable"}},
+                                     {{"name", "a"}, {"state", "durable"}}});
+  EXPECT_EQ(skipped(status), "skipped, and not stored, since the drain was behind: b");
+  status["totals"]["skipped"] = 7;
+  EXPECT_EQ(skipped(status), "skipped, and not stored, since the drain was behind: b, and 5 before these");
+}
+
 }  // namespace
 }  // namespace forebay::cli

@@ -138,7 +138,11 @@ Result<void> Syntax::apply(const Option& option, const std::vector<std::string>&
   return {};
 }
 
-Result<bool> Syntax::parse(const std::string& verb, const std::vector<std::string>& arguments) {
+Result<bool> Syntax::parse(const std::string& verb, std::vector<std::string> arguments) {
+  if (const auto dashes = std::ranges::find(arguments, "--"); command_ && dashes != arguments.end()) {
+    command_->assign(dashes + 1, arguments.end());
+    arguments.erase(dashes, arguments.end());
+  }
   CLI::App app;
   app.set_help_flag();
   std::vector<CLI::Option*> parsed;

@@ -37,6 +37,9 @@ class Syntax {
   // Everything that is no option, in order.
   void operands(std::vector<std::string>& to) { operands_ = &to; }
 
+  // What follows "--", apart from the operands before it.
+  void command(std::vector<std::string>& to) { command_ = &to; }
+
   void flag(std::string names, bool& to, std::string help);
 
   // May be given several times: the setter is called for each, in order.
@@ -51,7 +54,7 @@ class Syntax {
 
   // Parses what follows the verb and calls the setters. invalid_argument with the reason. With --help among the
   // arguments, does nothing else and returns true.
-  Result<bool> parse(const std::string& verb, const std::vector<std::string>& arguments);
+  Result<bool> parse(const std::string& verb, std::vector<std::string> arguments);
 
   // The options and sections, as text of at most 80 columns.
   std::string help() const;
@@ -72,7 +75,7 @@ class Syntax {
   Error unexpected(const std::string& verb, const std::string& word) const;
   static Result<void> apply(const Option& option, const std::vector<std::string>& values);
 
-  std::vector<std::string>* operands_ = nullptr;
+  std::vector<std::string>*operands_ = nullptr, *command_ = nullptr;
   std::deque<Option> options_;
   std::vector<Section> sections_;
   std::vector<std::vector<std::string>*> recorders_;

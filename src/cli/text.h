@@ -5,13 +5,12 @@
 #include <string>
 #include <string_view>
 
+#include "base/printable.h"
+
 namespace forebay::cli {
 
-// `text` for people: control characters, bytes that are not UTF-8 and characters that reorder a line are written as
-// \xNN or \u{NNNN}, so that no name can drive a terminal. For programs there is --json.
-std::string printable(std::string_view text);
-
-bool is_utf8(std::string_view text);
+using forebay::is_utf8;
+using forebay::printable;
 
 // The columns that `text`, as printable() returned it, takes on a terminal; wide and combining characters count as one.
 size_t columns(std::string_view text);

@@ -9,27 +9,6 @@ namespace {
 
 using namespace std::string_literals;
 
-TEST(Text, LeavesWhatIsHarmless) {
-  for (const std::string text : {"", "DD0008.cpu0000", "Größe µ 密度", "a b\\n"}) EXPECT_EQ(printable(text), text);
-}
-
-TEST(Text, EscapesWhatDrivesTerminals) {
-  EXPECT_EQ(printable("\x1b[2J"), "\\x1b[2J");
-  EXPECT_EQ(printable("a\nb\tc\x7f"), "a\\x0ab\\x09c\\x7f");
-  EXPECT_EQ(printable("a\0b"s), "a\\x00b");
-  EXPECT_EQ(printable("\u009b"), "\\u{009b}");
-  EXPECT_EQ(printable("a\u202eb"), "a\\u{202e}b");
-}
-
-TEST(Text, EscapesWhatIsNotUtf8) {
-  EXPECT_EQ(printable("\xff"), "\\xff");
-  EXPECT_EQ(printable("\xc3"), "\\xc3");
-  EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf");                    // overlong
-  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");           // a surrogate
-  EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");  // above 10FFFF
-  EXPECT_EQ(printable("\xe2\x82x"), "\\xe2\\x82x");
-}
-
 TEST(Text, EveryShortByteStringBecomesHarmlessUtf8) {
   for (unsigned a = 0; a < 256; ++a)
     for (unsigned b = 0; b < 256; ++b) {

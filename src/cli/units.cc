@@ -29,6 +29,8 @@ Result<double> parse_positive(std::string_view text) {
   return value;
 }
 
+static constexpr double kLeastRatio = 0.01;  // below that it says nothing but that there is hardly any content
+
 static std::string_view without_suffix(std::string_view text) {
   for (const std::string_view suffix : {"iB", "B"})
     if (text.size() > suffix.size() && text.ends_with(suffix)) return text.substr(0, text.size() - suffix.size());
@@ -91,7 +93,17 @@ std::string format_bytes(uint64_t bytes) {
   return fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
 
-std::string format_ratio(double raw, double stored) { return stored > 0 ? fmt::format("{:.2f}", raw / stored) : "-"; }
+std::string format_ratio(double raw, double stored) {
+  if (!(raw > 0) || !(stored > 0)) return "-";
+  const double ratio = raw / stored;
+  return ratio < kLeastRatio ? fmt::format("<{}", kLeastRatio) : fmt::format("{:.2f}", ratio);
+}
+
+std::string format_share(double part, double whole) {
+  if (!(whole > 0)) return "of no content";
+  if (part > whole) return "more than the content";
+  return fmt::format("{:.2f} % of the content", 100 * part / whole);
+}
 
 std::string format_duration(double seconds) {
   if (!(seconds >= 0)) return "-";

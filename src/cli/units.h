@@ -27,8 +27,11 @@ Result<double> parse_positive(std::string_view text);  // a finite number above 
 // "873 B", "33.9 MiB".
 std::string format_bytes(uint64_t bytes);
 
-// raw / stored with two decimals; "-" if nothing is stored.
+// raw / stored with two decimals, "<0.01" where that would be 0; "-" if there is nothing, or nothing is stored.
 std::string format_ratio(double raw, double stored);
+
+// "0.42 % of the content"; in words where it is more than that, or there is none.
+std::string format_share(double part, double whole);
 
 // "0.42 s", "3:07 min", "2:03:04 h".
 std::string format_duration(double seconds);

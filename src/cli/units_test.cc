@@ -75,6 +75,11 @@ TEST(Units, WritesRatesAndRatios) {
   EXPECT_EQ(format_rate(1, 0), "-");
   EXPECT_EQ(format_ratio(5, 2), "2.50");
   EXPECT_EQ(format_ratio(5, 0), "-");
+  EXPECT_EQ(format_ratio(0, 1660), "-");
+  EXPECT_EQ(format_ratio(1, 2341), "<0.01");
+  EXPECT_EQ(format_share(3, 1000), "0.30 % of the content");
+  EXPECT_EQ(format_share(2340, 1), "more than the content");
+  EXPECT_EQ(format_share(1660, 0), "of no content");
 }
 
 TEST(Units, WritesTimesAndModes) {

@@ -11,10 +11,11 @@
 namespace forebay::cli {
 
 static constexpr VerbFactory kVerbs[] = {
-    make_pack,    make_restore, make_ls,     make_info,   make_verify, make_extract, make_read,  make_query,
-    make_convert, make_report,  make_mount,  make_advise, make_repair, make_prune,   make_diff,  make_lockd,
-    make_locks,   make_run,     make_watch,  make_status, make_settle, make_stop,    make_agent, make_aggregator,
-    make_fetch,   make_plan,    make_doctor, make_config, make_scr};
+    make_pack,   make_restore, make_ls,      make_info,   make_verify,     make_extract, make_read,
+    make_query,  make_convert, make_report,  make_mount,  make_advise,     make_repair,  make_reject,
+    make_prune,  make_remove,  make_diff,    make_lockd,  make_locks,      make_run,     make_watch,
+    make_status, make_settle,  make_stop,    make_agent,  make_aggregator, make_gather,  make_fetch,
+    make_plan,   make_doctor,  make_recipes, make_config, make_scr};
 
 std::span<const VerbFactory> all_verbs() { return kVerbs; }
 

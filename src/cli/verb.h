@@ -15,10 +15,11 @@ namespace forebay::cli {
 
 struct VerbText {
   std::string_view name;
-  std::string_view summary;      // one clause
-  std::string_view usage;        // what follows "forebay NAME "
-  std::string_view description;  // lines, each with its line feed
-  std::string_view examples;     // lines, likewise
+  std::string_view summary;       // one clause
+  std::string_view usage;         // what follows "forebay NAME "
+  std::string_view description;   // lines, each with its line feed
+  std::string_view examples;      // lines, likewise
+  bool is_interruptible = false;  // its work is nothing that goes on without it: Ctrl-C ends it (interruptible.h)
 };
 
 // How to answer.
@@ -53,7 +54,9 @@ std::unique_ptr<Verb> make_convert();
 std::unique_ptr<Verb> make_report();
 std::unique_ptr<Verb> make_advise();
 std::unique_ptr<Verb> make_repair();
+std::unique_ptr<Verb> make_reject();
 std::unique_ptr<Verb> make_prune();
+std::unique_ptr<Verb> make_remove();
 std::unique_ptr<Verb> make_diff();
 std::unique_ptr<Verb> make_lockd();
 std::unique_ptr<Verb> make_locks();
@@ -65,9 +68,11 @@ std::unique_ptr<Verb> make_settle();
 std::unique_ptr<Verb> make_agent();
 std::unique_ptr<Verb> make_aggregator();
 std::unique_ptr<Verb> make_fetch();
+std::unique_ptr<Verb> make_gather();
 std::unique_ptr<Verb> make_plan();
 std::unique_ptr<Verb> make_config();
 std::unique_ptr<Verb> make_doctor();
+std::unique_ptr<Verb> make_recipes();
 std::unique_ptr<Verb> make_scr();
 
 // All verbs, in the order of `forebay --help`.

@@ -37,14 +37,18 @@ constexpr VerbText kWatchText = {
         "Agent and aggregator in one process, for a program on one node that is not\n"
         "changed: each directory that appears below DIR is a set, and is drained into the\n"
         "store when it is complete by the RULE. Durable sets are removed from DIR, but for\n"
-        "the newest ones (--keep). Runs until SIGTERM or SIGINT, or with --once until all\n"
-        "that is complete now is durable, older sets included unless --backlog says so.\n",
+        "the newest ones (--keep). What was in DIR before, and was not seen to come by an\n"
+        "earlier watch, is left alone. Runs until SIGTERM or SIGINT.\n"
+        "\n"
+        "With --once it takes what is in DIR now, and ends when all that is complete is\n"
+        "durable, older sets included unless --backlog says so. What was there before stays\n"
+        "there, unless --keep says how many sets may.\n",
     .examples =
         "  forebay watch /dev/shm/ck --store /scratch/store --complete rename\n"
         "      sets are directories that are renamed into place when they are complete\n"
-        "  forebay watch run --store st --complete 'marker:{set}/DONE' --detach --log watch.log\n"
+        "  forebay watch run --store st --complete 'marker:{set}/DONE' --background --log watch.log\n"
         "  forebay watch run --store st --complete settled:16:30 --once\n"
-        "      sets of 16 files that were left alone for half a minute\n",
+        "      sets of 16 files that were left alone for half a minute; they stay in 'run'\n",
 };
 
 class Watch final : public Verb {
@@ -67,7 +71,7 @@ class Watch final : public Verb {
 
   Result<ExitCode> run(const Console& console) override {
     FOREBAY_CHECK(prepare());
-    if (once_ && daemon_.detach) return fail(ErrorKind::invalid_argument, "--once does not go with --detach");
+    if (once_ && daemon_.background) return fail(ErrorKind::invalid_argument, "--once does not go with --background");
     return run_daemon("watch", daemon_, console, [&](Daemon& daemon) { return work(daemon, console); });
   }
 
@@ -98,6 +102,8 @@ class Watch final : public Verb {
     FOREBAY_CHECK(set_priority(job_.agent.priority));
     FOREBAY_TRY(const auto rendezvous, job::Rendezvous::open(job_.rendezvous));
     FOREBAY_CHECK(store::Store::open_for_writing(job_.store));
+    FOREBAY_CHECK(rendezvous.begin_run());
+    FOREBAY_TRY(job_.agent.run, rendezvous.run());
     FOREBAY_TRY(const auto claim,
                 job::SeriesClaim::take(job_.store, job_.series, job_.aggregator.coordinator.origin.command,
                                        [&](const std::string& text) { daemon.log(LogLevel::warning, text); }));
@@ -118,7 +124,9 @@ class Watch final : public Verb {
       print_json({{"status", status}});
     else
       fmt::print("{}\n", summary_text(status));
+    if (const std::string line = skipped(status); !line.empty()) warn(line);
     for (const std::string& line : failures(status)) warn(line);
+    if (const std::string why = looks_older(status); !why.empty()) warn(why);
     return failures(status).empty() ? ExitCode::ok : ExitCode::failed;
   }
 
@@ -128,10 +136,13 @@ class Watch final : public Verb {
     job_.agent.listen.clear();  // nobody comes from other nodes
     job_.aggregator.listen = {{fabric::Address::Kind::unix_socket, {}, 0, job_.rendezvous + "/aggregator.sock"}};
     job_.aggregator.coordinator.agents = 1;
-    // What is there already is all wanted, unless something else was asked for.
-    const auto says_backlog = [](const std::string& word) { return word.starts_with("--backlog="); };
-    if (once_ && std::ranges::none_of(job_.aggregator_words, says_backlog))
-      job_.aggregator.coordinator.backlog = job::Backlog::block;
+    // What is there already is all wanted, unless something else was asked for; it leaves the directory only if
+    // somebody has said how much of it is to stay.
+    const auto says = [](const JobOptions::Words& words, std::string_view option) {
+      return std::ranges::any_of(words, [&](const std::string& word) { return word.starts_with(option); });
+    };
+    if (once_ && !says(job_.aggregator_words, "--backlog=")) job_.aggregator.coordinator.backlog = job::Backlog::block;
+    if (once_) job_.agent.found = says(job_.agent_words, "--keep=") ? job::Found::take : job::Found::drain;
     job_.agent.ready = [this, &daemon](const std::vector<fabric::Address>&) {
       if (!once_)
         told_ =
@@ -146,15 +157,18 @@ class Watch final : public Verb {
     constexpr auto kStart = 60s;
     const auto until = Clock::now() + kStart;
     for (;;) {
-      FOREBAY_TRY(auto control, Control::reach(job_.rendezvous, job_.agent.credentials.munge, until));
-      FOREBAY_TRY(status, control.status());
-      if (status.value("agent_count", 0) > 0 || stop.stop_requested()) break;
+      auto control = Control::reach(job_.rendezvous, job_.agent.credentials.munge, until, stop);
+      if (stop.stop_requested()) return {};
+      if (!control) return std::unexpected(std::move(control).error());
+      FOREBAY_TRY(status, control->status());
+      if (status.value("agent_count", 0) > 0) break;
       if (Clock::now() > until) return fail(ErrorKind::timeout, "the agent has not come");
       std::this_thread::sleep_for(50ms);
     }
     if (job_.agent.completion.kind == job::Completion::Kind::settled) wait(job_.agent.completion.quiet + 1s, stop);
     if (stop.stop_requested()) return {};
-    FOREBAY_TRY(auto control, Control::reach(job_.rendezvous, job_.agent.credentials.munge, Clock::now() + kStart));
+    FOREBAY_TRY(auto control,
+                Control::reach(job_.rendezvous, job_.agent.credentials.munge, Clock::now() + kStart, stop));
     return control.stop({.drain = true}, Clock::time_point::max(), status);
   }
 

@@ -21,6 +21,7 @@ class CatalogueReader {
     FOREBAY_CHECK(assign_extents());
     FOREBAY_CHECK(read_extents());
     FOREBAY_CHECK(read_globals());
+    FOREBAY_CHECK(read_meanings());
     FOREBAY_CHECK(catalogue_.validate());
     FOREBAY_CHECK(read_part());
     return read_plan();
@@ -198,6 +199,21 @@ class CatalogueReader {
                        [](GlobalPlace& place, uint64_t v) { place.shape = uint32_t(v); }));
     return fill(globals, table_.global_offsets(), UINT32_MAX,
                 [](GlobalPlace& place, uint64_t v) { place.offset = uint32_t(v); });
+  }
+
+  Result<void> read_meanings() {
+    auto& rows = catalogue_.with_meanings;
+    catalogue_.are_meanings_known = table_.has_meanings();
+    const uint64_t count = in_.count(table_.meaning_variables());
+    if (count > catalogue_.variables.size()) return bad("there are more meanings than variables");
+    if (count == 0) return {};
+    FOREBAY_CHECK(read_strings(table_.meanings(), catalogue_.meanings));
+    FOREBAY_CHECK(keep(count, sizeof(VariableMeaning)));
+    rows.resize(count);
+    FOREBAY_CHECK(fill_deltas(rows, table_.meaning_variables(), UINT32_MAX,
+                              [](VariableMeaning& row, uint64_t v) { row.variable = uint32_t(v); }));
+    return fill(rows, table_.meaning_texts(), UINT32_MAX,
+                [](VariableMeaning& row, uint64_t v) { row.text = uint32_t(v); });
   }
 
   Result<void> read_part() {

@@ -55,6 +55,7 @@ class CatalogueWriter {
     put_variables();
     put_extents();
     put_globals();
+    put_meanings();
     const auto key_blocks = out_.put(plan_.key_block_bytes);
     const auto* description = reinterpret_cast<const uint8_t*>(part_.description.data());
     const auto text = part_.description.empty() ? flatbuffers::Offset<flatbuffers::Vector<uint8_t>>()
@@ -72,6 +73,7 @@ class CatalogueWriter {
     if (part_.moment.step) table.add_step(*part_.moment.step);
     if (part_.moment.time) table.add_time(*part_.moment.time);
     if (!part_.description.empty()) table.add_description(text);
+    if (catalogue_.are_meanings_known) table.add_has_meanings(true);
     return out_.finish(table.Finish());
   }
 
@@ -137,6 +139,15 @@ class CatalogueWriter {
                column_of(globals, [](const GlobalPlace& place) { return place.variable; }));
     put(&Table::add_global_shapes, column_of(globals, [](const GlobalPlace& place) { return place.shape; }));
     put(&Table::add_global_offsets, column_of(globals, [](const GlobalPlace& place) { return place.offset; }));
+  }
+
+  // Nothing where there are none, as older versions wrote.
+  void put_meanings() {
+    const auto& rows = catalogue_.with_meanings;
+    if (rows.empty()) return;
+    put_deltas(&Table::add_meaning_variables, column_of(rows, [](const VariableMeaning& row) { return row.variable; }));
+    put(&Table::add_meaning_texts, column_of(rows, [](const VariableMeaning& row) { return row.text; }));
+    put(&Table::add_meanings, catalogue_.meanings.values());
   }
 
   const Catalogue& catalogue_;

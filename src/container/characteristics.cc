@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "container/characteristics_kernel.h"
 
@@ -17,6 +18,7 @@ void Characteristics::merge(const Characteristics& other) {
   }
   nans += other.nans;
   infinities += other.infinities;
+  holes += other.holes;
 }
 
 namespace {
@@ -50,6 +52,29 @@ Characteristics summarise(const LaneSums& lanes, uint64_t elements) {
 
 Characteristics characterise(const DataType& type, std::span<const std::byte> bytes) {
   return characterise_on(machine_instruction_set(), type, bytes);
+}
+
+Characteristics characterise(const DataType& type, std::span<const std::byte> bytes, const Meaning& meaning) {
+  if (!can_mean(type)) return characterise(type, bytes);
+  if (!meaning.has_holes()) return characterise(stored_type(meaning, type), bytes);
+  const Meaning holes = without_packing(meaning);
+  const DataType to = with_room_for_nan(type);
+  const auto scan = find_scan(machine_instruction_set(), to);
+  constexpr size_t kAtOnce = 4096;  // elements, a multiple of the lanes
+  std::vector<std::byte> marked(kAtOnce * to.size);
+  LaneSums lanes;
+  uint64_t elements = 0, found = 0;
+  while (bytes.size() >= type.size) {
+    const size_t some = std::min(kAtOnce, bytes.size() / type.size);
+    found += to_meant(holes, type, to, bytes.first(some * type.size), marked.data());
+    scan(marked.data(), some, lanes);
+    elements += some;
+    bytes = bytes.subspan(some * type.size);
+  }
+  Characteristics result = summarise(lanes, elements);
+  result.nans -= found;
+  result.holes = found;
+  return result;
 }
 
 Characteristics characterise_on(InstructionSet set, const DataType& type, std::span<const std::byte> bytes) {

@@ -28,7 +28,7 @@ uint64_t wide_bits(double value) { return std::bit_cast<uint64_t>(value); }
 double from_wide_bits(uint64_t bits) { return std::bit_cast<double>(bits); }
 
 uint64_t expected_count(const VariableFacts& facts, const Characteristics& values) {
-  return facts.elements - values.nans - values.infinities;
+  return facts.elements - values.nans - values.infinities - values.holes;
 }
 
 struct ValueColumns {
@@ -75,13 +75,16 @@ class Feed {
 
 Result<void> get_counts(const fb::Contents& table, ColumnReader& in, std::span<const VariableFacts> facts,
                         std::span<const uint32_t> order, std::span<Characteristics> all) {
-  Feed nans, infinities, residuals;
+  Feed nans, infinities, holes, residuals;
+  const bool has_holes = in.count(table.holes()) != 0;
   FOREBAY_CHECK(nans.open(in, table.nans(), all.size()));
   FOREBAY_CHECK(infinities.open(in, table.infinities(), all.size()));
   FOREBAY_CHECK(residuals.open(in, table.count_residuals(), all.size()));
+  if (has_holes) FOREBAY_CHECK(holes.open(in, table.holes(), all.size()));
   for (const uint32_t i : order) {
     all[i].nans = nans.next();
     all[i].infinities = infinities.next();
+    if (has_holes) all[i].holes = holes.next();
     all[i].count = expected_count(facts[i], all[i]) + unzigzag(residuals.next());
   }
   return {};
@@ -117,15 +120,18 @@ CharacteristicsColumns put_characteristics(ColumnWriter& out, std::span<const Ch
                                            std::span<const VariableFacts> facts) {
   CharacteristicsColumns columns{.present = !all.empty(), .wide = needs_wide(all, facts)};
   const std::vector<uint32_t> order = all.empty() ? std::vector<uint32_t>() : key_order(facts);
-  Values nans, infinities, residuals;
+  Values nans, infinities, holes, residuals;
   for (const uint32_t i : order) {
     nans.push_back(all[i].nans);
     infinities.push_back(all[i].infinities);
+    holes.push_back(all[i].holes);
     residuals.push_back(zigzag(all[i].count - expected_count(facts[i], all[i])));
   }
   columns.nans = out.put(nans);
   columns.infinities = out.put(infinities);
   columns.count_residuals = out.put(residuals);
+  columns.has_holes = std::ranges::any_of(holes, [](uint64_t count) { return count != 0; });
+  if (columns.has_holes) columns.holes = out.put(holes);
   const ValueColumns values = value_columns(all, facts, order, columns.wide);
   columns.narrow_minima = out.put(values.narrow_minima);
   columns.narrow_maxima = out.put(values.narrow_maxima);
@@ -142,6 +148,7 @@ void add_characteristics(fb::ContentsBuilder& table, const CharacteristicsColumn
   table.add_nans(columns.nans);
   table.add_infinities(columns.infinities);
   table.add_count_residuals(columns.count_residuals);
+  if (columns.has_holes) table.add_holes(columns.holes);
   table.add_narrow_minima(columns.narrow_minima);
   table.add_narrow_maxima(columns.narrow_maxima);
   table.add_minima(columns.minima);

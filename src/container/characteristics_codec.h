@@ -11,8 +11,8 @@
 namespace forebay::container {
 
 struct CharacteristicsColumns {
-  bool present = false, wide = false;
-  ColumnWriter::Column nans, infinities, count_residuals;
+  bool present = false, wide = false, has_holes = false;
+  ColumnWriter::Column nans, infinities, holes, count_residuals;
   ColumnWriter::Column narrow_minima, narrow_maxima, minima, maxima, sums, sums_of_squares;
 };
 

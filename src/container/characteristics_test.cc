@@ -175,5 +175,31 @@ TEST(Characteristics, SumsThatOverflowAreTheSameNan) {
   EXPECT_EQ(result.sum_of_squares, kInfinity);
 }
 
+TEST(Characteristics, HolesAreCountedApart) {
+  std::vector<int16_t> values;
+  for (int i = 0; i < 10000; ++i) values.push_back(static_cast<int16_t>(i % 3 == 0 ? -999 : i % 100));
+  const Meaning meaning{.fills = {-999}, .most = 90, .scale = 0.5};
+  const Characteristics result = characterise(type_named("i2"), bytes_of(values), meaning);
+  std::vector<int16_t> kept;
+  for (const int16_t value : values)
+    if (value != -999 && value <= 90) kept.push_back(value);
+  const Characteristics expected = characterise(type_named("i2"), bytes_of(kept));
+  EXPECT_EQ(result.holes, values.size() - kept.size());
+  EXPECT_EQ(result.count, kept.size());
+  EXPECT_EQ(result.min, expected.min);
+  EXPECT_EQ(result.max, 90);
+  EXPECT_EQ(result.sum, expected.sum) << "whole numbers, of what is stored";
+  EXPECT_EQ(result.nans, 0u);
+  Characteristics twice = result;
+  twice.merge(result);
+  EXPECT_EQ(twice.holes, 2 * result.holes);
+  const std::vector<float> floats = {1, 1e30F, NAN, INFINITY};
+  EXPECT_EQ(
+      characterise(type_named("f4"), bytes_of(floats), {.fills = {1e30F}}),
+      (Characteristics{
+          .count = 1, .min = 1, .max = 1, .sum = 1, .sum_of_squares = 1, .nans = 1, .infinities = 1, .holes = 1}));
+  EXPECT_EQ(characterise(type_named("i1"), bytes_of(std::vector<int8_t>{-1, 1}), {.is_unsigned = true}).max, 255);
+}
+
 }  // namespace
 }  // namespace forebay::container

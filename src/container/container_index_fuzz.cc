@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto second = decode_index({catalogue->size(), contents->size()}, again, 4 * kLimit);
   if (!second || second->catalogue.extents != index->catalogue.extents ||
       second->frames.size() != index->frames.size() || second->catalogue.globals != index->catalogue.globals ||
-      second->part != index->part)
+      second->catalogue.with_meanings != index->catalogue.with_meanings || second->part != index->part)
     std::abort();
   return 0;
 }

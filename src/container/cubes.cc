@@ -191,4 +191,21 @@ CubeStretch cubes_of(const DataType& type, const Shape& shape, uint64_t first, s
   return CubeScan(type, shape, first, bytes.size() / type.size).run(bytes);
 }
 
+CubeStretch cubes_of(const DataType& type, const Shape& shape, uint64_t first, std::span<const std::byte> bytes,
+                     const Meaning& meaning) {
+  if (!can_mean(type)) return cubes_of(type, shape, first, bytes);
+  if (!meaning.has_holes()) return cubes_of(stored_type(meaning, type), shape, first, bytes);
+  const DataType to = with_room_for_nan(type);
+  std::vector<std::byte> marked(bytes.size() / type.size * to.size);
+  to_meant(without_packing(meaning), type, to, bytes, marked.data());
+  CubeStretch stretch = cubes_of(to, shape, first, marked);
+  const bool was_rounded = type.kind != Kind::floating && type.size == 8;
+  for (Cube& cube : stretch.cubes) {
+    if (!was_rounded || cube.min > cube.max) continue;
+    cube.min = std::nextafter(cube.min, -HUGE_VALF);
+    cube.max = std::nextafter(cube.max, HUGE_VALF);
+  }
+  return stretch;
+}
+
 }  // namespace forebay::container

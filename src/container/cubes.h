@@ -10,6 +10,7 @@
 
 #include "base/catalogue.h"
 #include "base/datatype.h"
+#include "base/meaning.h"
 #include "base/shape.h"
 
 namespace forebay::container {
@@ -53,5 +54,9 @@ struct CubeStretch {
 // The cubes that the elements in `bytes` lie in, and perhaps some more, which are left as they are by default. The
 // elements are a stretch, in C order, of an array of `shape`, from element `first` on; `type` is a number's.
 CubeStretch cubes_of(const DataType& type, const Shape& shape, uint64_t first, std::span<const std::byte> bytes);
+
+// The same of what is stored, with regard to what it means: holes are as NaN, and numbers unsigned if they are.
+CubeStretch cubes_of(const DataType& type, const Shape& shape, uint64_t first, std::span<const std::byte> bytes,
+                     const Meaning& meaning);
 
 }  // namespace forebay::container

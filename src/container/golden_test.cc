@@ -59,6 +59,38 @@ Bytes cubed_bytes() {
   return read_file(dir.file("c"));
 }
 
+// Variables with holes, and one without.
+Sample meant_sample() {
+  Sample sample;
+  Layout layout;
+  for (const char* meaning : {"fill 1e+20", "fill -1 scale 0.5 bytes 4", ""}) {
+    const uint64_t number = layout.variables.size();
+    layout.variables.push_back({.path = "/v" + std::to_string(number),
+                                .type = {.kind = Kind::floating, .order = ByteOrder::little, .size = 4},
+                                .shape = {10},
+                                .block = {},
+                                .extents = {{40 * number, 40}},
+                                .meaning = meaning});
+  }
+  sample.catalogue.add({.name = "file", .size = 120}, layout, std::vector<std::string>{"a", "a", "b"});
+  sample.catalogue.are_meanings_known = true;
+  return sample;
+}
+
+std::vector<Characteristics> golden_holes() {
+  return {{.count = 7, .min = 1, .max = 2, .sum = 9, .sum_of_squares = 12, .nans = 1, .infinities = 0, .holes = 2},
+          {.holes = 10},
+          {.count = 10, .min = -1, .max = 1}};
+}
+
+Bytes meant_bytes() {
+  const Sample sample = meant_sample();
+  const TempDir dir;
+  auto writer = *create_file(dir.file("c"), sample.catalogue, sample.plan);
+  EXPECT_TRUE(writer->finish({}, golden_holes()));
+  return read_file(dir.file("c"));
+}
+
 void expect_bytes(const std::string& name, const Bytes& bytes) {
   const std::string path = golden_path(name);
   if (std::getenv("FOREBAY_WRITE_GOLDEN") != nullptr) write_file(path, bytes);
@@ -71,6 +103,7 @@ TEST(Golden, BytesAreThoseOfVersion1) {
   expect_bytes("v1-empty", sample_bytes(Sample{}));
   expect_bytes("v1-repaired", repaired_bytes());
   expect_bytes("v1-cubes", cubed_bytes());
+  expect_bytes("v1-meanings", meant_bytes());
 }
 
 TEST(Golden, BytesOfSeveralPartsAreThoseOfVersion1) {
@@ -115,8 +148,20 @@ TEST(Golden, CubesOfVersion1AreRead) {
   EXPECT_EQ((*cubes)[0].cubes, golden_cubes()[0].cubes);
 }
 
+TEST(Golden, MeaningsOfVersion1AreRead) {
+  const auto reader = open_bytes(read_file(golden_path("v1-meanings")));
+  ASSERT_TRUE(reader) << reader.error().message();
+  const Index& index = (*reader)->index();
+  EXPECT_TRUE(index.catalogue.are_meanings_known);
+  EXPECT_EQ(index.catalogue.meaning_of(1), "fill -1 scale 0.5 bytes 4");
+  EXPECT_EQ(index.catalogue.meaning_of(2), "");
+  EXPECT_EQ(index.characteristics, golden_holes());
+  const auto before = open_bytes(read_file(golden_path("v1-small")));
+  EXPECT_FALSE((*before)->index().catalogue.are_meanings_known) << "nobody was asked";
+}
+
 TEST(Golden, EveryContainerOfVersion1Verifies) {
-  for (const char* name : {"v1-small", "v1-empty", "v1-parts", "v1-places", "v1-cubes"}) {
+  for (const char* name : {"v1-small", "v1-empty", "v1-parts", "v1-places", "v1-cubes", "v1-meanings"}) {
     const auto verified = verify(std::make_unique<OwnedSource>(read_file(golden_path(name))));
     EXPECT_TRUE(verified) << name << ": " << verified.error().message();
   }

@@ -167,6 +167,7 @@ Sample random_sample(uint32_t seed) {
       }
       at = variable.extents.back().end();
       keys.push_back("key" + std::to_string(random() % 7));
+      if (v % 4 == 1) variable.meaning = "fill " + std::to_string(v % 3);
       layout.variables.push_back(std::move(variable));
     }
     std::string name = "file" + std::to_string(f);
@@ -379,6 +380,9 @@ void expect_equal(const Catalogue& a, const Catalogue& b) {
   EXPECT_EQ(a.keys.values(), b.keys.values());
   EXPECT_EQ(a.shapes.values(), b.shapes.values());
   EXPECT_EQ(a.globals, b.globals);
+  EXPECT_EQ(a.are_meanings_known, b.are_meanings_known);
+  EXPECT_EQ(a.with_meanings, b.with_meanings);
+  EXPECT_EQ(a.meanings.values(), b.meanings.values());
 }
 
 void expect_equal(const PlanSpec& a, const PlanSpec& b) {

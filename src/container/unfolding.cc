@@ -31,11 +31,13 @@ uint64_t unfolded_bytes(const Catalogue& catalogue) {
   bytes += catalogue.variables.size() * (sizeof(VariableRow) + kColumn);
   bytes += catalogue.extents.size() * (sizeof(Extent) + 2 * kColumn);
   bytes += catalogue.globals.size() * (sizeof(GlobalPlace) + 3 * kColumn);
+  bytes += bytes_of_texts(catalogue.meanings.values()) +
+           catalogue.with_meanings.size() * (sizeof(VariableMeaning) + 2 * kColumn);
   return bytes + catalogue.keys.size() * 2 * kColumn;
 }
 
 uint64_t unfolded_contents_bytes(const Index& index) {
-  constexpr uint64_t kColumnsOfCharacteristics = 6;
+  constexpr uint64_t kColumnsOfCharacteristics = 7;
   uint64_t bytes = bytes_of_texts(index.chains);
   for (const FrameEntry& frame : index.frames)
     bytes += sizeof(FrameEntry) + 4 * kColumn + frame.references.size() * (sizeof(uint32_t) + kColumn);

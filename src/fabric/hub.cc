@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -18,11 +19,20 @@
 namespace forebay::fabric {
 namespace {
 
-constexpr int kEvents = 256;           // of one round
-constexpr size_t kMaxStrangers = 256;  // connections that have not yet proved who they are
+constexpr int kEvents = 256;        // of one round
+constexpr int kAcceptsAtOnce = 64;  // of one round: those that are there are heard in between
 constexpr std::chrono::milliseconds kNoDescriptorsPause{100};
 constexpr unsigned kLogLinesPerSecond = 20;
 constexpr uint64_t kWakeupId = 0;
+
+// Those who are known need descriptors, too.
+Strangers::Limits stranger_limits() {
+  rlimit files{};
+  Strangers::Limits limits;
+  if (::getrlimit(RLIMIT_NOFILE, &files) == 0) limits.all = std::clamp<size_t>(files.rlim_cur / 4, 16, limits.all);
+  limits.of_source = std::min(limits.of_source, limits.all / 2);
+  return limits;
+}
 
 }  // namespace
 
@@ -44,7 +54,9 @@ Result<void> Hub::run(HubHandler& handler) {
   const WithoutPipeSignal quiet;
   impl_->handler = &handler;
   try {
-    return impl_->serve();
+    auto result = impl_->serve();
+    impl_->listening.reset();
+    return result;
   } catch (const std::bad_alloc&) {
     impl_->end();
     return fail(ErrorKind::limit, "no memory left");
@@ -112,6 +124,7 @@ Hub::Impl::Impl(HubOptions hub_options, Listening listening_sockets)
       wakeup(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       voucher(munge_voucher()),
       next_id(listening->sockets().size() + 1),
+      strangers(stranger_limits()),
       log_limit(kLogLinesPerSecond) {}
 
 Result<void> Hub::Impl::prepare() {
@@ -190,15 +203,14 @@ void Hub::Impl::end_round(bool heard_all) {
 }
 
 int Hub::Impl::timeout(Time now) const {
-  Time next = std::min(handler->next_tick(), listen_again_at);
-  if (!strangers.empty()) next = std::min(next, strangers.front().first);
+  const Time next = std::min({handler->next_tick(), listen_again_at, strangers.next_deadline()});
   if (next == Time::max()) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - now).count();
   return static_cast<int>(std::clamp<int64_t>(left, 0, 60'000));
 }
 
 void Hub::Impl::accept_from(const Listener& listener) {
-  while (stranger_count < kMaxStrangers) {
+  for (int i = 0; i < kAcceptsAtOnce; ++i) {
     Fd fd(::accept4(listener.fd.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (fd) {
       admit(std::move(fd));
@@ -210,7 +222,6 @@ void Hub::Impl::accept_from(const Listener& listener) {
     listen_again_at = std::chrono::steady_clock::now() + kNoDescriptorsPause;
     return listen_again(false);
   }
-  listen_again(false);  // the others wait in the system's queue
 }
 
 void Hub::Impl::listen_again(bool on) {
@@ -224,22 +235,12 @@ void Hub::Impl::listen_again(bool on) {
   }
 }
 
-void Hub::Impl::no_stranger_any_more() {
-  --stranger_count;
-  if (listen_again_at == Time::max()) listen_again(true);
-}
-
 void Hub::Impl::close_late_strangers(Time now) {
-  while (!strangers.empty()) {
-    const auto [deadline, id] = strangers.front();
-    const Connection* stranger = find(id);
-    const bool waiting = stranger != nullptr && !stranger->known;
-    if (waiting && now < deadline) return;
-    if (waiting) {
+  while (const auto id = strangers.late(now)) {
+    if (const Connection* stranger = find(*id))
       log(Severity::warning, fmt::format("refused {}: it did not prove who it is in time", stranger->peer));
-      close(id, Ending::broken);
-    }
-    strangers.pop_front();
+    close(*id, Ending::broken);
+    strangers.remove(*id);
   }
 }
 

@@ -62,7 +62,8 @@ class Hub {
   // loopback, or loopback if there is no other.
   const std::vector<Address>& addresses() const;
 
-  // Serves until stop() is called. limit when there is no memory left: everything is closed then.
+  // Serves until stop() is called. When this returns nobody can connect any more, and the addresses are free; peers see
+  // their connections end when the hub is destroyed. limit when there is no memory left: everything is closed then.
   Result<void> run(HubHandler& handler);
 
   // From any thread. post() lets run() call `action` soon.

@@ -13,29 +13,54 @@ namespace forebay::fabric {
 
 static constexpr size_t kReadBytes = 4096;  // at least, of one system call
 
+static void refuse(int fd, std::string_view why) {
+  const Bytes refused = refusal(why);
+  (void)!::send(fd, refused.data(), refused.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 Hub::Impl::Connection* Hub::Impl::find(ConnectionId id) {
   const auto found = connections.find(id);
   return found == connections.end() ? nullptr : found->second.get();
 }
 
+// Another user never is, and is told. Who comes when there is no room may come again: the connection just ends.
+bool Hub::Impl::is_welcome(int fd, std::optional<uid_t> uid) {
+  const bool is_full = connections.size() >= options.max_connections;
+  const bool is_foreign = uid && *uid != ::geteuid() && *uid != 0;
+  if (!is_full && !is_foreign) return true;
+  const std::string why = is_foreign ? fmt::format("the other side belongs to user {}", *uid) : "too many connections";
+  log(Severity::warning, fmt::format("refused {}: {}", describe_peer(fd), why));
+  if (is_foreign) refuse(fd, why);
+  return false;
+}
+
+// What the one that has to go has sent may prove who it is.
+void Hub::Impl::make_room(const std::string& source) {
+  const auto oldest = strangers.in_the_way_of(source);
+  if (!oldest) return;
+  if (Connection* stranger = find(*oldest)) read_from(*stranger);
+  const Connection* stranger = find(*oldest);
+  if (stranger == nullptr || stranger->known) return;
+  log(Severity::warning, fmt::format("refused {}: too many others from there want to be let in", stranger->peer));
+  close(*oldest, Ending::broken);
+}
+
 void Hub::Impl::admit(Fd fd) {
-  if (connections.size() >= options.max_connections)
-    return log(Severity::warning, fmt::format("refused {}: too many connections", describe_peer(fd.get())));
-  auto connection = std::make_unique<Connection>();
-  connection->id = next_id++;
-  connection->peer = describe_peer(fd.get());
   const auto uid = peer_uid(fd.get());
-  connection->is_unix = uid.has_value();
-  if (!connection->is_unix) {
+  if (!is_welcome(fd.get(), uid)) return;
+  const std::string source = peer_source(fd.get());
+  make_room(source);
+  auto connection = std::make_unique<Connection>();
+  const ConnectionId id = connection->id = next_id++;
+  connection->peer = describe_peer(fd.get());
+  connection->uid = uid;
+  if (!uid) {
     set_no_delay(fd.get());
     set_keep_alive(fd.get());
   }
-  connection->handshake.emplace(Party{options.credentials, options.purpose, uid, ::geteuid(), voucher}, new_nonce());
-  if (!add(fd.get(), connection->id)) return;
+  if (!add(fd.get(), id)) return;
   connection->fd = std::move(fd);
-  strangers.emplace_back(std::chrono::steady_clock::now() + options.handshake_timeout, connection->id);
-  ++stranger_count;
-  const ConnectionId id = connection->id;
+  strangers.add(id, source, std::chrono::steady_clock::now() + options.handshake_timeout);
   connections.emplace(id, std::move(connection));
 }
 
@@ -44,10 +69,10 @@ ConnectionId Hub::Impl::adopt(Fd fd, std::string peer) {
   Connection& connection = *owner;
   connection.id = next_id++;
   connection.peer = std::move(peer);
-  connection.is_unix = peer_uid(fd.get()).has_value();
+  connection.uid = peer_uid(fd.get());
   connection.known = true;
   connection.in.set_max_body(options.max_body);
-  if (!connection.is_unix) set_keep_alive(fd.get());
+  if (!connection.uid) set_keep_alive(fd.get());
   const bool heard = add(fd.get(), connection.id).has_value();
   connection.fd = std::move(fd);
   connections.emplace(connection.id, std::move(owner));
@@ -71,7 +96,7 @@ void Hub::Impl::read_from(Connection& connection) {
   }
   // A process that is gone, or that has closed the connection after its I/O, is not the same as a lost path to it
   // (docs/wire.md, "Leases"). Within a host there is no path to lose.
-  const bool orderly = (got == 0 && !connection.out.path_lost()) || connection.is_unix;
+  const bool orderly = (got == 0 && !connection.out.path_lost()) || connection.uid.has_value();
   close(connection.id, orderly ? Ending::orderly : Ending::broken);
 }
 
@@ -86,10 +111,7 @@ bool Hub::Impl::understand(Connection& connection) {
       continue;
     }
     log(Severity::warning, fmt::format("refused {}: {}", connection.peer, understood.error().message()));
-    if (!connection.known) {
-      const Bytes refused = refusal(understood.error().what);
-      (void)!::send(connection.fd.get(), refused.data(), refused.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    }
+    if (!connection.known) refuse(connection.fd.get(), understood.error().what);
     return false;
   }
   return true;
@@ -101,11 +123,14 @@ Result<void> Hub::Impl::receive(Connection& connection, const Frame& frame) {
 }
 
 Result<void> Hub::Impl::greet(Connection& connection, const Frame& frame) {
+  if (!connection.handshake)
+    connection.handshake.emplace(Party{options.credentials, options.purpose, connection.uid, ::geteuid(), voucher},
+                                 new_nonce());
   FOREBAY_TRY(const Step step, connection.handshake->receive(frame));
   connection.out.append(step.send);
   send_later(connection);
   if (!step.done) return {};
-  no_stranger_any_more();
+  strangers.remove(connection.id);
   connection.known = true;
   connection.handshake.reset();
   connection.in.set_max_body(options.max_body);
@@ -165,7 +190,7 @@ void Hub::Impl::close(ConnectionId id, Ending ending) {
   const auto found = connections.find(id);
   if (found == connections.end()) return;
   const bool known = found->second->known;
-  if (!known) no_stranger_any_more();
+  strangers.remove(id);
   connections.erase(found);
   if (known) handler->disconnected(id, ending);
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <deque>
 #include <mutex>
 #include <optional>
 #include <unordered_map>
@@ -13,6 +12,7 @@
 #include "fabric/listening.h"
 #include "fabric/log_limit.h"
 #include "fabric/output.h"
+#include "fabric/strangers.h"
 
 namespace forebay::fabric {
 
@@ -24,13 +24,13 @@ struct Hub::Impl {
     ConnectionId id = 0;
     Fd fd;
     std::string peer;
-    bool is_unix = false;
+    std::optional<uid_t> uid;  // at the other end of a Unix socket
     bool known = false;
-    bool mute = false;     // it cannot be written to; what is left to be read tells how it ended
-    bool queued = false;   // in unsent
-    bool writing = false;  // epoll watches for room
-    bool closing = false;  // in closings
-    std::optional<ServerHandshake> handshake;
+    bool mute = false;                         // it cannot be written to; what is left to be read tells how it ended
+    bool queued = false;                       // in unsent
+    bool writing = false;                      // epoll watches for room
+    bool closing = false;                      // in closings
+    std::optional<ServerHandshake> handshake;  // from the first frame on
     FrameParser in{kMaxHandshakeBody};
     Output out;
   };
@@ -54,8 +54,9 @@ struct Hub::Impl {
 
   void accept_from(const Listener& listener);
   void admit(Fd fd);
+  bool is_welcome(int fd, std::optional<uid_t> uid);
+  void make_room(const std::string& source);
   void listen_again(bool on);
-  void no_stranger_any_more();
   void close_late_strangers(Time now);
   ConnectionId adopt(Fd fd, std::string peer);
 
@@ -74,7 +75,7 @@ struct Hub::Impl {
   void log(Severity severity, const std::string& text);
 
   HubOptions options;
-  std::optional<Listening> listening;  // until end()
+  std::optional<Listening> listening;  // while it serves
   std::vector<Address> addresses;
   Fd epoll, wakeup;
   Voucher voucher;
@@ -83,8 +84,7 @@ struct Hub::Impl {
   bool accepting = true;
   Time listen_again_at = Time::max();
   std::unordered_map<ConnectionId, std::unique_ptr<Connection>> connections;
-  std::deque<std::pair<Time, ConnectionId>> strangers;  // by deadline; some may be known or gone by now
-  size_t stranger_count = 0;
+  Strangers strangers;
   std::vector<ConnectionId> unsent;    // connections with output that is not tried yet
   std::vector<ConnectionId> closings;  // that the handler wants to be closed
   std::unordered_map<uint64_t, Watch> watches;

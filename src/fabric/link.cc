@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "fabric/again.h"
 #include "fabric/handshake.h"
 #include "fabric/munge.h"
 #include "fabric/protocol.h"
@@ -107,16 +108,18 @@ Link::~Link() = default;
 Result<Link> Link::open(const std::vector<Address>& addresses, const Credentials& credentials, std::string_view purpose,
                         Patience patience) {
   const auto deadline = Clock::now() + patience;
-  FOREBAY_TRY(Connected connected, connect(addresses, deadline));
-  auto state = std::make_unique<State>();
-  state->fd = std::move(connected.fd);
-  state->peer = to_string(connected.address);
-  if (auto known = state->shake_hands(credentials, purpose, [deadline] { return deadline; }); !known) {
+  for (Again again(deadline);;) {
+    FOREBAY_TRY(Connected connected, connect(addresses, deadline));
+    auto state = std::make_unique<State>();
+    state->fd = std::move(connected.fd);
+    state->peer = to_string(connected.address);
+    auto known = state->shake_hands(credentials, purpose, [deadline] { return deadline; });
+    if (known) return Link(std::move(state));
+    if (again.after(known.error())) continue;
     Error error = std::move(known).error();
     if (error.path.empty()) error.path = state->peer;
     return std::unexpected(std::move(error));
   }
-  return Link(std::move(state));
 }
 
 Result<void> Link::send(std::span<const std::byte> frames, Patience patience) {

@@ -124,13 +124,17 @@ Result<std::vector<Listener>> listen_to_all(const Address& address, std::vector<
 }
 
 // Who finds a file that nobody listens to would remove one that another process has just made, or made and not yet
-// listened to: one after the other. Nothing where the directory cannot be locked.
+// listened to: one after the other. Nothing where the directory cannot be locked, or where another user may hold the
+// lock for ever: in a directory that is not this user's alone it is waited for a second.
 Result<Fd> lock_directory(const Address& address) {
   const size_t slash = address.path.rfind('/');
   const std::string directory = slash == std::string::npos ? "." : address.path.substr(0, slash + 1);
   Fd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  const auto deadline = Clock::now() + std::chrono::seconds(5);
+  struct stat info{};
+  const bool is_own = fd && ::fstat(fd.get(), &info) == 0 && info.st_uid == ::geteuid() && (info.st_mode & 077) == 0;
+  const auto deadline = Clock::now() + std::chrono::seconds(is_own ? 5 : 1);
   while (fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && (errno == EWOULDBLOCK || errno == EINTR)) {
+    if (Clock::now() >= deadline && !is_own) return Fd();
     if (Clock::now() >= deadline) return fail(ErrorKind::timeout, "others lock the directory", to_string(address));
     ::poll(nullptr, 0, 1);
   }
@@ -138,10 +142,10 @@ Result<Fd> lock_directory(const Address& address) {
 }
 
 // The file of a Unix socket outlives its process; whoever cannot be connected to is gone. Neither can a file of any
-// other type, which is somebody's.
+// other type, which is somebody's, as is another user's socket.
 bool nobody_listens(const std::string& path, SocketAddress at) {
   struct stat status;
-  if (::lstat(path.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode)) return false;
+  if (::lstat(path.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode) || status.st_uid != ::geteuid()) return false;
   const Fd probe = new_socket(AF_UNIX);
   return probe && ::connect(probe.get(), at.get(), at.size) != 0 && errno == ECONNREFUSED;
 }
@@ -237,6 +241,18 @@ std::optional<uid_t> peer_uid(int fd) {
   // A peer that cannot be told from the overflow user is nobody.
   if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return static_cast<uid_t>(-1);
   return peer.uid;
+}
+
+std::string peer_source(int fd) {
+  if (const auto uid = peer_uid(fd)) return fmt::format("user {}", *uid);
+  SocketAddress at;
+  at.size = sizeof at.storage;
+  if (::getpeername(fd, at.get(), &at.size) != 0) return {};
+  const auto bytes = [](const auto& address, size_t size) {
+    return std::string(reinterpret_cast<const char*>(&address), size);
+  };
+  if (at.family() == AF_INET6) return bytes(reinterpret_cast<const sockaddr_in6&>(at.storage).sin6_addr, 8);
+  return bytes(reinterpret_cast<const sockaddr_in&>(at.storage).sin_addr, 4);
 }
 
 std::string describe_peer(int fd) {

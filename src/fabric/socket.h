@@ -37,6 +37,10 @@ Result<Connected> connect(const std::vector<Address>& addresses, std::chrono::st
 // The user at the other end of a Unix socket, as the kernel tells; nothing for other sockets.
 std::optional<uid_t> peer_uid(int fd);
 
+// What limits for strangers count by: the host at the other end (of IPv6 addresses the first 64 bits, since a host has
+// all of the others), or the user.
+std::string peer_source(int fd);
+
 // "tcp:192.168.0.1:40404" or "unix: process 4711", for people.
 std::string describe_peer(int fd);
 

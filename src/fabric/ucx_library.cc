@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <ucm/api/ucm.h>
 
+#include "base/posix/own_code.h"
 #include "fabric/libraries.h"
 #include "fabric/no_signals.h"
 
@@ -101,7 +102,18 @@ Result<ucp_context_h> new_context(const Ucx& ucx) {
   return context;
 }
 
+// UCX takes settings from a file in the directory that the process is in, and some of them name files that it writes:
+// they must not be another user's.
+Result<void> check_settings_here() {
+  constexpr const char* kSettings = "ucx.conf";
+  const auto file = trusted_file(kSettings);
+  if (file || file.error().kind == ErrorKind::not_found) return {};
+  return fail(ErrorKind::unsupported, "UCX cannot be used, since it reads this file: " + file.error().what, kSettings,
+              {}, "start it in another directory");
+}
+
 Result<Ucx> load() {
+  FOREBAY_CHECK(check_settings_here());
   const SignalsUntouched guard;
   Ucx ucx;
   // Lazy: it needs functions of libucs, which needs it.

@@ -33,7 +33,7 @@ struct AttributeLimits {
 struct FileAttributes {
   std::vector<FileAttribute> attributes;  // by object, then name
   std::map<std::string, std::vector<std::string>, std::less<>>
-      dimensions;         // names of each variable's, slowest first; of netCDF classic files alone
+      dimensions;         // names of each variable's, slowest first, if it has such: netCDF's, or HDF5's scales
   uint64_t left_out = 0;  // attributes beyond the limits, damaged ones, and those of kinds that are not understood
 
   // Null if there is none of that name.

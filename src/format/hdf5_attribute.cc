@@ -1,6 +1,7 @@
 #include "format/hdf5_attribute.h"
 
 #include <map>
+#include <set>
 
 #include "format/attribute_list.h"
 #include "format/hdf5_btree2.h"
@@ -16,12 +17,19 @@ uint64_t padded(uint64_t bytes, bool is_padded) { return is_padded ? divide_up(b
 
 class AttributeReader {
  public:
-  AttributeReader(File& file, const AttributeLimits& limits) : file_(file), limits_(limits), list_(limits) {}
+  AttributeReader(File& file, const AttributeLimits& limits, bool (*wanted)(std::string_view) = nullptr)
+      : file_(file), limits_(limits), wanted_(wanted), list_(limits) {}
 
   Result<FileAttributes> read() {
     FOREBAY_CHECK(walk_objects(file_, Read::attributes, [this](const Object& object, const std::string& path) {
       return visit(object, path.empty() ? "/" : path);
     }));
+    name_dimensions();
+    return list_.take();
+  }
+
+  Result<FileAttributes> read_of(const Object& object, const std::string& path) {
+    FOREBAY_CHECK(visit(object, path));
     return list_.take();
   }
 
@@ -31,18 +39,33 @@ class AttributeReader {
   Result<void> decode(Cursor message, const std::string& path);
   Result<std::optional<ElementType>> type_of(Cursor message, bool is_shared);
   Result<bool> take_value(const ElementType& type, Cursor message, FileAttribute& attribute);
+  Result<std::string_view> in_heap(Cursor& reference, uint32_t& length);
   Result<std::string_view> text_in_heap(Cursor& reference);
+  Result<void> take_scales(Cursor values, const Shape& shape, const std::string& path);
+  void name_dimensions();
   Result<const Bytes*> collection(uint64_t address);
 
   static constexpr size_t kMostCollections = 16;
   File& file_;
   AttributeLimits limits_;
+  bool (*wanted_)(std::string_view);  // null: all are
   AttributeList list_;
   std::map<uint64_t, Bytes> collections_;  // of the global heap, by address
+
+  // Dimension scales, as H5DS has them: the objects' paths by their addresses; of the variables that have scales these,
+  // by their addresses; and of those that are one how many dimensions they have.
+  std::map<uint64_t, std::string> paths_;
+  std::map<std::string, std::vector<uint64_t>> scales_;
+  std::map<std::string, size_t> ranks_;
+  std::set<std::string> are_scales_;
 };
 
 // One damaged attribute does not take the others with it.
 Result<void> AttributeReader::visit(const Object& object, const std::string& path) {
+  if (object.is_dataset() && paths_.size() < limits_.most) {
+    paths_.emplace(object.address, path);
+    ranks_.emplace(path, object.space->shape.size());
+  }
   for (const Bytes& message : object.attributes) FOREBAY_CHECK(decode(Cursor(message), path));
   if (object.attribute_heap == kUndefined) return {};
   const Result<void> read = read_dense(object, path);
@@ -80,6 +103,7 @@ Result<void> AttributeReader::decode(Cursor message, const std::string& path) {
   if (version == 3) message.skip(1);
   const bool is_padded = version == 1;
   const std::string_view name = message.text(padded(name_bytes, is_padded)).substr(0, name_bytes);
+  if (wanted_ != nullptr && !wanted_(name.substr(0, name.find('\0')))) return {};
   const Cursor type_message(message.bytes(padded(type_bytes, is_padded)));
   const Cursor space_message(message.bytes(padded(space_bytes, is_padded)));
   const auto space = decode_dataspace(file_, space_message);
@@ -87,6 +111,7 @@ Result<void> AttributeReader::decode(Cursor message, const std::string& path) {
     list_.leave_out();
     return {};
   }
+  if (name.substr(0, name.find('\0')) == "DIMENSION_LIST") FOREBAY_CHECK(take_scales(message, space->shape, path));
   FOREBAY_TRY(const auto type, type_of(type_message, version > 1 && (flags & kSharedType) != 0));
   FileAttribute attribute{.object = path,
                           .name = std::string(name.substr(0, name.find('\0'))),
@@ -99,6 +124,9 @@ Result<void> AttributeReader::decode(Cursor message, const std::string& path) {
     return {};
   }
   FOREBAY_TRY(const bool is_taken, take_value(*type, message, attribute));
+  constexpr std::string_view kScale{"DIMENSION_SCALE\0", 16};
+  if (is_taken && attribute.name == "CLASS" && as_text(attribute.value) == kScale && ranks_.contains(path))
+    are_scales_.insert(path);
   is_taken ? list_.add(std::move(attribute)) : list_.leave_out();
   return {};
 }
@@ -144,9 +172,48 @@ Result<bool> AttributeReader::take_value(const ElementType& type, Cursor message
   return true;
 }
 
+// Each dimension's list of references to scales: of it the first one.
+Result<void> AttributeReader::take_scales(Cursor values, const Shape& shape, const std::string& path) {
+  if (shape.size() != 1 || shape[0] > kMaxDims || scales_.size() >= limits_.most) return {};
+  std::vector<uint64_t> scales;
+  for (uint64_t d = 0; d < shape[0]; ++d) {
+    uint32_t length = 0;
+    FOREBAY_TRY(const std::string_view references, in_heap(values, length));
+    Cursor first(as_bytes(references));
+    const uint64_t address = file_.address(first);
+    scales.push_back(length > 0 && first.ok() ? address : kUndefined);
+    if (!values.ok()) return {};
+  }
+  scales_.emplace(path, std::move(scales));
+  return {};
+}
+
+// A scale of one dimension is its own. Names are those of scales, in whichever group; a dimension without one has none.
+void AttributeReader::name_dimensions() {
+  for (const auto& [address, path] : paths_) {
+    std::vector<std::string> names;
+    if (const auto found = scales_.find(path); found != scales_.end()) {
+      for (const uint64_t scale : found->second) {
+        const auto named = paths_.find(scale);
+        names.push_back(named == paths_.end() ? "" : named->second.substr(named->second.rfind('/') + 1));
+      }
+    } else if (ranks_[path] == 1 && are_scales_.contains(path)) {
+      names.push_back(path.substr(path.rfind('/') + 1));
+    }
+    if (names.size() == ranks_[path] && !names.empty()) list_.set_dimensions(path, std::move(names));
+  }
+}
+
 // Section III.E. An empty text has no place.
 Result<std::string_view> AttributeReader::text_in_heap(Cursor& reference) {
-  const uint32_t length = reference.u32();
+  uint32_t length = 0;
+  FOREBAY_TRY(const std::string_view content, in_heap(reference, length));
+  return content.substr(0, length);
+}
+
+// What a reference of a variable length leads to, all of it, and how many elements it says that this has.
+Result<std::string_view> AttributeReader::in_heap(Cursor& reference, uint32_t& length) {
+  length = reference.u32();
   const uint64_t address = file_.address(reference);
   const uint32_t wanted = reference.u32();
   if (!reference.ok() || length == 0 || address == 0 || address == kUndefined) return std::string_view();
@@ -164,7 +231,7 @@ Result<std::string_view> AttributeReader::text_in_heap(Cursor& reference) {
     if (index == 0) break;  // what is left is free
     const std::string_view content = objects.text(size);
     objects.skip(padded(size, true) - size);
-    if (index == wanted && content.size() == size) return content.substr(0, length);
+    if (index == wanted && content.size() == size) return content;
   }
   reference.skip(UINT64_MAX);
   return std::string_view();
@@ -193,6 +260,11 @@ Result<const Bytes*> AttributeReader::collection(uint64_t address) {
 Result<FileAttributes> read_hdf5_attributes(const ByteSource& source, const AttributeLimits& limits) {
   FOREBAY_TRY(File file, File::open(source));
   return AttributeReader(file, limits).read();
+}
+
+Result<FileAttributes> read_object_attributes(hdf5::File& file, const hdf5::Object& object, const std::string& path,
+                                              bool (*wanted)(std::string_view name)) {
+  return AttributeReader(file, {}, wanted).read_of(object, path);
 }
 
 }  // namespace forebay::format

@@ -6,35 +6,34 @@
 
 namespace forebay::format::hdf5 {
 
-Result<void> ChunkList::add(std::optional<uint64_t> cell, uint64_t address, uint64_t stored_bytes) {
+Result<void> ChunkList::add(std::optional<uint64_t> cell, uint64_t address, uint64_t stored_bytes, uint32_t mask) {
   if (!cell || address == kUndefined) return {};
   if (chunks_.size() >= kMaxExtentsPerFile)
     return fail(ErrorKind::limit, "HDF5: a dataset has too many chunks", file_.source().name());
   FOREBAY_CHECK(file_.pay(sizeof(Chunk)));
-  chunks_.push_back(
-      {.cell = *cell, .extent = {.offset = file_.base() + address, .length = filtered_ ? stored_bytes : chunk_bytes_}});
+  chunks_.push_back({.cell = *cell,
+                     .extent = {.offset = file_.base() + address, .length = filtered_ ? stored_bytes : chunk_bytes_},
+                     .mask = mask});
   return {};
 }
 
-Result<std::vector<Extent>> ChunkList::take_extents() {
+Result<std::vector<Chunk>> ChunkList::take() {
   if (!std::ranges::is_sorted(chunks_, {}, &Chunk::cell)) std::ranges::sort(chunks_, {}, &Chunk::cell);
   if (std::ranges::adjacent_find(chunks_, {}, &Chunk::cell) != chunks_.end())
     return file_.corrupt("two chunks at one place", 0);
-  std::vector<Extent> extents;
-  extents.reserve(chunks_.size());
-  for (const Chunk& chunk : chunks_) extents.push_back(chunk.extent);
-  return extents;
+  return std::move(chunks_);
 }
 
 Result<void> add_element(File& file, Cursor& elements, size_t element_size, uint64_t index, ChunkList& chunks) {
   constexpr size_t kMask = 4;
   const uint64_t address = file.address(elements);
   uint64_t stored = 0;
+  uint32_t mask = 0;
   if (chunks.filtered()) {
     stored = elements.number(element_size - file.offset_size() - kMask);
-    elements.skip(kMask);
+    mask = elements.u32();
   }
-  return chunks.add(chunks.grid().cell_of_index(index), address, stored);
+  return chunks.add(chunks.grid().cell_of_index(index), address, stored, mask);
 }
 
 namespace {
@@ -56,12 +55,11 @@ Result<void> read_btree1(File& file, uint64_t address, int parent_level, ChunkLi
   FOREBAY_TRY(cursor, file.read(address + prefix, entries * entry, buffer));
   Shape offsets(rank);
   for (int i = 0; i < entries; ++i) {
-    const uint32_t stored = cursor.u32();
-    cursor.skip(4);
+    const uint32_t stored = cursor.u32(), mask = cursor.u32();
     for (uint64_t& offset : offsets) offset = cursor.u64();
     cursor.skip(8);
     const uint64_t child = file.address(cursor);
-    FOREBAY_CHECK(level == 0 ? chunks.add(chunks.grid().cell_at_element(offsets), child, stored)
+    FOREBAY_CHECK(level == 0 ? chunks.add(chunks.grid().cell_at_element(offsets), child, stored, mask)
                              : read_btree1(file, child, level, chunks));
   }
   return {};
@@ -93,31 +91,32 @@ Result<void> read_btree2(File& file, uint64_t address, ChunkList& chunks) {
     if (size < fixed || size - fixed > 8) return file.corrupt("a chunk record of impossible size", address);
     const uint64_t chunk = file.address(record);
     uint64_t stored = 0;
+    uint32_t mask = 0;
     if (chunks.filtered()) {
       stored = record.number(size - fixed);
-      record.skip(4);
+      mask = record.u32();
     }
     for (uint64_t& value : scaled) value = record.u64();
-    return chunks.add(chunks.grid().cell_at(scaled), chunk, stored);
+    return chunks.add(chunks.grid().cell_at(scaled), chunk, stored, mask);
   });
 }
 
 }  // namespace
 
-Result<std::vector<Extent>> read_chunks(File& file, const Object& object, const ChunkGrid& grid) {
+Result<std::vector<Chunk>> read_chunks(File& file, const Object& object, const ChunkGrid& grid) {
   constexpr int kAboveAll = 256;
   const Storage& storage = *object.storage;
-  if (storage.address == kUndefined) return std::vector<Extent>{};
+  if (storage.address == kUndefined) return std::vector<Chunk>{};
   uint64_t chunk_bytes = element_count(storage.chunk);
   if (__builtin_mul_overflow(chunk_bytes, storage.element_size, &chunk_bytes) || chunk_bytes == 0)
     return file.corrupt("a chunk of impossible size", storage.address);
-  ChunkList chunks(file, grid, chunk_bytes, object.filtered);
+  ChunkList chunks(file, grid, chunk_bytes, !object.filters.empty());
   switch (storage.index) {
     case ChunkIndex::btree1:
       FOREBAY_CHECK(read_btree1(file, storage.address, kAboveAll, chunks));
       break;
     case ChunkIndex::single:
-      FOREBAY_CHECK(chunks.add(0, storage.address, storage.size));
+      FOREBAY_CHECK(chunks.add(0, storage.address, storage.size, storage.filter_mask));
       break;
     case ChunkIndex::implicit:
       FOREBAY_CHECK(read_implicit(file, storage.address, chunks));
@@ -132,7 +131,7 @@ Result<std::vector<Extent>> read_chunks(File& file, const Object& object, const 
       FOREBAY_CHECK(read_btree2(file, storage.address, chunks));
       break;
   }
-  return chunks.take_extents();
+  return chunks.take();
 }
 
 }  // namespace forebay::format::hdf5

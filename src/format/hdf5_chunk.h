@@ -12,6 +12,7 @@ namespace forebay::format::hdf5 {
 struct Chunk {
   uint64_t cell = 0;  // its number in the grid, in C order
   Extent extent;      // in the file
+  uint32_t mask = 0;  // the filters that it did not go through
 };
 
 // Collects chunks on behalf of the readers of the several indexes.
@@ -26,10 +27,10 @@ class ChunkList {
 
   // Adds a chunk unless it has no storage or no cell. `stored_bytes` counts if filters are applied. limit if there are
   // more chunks than a file may have.
-  Result<void> add(std::optional<uint64_t> cell, uint64_t address, uint64_t stored_bytes);
+  Result<void> add(std::optional<uint64_t> cell, uint64_t address, uint64_t stored_bytes, uint32_t mask = 0);
 
-  // The chunks in order of their cells. corrupt if two have the same cell.
-  Result<std::vector<Extent>> take_extents();
+  // In order of their cells. corrupt if two have the same cell.
+  Result<std::vector<Chunk>> take();
 
  private:
   File& file_;
@@ -46,7 +47,7 @@ Result<void> read_extensible_array(File& file, uint64_t address, ChunkList& chun
 // One element of an array index: the address, and with filters the stored size and the filter mask.
 Result<void> add_element(File& file, Cursor& elements, size_t element_size, uint64_t index, ChunkList& chunks);
 
-// The extents of all chunks of `object`, whose storage is chunked, by whichever index they are found.
-Result<std::vector<Extent>> read_chunks(File& file, const Object& object, const ChunkGrid& grid);
+// All chunks of `object`, whose storage is chunked, by whichever index they are found, in order of their cells.
+Result<std::vector<Chunk>> read_chunks(File& file, const Object& object, const ChunkGrid& grid);
 
 }  // namespace forebay::format::hdf5

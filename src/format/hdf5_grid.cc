@@ -7,6 +7,7 @@ namespace forebay::format::hdf5 {
 std::optional<ChunkGrid> ChunkGrid::make(const Dataspace& space, const Shape& chunk) {
   if (chunk.empty() || chunk.size() != space.shape.size()) return {};
   ChunkGrid grid;
+  grid.shape_ = space.shape;
   grid.chunk_ = chunk;
   for (size_t i = 0; i < chunk.size(); ++i) {
     if (chunk[i] == 0) return {};
@@ -31,6 +32,12 @@ std::optional<uint64_t> ChunkGrid::cell_at(const Shape& scaled) const {
     cell = cell * counts_[i] + scaled[i];
   }
   return cell;
+}
+
+bool ChunkGrid::is_cut(uint64_t cell) const {
+  for (size_t i = rank(); i-- > 0; cell /= counts_[i])
+    if ((cell % counts_[i] + 1) * chunk_[i] > shape_[i]) return true;
+  return false;
 }
 
 std::optional<uint64_t> ChunkGrid::cell_at_element(const Shape& offsets) const {

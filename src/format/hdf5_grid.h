@@ -18,6 +18,9 @@ class ChunkGrid {
   // The number in C order of the cell at `scaled` (in chunks), or nothing outside the present extent.
   std::optional<uint64_t> cell_at(const Shape& scaled) const;
 
+  // Whether the cell reaches over the edge of the present extent.
+  bool is_cut(uint64_t cell) const;
+
   // As cell_at(), from element offsets.
   std::optional<uint64_t> cell_at_element(const Shape& offsets) const;
 
@@ -27,8 +30,9 @@ class ChunkGrid {
   std::optional<uint64_t> index_of_cell(uint64_t cell) const;  // nothing if it cannot be counted
 
  private:
-  Shape chunk_, counts_, maximum_;  // chunk in elements; counts of chunks, in the present and in the maximal extent
-  std::vector<size_t> order_;       // the dimensions from the slowest to the fastest as indexes number them
+  Shape shape_, chunk_;        // elements
+  Shape counts_, maximum_;     // of chunks, in the present and in the maximal extent
+  std::vector<size_t> order_;  // the dimensions from the slowest to the fastest as indexes number them
   uint64_t cells_ = 0;
 };
 

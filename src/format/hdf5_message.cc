@@ -136,18 +136,19 @@ void decode_chunks_v3(const File& file, Cursor& message, Storage& storage) {
 }
 
 void decode_chunks_v4(const File& file, Cursor& message, Storage& storage) {
-  constexpr uint8_t kSingleWithFilter = 2;
+  enum : uint8_t { kEdgesUnfiltered = 1, kSingleWithFilter = 2 };
   const uint8_t flags = message.u8(), rank = message.u8(), dim_size = message.u8();
   if (rank == 0 || dim_size > 8) return;
   for (int i = 1; i < rank; ++i) storage.chunk.push_back(message.number(dim_size));
   storage.element_size = message.number(dim_size);
+  storage.edges_unfiltered = (flags & kEdgesUnfiltered) != 0;
   const uint8_t index = message.u8();
   storage.index = static_cast<ChunkIndex>(index);
   switch (storage.index) {
     case ChunkIndex::single:
       if ((flags & kSingleWithFilter) != 0) {
         storage.size = file.length(message);
-        message.skip(4);
+        storage.filter_mask = message.u32();
       }
       break;
     case ChunkIndex::implicit:
@@ -191,6 +192,36 @@ std::optional<Storage> decode_layout(const File& file, Cursor message) {
   }
   if (!message.ok() || storage.kind == StorageKind::elsewhere) return {};
   return storage;
+}
+
+namespace {
+
+std::optional<Bytes> sized_value(Cursor message) {
+  const auto value = message.bytes(message.u32());
+  if (!message.ok()) return {};
+  return Bytes(value.begin(), value.end());
+}
+
+}  // namespace
+
+// Section IV.A.2.e.
+std::optional<Bytes> decode_old_fill_value(Cursor message) { return sized_value(message); }
+
+// Section IV.A.2.f.
+std::optional<Bytes> decode_fill_value(Cursor message) {
+  enum : uint8_t { kHasValue = 32 };
+  const uint8_t version = message.u8();
+  bool has_value = true;
+  if (version == 1 || version == 2) {
+    message.skip(2);
+    has_value = message.u8() != 0;
+  } else if (version == 3) {
+    has_value = (message.u8() & kHasValue) != 0;
+  } else {
+    return {};
+  }
+  if (!message.ok()) return {};
+  return has_value ? sized_value(message) : Bytes();
 }
 
 // Section IV.A.2.g.

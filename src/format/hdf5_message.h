@@ -35,8 +35,10 @@ struct Storage {
   uint64_t address = kUndefined;  // of the data, or of the chunk index; compact: within the message
   uint64_t size = 0;              // compact: of the data. Single chunk with filters: of the chunk as it is stored.
   ChunkIndex index = ChunkIndex::btree1;
-  Shape chunk;                // elements
-  uint64_t element_size = 0;  // as the chunk's shape has it
+  uint32_t filter_mask = 0;       // of a single chunk with filters
+  bool edges_unfiltered = false;  // chunks that reach over the edge went through no filter
+  Shape chunk;                    // elements
+  uint64_t element_size = 0;      // as the chunk's shape has it
 };
 
 struct Link {
@@ -48,6 +50,8 @@ struct Link {
 std::optional<Dataspace> decode_dataspace(const File& file, Cursor message);
 std::optional<ElementType> decode_datatype(Cursor message);
 std::optional<Storage> decode_layout(const File& file, Cursor message);
+std::optional<Bytes> decode_fill_value(Cursor message);      // one element; empty: zeros
+std::optional<Bytes> decode_old_fill_value(Cursor message);  // likewise
 std::optional<Link> decode_link(const File& file, Cursor message);
 
 // The address of the object header that has the real message, from the body of a shared message.

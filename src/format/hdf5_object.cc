@@ -7,6 +7,8 @@ enum class MessageType : uint16_t {
   dataspace = 0x01,
   link_info = 0x02,
   datatype = 0x03,
+  old_fill_value = 0x04,
+  fill_value = 0x05,
   link = 0x06,
   external_files = 0x07,
   layout = 0x08,
@@ -33,6 +35,9 @@ class HeaderReader {
   Result<void> read_continuations();
   void take_messages(Cursor cursor, uint64_t address);
   void take(MessageType type, Cursor body, uint64_t address);
+  void take_shared(MessageType type, Cursor body);
+  void take_fill_value(MessageType type, Cursor body);
+  void take_filters(Cursor body);
   void take_layout(Cursor body, uint64_t address);
   void take_link_info(Cursor body);
   void take_attribute_info(Cursor body);
@@ -40,7 +45,8 @@ class HeaderReader {
   File& file_;
   Read what_;
   Object object_;
-  bool external_ = false;
+  bool is_elsewhere_ = false;    // the data, or how they are stored
+  bool has_fill_value_ = false;  // in the newer message, which counts if there are both
   uint8_t version_ = 1;
   size_t message_head_ = 8;  // bytes before a message's body
   std::vector<Block> continuations_;
@@ -53,7 +59,8 @@ Result<Object> HeaderReader::read(uint64_t address) {
   FOREBAY_TRY(Cursor cursor, file_.read(address, kHeaderSignature.size(), buffer));
   FOREBAY_CHECK(cursor.expect(kHeaderSignature) ? read_v2(address) : read_v1(address));
   FOREBAY_CHECK(read_continuations());
-  if (external_) object_.storage.reset();
+  if (is_elsewhere_) object_.storage.reset();
+  object_.address = address;
   return std::move(object_);
 }
 
@@ -120,8 +127,8 @@ void HeaderReader::take_messages(Cursor cursor, uint64_t address) {
     if (!cursor.ok()) return;
     if ((flags & kShared) == 0)
       take(type, body, body_at);
-    else if (type == MessageType::datatype)
-      object_.shared_type = decode_shared(file_, body);
+    else
+      take_shared(type, body);
   }
 }
 
@@ -137,11 +144,14 @@ void HeaderReader::take(MessageType type, Cursor body, uint64_t address) {
       take_layout(body, address);
       break;
     case MessageType::external_files:
-      external_ = true;
+      is_elsewhere_ = true;
       break;
     case MessageType::filters:
-      body.skip(1);
-      object_.filtered = body.u8() > 0;
+      take_filters(body);
+      break;
+    case MessageType::old_fill_value:
+    case MessageType::fill_value:
+      take_fill_value(type, body);
       break;
     case MessageType::link_info:
       take_link_info(body);
@@ -171,6 +181,31 @@ void HeaderReader::take(MessageType type, Cursor body, uint64_t address) {
     default:
       break;
   }
+}
+
+// Of what lies in another header, or in the heap of shared messages, datatypes alone are looked up.
+void HeaderReader::take_shared(MessageType type, Cursor body) {
+  if (type == MessageType::datatype) object_.shared_type = decode_shared(file_, body);
+  if (type == MessageType::filters) is_elsewhere_ = true;
+  if (type == MessageType::fill_value) {
+    has_fill_value_ = true;
+    object_.fill_value.reset();
+  }
+}
+
+// The newer message counts if there are both.
+void HeaderReader::take_fill_value(MessageType type, Cursor body) {
+  if (type == MessageType::old_fill_value && has_fill_value_) return;
+  has_fill_value_ = has_fill_value_ || type == MessageType::fill_value;
+  object_.fill_value = type == MessageType::fill_value ? decode_fill_value(body) : decode_old_fill_value(body);
+}
+
+// Chunks that are packed in a way that is not known are not taken for plain ones.
+void HeaderReader::take_filters(Cursor body) {
+  if (auto filters = decode_filters(body))
+    object_.filters = *std::move(filters);
+  else
+    is_elsewhere_ = true;
 }
 
 void HeaderReader::take_layout(Cursor body, uint64_t address) {

@@ -1,6 +1,7 @@
 #include "format/netcdf_header.h"
 
 #include "base/layout.h"
+#include "format/meaning.h"
 
 namespace forebay::format {
 namespace {
@@ -15,19 +16,20 @@ struct Dimension {
 
 class Parser {
  public:
-  Parser(Cursor& cursor, bool with_attributes) : cursor_(cursor), with_attributes_(with_attributes) {}
+  Parser(Cursor& cursor, NetcdfAttributes wanted) : cursor_(cursor), wanted_(wanted) {}
   std::optional<NetcdfHeader> parse();
 
  private:
   uint64_t count() { return version_ == 5 ? cursor_.be<uint64_t>() : cursor_.be<uint32_t>(); }
   std::optional<uint64_t> list(uint32_t tag);
   std::string name();
+  bool is_wanted(std::string_view name) const;
   bool parse_attributes(std::vector<NetcdfAttribute>& attributes);
   bool parse_dimensions();
   bool parse_variable(NetcdfVariable& variable);
 
   Cursor& cursor_;
-  bool with_attributes_;
+  NetcdfAttributes wanted_;
   int version_ = 0;
   std::vector<Dimension> dimensions_;
 };
@@ -63,6 +65,10 @@ std::string Parser::name() {
   return text;
 }
 
+bool Parser::is_wanted(std::string_view name) const {
+  return wanted_ == NetcdfAttributes::all || (wanted_ == NetcdfAttributes::of_meaning && says_what_values_mean(name));
+}
+
 bool Parser::parse_attributes(std::vector<NetcdfAttribute>& attributes) {
   constexpr uint32_t kChar = 2;
   const auto found = list(kAttributes);
@@ -75,7 +81,7 @@ bool Parser::parse_attributes(std::vector<NetcdfAttribute>& attributes) {
     if (!type || __builtin_mul_overflow(bytes, uint64_t{type->size}, &bytes)) return false;
     const auto value = cursor_.bytes(bytes);
     cursor_.skip(padding(bytes));
-    if (!with_attributes_ || !cursor_.ok()) continue;
+    if (!is_wanted(attribute.name) || !cursor_.ok()) continue;
     attribute.type = *type;
     attribute.is_text = code == kChar;
     attribute.value.assign(value.begin(), value.end());
@@ -103,7 +109,7 @@ bool Parser::parse_variable(NetcdfVariable& variable) {
   for (uint64_t i = 0; i < rank; ++i) {
     const uint64_t id = count();
     if (!cursor_.ok() || id >= dimensions_.size()) return false;
-    if (with_attributes_) variable.dimensions.push_back(dimensions_[id].name);
+    if (wanted_ == NetcdfAttributes::all) variable.dimensions.push_back(dimensions_[id].name);
     if (!dimensions_[id].is_record)
       variable.shape.push_back(dimensions_[id].length);
     else if (i == 0)
@@ -136,8 +142,8 @@ std::optional<NetcdfHeader> Parser::parse() {
 
 }  // namespace
 
-std::optional<NetcdfHeader> parse_netcdf(Cursor& cursor, bool with_attributes) {
-  return Parser(cursor, with_attributes).parse();
+std::optional<NetcdfHeader> parse_netcdf(Cursor& cursor, NetcdfAttributes wanted) {
+  return Parser(cursor, wanted).parse();
 }
 
 }  // namespace forebay::format

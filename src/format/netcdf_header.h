@@ -37,8 +37,12 @@ struct NetcdfHeader {
   std::vector<NetcdfAttribute> attributes;  // of the file, where they are asked for
 };
 
+// Which attributes are asked for: those that say what values mean (format/meaning.h) alone, or all, and with them the
+// names of dimensions.
+enum class NetcdfAttributes { none, of_meaning, all };
+
 // Parses the header at the start of a file; nothing if it is malformed. If `cursor` is no longer ok(), the header may
 // just be longer than the bytes that were given.
-std::optional<NetcdfHeader> parse_netcdf(Cursor& cursor, bool with_attributes = false);
+std::optional<NetcdfHeader> parse_netcdf(Cursor& cursor, NetcdfAttributes wanted = NetcdfAttributes::none);
 
 }  // namespace forebay::format

@@ -3,21 +3,22 @@
 #include <algorithm>
 
 #include "format/attribute_list.h"
+#include "format/meaning.h"
 #include "format/netcdf_header.h"
 
 namespace forebay::format {
 namespace {
 
 // The header's length is stated nowhere, so ever longer starts of the file are parsed until one has it all.
-Result<NetcdfHeader> read_header(const ByteSource& source, bool with_attributes = false) {
+Result<NetcdfHeader> read_header(const ByteSource& source, NetcdfAttributes wanted) {
   constexpr uint64_t kFirst = 16 << 10;
-  const uint64_t last = with_attributes ? 32 << 20 : 256 << 20;
+  const uint64_t last = wanted == NetcdfAttributes::all ? 32 << 20 : 256 << 20;
   Bytes bytes;
   for (uint64_t length = std::min(kFirst, source.size());; length = std::min({4 * length, last, source.size()})) {
     bytes.resize(length);
     FOREBAY_CHECK(source.read_at(0, bytes));
     Cursor cursor(bytes);
-    if (auto header = parse_netcdf(cursor, with_attributes)) return std::move(*header);
+    if (auto header = parse_netcdf(cursor, wanted)) return std::move(*header);
     if (cursor.ok() || length == source.size())
       return fail(ErrorKind::corrupt, "netCDF: the header is damaged", source.name(), cursor.position());
     if (length == last) return fail(ErrorKind::limit, "netCDF: the header is too large", source.name());
@@ -94,10 +95,17 @@ void list_attributes(std::vector<NetcdfAttribute> found, const std::string& obje
   }
 }
 
+// Takes its attributes.
+std::string meaning_of_variable(NetcdfVariable& variable) {
+  AttributeList list{AttributeLimits{}};
+  list_attributes(std::move(variable.attributes), "", list);
+  return meaning_text(list.take(), "", variable.type, true);
+}
+
 }  // namespace
 
 Result<FileAttributes> read_netcdf_attributes(const ByteSource& source, const AttributeLimits& limits) {
-  FOREBAY_TRY(NetcdfHeader header, read_header(source, true));
+  FOREBAY_TRY(NetcdfHeader header, read_header(source, NetcdfAttributes::all));
   AttributeList list(limits);
   list_attributes(std::move(header.attributes), "/", list);
   for (NetcdfVariable& variable : header.variables) {
@@ -113,19 +121,22 @@ Result<bool> NetcdfReader::matches(std::span<const std::byte> head, const ByteSo
 }
 
 Result<Layout> NetcdfReader::read(const ByteSource& source) const {
-  FOREBAY_TRY(const NetcdfHeader header, read_header(source));
+  FOREBAY_TRY(NetcdfHeader header, read_header(source, NetcdfAttributes::of_meaning));
   const Records records = measure_records(header, source.size());
   if (records.variables > 0 && records.count > kMaxExtentsPerFile / records.variables && records.variables > 1)
     return fail(ErrorKind::limit, "netCDF: too many records", source.name());
   Layout layout{.format = "netcdf", .variables = {}};
-  for (const NetcdfVariable& found : header.variables) {
+  for (NetcdfVariable& found : header.variables) {
+    std::string meaning = meaning_of_variable(found);
     if (found.is_record) {
       FOREBAY_TRY(Variable variable, place_records(found, records, source));
+      variable.meaning = std::move(meaning);
       layout.variables.push_back(std::move(variable));
     } else if (const uint64_t bytes = bytes_of(found); bytes > 0) {
       Variable variable{.path = "/", .type = found.type, .shape = found.shape, .block = {}, .extents = {}};
       variable.path += found.name;
       variable.extents = {{.offset = found.begin, .length = bytes}};
+      variable.meaning = std::move(meaning);
       layout.variables.push_back(std::move(variable));
     }
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 
 #include "base/bytes.h"
 #include "format/cursor.h"
@@ -191,6 +190,19 @@ Result<Variable> read_npy(const ByteSource& source, uint64_t offset, uint64_t si
     return corrupt("the file is shorter than its array");
   if (bytes > 0) variable.extents = {{.offset = offset + begin + length, .length = bytes}};
   return variable;
+}
+
+std::optional<bool> is_fortran_npy(std::span<const std::byte> before) {
+  const size_t begin = as_text(before).rfind(kMagic);
+  if (begin == std::string_view::npos || !is_npy(before.subspan(begin))) return {};
+  Cursor prefix(before.subspan(begin));
+  prefix.skip(kMagic.size());
+  const uint8_t version = prefix.u8();
+  prefix.skip(1);
+  const uint64_t length = version == 1 ? prefix.u16() : prefix.u32();
+  if (!prefix.ok() || length != before.size() - begin - prefix.position()) return {};
+  const auto header = HeaderParser(as_text(before.last(length))).parse();
+  return header ? std::optional(header->fortran_order) : std::nullopt;
 }
 
 }  // namespace forebay::format

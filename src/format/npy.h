@@ -1,6 +1,9 @@
 // NumPy's .npy header, which .npz members have, too.
 #pragma once
 
+#include <optional>
+#include <span>
+
 #include "base/byte_source.h"
 #include "base/layout.h"
 
@@ -11,6 +14,11 @@ bool is_npy(std::span<const std::byte> head);
 
 // The array of the .npy file that lies at [offset, offset + size) of `source`. A variable without extents if its
 // elements are Python objects. corrupt or unsupported if the header cannot be understood.
+// Its shape is that of its bytes in C order: reversed if the file has them in Fortran order.
 Result<Variable> read_npy(const ByteSource& source, uint64_t offset, uint64_t size);
+
+// Whether the array whose bytes follow right after `before` is in Fortran order, so that NumPy sees the shape of
+// read_npy() reversed; nothing if `before` does not end with a whole header.
+std::optional<bool> is_fortran_npy(std::span<const std::byte> before);
 
 }  // namespace forebay::format

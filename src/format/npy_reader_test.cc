@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/bytes.h"
+#include "format/npy.h"
 #include "format/reader.h"
 
 namespace forebay::format {
@@ -68,6 +69,17 @@ TEST(Npy, Shapes) {
 
 TEST(Npy, FortranOrderReversesTheShape) {
   EXPECT_EQ(variable("'<f4'", "(2, 3, 4)", 96, "True").shape, (Shape{4, 3, 2}));
+}
+
+TEST(Npy, TheHeaderBeforeAnArrayTellsItsOrder) {
+  for (const char version : {'\1', '\2'})
+    for (const std::string order : {"True", "False"}) {
+      const std::string head = "of another member\x93NUMPY" + npy(dictionary("'<f4'", order, "(2, 3)"), 0, version);
+      EXPECT_EQ(is_fortran_npy(as_bytes(head)), order == "True");
+      EXPECT_EQ(is_fortran_npy(as_bytes(head + "x")), std::nullopt);
+      EXPECT_EQ(is_fortran_npy(as_bytes(head.substr(0, head.size() - 1))), std::nullopt);
+    }
+  EXPECT_EQ(is_fortran_npy({}), std::nullopt);
 }
 
 TEST(Npy, EmptyArraysAndObjectsHaveNoVariable) {

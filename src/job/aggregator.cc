@@ -12,6 +12,7 @@
 
 #include "fabric/remote.h"
 #include "job/coordinator/coordinator_host.h"
+#include "job/decisions/decision_log.h"
 #include "job/rendezvous/election.h"
 #include "job/rendezvous/linger.h"
 #include "job/rendezvous/rendezvous.h"
@@ -24,9 +25,9 @@ namespace {
 using Time = std::chrono::steady_clock::time_point;
 using Log = std::function<void(fabric::Severity, const std::string&)>;
 
-constexpr size_t kMaxOutput = size_t{512} << 20;     // a task of very many files is large
-constexpr int kMostDoublings = 5;                    // of the patience with the store
-constexpr std::chrono::milliseconds kFarewell{300};  // for Stop to reach everybody
+constexpr size_t kMaxOutput = size_t{512} << 20;      // a task of very many files is large
+constexpr int kMostDoublings = 5;                     // of the patience with the store
+constexpr std::chrono::milliseconds kFarewell{5000};  // for everybody to end, whom Stop has reached
 
 std::string this_host() {
   std::array<char, 256> name{};
@@ -35,9 +36,7 @@ std::string this_host() {
 }
 
 std::vector<fabric::Address> default_addresses() {
-  return {{.kind = fabric::Address::Kind::unix_socket,
-           .path = fmt::format("@forebay-aggregator-{}-{}", ::getuid(), store::random_token())},
-          {.kind = fabric::Address::Kind::tcp, .host = "*"}};
+  return {address_of_this_node(), {.kind = fabric::Address::Kind::tcp, .host = "*"}};
 }
 
 std::string joined(const std::vector<fabric::Address>& addresses) {
@@ -71,12 +70,12 @@ class Aggregator final : public fabric::HubHandler {
 
   void set_election(Election& election) { election_ = &election; }
 
-  void elected(uint64_t generation) {
+  void elected(uint64_t generation, DecisionLog::Start start) {
     step_down();
     log_(fabric::Severity::info, fmt::format("this is coordinator {}", generation));
     CoordinatorOptions with = options_;
     with.store_patience = with.stall_timeout * (1 << std::min(resigned_, kMostDoublings));
-    host_ = std::make_unique<CoordinatorHost>(hub_, with, store_, generation, log_);
+    host_ = std::make_unique<CoordinatorHost>(hub_, with, store_, generation, std::move(start), log_);
   }
 
   void superseded(uint64_t generation) {
@@ -127,26 +126,31 @@ class Aggregator final : public fabric::HubHandler {
       hub_.stop();
     }
     if (!job_is_over()) return;
+    // Who has stopped the job, and waits for this one's end, finds no daemon then that is ending still.
     if (!farewell_) farewell_ = now + kFarewell;
-    if (now >= *farewell_) hub_.stop();
+    if (is_left_alone() || now >= *farewell_) hub_.stop();
   }
 
   Time next_tick() const override {
     Time next = std::min(session_.next_tick(), linger_.next());
     if (host_) next = std::min(next, host_->next_tick());
-    if (farewell_) return std::min(next, *farewell_);
-    return job_is_over() ? Time{} : next;
+    if (!job_is_over()) return next;
+    return farewell_ && !is_left_alone() ? std::min(next, *farewell_) : Time{};
   }
 
   void step_down() {
     if (!host_) return;
-    // Its store's thread may hang in the file system.
-    retired_.emplace_back([store = host_->release_store()]() mutable { store.reset(); });
+    // They may hang in the file system.
+    auto threads = host_->release_threads();
+    retired_.emplace_back([store = std::move(threads.store)]() mutable { store.reset(); });
+    retired_.emplace_back([decisions = std::move(threads.decisions)]() mutable { decisions.reset(); });
     host_.reset();
     for (const fabric::ConnectionId id : std::exchange(clients_, {})) hub_.close(id);
   }
+  void wait_for_retired() { retired_.clear(); }
 
  private:
+  bool is_left_alone() const { return !host_ || host_->is_left_alone(); }
   bool is_needed() const { return host_ ? host_->is_needed() : session_.is_connected(); }
 
   // Where the store hangs for all, coordinators follow each other more and more slowly.
@@ -175,8 +179,14 @@ class Aggregator final : public fabric::HubHandler {
 
 }  // namespace
 
+fabric::Address address_of_this_node() {
+  return {.kind = fabric::Address::Kind::unix_socket,
+          .path = fmt::format("@forebay-aggregator-{}-{}", ::getuid(), store::random_token())};
+}
+
 Result<void> run_aggregator(const AggregatorOptions& options, std::stop_token stop) {
   FOREBAY_TRY(const Rendezvous rendezvous, Rendezvous::open(options.rendezvous));
+  FOREBAY_TRY(const std::string run, rendezvous.run());
   FOREBAY_TRY(const std::string node, fabric::node_identity());
   std::mutex log_mutex;
   const Log log = [&](fabric::Severity severity, const std::string& text) {
@@ -205,7 +215,12 @@ Result<void> run_aggregator(const AggregatorOptions& options, std::stop_token st
   Aggregator aggregator(*hub, options, std::move(worker), log);
   Election election(rendezvous,
                     {.credentials = credentials, .place = place, .patience = options.coordinator.peer_timeout / 2},
-                    {.elected = [&](uint64_t n) { hub->post([&aggregator, n] { aggregator.elected(n); }); },
+                    {.elected = [&](uint64_t n) -> Result<void> {
+                       FOREBAY_TRY(auto start, DecisionLog::open(rendezvous.path(), n, run));
+                       auto held = std::make_shared<DecisionLog::Start>(std::move(start));
+                       hub->post([&aggregator, n, held] { aggregator.elected(n, std::move(*held)); });
+                       return {};
+                     },
                      .superseded = [&](uint64_t n) { hub->post([&aggregator, n] { aggregator.superseded(n); }); },
                      .reached =
                          [&](Reached reached) {
@@ -217,10 +232,13 @@ Result<void> run_aggregator(const AggregatorOptions& options, std::stop_token st
   election.look();
   const std::stop_callback end(stop, [&] { hub->stop(); });
   const auto result = hub->run(aggregator);
+  // Before the connections end: `forebay stop` returns then, and others may use the rendezvous.
   if (options.ending) options.ending();
   rendezvous.leave(place);
-  if (aggregator.coordinates() && aggregator.job_is_over()) rendezvous.remove();
+  const bool ends_job = aggregator.coordinates() && aggregator.job_is_over();
   aggregator.step_down();
+  aggregator.wait_for_retired();  // the log may be written to
+  if (ends_job) rendezvous.remove();
   return result;
 }
 

@@ -34,8 +34,12 @@ struct AggregatorOptions {
   std::function<void()> ending;
 };
 
+// A Unix socket in the abstract space, of a new name each time: processes of this node alone reach it.
+fabric::Address address_of_this_node();
+
 // Works until Stop comes from the coordinator, or `stop` is requested: then sets that are being drained are left to
-// others. Errors: those of Rendezvous::open() and Hub::create(); what goes wrong later is logged, and tried again.
+// others. Errors: those of Rendezvous::open() and run(), and Hub::create(); what goes wrong later is logged, and tried
+// again.
 Result<void> run_aggregator(const AggregatorOptions& options, std::stop_token stop);
 
 }  // namespace forebay::job

@@ -136,6 +136,18 @@ TEST_F(AggregatorTest, FollowsAHigherGeneration) {
   EXPECT_TRUE(has_workers(1, 3)) << log();
 }
 
+// Agents and aggregators reach it still, and would take it for a coordinator for ever.
+TEST_F(AggregatorTest, OneThatCannotBeginItsLogLeavesThePostToAnother) {
+  const auto rendezvous = value(Rendezvous::open(path("r")));
+  const std::string log_of_first = path("r") + "/decisions.1";
+  fs::create_directory_symlink("decisions.1", log_of_first);
+  std::jthread first = aggregator();
+  ASSERT_TRUE(wait_for([&] { return log().contains("this cannot be coordinator 1"); })) << log();
+  fs::remove(log_of_first);
+  std::jthread second = aggregator();
+  EXPECT_TRUE(has_workers(2, 3)) << log();
+}
+
 TEST_F(AggregatorTest, TheEndIsForAll) {
   std::jthread first = aggregator(), second = aggregator();
   ASSERT_TRUE(has_workers(2, 1)) << log();

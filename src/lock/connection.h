@@ -67,10 +67,14 @@ class Connection {
     size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
   };
 
-  Connection(fabric::Connected connected, std::string name, LeaseClock lease_clock);
+  // Connects, and proves who this is.
+  static Result<std::shared_ptr<Connection>> get_in(const std::vector<fabric::Address>& server,
+                                                    const fabric::Credentials& credentials, Clock::time_point deadline,
+                                                    LeaseClock lease_clock);
+  Connection(fabric::Connected connected, LeaseClock lease_clock);
   Result<void> shake_hands(const fabric::Credentials& credentials, Clock::time_point deadline);
   Result<void> say_hello(const std::string& label, Clock::time_point deadline);
-  void tie_life_line(const fabric::Address& server, const fabric::Credentials& credentials, Clock::time_point deadline);
+  void tie_life_line(const fabric::Credentials& credentials, Clock::time_point deadline);
   Result<fabric::Frame> next_frame(Clock::time_point deadline);
 
   Result<void> send(const Bytes& bytes);
@@ -92,6 +96,7 @@ class Connection {
   std::unexpected<Error> silent();
 
   const uint64_t generation_;
+  const fabric::Address server_;
   const std::string name_;  // of the server, for errors
   const LeaseClock lease_clock_;
   // A connection over which nothing comes: of this one the server may see a reset only, if there is something that was

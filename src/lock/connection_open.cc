@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "fabric/again.h"
 #include "fabric/handshake.h"
 #include "fabric/munge.h"
 #include "lock/connection.h"
@@ -22,9 +23,10 @@ std::string host_name() {
 
 }  // namespace
 
-Connection::Connection(fabric::Connected connected, std::string name, LeaseClock lease_clock)
+Connection::Connection(fabric::Connected connected, LeaseClock lease_clock)
     : generation_(fork_generation()),
-      name_(std::move(name)),
+      server_(std::move(connected.address)),
+      name_(fabric::to_string(server_)),
       lease_clock_(lease_clock),
       fd_(std::move(connected.fd)),
       in_(fabric::kMaxHandshakeBody) {}
@@ -32,19 +34,29 @@ Connection::Connection(fabric::Connected connected, std::string name, LeaseClock
 Result<std::shared_ptr<Connection>> Connection::open(const std::vector<fabric::Address>& server,
                                                      const fabric::Credentials& credentials, const std::string& label,
                                                      Clock::time_point deadline, LeaseClock lease_clock) {
-  FOREBAY_TRY(fabric::Connected connected, fabric::connect(server, deadline));
-  const fabric::Address address = connected.address;
-  std::string name = fabric::to_string(address);
-  std::shared_ptr<Connection> connection(new Connection(std::move(connected), std::move(name), lease_clock));
-  auto done = connection->shake_hands(credentials, deadline);
-  if (done) done = connection->say_hello(label, deadline);
-  if (done) {
-    connection->tie_life_line(address, credentials, deadline);
-    return connection;
+  FOREBAY_TRY(auto connection, get_in(server, credentials, deadline, lease_clock));
+  if (auto done = connection->say_hello(label, deadline); !done) {
+    Error error = std::move(done).error();
+    if (error.path.empty()) error.path = connection->name_;
+    return std::unexpected(std::move(error));
   }
-  Error error = std::move(done).error();
-  if (error.path.empty()) error.path = connection->name_;
-  return std::unexpected(std::move(error));
+  connection->tie_life_line(credentials, deadline);
+  return connection;
+}
+
+Result<std::shared_ptr<Connection>> Connection::get_in(const std::vector<fabric::Address>& server,
+                                                       const fabric::Credentials& credentials,
+                                                       Clock::time_point deadline, LeaseClock lease_clock) {
+  for (fabric::Again again(deadline);;) {
+    FOREBAY_TRY(fabric::Connected connected, fabric::connect(server, deadline));
+    std::shared_ptr<Connection> connection(new Connection(std::move(connected), lease_clock));
+    auto done = connection->shake_hands(credentials, deadline);
+    if (done) return connection;
+    if (again.after(done.error())) continue;
+    Error error = std::move(done).error();
+    if (error.path.empty()) error.path = connection->name_;
+    return std::unexpected(std::move(error));
+  }
 }
 
 Result<void> Connection::shake_hands(const fabric::Credentials& credentials, Clock::time_point deadline) {
@@ -79,15 +91,12 @@ Result<void> Connection::say_hello(const std::string& label, Clock::time_point d
 }
 
 // Without one, others wait for the end of a lease in the rare case in which it would have helped: no reason to fail.
-void Connection::tie_life_line(const fabric::Address& server, const fabric::Credentials& credentials,
-                               Clock::time_point deadline) {
-  if (!may_tie_life_line_ || server.kind != fabric::Address::Kind::tcp) return;
-  auto connected = fabric::connect({server}, deadline);
-  if (!connected) return;
-  std::shared_ptr<Connection> line(new Connection(std::move(*connected), name_, lease_clock_));
+void Connection::tie_life_line(const fabric::Credentials& credentials, Clock::time_point deadline) {
+  if (!may_tie_life_line_ || server_.kind != fabric::Address::Kind::tcp) return;
+  auto line = get_in({server_}, credentials, deadline, lease_clock_);
   Bytes life;
   wire::encode(life, wire::Life{session_});
-  if (line->shake_hands(credentials, deadline) && line->send(life)) life_line_ = std::move(line);
+  if (line && (*line)->send(life)) life_line_ = std::move(*line);
 }
 
 Result<fabric::Frame> Connection::next_frame(Clock::time_point deadline) {

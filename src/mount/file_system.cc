@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -65,11 +66,7 @@ class Session {
 
   bool shows_latest() const { return store_->options().latest; }
 
-  Result<std::string> newest_set() const {
-    FOREBAY_TRY(const auto names, store_->set_names());
-    if (names.empty()) return fail(ErrorKind::not_found, "the store has no set");
-    return names.back();
-  }
+  Result<std::string> newest_set() const { return store_->newest_set(); }
 
   // What a number stands for now. With `latest` the root is that of the newest set. not_found if its set is gone.
   Result<Place> place_of(uint64_t number) const {
@@ -220,7 +217,7 @@ Result<OpenDirectory> list(const Session& session, uint64_t number) {
   OpenDirectory all{{".", S_IFDIR}, {"..", S_IFDIR}};
   if (!place.set) {
     FOREBAY_TRY(const auto names, session.store().set_names());
-    if (!names.empty()) all.push_back({std::string(kLatest), S_IFLNK});
+    if (session.newest_set()) all.push_back({std::string(kLatest), S_IFLNK});
     for (const std::string& name : names) all.push_back({name, S_IFDIR});
     return all;
   }
@@ -363,14 +360,35 @@ struct FileSystem::State {
 FileSystem::FileSystem(std::unique_ptr<State> state) : state_(std::move(state)) {}
 FileSystem::~FileSystem() = default;
 
+namespace {
+
+// A mount hides what is below it: nothing may be.
+Result<void> check_place(const std::string& path) {
+  struct statx status{};
+  const bool is_seen = statx(AT_FDCWD, path.c_str(), AT_STATX_SYNC_AS_STAT, STATX_TYPE, &status) == 0;
+  const bool has_ended = !is_seen && errno == ENOTCONN;  // the process of a mount
+  if (!is_seen && !has_ended) return fail_errno(errno, "statx", path);
+  if (has_ended || (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0)
+    return fail(ErrorKind::exists, "has something mounted on it already", path, {},
+                fmt::format("'fusermount3 -u {}' ends a mount of yours, or choose another directory", path));
+  if (!S_ISDIR(status.stx_mode)) return fail(ErrorKind::invalid_argument, "is no directory", path);
+  std::error_code error;
+  const bool is_empty = std::filesystem::is_empty(path, error);
+  if (error) return fail_errno(error.value(), "opendir", path);
+  if (!is_empty)
+    return fail(ErrorKind::exists, "has something in it, which a mount would hide", path, {},
+                "mount on an empty directory");
+  return {};
+}
+
+}  // namespace
+
 Result<std::unique_ptr<FileSystem>> FileSystem::mount(std::unique_ptr<MountedStore> store, const std::string& path,
                                                       bool allow_other) {
   if (::access("/dev/fuse", F_OK) != 0)
     return fail(ErrorKind::unsupported, "is not there: this machine has no FUSE", "/dev/fuse", {},
                 "load the kernel's module fuse");
-  struct stat status{};
-  if (stat(path.c_str(), &status) != 0) return fail_errno(errno, "stat", path);
-  if (!S_ISDIR(status.st_mode)) return fail(ErrorKind::invalid_argument, "is no directory", path);
+  FOREBAY_CHECK(check_place(path));
   auto state = std::make_unique<State>(std::move(store));
   state->path = path;
   fuse_args arguments = FUSE_ARGS_INIT(0, nullptr);

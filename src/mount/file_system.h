@@ -14,7 +14,8 @@ namespace forebay::mount {
 class FileSystem {
  public:
   // Mounts on the directory `path`, which must be there. `allow_other`: users but the one who mounts may look in.
-  // unsupported if this build or this machine has no FUSE, permission if it may not be used; not_found, io.
+  // unsupported if this build or this machine has no FUSE, permission if it may not be used; exists if the directory is
+  // not empty, or a mount already; not_found, io.
   static Result<std::unique_ptr<FileSystem>> mount(std::unique_ptr<MountedStore> store, const std::string& path,
                                                    bool allow_other);
   ~FileSystem();  // unmounts

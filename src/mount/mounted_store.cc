@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <ctime>
-#include <set>
+#include <ranges>
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -61,7 +61,9 @@ MountedStore::MountedStore(store::Store store, const MountOptions& options, Log 
     : store_(std::move(store)),
       options_(options),
       log_(std::move(log)),
-      cache_(std::make_shared<engine::FrameCache>(options.resources.memory_bytes / 2)),
+      // A frame that a restore has room for is to have it here: indices take theirs only while sets are open, and the
+      // rest is for what is handed to the kernel.
+      cache_(std::make_shared<engine::FrameCache>(options.resources.memory_bytes / 8 * 7)),
       index_bytes_(options.resources.memory_bytes / 4),
       most_containers_(descriptor_limit() / 2),
       opened_s_(std::time(nullptr)) {}
@@ -83,11 +85,21 @@ Result<void> MountedStore::look() {
   if (has_looked_ && now - looked_ < kLookAgainAfter) return {};
   FOREBAY_TRY(sets_, store_.outline());
   if (!options_.series.empty()) sets_ = store::of_series(sets_, options_.series);
-  std::erase_if(sets_, [](const store::SetInfo& set) { return !set.manifest; });
   // What was removed is let go of, but for files that are open.
   std::set<std::pair<std::string_view, int64_t>> there;
-  for (const store::SetInfo& set : sets_) there.emplace(set.name, set.manifest->created_ns);
-  std::erase_if(open_, [&](const auto& open) { return !there.contains({open->name(), open->created_ns()}); });
+  std::set<std::string> damaged;
+  for (const store::SetInfo& set : sets_)
+    if (set.manifest)
+      there.emplace(set.name, set.manifest->created_ns);
+    else
+      damaged.insert(set.name);
+  std::erase_if(open_, [&](const auto& open) {
+    return !damaged.contains(open->name()) && !there.contains({open->name(), open->created_ns()});
+  });
+  for (const store::SetInfo& set : sets_)
+    if (!set.manifest && !damaged_.contains(set.name))
+      log_(fmt::format("set {} cannot be opened: {}", set.name, set.manifest.error().message()));
+  damaged_ = std::move(damaged);
   looked_ = now;
   has_looked_ = true;
   return {};
@@ -101,6 +113,14 @@ Result<std::vector<std::string>> MountedStore::set_names() {
   return names;
 }
 
+Result<std::string> MountedStore::newest_set() {
+  const std::lock_guard lock(mutex_);
+  FOREBAY_CHECK(look());
+  for (const store::SetInfo& set : sets_ | std::views::reverse)
+    if (set.manifest) return set.name;
+  return fail(ErrorKind::not_found, "the store has no set that can be read", store_.path());
+}
+
 Result<std::shared_ptr<const MountedSet>> MountedStore::set(std::string_view name) {
   const std::lock_guard lock(mutex_);
   FOREBAY_CHECK(look());
@@ -108,10 +128,11 @@ Result<std::shared_ptr<const MountedSet>> MountedStore::set(std::string_view nam
   if (info == sets_.end())
     return fail(ErrorKind::not_found, fmt::format("the store has no set {}", name), store_.path());
   for (auto open = open_.begin(); open != open_.end(); ++open)
-    if ((*open)->name() == name && (*open)->created_ns() == info->manifest->created_ns) {
+    if ((*open)->name() == name && (!info->manifest || (*open)->created_ns() == info->manifest->created_ns)) {
       open_.splice(open_.begin(), open_, open);
       return open_.front();
     }
+  FOREBAY_CHECK(info->manifest);
   FOREBAY_TRY(const store::SetInfo whole, store_.find(std::string(name)));
   if (!whole.manifest) return std::unexpected(whole.manifest.error());
   close_unused(whole.manifest->containers.size());
@@ -121,6 +142,9 @@ Result<std::shared_ptr<const MountedSet>> MountedStore::set(std::string_view nam
   auto reader = std::make_unique<engine::SharedReader>(std::move(set), cache_, options_.resources.threads);
   const int64_t created_ns = whole.manifest->created_ns;
   open_.push_front(std::make_shared<MountedSet>(whole.name, created_ns, std::move(reader)));
+  uint64_t used = 0;
+  for (const auto& open : open_) used += open->memory_bytes();
+  cache_->lend(std::min(used, index_bytes_));
   return open_.front();
 }
 

@@ -6,6 +6,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,10 +64,14 @@ class MountedStore {
   const MountOptions& options() const { return options_; }
   int64_t opened_s() const { return opened_s_; }
 
-  // The names of the sets that can be read, oldest first; at most a second old.
+  // The names of the sets; at most a second old. Sets that are damaged are among them, to be seen: they cannot be
+  // opened.
   Result<std::vector<std::string>> set_names();
 
-  // An open set by name. not_found, corrupt, limit, io.
+  // The newest set whose manifest can be read, as of the same time. not_found if there is none.
+  Result<std::string> newest_set();
+
+  // An open set by name. not_found; corrupt, naming it, if it is damaged; limit, io.
   Result<std::shared_ptr<const MountedSet>> set(std::string_view name);
 
   void log(const std::string& text) const { log_(text); }
@@ -87,6 +92,7 @@ class MountedStore {
   std::chrono::steady_clock::time_point looked_;
   bool has_looked_ = false;
   std::vector<store::SetInfo> sets_;                   // as they were when looked
+  std::set<std::string> damaged_;                      // of these: which cannot be read
   std::list<std::shared_ptr<const MountedSet>> open_;  // most recently used first
 };
 

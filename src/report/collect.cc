@@ -10,7 +10,9 @@
 #include <fmt/ranges.h>
 
 #include "engine/inspect/relation_text.h"
+#include "engine/inspect/unread.h"
 #include "engine/set/set.h"
+#include "report/thin.h"
 #include "store/series.h"
 #include "store/store.h"
 
@@ -53,70 +55,96 @@ SetLine line_of(const store::SetInfo& set) {
   return line;
 }
 
-// Every n-th of `count` numbers, the last one among them, so that there are at most `most`.
-std::vector<size_t> thinned(size_t count, size_t most) {
-  std::vector<size_t> kept;
-  const size_t every = most == 0 ? 1 : (count + most - 1) / most;
-  for (size_t i = count; i > 0; i -= std::min(i, std::max<size_t>(every, 1))) kept.push_back(i - 1);
-  std::ranges::reverse(kept);
-  return kept;
-}
-
 std::string shape_text(const view::Array& array) {
   if (array.form == view::Form::scalar) return "scalar";
   if (array.form == view::Form::local && array.blocks != 1) return fmt::format("{} blocks", array.blocks);
   return fmt::format("{}", fmt::join(array.shape, "x"));
 }
 
+// The variables of sets that are added in their order.
 class VariableTable {
  public:
-  explicit VariableTable(size_t most) : most_(most) {}
+  explicit VariableTable(const Limits& limits) : limits_(limits) {}
 
   void add(const view::Step& step, size_t set) {
     for (const view::Array& array : step.arrays()) {
       const auto& known = array.characteristics;
       if (!known || !array.type.data.is_number()) continue;
+      const auto count = static_cast<double>(known->count);
+      const Values values{set,
+                          known->count,
+                          known->nans,
+                          known->infinities,
+                          known->min,
+                          known->max,
+                          known->count > 0 ? known->sum / count : 0};
+      const bool leaps = watch(array.name, values);
       const auto [at, is_new] = variables_.try_emplace(array.name);
-      if (is_new && variables_.size() > most_) {
-        variables_.erase(std::prev(variables_.end()));  // names that come first are kept
-        ++left_out_;
-        if (!variables_.contains(array.name)) continue;
-      }
+      if (is_new && variables_.size() > limits_.variables && !make_room(array.name, leaps)) continue;
       Variable& variable = variables_[array.name];
       variable.name = array.name;
       variable.type = view::to_string(array.type);
       variable.shape = shape_text(array);
-      const auto count = static_cast<double>(known->count);
-      variable.values.push_back({set, known->count, known->nans, known->infinities, known->min, known->max,
-                                 known->count > 0 ? known->sum / count : 0});
+      variable.values.push_back(values);
     }
-  }
-
-  // Whether values of a variable that were all finite in the set before became others in this one, of those that were
-  // added.
-  bool appeared(size_t before, size_t set) const {
-    return std::ranges::any_of(variables_, [&](const auto& entry) {
-      const auto others_in = [&](size_t wanted) {
-        const auto at = std::ranges::find(entry.second.values, wanted, &Values::set);
-        return at != entry.second.values.end() && at->nans + at->infinities > 0;
-      };
-      return others_in(set) && !others_in(before);
-    });
   }
 
   void finish(Report& report) {
+    bool is_thinned = false;
     for (auto& [name, variable] : variables_) {
-      std::ranges::sort(variable.values, {}, &Values::set);
+      is_thinned = is_thinned || variable.values.size() > limits_.steps;
+      variable.values = thinned(std::move(variable.values), limits_.steps);
       report.variables.push_back(std::move(variable));
     }
-    if (left_out_ > 0)
-      report.notes.push_back(fmt::format("Only {} variables are shown, those whose names come first.", most_));
+    const auto is_calm = [&](const Variable& variable) { return !leapt_.contains(variable.name); };
+    std::ranges::stable_sort(report.variables, {}, is_calm);
+    report.leaps = std::move(leaps_);
+    if (is_thinned)
+      report.notes.push_back(
+          fmt::format("Of variables with more than {} steps some are shown: the first and the last one, those with the "
+                      "smallest and "
+                      "the largest value of each stretch, and those where a NaN or an infinity appears.",
+                      limits_.steps));
+    if (left_out_)
+      report.notes.push_back(
+          fmt::format("Only {} variables are shown, those whose names come first. Leaps are looked for in all.",
+                      limits_.variables));
   }
 
  private:
-  const size_t most_;
+  static constexpr size_t kMostWatched = size_t{1} << 17, kMostLeaps = 200;
+
+  // Whether the variable leaps in this set.
+  bool watch(const std::string& name, const Values& values) {
+    auto at = watches_.find(name);
+    if (at == watches_.end()) {
+      if (watches_.size() >= kMostWatched) return false;
+      at = watches_.emplace(name, Watch()).first;
+    }
+    auto leap = at->second.add(values);
+    if (!leap || leaps_.size() >= kMostLeaps) return false;
+    leap->variable = name;
+    leaps_.push_back(*std::move(leap));
+    leapt_.insert(name);
+    return true;
+  }
+
+  // Leaves out one variable: the last name, of those that have not leapt if this one has. False if it is this one.
+  bool make_room(const std::string& name, bool leaps) {
+    left_out_ = true;
+    auto last = std::prev(variables_.end());
+    while (leaps && last != variables_.begin() && (last->first == name || leapt_.contains(last->first))) --last;
+    const bool is_this_one = last->first == name;
+    variables_.erase(last);
+    return !is_this_one;
+  }
+
+  const Limits limits_;
   std::map<std::string, Variable> variables_;
-  size_t left_out_ = 0;
+  std::map<std::string, Watch, std::less<>> watches_;
+  std::vector<Leap> leaps_;
+  std::set<std::string> leapt_;
+  bool left_out_ = false;
 };
 
 // Of the newest set that can be opened: one for each variable that has one, in its containers.
@@ -135,6 +163,19 @@ void add_relations(std::span<const store::SetInfo> sets, uint64_t index_bytes, R
     for (size_t i = 0; i < all.size(); ++i)
       report.relations.push_back({texts[i], engine::kind_text(all[i].relation.kind), all[i].bits_per_element});
     report.related_set = set.name;
+    return;
+  }
+}
+
+// Of the newest set that can be opened: why no variable is shown.
+void add_plain_files(std::span<const store::SetInfo> sets, const engine::Resources& resources, Report& report) {
+  for (const store::SetInfo& set : sets | std::views::reverse) {
+    if (!set.manifest) continue;
+    const auto found = engine::unread_files(set, resources);
+    if (!found) continue;
+    report.plain_set = set.name;
+    for (const engine::UnreadFiles& kind : *found)
+      report.plain_files.push_back({kind.format, kind.looks, kind.example, kind.files, kind.bytes});
     return;
   }
 }
@@ -163,33 +204,23 @@ Result<Report> collect(const std::string& path, const view::RunOptions& options,
     places[set.name] = report.sets.size();
     report.sets.push_back(line_of(set));
   }
-  VariableTable variables(limits.variables);
-  const auto add = [&](size_t number) -> Result<void> {
-    const auto place = places.find(steps[number].set);
-    if (place == places.end()) return {};
-    const auto step = run->step(number);
+  VariableTable variables(limits);
+  for (const view::StepInfo& info : steps) {
+    const auto place = places.find(info.set);
+    if (place == places.end()) continue;
+    const auto step = run->step(info.number);
     // A layout that does not go with the set is no damage.
     if (!step && step.error().kind == ErrorKind::invalid_argument) return std::unexpected(step.error());
     if (step)
       variables.add(**step, place->second);
     else if (SetLine& line = report.sets[place->second]; line.problem.empty())
       line.problem = step.error().message();
-    return {};
-  };
-  const std::vector<size_t> kept = thinned(steps.size(), limits.steps);
-  if (kept.size() < steps.size())
-    report.notes.push_back(fmt::format(
-        "Values are shown of {} of {} steps, evenly chosen, the last one included, and of those before a NaN "
-        "or an infinity that appears.",
-        kept.size(), steps.size()));
-  for (const size_t number : kept) FOREBAY_CHECK(add(number));
-  for (size_t i = 1; i < kept.size(); ++i) {
-    const auto before = places.find(steps[kept[i - 1]].set), after = places.find(steps[kept[i]].set);
-    if (before == places.end() || after == places.end() || !variables.appeared(before->second, after->second)) continue;
-    for (size_t between = kept[i - 1] + 1; between < kept[i]; ++between) FOREBAY_CHECK(add(between));
   }
   variables.finish(report);
-  FOREBAY_TRY(const uint64_t memory, engine::buffer_bytes(options.resources.resolved().memory_bytes));
+  engine::Resources resources = options.resources.resolved();
+  FOREBAY_TRY(const uint64_t memory, engine::buffer_bytes(resources.memory_bytes));
+  resources.memory_bytes = memory;
+  if (report.variables.empty()) add_plain_files(sets, resources, report);
   constexpr uint64_t kIndexShare = 4;
   add_relations(sets, memory / kIndexShare, report);
   return report;

@@ -6,7 +6,8 @@
 
 namespace forebay::report {
 
-// Of large runs some steps and variables are left out, evenly and by name, which the notes tell.
+// All steps of the sets are looked at. Of large runs some points of curves and some variables are left out (thin.h; by
+// name), which the notes tell.
 struct Limits {
   size_t sets = 2000, steps = 400, variables = 200;
 };

@@ -35,7 +35,9 @@ constexpr size_t kMostStages = 16;
 std::string label_of(const SetLine& set) { return set.step ? fmt::format("step {}", *set.step) : set.name; }
 
 std::string ratio_text(uint64_t raw, uint64_t stored) {
-  return stored == 0 ? "-" : fmt::format("{:.2f}", static_cast<double>(raw) / static_cast<double>(stored));
+  if (raw == 0 || stored == 0) return "-";
+  const double ratio = static_cast<double>(raw) / static_cast<double>(stored);
+  return ratio < 0.01 ? "<0.01" : fmt::format("{:.2f}", ratio);
 }
 
 class Page {
@@ -51,6 +53,7 @@ class Page {
         escaped(report_.store), kStyle, escaped(report_.store));
     summary();
     damage();
+    leaps();
     sizes();
     times();
     variables();
@@ -99,6 +102,22 @@ class Page {
     for (const SetLine& set : report_.sets)
       if (is_bad(set))
         text_ += fmt::format("<li><span class=\"bad\">{}</span>: {}</li>", escaped(set.name), escaped(set.problem));
+    text_ += "</ul>\n";
+  }
+
+  std::string leap_text(const Leap& leap) const {
+    return fmt::format("{}: magnitudes up to {}, after {} at most", label_of(report_.sets[leap.set]),
+                       number_text(leap.now), number_text(leap.before));
+  }
+
+  void leaps() {
+    if (report_.leaps.empty()) return;
+    text_ +=
+        "<h2 id=\"leaps\">Sudden growth</h2>\n<p>Values that became larger than a thousand times what they were in all "
+        "sets before.</p>\n<ul>";
+    for (const Leap& leap : report_.leaps)
+      text_ +=
+          fmt::format("<li><span class=\"bad\">{}</span>, {}</li>", escaped(leap.variable), escaped(leap_text(leap)));
     text_ += "</ul>\n";
   }
 
@@ -212,11 +231,33 @@ class Page {
   }
 
   void variables() {
-    if (report_.variables.empty()) return;
+    if (report_.variables.empty()) {
+      plain_files();
+      return;
+    }
     text_ +=
         "<h2 id=\"variables\">Variables</h2>\n<p>The smallest, largest and mean finite value of each, from the indices "
         "of the sets.</p>\n";
     for (const Variable& variable : report_.variables) one_variable(variable);
+  }
+
+  // Why there are none.
+  void plain_files() {
+    if (report_.plain_files.empty()) return;
+    text_ += fmt::format(
+        "<h2 id=\"variables\">Variables</h2>\n<p>None: no file of {} has variables in a format that Forebay reads. The "
+        "files are stored and come back as they were; raw binary has variables once <code>forebay pack "
+        "--describe</code> says where they lie.</p>\n<div class=\"wide\"><table><caption>Files of "
+        "{}</caption><thead><tr>"
+        "<th scope=\"col\">such as</th><th scope=\"col\">files</th><th scope=\"col\">content</th><th "
+        "scope=\"col\">format</th><th scope=\"col\">looks like</th></tr></thead><tbody>",
+        escaped(report_.plain_set), escaped(report_.plain_set));
+    for (const PlainFiles& kind : report_.plain_files)
+      text_ += fmt::format(
+          "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td class=\"words\">{}</td><td "
+          "class=\"words\">{}</td></tr>",
+          escaped(kind.example), kind.files, bytes_text(kind.bytes), escaped(kind.format), escaped(kind.looks));
+    text_ += "</tbody></table></div>\n";
   }
 
   void one_variable(const Variable& variable) {
@@ -224,6 +265,8 @@ class Page {
     Line least{"smallest", {}}, largest{"largest", {}}, mean{"mean", {}};
     std::string rows;
     uint64_t nans_before = 0, infinities_before = 0;
+    for (const Leap& leap : report_.leaps)
+      if (leap.variable == variable.name) values.marks.emplace_back(static_cast<double>(leap.set), leap_text(leap));
     for (const Values& at : variable.values) {
       const SetLine& set = report_.sets[at.set];
       const auto x = static_cast<double>(at.set);

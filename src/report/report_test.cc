@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <limits>
+#include <random>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,6 +10,7 @@
 #include "report/collect.h"
 #include "report/page.h"
 #include "report/text.h"
+#include "report/thin.h"
 
 namespace forebay::report {
 namespace {
@@ -18,9 +21,7 @@ using testing::Not;
 TEST(Text, IsNeverMarkup) {
   EXPECT_EQ(escaped("<a href=\"x\" id='y'>&"), "&lt;a href=&quot;x&quot; id=&#39;y&#39;&gt;&amp;");
   EXPECT_EQ(escaped("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"), "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");
-  const std::string bad = "\xef\xbf\xbd";
-  EXPECT_EQ(escaped("\xff|\xc3|\xe2\x82|\xed\xa0\x80|\xc0\xaf|\x01"),
-            bad + "|" + bad + "|" + bad + bad + "|" + bad + bad + bad + "|" + bad + bad + "|" + bad);
+  EXPECT_EQ(escaped("\xff|\x01|\u202e<"), "\\xff|\\x01|\\u{202e}&lt;");
   EXPECT_EQ(bytes_text(1023), "1023 B");
   EXPECT_EQ(bytes_text(UINT64_MAX), "16.0 EiB");
   EXPECT_EQ(short_numbers(std::vector{0.0350666, 0.0273881, 0.0197096}),
@@ -50,26 +51,66 @@ TEST(Chart, BearsEveryRange) {
 
 class CollectTest : public engine::SetTest {};
 
-TEST_F(CollectTest, TellsInWhichStepANanAppearsOfWhichFewAreShown) {
-  for (int step = 0; step < 10; ++step) {
-    std::vector<double> values(100, step);
-    if (step >= 5) values[7] = std::numeric_limits<double>::quiet_NaN();
+TEST_F(CollectTest, TellsInWhichStepValuesBlowUpOfWhichFewAreShown) {
+  for (int step = 0; step < 12; ++step) {
+    std::vector<double> values(100, 1 + step % 2);
+    if (step >= 8) values[7] = std::numeric_limits<double>::quiet_NaN();
+    if (step == 4) values[9] = -1e30;
     write(tree() + "/density.0.npy", engine::npy_file(values, {100}));
+    write(tree() + "/calm.0.npy", engine::npy_file(std::vector<double>(10, 1.5), {10}));
     engine::PackOptions wanted = options("aware", "fast");
     wanted.name = "dump_" + std::to_string(step);
     pack_ok(wanted);
   }
   const auto report = collect(store_path(), {}, {.steps = 3});
   ASSERT_TRUE(report) << report.error().message();
-  ASSERT_EQ(report->variables.size(), 1u);
-  std::vector<size_t> shown;
-  for (const Values& at : report->variables[0].values) shown.push_back(at.set);
-  EXPECT_EQ(shown, (std::vector<size_t>{1, 2, 3, 4, 5, 9}));
-  const auto few = collect(store_path(), {}, {.steps = 2});
-  ASSERT_TRUE(few);
-  EXPECT_THAT(page_of(*few), HasSubstr("step 5: 1 NaN appear"));
-  EXPECT_EQ(report->sets.size(), 10u);
+  ASSERT_EQ(report->leaps.size(), 1u);
+  EXPECT_EQ(report->leaps[0].set, 4u);
+  EXPECT_EQ(report->leaps[0].before, 2);
+  EXPECT_EQ(report->leaps[0].now, 1e30);
+  ASSERT_FALSE(report->variables.empty());
+  EXPECT_EQ(report->variables[0].name, report->leaps[0].variable) << "what leapt comes first";
+  const std::string page = page_of(*report);
+  EXPECT_THAT(page, HasSubstr("step 4: magnitudes up to 1e+30, after 2 at most"));
+  EXPECT_THAT(page, HasSubstr("step 8: 1 NaN appear"));
+  EXPECT_EQ(report->sets.size(), 12u);
   for (const SetLine& set : report->sets) EXPECT_FALSE(set.stages.empty()) << set.name;
+}
+
+Values values_of(size_t set, double low, double high) {
+  return {.set = set, .count = 10, .min = low, .max = high, .mean = 0};
+}
+
+TEST(Thin, ACurveKeepsItsExtremes) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 100; ++round) {
+    std::vector<Values> all;
+    const size_t count = 1 + random() % 600;
+    for (size_t set = 0; set < count; ++set) all.push_back(values_of(set, -1 - set % 7 * 0.1, 1));
+    const size_t low = random() % count, high = random() % count, broken = random() % count;
+    all[low].min = -1e30;
+    all[high].max = 1e30;
+    all[broken].nans = 1;
+    const std::vector<Values> few = thinned(all, 30);
+    EXPECT_LE(few.size(), 34u);
+    const auto has = [&](size_t set) { return std::ranges::find(few, set, &Values::set) != few.end(); };
+    EXPECT_TRUE(has(0) && has(count - 1) && has(low) && has(high) && has(broken)) << round;
+    EXPECT_TRUE(std::ranges::is_sorted(few, {}, &Values::set));
+  }
+}
+
+TEST(Thin, ALeapIsFarBeyondAllThatWasBefore) {
+  Watch watch;
+  EXPECT_FALSE(watch.add(values_of(0, 0, 0))) << "nothing is known before";
+  EXPECT_FALSE(watch.add(values_of(1, -1e20, 5)));
+  EXPECT_FALSE(watch.add(values_of(2, 0, 1)));
+  EXPECT_FALSE(watch.add(values_of(3, 0, 9e22)));
+  EXPECT_FALSE(watch.add({.set = 4, .count = 0, .nans = 5}));
+  const auto leap = watch.add(values_of(5, -1e26, 0));
+  ASSERT_TRUE(leap);
+  EXPECT_EQ(leap->set, 5u);
+  EXPECT_EQ(leap->before, 9e22);
+  EXPECT_FALSE(watch.add(values_of(6, 0, 1e300))) << "told once";
 }
 
 TEST(Page, TellsOfNansDamageAndWhatWasLeftOut) {

@@ -6,52 +6,25 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "base/printable.h"
+
 namespace forebay::report {
-namespace {
-
-constexpr const char* kNoCharacter = "\xef\xbf\xbd";
-
-// The bytes of the character that `text` begins with; 0 if it begins with none.
-size_t utf8_length(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return lead >= 0x20 && lead != 0x7f ? 1 : 0;
-  const size_t length = lead >= 0xf0 && lead < 0xf5   ? 4
-                        : lead >= 0xe0 && lead < 0xf0 ? 3
-                        : lead >= 0xc2 && lead < 0xe0 ? 2
-                                                      : 0;
-  if (length == 0 || text.size() < length) return 0;
-  uint32_t value = lead & (0x7fu >> length);
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-    value = value << 6 | (byte(i) & 0x3f);
-  }
-  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool is_surrogate = value >= 0xd800 && value < 0xe000;
-  return value < kLeast[length] || is_surrogate || value > 0x10ffff ? 0 : length;
-}
-
-}  // namespace
 
 std::string escaped(std::string_view text) {
   std::string out;
-  while (!text.empty()) {
-    const size_t length = utf8_length(text);
-    if (length == 0)
-      out += kNoCharacter;
-    else if (text[0] == '&')
+  for (const char c : printable(text)) {
+    if (c == '&')
       out += "&amp;";
-    else if (text[0] == '<')
+    else if (c == '<')
       out += "&lt;";
-    else if (text[0] == '>')
+    else if (c == '>')
       out += "&gt;";
-    else if (text[0] == '"')
+    else if (c == '"')
       out += "&quot;";
-    else if (text[0] == '\'')
+    else if (c == '\'')
       out += "&#39;";
     else
-      out += text.substr(0, length);
-    text.remove_prefix(std::max<size_t>(length, 1));
+      out += c;
   }
   return out;
 }

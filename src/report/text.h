@@ -10,8 +10,7 @@
 
 namespace forebay::report {
 
-// `text` as content or as the value of an attribute in quotes: nothing in it is markup. Bytes that are no UTF-8, and
-// control characters, become U+FFFD.
+// `text`, as printable() has it, as content or as the value of an attribute in quotes: nothing in it is markup.
 std::string escaped(std::string_view text);
 
 std::string bytes_text(uint64_t bytes);  // "1.5 MiB"

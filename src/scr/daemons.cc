@@ -4,7 +4,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <thread>
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -13,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/posix/own_code.h"
 #include "fabric/credentials.h"
 #include "job/client/client.h"
 #include "job/client/stage_names.h"
@@ -27,8 +27,6 @@ namespace {
 
 constexpr const char* kLingerSeconds = "120";
 constexpr std::chrono::milliseconds kCoordinatorPatience{1000};
-constexpr int kLooksAtTheEnd = 200;
-constexpr std::chrono::milliseconds kPauseAtTheEnd{25};
 constexpr uint64_t kMostLogBytes = 64u << 20;
 
 // The directory above which the installation is, by where this library was loaded from.
@@ -70,7 +68,7 @@ Result<void> run_command(const std::vector<std::string>& words, const std::strin
   posix_spawn_file_actions_init(&files);
   posix_spawnattr_init(&attributes);
   posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&files, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  posix_spawn_file_actions_addopen(&files, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
   posix_spawn_file_actions_adddup2(&files, 1, 2);
   posix_spawn_file_actions_addclosefrom_np(&files, 3);
   sigset_t none;
@@ -114,10 +112,12 @@ bool is_coordinated(const std::string& rendezvous) {
 
 Result<void> start_aggregator(const Config& config, const Places& places) {
   const std::string log = fmt::format("{}/aggregator.{}.log", places.logs, host_name());
-  return run_command(
-      {command_path(config), "aggregator", "--store", places.store, "--rendezvous", places.rendezvous, "--series",
-       places.series, "--flush-every", "0", "--linger", kLingerSeconds, "--detach", "--log", log},
-      log);
+  FOREBAY_TRY(const std::string command, command_path(config));
+  FOREBAY_TRY(const int64_t backlog, config.number("FOREBAY_SCR_BACKLOG"));
+  return run_command({command, "aggregator", "--store", places.store, "--rendezvous", places.rendezvous, "--series",
+                      places.series, "--flush-every", "0", "--backlog", "block", "--backlog-sets",
+                      std::to_string(backlog), "--linger", kLingerSeconds, "--background", "--log", log},
+                     log);
 }
 
 }  // namespace
@@ -127,21 +127,23 @@ std::string system_file() {
   return directory.empty() ? directory : directory + "/etc/scr.conf";
 }
 
-std::string command_path(const Config& config) {
+Result<std::string> command_path(const Config& config) {
   if (auto named = config.get("FOREBAY_COMMAND")) return *named;
-  const std::string installed = installation() + "/bin/forebay";
-  return ::access(installed.c_str(), X_OK) == 0 ? installed : "forebay";
+  auto installed = trusted_file(installation() + "/bin/forebay");
+  if (!installed && installed.error().kind == ErrorKind::not_found) return "forebay";
+  return installed;
 }
 
 Result<void> ensure_agent(const Config& config, const Places& places) {
   if (is_answered(places.stage)) return {};
   FOREBAY_TRY(const int64_t kept, cache_size_of(config));
   const std::string log = fmt::format("{}/agent.{}.log", places.logs, host_name());
-  std::vector<std::string> words{command_path(config), "agent",        "--stage",
-                                 places.stage,         "--rendezvous", places.rendezvous,
-                                 "--linger",           kLingerSeconds, "--series",
-                                 places.series,        "--keep",       std::to_string(std::max<int64_t>(kept, 1)),
-                                 "--detach",           "--log",        log};
+  FOREBAY_TRY(const std::string command, command_path(config));
+  std::vector<std::string> words{command,        "agent",        "--stage",
+                                 places.stage,   "--rendezvous", places.rendezvous,
+                                 "--linger",     kLingerSeconds, "--series",
+                                 places.series,  "--keep",       std::to_string(std::max<int64_t>(kept, 1)),
+                                 "--background", "--log",        log};
   FOREBAY_TRY(const auto levels, levels_of(config));
   for (const LevelOfNode& level : levels) {
     const std::string directory = directory_on(level.store, places.stage);
@@ -166,12 +168,9 @@ Result<void> add_aggregator(const Config& config, const Places& places) {
 }
 
 Result<void> flush_and_stop(const Config& config, const Places& places) {
-  FOREBAY_CHECK(run_command({command_path(config), "stop", "--drain", "--settle", "--rendezvous", places.rendezvous},
-                            places.logs + "/stop.log"));
-  // Who comes next must not take the one that is ending for one that stays.
-  for (int look = 0; look < kLooksAtTheEnd && is_coordinated(places.rendezvous); ++look)
-    std::this_thread::sleep_for(kPauseAtTheEnd);
-  return {};
+  FOREBAY_TRY(const std::string command, command_path(config));
+  return run_command({command, "stop", "--drain", "--settle", "--rendezvous", places.rendezvous},
+                     places.logs + "/stop.log");
 }
 
 }  // namespace forebay::scr

@@ -12,7 +12,8 @@
 namespace forebay::scr {
 
 // The command `forebay`: $FOREBAY_COMMAND, else the one that is installed with this library, else that of $PATH.
-std::string command_path(const Config& config);
+// permission if others can have put there the one that is installed (base/posix/own_code.h).
+Result<std::string> command_path(const Config& config);
 // etc/scr.conf of the installation that this library is of.
 std::string system_file();
 

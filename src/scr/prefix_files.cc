@@ -17,36 +17,38 @@
 #include "base/checksum.h"
 #include "base/fd.h"
 #include "store/files.h"
+#include "store/may_replace.h"
 
 namespace forebay::scr {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kPieceBytes = 4u << 20;
+constexpr size_t kBufferBytes = 4u << 20;
 
-// Calls take(offset, piece) for all bytes of a file.
+// Calls take(offset, bytes) for all bytes from `begin` to `end` of a file.
 template <class Take>
-Result<void> each_piece(const FileSource& source, const Take& take) {
-  Bytes piece(std::min<uint64_t>(kPieceBytes, source.size()));
-  for (uint64_t at = 0; at < source.size(); at += piece.size()) {
-    const auto part = std::span(piece).first(std::min<uint64_t>(piece.size(), source.size() - at));
+Result<void> each_buffer(const FileSource& source, uint64_t begin, uint64_t end, const Take& take) {
+  Bytes buffer(std::min<uint64_t>(kBufferBytes, end - begin));
+  for (uint64_t at = begin; at < end; at += buffer.size()) {
+    const auto part = std::span(buffer).first(std::min<uint64_t>(buffer.size(), end - at));
     FOREBAY_CHECK(source.read_at(at, part));
     FOREBAY_CHECK(take(at, std::span<const std::byte>(part)));
   }
   return {};
 }
 
-Result<uint64_t> crc_of(const FileSource& source) {
-  FileCrc crc(source.size());
-  FOREBAY_CHECK(each_piece(source, [&](uint64_t at, std::span<const std::byte> piece) -> Result<void> {
-    crc.add(at, piece);
-    return {};
-  }));
-  return crc.value();
-}
-
 std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+// Whether the file is still the one of the set, and not another one that somebody has put in its place since. Large
+// ones are not read for that.
+bool is_as_it_was(const std::string& prefix, const PrefixFile& file) {
+  constexpr uint64_t kMostRead = uint64_t{64} << 20;
+  struct stat info{};
+  if (::lstat((prefix + "/" + file.name).c_str(), &info) != 0) return false;
+  if (!S_ISREG(info.st_mode) || static_cast<uint64_t>(info.st_size) != file.size) return false;
+  return file.size > kMostRead || check_file(prefix, file);
+}
 
 // The names of prefix/name and of the directories above it, below the prefix.
 Result<void> sync_names(const std::string& prefix, const std::string& name) {
@@ -83,13 +85,29 @@ Result<void> make_directories_of(const std::string& prefix, const std::string& n
   return {};
 }
 
-Result<PrefixFile> seal_file(const std::string& prefix, const std::string& name, uint32_t rank) {
+Result<PrefixFile> make_durable(const std::string& prefix, const std::string& name, uint32_t rank) {
   const std::string path = prefix + "/" + name;
   FOREBAY_TRY(const auto source, FileSource::open(path));
   FOREBAY_CHECK(store::sync_file(source->fd(), path));
-  FOREBAY_TRY(const uint64_t crc, crc_of(*source));
   FOREBAY_CHECK(sync_names(prefix, name));
-  return PrefixFile{name, source->size(), crc, rank};
+  return PrefixFile{.name = name, .size = source->size(), .rank = rank};
+}
+
+Result<PrefixFile> read_piece(const std::string& prefix, const Piece& piece) {
+  const std::string path = prefix + "/" + piece.file.name;
+  FOREBAY_TRY(const auto source, FileSource::open(path));
+  if (source->size() != piece.file.size)
+    return fail(ErrorKind::corrupt,
+                fmt::format("has {} bytes, and had {} when it was complete", source->size(), piece.file.size), path);
+  FileCrc crc(source->size());
+  FOREBAY_CHECK(each_buffer(*source, piece.offset, piece.offset + piece.bytes,
+                            [&](uint64_t at, std::span<const std::byte> bytes) -> Result<void> {
+                              crc.add(at, bytes);
+                              return {};
+                            }));
+  PrefixFile file = piece.file;
+  file.crc64 = crc.value();
+  return file;
 }
 
 Result<PrefixFile> copy_file(const std::string& from, const std::string& prefix, const std::string& name,
@@ -101,15 +119,16 @@ Result<PrefixFile> copy_file(const std::string& from, const std::string& prefix,
     FOREBAY_TRY(const Fd fd,
                 store::open_at(AT_FDCWD, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, temporary, 0666));
     FileCrc crc(source->size());
-    FOREBAY_CHECK(each_piece(*source, [&](uint64_t at, std::span<const std::byte> piece) {
-      crc.add(at, piece);
-      return store::write_all(fd.get(), at, piece, temporary);
+    FOREBAY_CHECK(each_buffer(*source, 0, source->size(), [&](uint64_t at, std::span<const std::byte> bytes) {
+      crc.add(at, bytes);
+      return store::write_all(fd.get(), at, bytes, temporary);
     }));
     FOREBAY_CHECK(store::sync_file(fd.get(), temporary));
     const PrefixFile file{name, source->size(), crc.value(), rank};
     PrefixFile written = file;
     written.name = name + ".scr-tmp";
     FOREBAY_CHECK(check_file(prefix, written));
+    FOREBAY_CHECK(store::may_replace(path, {.becomes = store::Thing::file, .right = store::Right::named}));
     if (std::rename(temporary.c_str(), path.c_str()) != 0) return fail_errno(errno, "rename", path);
     FOREBAY_CHECK(sync_names(prefix, name));
     return file;
@@ -120,18 +139,19 @@ Result<PrefixFile> copy_file(const std::string& from, const std::string& prefix,
 }
 
 Result<void> check_file(const std::string& prefix, const PrefixFile& file) {
-  const std::string path = prefix + "/" + file.name;
-  FOREBAY_TRY(const auto source, FileSource::open(path));
-  if (source->size() != file.size)
-    return fail(ErrorKind::corrupt,
-                fmt::format("has {} bytes, and had {} when it was complete", source->size(), file.size), path);
-  FOREBAY_TRY(const uint64_t crc, crc_of(*source));
-  if (crc != file.crc64) return fail(ErrorKind::corrupt, "its bytes are not those that were written", path);
-  return {};
+  FOREBAY_TRY(const PrefixFile read, read_piece(prefix, {.file = file, .bytes = file.size}));
+  return check_same(prefix, read, file);
 }
 
-Result<void> remove_file(const std::string& prefix, const std::string& name) {
-  std::string path = prefix + "/" + name;
+Result<void> check_same(const std::string& prefix, const PrefixFile& read, const PrefixFile& written) {
+  if (read.crc64 == written.crc64) return {};
+  return fail(ErrorKind::corrupt, "its bytes are not those that were written", prefix + "/" + read.name);
+}
+
+Result<void> remove_file(const std::string& prefix, const PrefixFile& file) {
+  std::string path = prefix + "/" + file.name;
+  if (!is_as_it_was(prefix, file)) return {};
+  FOREBAY_CHECK(store::may_replace(path, {.right = store::Right::own}));
   if (::unlink(path.c_str()) != 0 && errno != ENOENT && errno != ENOTDIR) return fail_errno(errno, "unlink", path);
   for (path = parent_of(path); path.size() > prefix.size() && ::rmdir(path.c_str()) == 0; path = parent_of(path)) {
   }

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "job/scr/index.h"
+#include "scr/pieces.h"
 
 namespace forebay::scr {
 
@@ -16,8 +17,11 @@ Result<std::string> name_below(const std::string& prefix, const std::string& nam
 // The directories of prefix/name.
 Result<void> make_directories_of(const std::string& prefix, const std::string& name);
 
-// Makes what is at prefix/name durable, and reads it for its size and checksum.
-Result<PrefixFile> seal_file(const std::string& prefix, const std::string& name, uint32_t rank);
+// Makes what is at prefix/name durable. Its checksum is not known yet.
+Result<PrefixFile> make_durable(const std::string& prefix, const std::string& name, uint32_t rank);
+
+// The file, with the checksum of the piece (FileCrc::value(), for joined()). corrupt if the file has another size.
+Result<PrefixFile> read_piece(const std::string& prefix, const Piece& piece);
 
 // Copies the file `from` to prefix/name: under a temporary name first, synced, read back and compared. A file that is
 // there is replaced.
@@ -26,8 +30,11 @@ Result<PrefixFile> copy_file(const std::string& from, const std::string& prefix,
 
 // corrupt unless the file is there with this size and checksum.
 Result<void> check_file(const std::string& prefix, const PrefixFile& file);
+// The same of one that was read.
+Result<void> check_same(const std::string& prefix, const PrefixFile& read, const PrefixFile& written);
 
-// Its name too, and directories that are empty then. Fine if it is not there.
-Result<void> remove_file(const std::string& prefix, const std::string& name);
+// Removes the file, and directories that are empty then, unless another one is in its place: of other size, or up to
+// 64 MiB with other bytes. Fine if it is not there.
+Result<void> remove_file(const std::string& prefix, const PrefixFile& file);
 
 }  // namespace forebay::scr

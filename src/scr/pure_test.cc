@@ -1,11 +1,15 @@
 // What the library decides: phases, descriptors, whether a checkpoint is due.
 #include <map>
+#include <vector>
 
 #include <gmock/gmock.h>
 
+#include "base/bytes.h"
+#include "base/checksum.h"
 #include "scr/descriptors.h"
 #include "scr/need.h"
 #include "scr/phases.h"
+#include "scr/pieces.h"
 
 namespace forebay::scr {
 namespace {
@@ -92,6 +96,61 @@ TEST(ScrNeed, ByCallsSecondsOrOverhead) {
   EXPECT_TRUE(need_checkpoint({.overhead = 10}, {}));
   EXPECT_FALSE(need_checkpoint({.overhead = 10}, {.running = 100, .checkpoints = 10, .count = 2}));
   EXPECT_TRUE(need_checkpoint({.overhead = 10}, {.running = 145, .checkpoints = 10, .count = 2}));
+}
+
+// A file of one rank, one of three, and one of all five, which is empty.
+std::vector<PrefixFile> files_of_five_ranks(uint64_t size) {
+  std::vector<PrefixFile> files;
+  for (uint32_t rank = 0; rank < 5; ++rank) {
+    files.push_back({.name = "own." + std::to_string(rank), .size = size, .rank = rank});
+    if (rank % 2 == 0) files.push_back({.name = "shared", .size = size, .rank = rank});
+    files.push_back({.name = "empty", .size = 0, .rank = rank});
+  }
+  return files;
+}
+
+TEST(ScrPieces, EachByteIsOneRanks) {
+  for (const uint64_t size : {uint64_t{0}, uint64_t{1}, uint64_t{1} << 20, (uint64_t{7} << 20) + 3})
+    for (const uint32_t ranks : {1u, 2u, 5u, 9u}) {
+      std::map<std::string, uint64_t> next;  // the pieces of a file follow upon each other
+      std::map<std::pair<std::string, uint64_t>, uint64_t> pieces;
+      for (uint32_t rank = 0; rank < ranks; ++rank)
+        for (const Piece& piece : pieces_of(files_of_five_ranks(size), rank, ranks)) {
+          EXPECT_EQ(piece.file.rank % ranks, rank);
+          EXPECT_EQ(piece.is_shared, !piece.file.name.starts_with("own"));
+          if (piece.bytes > 0) pieces[{piece.file.name, piece.offset}] = piece.bytes;
+        }
+      for (const auto& [at, bytes] : pieces) {
+        EXPECT_EQ(next[at.first], at.second) << at.first;
+        next[at.first] += bytes;
+      }
+      for (const PrefixFile& file : files_of_five_ranks(size)) EXPECT_EQ(next[file.name], file.size) << file.name;
+    }
+}
+
+TEST(ScrPieces, ALargeFileIsSharedAmongAllThatWroteIt) {
+  for (const uint32_t rank : {0u, 2u, 4u})
+    for (const Piece& piece : pieces_of(files_of_five_ranks(uint64_t{30} << 20), rank, 5))
+      if (piece.file.name == "shared") EXPECT_EQ(piece.bytes, uint64_t{10} << 20);
+}
+
+TEST(ScrPieces, ChecksumsOfPiecesAreJoined) {
+  const Bytes bytes(uint64_t{5} << 20, std::byte{7});
+  std::vector<PrefixFile> files;
+  for (uint32_t rank = 0; rank < 5; ++rank)
+    for (const Piece& piece : pieces_of(files_of_five_ranks(bytes.size()), rank, 5)) {
+      FileCrc crc(piece.file.size);
+      crc.add(piece.offset, std::span(bytes).subspan(piece.offset, piece.bytes));
+      files.push_back(piece.file);
+      files.back().crc64 = crc.value();
+    }
+  for (const PrefixFile& file : joined(files))
+    EXPECT_EQ(file.crc64, file.size == 0 ? crc64({}) : crc64(bytes)) << file.name;
+}
+
+TEST(ScrPieces, SharedFilesHaveTheSizeThatTheLastWriterSaw) {
+  const auto shared = shared_of({{"a", 1, 0, 0}, {"b", 2, 0, 0}, {"b", 4, 0, 1}, {"b", 3, 0, 2}});
+  EXPECT_EQ(shared, (std::vector<PrefixFile>{{"b", 4, 0, 0}, {"b", 4, 0, 1}, {"b", 4, 0, 2}}));
 }
 
 }  // namespace

@@ -108,8 +108,8 @@ int SCR_Init(void) {
   Program& one = program();
   if (const auto fault = one.phases.fault(Call::init)) return told(*fault);
   // The environment alone decides before MPI is asked: all ranks have the same.
-  const Inside inside;
   try {
+    const Inside inside;
     const auto is_on = one.config.flag("SCR_ENABLE");
     if (!is_on) return told(is_on.error());
     one.is_off = !*is_on;

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <ctime>
+#include <utility>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -11,12 +12,16 @@
 
 #include "base/bytes.h"
 #include "base/checksum.h"
+#include "job/scr/flushing.h"
 #include "job/scr/set_names.h"
+#include "job/scr/stored_sets.h"
 #include "scr/daemons.h"
 #include "scr/prefix_files.h"
 
 namespace forebay::scr {
 namespace {
+
+constexpr int64_t kMostBacklog = 1'000'000;
 
 // Tells nodes apart: ranks that see one stage directory are on one node.
 uint64_t node_of_stage(const std::string& stage) {
@@ -49,9 +54,7 @@ Result<std::unique_ptr<Session>> Session::open(Config& config) {
   return session;
 }
 
-Session::~Session() {
-  if (copying_ && copying_->thread.joinable()) copying_->thread.join();
-}
+Session::~Session() = default;
 
 Result<void> Session::agreed(Result<void> mine, const char* what) {
   FOREBAY_TRY(const bool all, ranks_->all(mine.has_value()));
@@ -90,6 +93,11 @@ Result<void> Session::take_rules(const Config& config) {
   FOREBAY_TRY(waits_, config.flag("FOREBAY_SCR_WAIT"));
   FOREBAY_TRY(is_async_, config.flag("SCR_FLUSH_ASYNC"));
   FOREBAY_CHECK(cache_size_of(config));
+  FOREBAY_TRY(const int64_t backlog, config.number("FOREBAY_SCR_BACKLOG"));
+  if (backlog < 1 || backlog > kMostBacklog)
+    return fail(ErrorKind::invalid_argument,
+                fmt::format("FOREBAY_SCR_BACKLOG={}: it is between 1 and {}", backlog, kMostBacklog),
+                config.where("FOREBAY_SCR_BACKLOG"));
   for (const char* key : {"SCR_HALT_EXIT", "SCR_PREFIX_PURGE"}) FOREBAY_CHECK(config.number(key));
   FOREBAY_TRY(const int64_t seconds, config.number("FOREBAY_SCR_TIMEOUT"));
   timeout_ = std::chrono::seconds(std::clamp<int64_t>(seconds, 1, 1'000'000));
@@ -120,10 +128,7 @@ Result<void> Session::set_up(Config& config) {
   Result<void> own;
   if (is_first()) {
     own = make_own_directories(places_);
-    if (own) own = purge();
-    auto index = own ? read_index(places_.index) : Result<Index>(std::unexpected(own.error()));
-    if (!index) own = std::unexpected(index.error());
-    if (index) index_ = std::move(*index);
+    if (own) own = open_index();
     auto halt = own ? read_halt(places_.halt) : Result<Halt>(std::unexpected(own.error()));
     if (halt && halt->reason == kFinalized) {
       halt->reason.clear();
@@ -133,12 +138,9 @@ Result<void> Session::set_up(Config& config) {
     }
   }
   FOREBAY_CHECK(agreed(std::move(own), "prepare the prefix"));
-  FOREBAY_TRY(const std::string last, decided([&] {
-                const IndexEntry* newest = index_.entries.empty() ? nullptr : &index_.entries.back();
-                return newest == nullptr ? std::string("0 0") : fmt::format("{} {}", newest->id, newest->step);
-              }));
+  FOREBAY_TRY(const std::string last, decided([&] { return std::to_string(index_.last_step()); }));
   last_id_ = 0;
-  last_step_ = std::atoll(last.c_str() + last.find(' '));
+  last_step_ = std::atoll(last.c_str());
   const bool uses_caches = std::ranges::any_of(descriptors_, [](const Descriptor& one) { return !one.is_bypass; });
   return uses_caches ? connect(config) : Result<void>{};
 }
@@ -166,14 +168,18 @@ Result<void> Session::connect(const Config& config) {
   return {};
 }
 
-// SCR_PREFIX_PURGE: at rank 0.
-Result<void> Session::purge() {
+// At rank 0: with what came into the prefix since the last call of a program that was killed, or, by SCR_PREFIX_PURGE,
+// without all that is there.
+Result<void> Session::open_index() {
+  FOREBAY_TRY(index_, read_index(places_.index));
+  FOREBAY_CHECK(adopt_flushed(places_, index_));
   FOREBAY_TRY(const bool purges, config_.flag("SCR_PREFIX_PURGE"));
   if (!purges) return {};
-  FOREBAY_TRY(Index index, read_index(places_.index));
-  std::erase_if(index.entries, [](const IndexEntry& entry) { return entry.place == SetPlace::cache; });
-  for (const IndexEntry& entry : index.entries) FOREBAY_CHECK(remove_files_of(entry.name));
-  return write_index(places_.index, Index{});
+  FOREBAY_CHECK(remove_all_stored(places_));
+  const std::vector<IndexEntry> entries = std::move(std::exchange(index_, {}).entries);
+  for (const IndexEntry& entry : entries)
+    if (entry.place == SetPlace::prefix) FOREBAY_CHECK(remove_files_of(entry.name));
+  return write_index(places_.index, index_);
 }
 
 Result<bool> Session::need_checkpoint() {
@@ -182,7 +188,9 @@ Result<bool> Session::need_checkpoint() {
   FOREBAY_TRY(const std::string answer, decided([&] {
                 need_.since_last = seconds_since(last_checkpoint_);
                 need_.running = seconds_since(started_);
-                return std::string(scr::need_checkpoint(need_rules_, need_) ? "1" : "0");
+                const auto halt = read_halt(places_.halt);
+                const bool is_awaited = halt && waits_for_checkpoint(*halt);
+                return std::string(scr::need_checkpoint(need_rules_, need_) || is_awaited ? "1" : "0");
               }));
   return answer == "1" || !halts.empty();
 }
@@ -200,12 +208,12 @@ Result<void> Session::finish() {
   FOREBAY_CHECK(end_copying());
   Result<void> done;
   const bool flushes_last = flush_ > 0 && last_output_ && last_output_->is_checkpoint && !last_output_->is_bypass &&
-                            !last_output_->reaches_prefix && !last_output_->reaches_store;
+                            !last_output_->is_deleted && !last_output_->reaches_prefix && !last_output_->reaches_store;
   if (flushes_last && flushes_to_files_) {
-    std::vector<std::pair<std::string, std::string>> files;
+    FromAndName files;
     for (const std::string& file : last_output_->files)
       files.emplace_back(places_.stage + "/" + last_output_->set + "/" + file, file);
-    FOREBAY_CHECK(begin_copying(entry_of(*last_output_), std::move(files)));
+    FOREBAY_CHECK(begin_copying(entry_of(*last_output_), std::move(files), false));
     FOREBAY_CHECK(end_copying());
   }
   client_.reset();

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "scr/descriptors.h"
 #include "scr/mpi/ranks.h"
 #include "scr/need.h"
+#include "scr/pieces.h"
 
 namespace forebay::scr {
 
@@ -64,7 +66,8 @@ class Session {
     std::string name, set;
     int64_t id = 0, step = 0;
     bool is_checkpoint = false, is_output = false;
-    bool is_bypass = false;  // files go straight to the prefix
+    bool is_bypass = false;   // files go straight to the prefix
+    bool is_deleted = false;  // when it was complete
     bool reaches_prefix = false, reaches_store = false;
     std::set<std::string> files;  // of this rank, below the prefix
     Clock::time_point begun;
@@ -76,11 +79,13 @@ class Session {
     std::vector<PrefixFile> files;  // where it is in the prefix
     std::string stored_as = {};     // where it came from the store
   };
-  // Files on their way from the cache to the prefix.
+  // Files on their way from the cache to the prefix. Meanwhile the thread of rank 0 alone uses index_.
   struct Copying {
     IndexEntry entry;
-    std::thread thread;
+    std::string notes;  // beside the program: the directory with what is known of it (job/scr/flushing.h); else empty
     Result<std::vector<PrefixFile>> copied;
+    bool is_listed = false;  // at rank 0
+    std::jthread thread;
   };
 
   explicit Session(std::unique_ptr<Ranks> ranks) : ranks_(std::move(ranks)) {}
@@ -89,7 +94,7 @@ class Session {
   Result<void> set_up(Config& config);
   Result<void> take_rules(const Config& config);
   Result<void> connect(const Config& config);
-  Result<void> purge();
+  Result<void> open_index();
   Result<std::string> decided(const std::function<std::string()>& at_first);
   // `mine` of every rank: its error where it failed, else that another one has.
   Result<void> agreed(Result<void> mine, const char* what);
@@ -100,10 +105,17 @@ class Session {
   Result<void> begin_in_cache(const std::string& write);
   std::unexpected<Error> not_valid() const;
   Result<void> complete_bypass();
+  Result<std::vector<Piece>> pieces_of_bypass(const std::vector<PrefixFile>& mine);
+  Result<std::vector<PrefixFile>> read_pieces(const std::vector<Piece>& pieces) const;
+  Result<std::vector<PrefixFile>> files_of(const std::vector<std::string>& texts) const;
   Result<void> complete_in_cache();
-  Result<void> list_in_prefix(IndexEntry entry, Result<std::vector<PrefixFile>> mine);
-  Result<void> begin_copying(IndexEntry entry, std::vector<std::pair<std::string, std::string>> files);
+  Result<void> list_in_prefix(const IndexEntry& entry, const Result<std::vector<PrefixFile>>& mine);
+  Result<void> list(const IndexEntry& entry, const std::vector<PrefixFile>& files);
+  using FromAndName = std::vector<std::pair<std::string, std::string>>;  // from where, and the name below the prefix
+  Result<void> begin_copying(IndexEntry entry, FromAndName files, bool is_async);
   Result<void> end_copying();
+  Result<std::vector<PrefixFile>> copy(const FromAndName& files) const;
+  void list_when_whole(const std::stop_token& stop);
   Result<void> prune_prefix();
   IndexEntry entry_of(const Output& output) const;
   Result<void> remove_files_of(const std::string& name);
@@ -115,6 +127,8 @@ class Session {
   Result<void> check_in_prefix(const Restart& restart);
   Result<void> flush_restarted(const Restart& restart);
   Result<void> set_aside(const Restart& restart, const std::string& reason);
+  void wait_until_safe(const std::string& set);
+  Result<void> remove_copies(const std::string& set);
 
   std::unique_ptr<Ranks> ranks_;
   Places places_;
@@ -137,8 +151,8 @@ class Session {
   Index index_;  // at rank 0; elsewhere empty
   int64_t last_id_ = 0, last_step_ = 0;
   std::optional<Output> output_, last_output_;
+  std::set<std::string> written_;  // sets of this run that went to the caches
   std::optional<Restart> restart_;
-  bool has_restarted_ = false;
   std::string current_;
   std::set<std::string> passed_over_;  // names
   std::string stored_as_;              // of what look_in_caches() has found

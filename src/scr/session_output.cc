@@ -1,12 +1,15 @@
 // Sets that are written.
 #include <algorithm>
+#include <condition_variable>
 #include <cstdlib>
 #include <ctime>
+#include <mutex>
 
 #include <fmt/format.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "job/scr/flushing.h"
 #include "job/scr/set_names.h"
 #include "scr/prefix_files.h"
 #include "scr/session.h"
@@ -90,12 +93,17 @@ Result<void> Session::complete_output(bool valid) {
   Result<void> done;
   if (!valid) done = not_valid();
   done = agreed(std::move(done), "write its part of the set, as it says");
+  if (!done && client_) {
+    const auto gone = client_->discard();
+    if (!gone) fmt::print(stderr, "SCR: what is not valid cannot be removed: {}\n", gone.error().message());
+  }
   if (done) done = output_->is_bypass ? complete_bypass() : complete_in_cache();
   if (!done) {
     if (client_) client_->abandon();
     output_.reset();
     return done;
   }
+  if (!output_->is_bypass) written_.insert(output_->set);
   last_id_ = output_->id;
   last_step_ = output_->step;
   if (output_->is_checkpoint) {
@@ -105,7 +113,6 @@ Result<void> Session::complete_output(bool valid) {
     last_output_ = output_;
     current_.clear();
     restart_.reset();
-    has_restarted_ = true;
     if (is_first()) {
       auto halt = read_halt(places_.halt);
       if (halt && halt->checkpoints && *halt->checkpoints > 0) {
@@ -114,9 +121,10 @@ Result<void> Session::complete_output(bool valid) {
       }
     }
   }
+  const bool is_bypass = output_->is_bypass;
   output_.reset();
   FOREBAY_CHECK(agreed(std::move(done), "count down its halt condition"));
-  return prune_prefix();
+  return is_bypass ? prune_prefix() : Result<void>{};  // of the others end_copying() sees to it
 }
 
 // A program does not say why; a full disk is what it mostly is.
@@ -134,41 +142,69 @@ std::unexpected<Error> Session::not_valid() const {
 Result<void> Session::complete_bypass() {
   Result<std::vector<PrefixFile>> mine;
   for (const std::string& name : output_->files) {
-    auto file = seal_file(places_.prefix, name, ranks_->rank());
+    auto file = make_durable(places_.prefix, name, ranks_->rank());
     if (!file) {
       mine = std::unexpected(std::move(file).error());
       break;
     }
     mine->push_back(std::move(*file));
   }
-  return list_in_prefix(entry_of(*output_), std::move(mine));
+  FOREBAY_CHECK(agreed(mine ? Result<void>{} : std::unexpected(mine.error()), "make its files durable"));
+  FOREBAY_TRY(const auto pieces, pieces_of_bypass(*mine));
+  return list_in_prefix(entry_of(*output_), read_pieces(pieces));
+}
+
+// This rank's: what it has written, and of what others have written as well a share.
+Result<std::vector<Piece>> Session::pieces_of_bypass(const std::vector<PrefixFile>& mine) {
+  FOREBAY_TRY(const auto texts, ranks_->to_first(print_files(mine)));
+  FOREBAY_TRY(const std::string text, decided([&] {
+                const auto all = files_of(texts);
+                return all ? print_files(shared_of(*all)) : std::string();
+              }));
+  FOREBAY_TRY(auto files, parse_files(text, places_.sets));
+  for (const PrefixFile& file : mine)
+    if (std::ranges::find(files, file.name, &PrefixFile::name) == files.end()) files.push_back(file);
+  return scr::pieces_of(files, ranks_->rank(), ranks_->size());
+}
+
+Result<std::vector<PrefixFile>> Session::read_pieces(const std::vector<Piece>& pieces) const {
+  std::vector<PrefixFile> files;
+  for (const Piece& piece : pieces) {
+    FOREBAY_TRY(auto file, read_piece(places_.prefix, piece));
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+// At rank 0: those of the lists of all ranks.
+Result<std::vector<PrefixFile>> Session::files_of(const std::vector<std::string>& texts) const {
+  std::vector<PrefixFile> all;
+  for (const std::string& text : texts) {
+    FOREBAY_TRY(auto files, parse_files(text, places_.sets));
+    all.insert(all.end(), files.begin(), files.end());
+  }
+  return all;
 }
 
 // The set is in the prefix when all ranks' files are: what it is made of first, then its entry.
-Result<void> Session::list_in_prefix(IndexEntry entry, Result<std::vector<PrefixFile>> mine) {
+Result<void> Session::list_in_prefix(const IndexEntry& entry, const Result<std::vector<PrefixFile>>& mine) {
   FOREBAY_CHECK(agreed(mine ? Result<void>{} : std::unexpected(mine.error()), "bring its files into the prefix"));
   FOREBAY_TRY(const auto texts, ranks_->to_first(print_files(*mine)));
-  const auto list = [&]() -> Result<void> {
-    std::vector<PrefixFile> all;
-    for (const std::string& text : texts) {
-      FOREBAY_TRY(auto files, parse_files(text, places_.sets));
-      all.insert(all.end(), files.begin(), files.end());
-    }
-    FOREBAY_TRY(const std::string set, set_of_name(entry.name));
-    FOREBAY_CHECK(store::write_text(places_.sets, set + ".json", print_files(all)));
-    FOREBAY_CHECK(store::sync_directory(places_.sets));
-    entry.place = SetPlace::prefix;
-    entry.flushed = std::time(nullptr);
-    return change_index([&](Index& index) {
-      index.add(entry);
-      if (entry.is_checkpoint) index.current = entry.name;
-    });
+  const auto list_all = [&]() -> Result<void> {
+    FOREBAY_TRY(auto all, files_of(texts));
+    return list(entry, entry.place == SetPlace::prefix ? joined(std::move(all)) : all);
   };
-  return agreed(is_first() ? list() : Result<void>{}, "list the set");
+  return agreed(is_first() ? list_all() : Result<void>{}, "list the set");
+}
+
+// At rank 0.
+Result<void> Session::list(const IndexEntry& entry, const std::vector<PrefixFile>& files) {
+  if (entry.is_checkpoint) index_.current = entry.name;
+  return list_in_index(places_, entry, files, index_);
 }
 
 Result<void> Session::complete_in_cache() {
-  std::vector<std::pair<std::string, std::string>> files;
+  FromAndName files;
   for (const std::string& file : output_->files) {
     FOREBAY_TRY(std::string path, client_->path(file));
     files.emplace_back(std::move(path), file);
@@ -191,34 +227,65 @@ Result<void> Session::complete_in_cache() {
                        }),
                        "list the set"));
   if (!output_->reaches_prefix) return {};
-  FOREBAY_CHECK(begin_copying(entry, std::move(files)));
+  FOREBAY_CHECK(begin_copying(entry, std::move(files), is_async_));
   return is_async_ ? Result<void>{} : end_copying();
 }
 
-// `files`: from where, and the name below the prefix.
-Result<void> Session::begin_copying(IndexEntry entry, std::vector<std::pair<std::string, std::string>> files) {
+Result<void> Session::begin_copying(IndexEntry entry, FromAndName files, bool is_async) {
+  std::string notes;
+  if (is_async) {
+    FOREBAY_TRY(const std::string set, set_of_name(entry.name));
+    FOREBAY_TRY(notes, decided([&] { return flushing_path(places_.sets, set, store::random_token()); }));
+    FOREBAY_CHECK(agreed(is_first() ? begin_flushing(notes, entry) : Result<void>{}, "note what is flushed"));
+  }
   copying_.emplace();
   copying_->entry = std::move(entry);
-  copying_->thread = std::thread([this, files = std::move(files), prefix = places_.prefix, rank = ranks_->rank()] {
-    for (const auto& [from, name] : files) {
-      auto copied = copy_file(from, prefix, name, rank);
-      if (!copied) {
-        copying_->copied = std::unexpected(std::move(copied).error());
-        return;
-      }
-      copying_->copied->push_back(std::move(*copied));
-    }
+  copying_->notes = std::move(notes);
+  copying_->thread = std::jthread([this, files = std::move(files)](const std::stop_token& stop) {
+    copying_->copied = copy(files);
+    if (!copying_->copied || copying_->notes.empty()) return;
+    // Where that fails, end_copying() lists the set all the same.
+    const auto noted = note_flushed(copying_->notes, ranks_->rank(), *copying_->copied);
+    if (noted && is_first()) list_when_whole(stop);
   });
   return {};
 }
 
+Result<std::vector<PrefixFile>> Session::copy(const FromAndName& files) const {
+  std::vector<PrefixFile> copied;
+  for (const auto& [from, name] : files) {
+    FOREBAY_TRY(auto file, copy_file(from, places_.prefix, name, ranks_->rank()));
+    copied.push_back(std::move(file));
+  }
+  return copied;
+}
+
+// A program may compute for hours until its next call, and be killed before.
+void Session::list_when_whole(const std::stop_token& stop) {
+  constexpr std::chrono::milliseconds kPause{100};
+  FlushedFiles flushed;
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  while (!stop.stop_requested() && read_flushed(copying_->notes, flushed)) {
+    if (flushed.ranks == ranks_->size()) {
+      copying_->is_listed = list(copying_->entry, flushed.files).has_value();
+      return;
+    }
+    never.wait_for(lock, stop, kPause, [] { return false; });
+  }
+}
+
 Result<void> Session::end_copying() {
   if (!copying_) return {};
+  copying_->thread.request_stop();
   copying_->thread.join();
-  const IndexEntry entry = copying_->entry;
-  auto copied = std::move(copying_->copied);
+  FOREBAY_TRY(const std::string is_listed, decided([&] { return std::string(copying_->is_listed ? "1" : "0"); }));
+  Result<void> done;
+  if (is_listed == "0") done = list_in_prefix(copying_->entry, copying_->copied);
+  if (is_first() && !copying_->notes.empty()) end_flushing(copying_->notes);
   copying_.reset();
-  return list_in_prefix(entry, std::move(copied));
+  return done ? prune_prefix() : done;
 }
 
 // SCR_PREFIX_SIZE: of the sets that are checkpoints only, the oldest go.
@@ -255,7 +322,7 @@ Result<void> Session::remove_files_of(const std::string& name) {
       for (const PrefixFile& file : *others) kept.insert(file.name);
   }
   for (const PrefixFile& file : files)
-    if (!kept.contains(file.name)) FOREBAY_CHECK(remove_file(places_.prefix, file.name));
+    if (!kept.contains(file.name)) FOREBAY_CHECK(remove_file(places_.prefix, file));
   if (::unlink(path.c_str()) != 0) return fail_errno(errno, "unlink", path);
   return {};
 }

@@ -3,11 +3,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "job/scr/set_names.h"
+#include "job/scr/stored_sets.h"
 #include "scr/prefix_files.h"
 #include "scr/session.h"
 #include "store/files.h"
@@ -37,7 +40,6 @@ std::optional<std::string> only_file(const std::string& directory, const std::st
 
 Result<std::optional<std::string>> Session::have_restart() {
   FOREBAY_CHECK(end_copying());
-  if (has_restarted_) return std::nullopt;
   if (!restart_) {
     FOREBAY_TRY(restart_, find_restart());
   }
@@ -87,10 +89,16 @@ Result<std::optional<IndexEntry>> Session::look_in_caches(const std::string& new
   if (!answer->found) return found;
   stored_as_ = answer->found->stored_as;
   found.emplace();
-  found->name = name_of_set(answer->found->set);
+  FOREBAY_TRY(found->name, decided([&] { return index_.name_of(answer->found->set); }));
   found->step = answer->found->step.value_or(0);
   found->id = found->step;
   found->ranks = answer->found->ranks;
+  FOREBAY_TRY(const std::string is_deleted,
+              decided([&] { return std::string(index_.is_deleted(found->name, found->step) ? "1" : "0"); }));
+  if (is_deleted == "1" && passed_over_.insert(found->name).second) {
+    FOREBAY_CHECK(remove_copies(answer->found->set));
+    return look_in_caches(newest);
+  }
   // Whoever has refused it would get it for ever.
   if (passed_over_.contains(found->name))
     return fail(ErrorKind::internal, fmt::format("set {} was set aside, and is offered again", found->name));
@@ -138,15 +146,34 @@ Result<std::optional<Session::Restart>> Session::newest_of(const std::optional<I
   return restart;
 }
 
-// Each rank reads a part of the files.
+// Each byte is read once: a file by the rank that wrote it, one of several ranks by all of these.
 Result<void> Session::check_in_prefix(const Restart& restart) {
   Result<void> mine;
   if (restart.files.empty())
     mine = fail(ErrorKind::corrupt, "the list of its files is not there, or damaged",
                 files_path(places_.sets, restart.set));
-  for (const PrefixFile& file : restart.files)
-    if (mine && file.rank % ranks_->size() == ranks_->rank()) mine = check_file(places_.prefix, file);
-  return agreed(std::move(mine), "find its files as they were written");
+  std::vector<Piece> shares;
+  for (const Piece& piece : pieces_of(restart.files, ranks_->rank(), ranks_->size())) {
+    if (piece.is_shared)
+      shares.push_back(piece);
+    else if (mine)
+      mine = check_file(places_.prefix, piece.file);
+  }
+  const auto read = read_pieces(shares);
+  if (mine && !read) mine = std::unexpected(read.error());
+  const char* const what = "find its files as they were written";
+  FOREBAY_CHECK(agreed(std::move(mine), what));
+  if (shared_of(restart.files).empty()) return {};
+  FOREBAY_TRY(const auto texts, ranks_->to_first(print_files(*read)));
+  const auto check = [&]() -> Result<void> {
+    FOREBAY_TRY(const auto files, files_of(texts));
+    std::map<std::string_view, const PrefixFile*> written;
+    for (const PrefixFile& file : restart.files) written[file.name] = &file;
+    for (const PrefixFile& file : joined(files))
+      FOREBAY_CHECK(check_same(places_.prefix, file, *written.at(file.name)));
+    return {};
+  };
+  return agreed(is_first() ? check() : Result<void>{}, what);
 }
 
 Result<std::string> Session::start_restart() {
@@ -191,7 +218,6 @@ Result<void> Session::complete_restart(bool valid) {
                 fmt::format("set {} is not used: {}", restart.entry.name,
                             valid ? "another rank could not load it" : "this rank could not load it"));
   }
-  has_restarted_ = true;
   last_id_ = restart.entry.id;
   last_step_ = std::max(last_step_, restart.entry.step);
   return flush_restarted(restart);
@@ -221,7 +247,7 @@ Result<void> Session::flush_restarted(const Restart& restart) {
               }));
   if (is_there == "1" || client_->restart_directory().empty() || entry.ranks != ranks_->size()) return {};
   // Every rank of a node sees all of its files: the first of them copies them.
-  std::vector<std::pair<std::string, std::string>> files;
+  FromAndName files;
   if (leads_node_) {
     std::error_code fault;
     const std::string directory = client_->restart_directory();
@@ -229,12 +255,13 @@ Result<void> Session::flush_restarted(const Restart& restart) {
       if (at->is_regular_file(fault))
         files.emplace_back(at->path().string(), at->path().string().substr(directory.size() + 1));
   }
-  FOREBAY_CHECK(begin_copying(entry, std::move(files)));
+  FOREBAY_CHECK(begin_copying(entry, std::move(files), false));
   return end_copying();
 }
 
 Result<void> Session::set_current(const std::string& name) {
   FOREBAY_CHECK(set_of_name(name));
+  FOREBAY_CHECK(end_copying());
   current_ = name;
   restart_.reset();
   FOREBAY_TRY(const std::string id, decided([&] {
@@ -245,23 +272,49 @@ Result<void> Session::set_current(const std::string& name) {
   return agreed(change_index([&](Index& index) { index.current = name; }), "note the current checkpoint");
 }
 
+// What is on its way to the store, or being protected, would come there after it was deleted. Where that fails there is
+// nothing to delete.
+void Session::wait_until_safe(const std::string& set) {
+  if (client_ && written_.erase(set) > 0) (void)client_->wait(set, timeout_);
+}
+
+// Those in the caches of all nodes, and those in the store, where one may be on its way to.
+Result<void> Session::remove_copies(const std::string& set) {
+  const auto remove = [&]() -> Result<void> {
+    wait_until_safe(set);
+    if (client_) FOREBAY_CHECK(client_->remove(set));
+    return remove_stored(places_, set);
+  };
+  FOREBAY_CHECK(agreed(is_first() ? remove() : Result<void>{}, "delete the set"));
+  constexpr job::Client::Timeout kPatience{60'000};
+  const bool waits = client_ && leads_node_;
+  return agreed(waits ? client_->wait_until_gone(set, std::min(timeout_, kPatience)) : Result<void>{},
+                "see the set leave its cache");
+}
+
 Result<void> Session::drop(const std::string& name) {
-  FOREBAY_CHECK(set_of_name(name));
+  FOREBAY_TRY(const std::string set, set_of_name(name));
   FOREBAY_CHECK(end_copying());
   restart_.reset();
-  return agreed(change_index([&](Index& index) { index.drop(name); }), "drop the set");
+  const auto drop = [&]() -> Result<void> {
+    FOREBAY_CHECK(change_index([&](Index& index) { index.drop(name); }));
+    wait_until_safe(set);
+    return drop_stored(places_, set);
+  };
+  return agreed(is_first() ? drop() : Result<void>{}, "drop the set");
 }
 
 Result<void> Session::remove(const std::string& name) {
   FOREBAY_TRY(const std::string set, set_of_name(name));
   FOREBAY_CHECK(end_copying());
   restart_.reset();
+  if (last_output_ && last_output_->name == name) last_output_->is_deleted = true;
   const auto remove = [&]() -> Result<void> {
-    FOREBAY_CHECK(change_index([&](Index& index) { index.drop(name); }));
-    FOREBAY_CHECK(remove_files_of(name));
-    return client_ ? client_->reject(set, {}, "the application has deleted it") : Result<void>{};
+    FOREBAY_CHECK(change_index([&](Index& index) { index.remove(name); }));
+    return remove_files_of(name);
   };
-  return agreed(is_first() ? remove() : Result<void>{}, "delete the set");
+  FOREBAY_CHECK(agreed(is_first() ? remove() : Result<void>{}, "delete the set's files"));
+  return remove_copies(set);
 }
 
 }  // namespace forebay::scr

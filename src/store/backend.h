@@ -5,7 +5,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -76,6 +78,13 @@ class Staging : public StagedContainers {
   // one instant. exists if the name was taken meanwhile. After success it survives a power cut; after an error nothing
   // is visible, and it may be called again.
   virtual Result<void> publish(std::string_view manifest) = 0;
+
+  // publish() in the place of the set that has the name: in one instant the one is visible and the other is not, which
+  // then is removed as unfinished work is. `is_meant` is asked of the manifest of the set that was there; if it says
+  // no, and after an error, all is as before: changed, not_found if there is no such set, unsupported where two names
+  // cannot be exchanged.
+  virtual Result<void> replace(std::string_view manifest,
+                               const std::function<bool(std::string_view manifest)>& is_meant) = 0;
 };
 
 // A set that was taken out of sight. If it is destroyed before put_back(), or the process dies, the set is gone for
@@ -116,6 +125,10 @@ class Backend {
   // The stamp that manifest() would give. Not set if it cannot be told: manifest() tells why.
   virtual Stamp manifest_stamp(const std::string& set) const = 0;
 
+  // When the last file of a set but its manifest was written, in nanoseconds since 1970; nothing if that cannot be
+  // found out.
+  virtual std::optional<int64_t> written_ns(const std::string& set) const = 0;
+
   // A container of a set. not_found if it is not there; corrupt if it is something else.
   virtual Result<std::unique_ptr<ByteSource>> open(const std::string& set, const std::string& container) const = 0;
 
@@ -126,6 +139,8 @@ class Backend {
   // not_found if nothing is. The note goes with the set. not_found if there is no such set.
   virtual Result<void> set_aside(const std::string& set, std::string_view note) const = 0;
   virtual Result<std::string> why_set_aside(const std::string& set, uint64_t most) const = 0;
+  // Removes the note durably. Fine if there is none; not_found if there is no such set.
+  virtual Result<void> take_back(const std::string& set) const = 0;
 
   // Begins a set. join() finds one that any process has begun: not_found if it is staged no longer, or was never;
   // invalid_argument if that is no id.

@@ -201,7 +201,7 @@ TEST_P(BackendContract, StampsTellOneStateFromAnother) {
 
 TEST_P(BackendContract, AStoreCommitsReadsAndRemovesOnIt) {
   const Manifest put = commit_set(store_, "run.1", {.step = 7, .created_ns = 5});
-  commit_set(store_, "run.2", {.step = 8});
+  commit_set(store_, "run.2", {.step = 6, .ordinal = 1});
   const SetInfo set = value(other().find("run.1"));
   EXPECT_EQ(serialise(value(set.manifest)), serialise(put));
   EXPECT_EQ(value(set.files.open(put.containers[0].name))->size(), put.containers[0].bytes);
@@ -211,6 +211,19 @@ TEST_P(BackendContract, AStoreCommitsReadsAndRemovesOnIt) {
   check(store_.remove("run.2"));
   EXPECT_EQ(value(store_.list()).size(), 1u);
   EXPECT_EQ(error(store_.find("run.2")).kind, ErrorKind::not_found);
+}
+
+TEST_P(BackendContract, WhatWasSetAsideIsTakenBackForTheSameReasonOnly) {
+  commit_set(store_, "run.1", {.step = 7, .created_ns = 5});
+  check(store_.take_back("run.1", "it was dropped"));
+  check(store_.set_aside("run.1", "it was dropped"));
+  EXPECT_EQ(value(other().find("run.1")).refused, "it was dropped");
+  check(store_.take_back("run.1", "it was damaged"));
+  EXPECT_EQ(value(other().find("run.1")).refused, "it was dropped");
+  check(store_.take_back("run.1", "it was dropped"));
+  EXPECT_FALSE(value(other().find("run.1")).refused);
+  EXPECT_EQ(error(store_.take_back("run.2", "it was dropped")).kind, ErrorKind::not_found);
+  EXPECT_EQ(error(backend_->take_back("run.2")).kind, ErrorKind::not_found);
 }
 
 TEST_P(BackendContract, AParentThatASetRefersToStays) {

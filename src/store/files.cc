@@ -38,7 +38,7 @@ Result<void> write_all(int fd, uint64_t offset, std::span<const std::byte> bytes
 }
 
 Result<void> make_directory(const std::string& path, const std::string& hint) {
-  if (::mkdir(path.c_str(), 0777) == 0) return {};
+  if (::mkdir(path.c_str(), 0775) == 0) return {};  // never everybody's, whatever the umask
   const int error = errno;
   if (error == EEXIST && !is_no_directory(path)) return {};
   if (error == EEXIST) return fail(ErrorKind::exists, "a file is where a directory should be", path, {}, hint);
@@ -63,6 +63,17 @@ Result<void> sync_directory(const std::string& path) {
 Result<void> sync_parent(const std::string& path) {
   auto synced = sync_directory(path + "/..");
   if (!synced && synced.error().kind == ErrorKind::permission) return {};
+  return synced;
+}
+
+Result<void> sync_given_name(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  auto synced = sync_directory(slash == std::string::npos ? "." : path.substr(0, slash + 1));
+  if (synced) return synced;
+  Error& error = synced.error();
+  error.path = path;
+  error.what = "it is complete and has its name, which a power cut may take away again: " + error.what;
+  if (error.hint.empty()) error.hint = "when the disk is in order, run `sync`, or write it once more";
   return synced;
 }
 
@@ -148,6 +159,14 @@ Result<void> rename_new(int from_directory, const std::string& from, int to_dire
   return rename_over(from_directory, from, to_directory, to, path);
 }
 
+Result<void> exchange_names(const std::string& one, const std::string& other) {
+  if (::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0) return {};
+  if (errno == EINVAL || errno == ENOSYS || errno == ENOTSUP)
+    return fail(ErrorKind::unsupported, "this file system cannot exchange two names in one step", other, {},
+                "remove what is there yourself first, if it may go");
+  return rename_failed(errno, other);
+}
+
 static Result<std::vector<std::string>> names_in_fd(Fd fd, const std::string& path) {
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(fd.get()), ::closedir);
   if (!stream) return fail_errno(errno, "read directory", path);
@@ -171,7 +190,10 @@ Result<std::vector<std::string>> names_in(const std::string& path) {
 // Depth is bounded by the descriptors that a process may have open: deeper trees fail with limit.
 Result<void> remove_tree(int directory, const std::string& name, const std::string& path) {
   if (::unlinkat(directory, name.c_str(), 0) == 0 || errno == ENOENT) return {};
-  if (errno != EISDIR && errno != EPERM) return fail_errno(errno, "remove", path);
+  const int why = errno;
+  struct stat info{};
+  const bool is_there = ::fstatat(directory, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
+  if ((why != EISDIR && why != EPERM) || !is_there || !S_ISDIR(info.st_mode)) return fail_errno(why, "remove", path);
   FOREBAY_TRY(const Fd fd, open_at(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, path));
   FOREBAY_TRY(Fd listed, open_at(fd.get(), ".", O_RDONLY | O_DIRECTORY, path));
   FOREBAY_TRY(const auto names, names_in_fd(std::move(listed), path));

@@ -36,6 +36,10 @@ Result<void> sync_directory(const std::string& path);
 // Makes the name of the directory `path` durable in its parent, as far as the parent may be read.
 Result<void> sync_parent(const std::string& path);
 
+// sync_directory() of what `path` lies in, which has just got its name. An error says that the name is there, though it
+// may not survive a power cut.
+Result<void> sync_given_name(const std::string& path);
+
 // Makes or replaces directory/name with `text`, so that after a crash there is the old file, the new one or none. The
 // name is durable after sync_directory(directory).
 Result<void> write_text(const std::string& directory, const std::string& name, std::string_view text);
@@ -62,6 +66,9 @@ Result<void> rename_new(int from_directory, const std::string& from, int to_dire
 // renameat(). exists if `to` is a directory and `from` is not.
 Result<void> rename_over(int from_directory, const std::string& from, int to_directory, const std::string& to,
                          const std::string& path);
+
+// Gives two things in one file system each other's names, in one instant. unsupported where the file system cannot.
+Result<void> exchange_names(const std::string& one, const std::string& other);
 
 // The names in a directory except "." and "..", in no order.
 Result<std::vector<std::string>> names_in(const std::string& path);

@@ -20,7 +20,7 @@ using nlohmann::json;
 namespace {
 
 constexpr std::string_view kListingTag = "forebay-listing";
-constexpr uint64_t kListingVersion = 1;
+constexpr uint64_t kListingVersion = 2;           // who writes version 1 does not know of ordinals
 constexpr uint64_t kMaxListingBytes = 64 << 20;   // more than 100,000 sets
 constexpr int kListingDepth = kMaxJsonDepth + 3;  // of a manifest in an entry of a list
 
@@ -28,6 +28,7 @@ Manifest outline_of(const Manifest& manifest) {
   Manifest outline{.name = manifest.name,
                    .application_name = manifest.application_name,
                    .step = manifest.step,
+                   .ordinal = manifest.ordinal,
                    .created_ns = manifest.created_ns,
                    .profile = manifest.profile,
                    .scheme = manifest.scheme,
@@ -35,7 +36,8 @@ Manifest outline_of(const Manifest& manifest) {
                    .group_size = manifest.group_size,
                    .since_chosen = manifest.since_chosen,
                    .parents = manifest.parents,
-                   .since_full = manifest.since_full};
+                   .since_full = manifest.since_full,
+                   .suspicion = manifest.suspicion};
   outline.origin.series = manifest.origin.series;
   return outline;
 }
@@ -186,6 +188,7 @@ Result<Listing> parse_listing(std::string_view text, const std::shared_ptr<const
   const std::string path = backend->path() + "/listing";
   FOREBAY_TRY(const json body, unseal(kListingTag, text, kListingVersion, path, kListingDepth));
   const auto damaged = [&] { return fail(ErrorKind::corrupt, "a member of the listing is missing or wrong", path); };
+  if (body["version"] != kListingVersion) return damaged();
   for (const char* member : {"sets_stamp", "settled", "sets", "unreadable"})
     if (!body.contains(member)) return damaged();
   Listing listing;

@@ -40,11 +40,12 @@ class ListingTest : public testing::Test {
   static std::string name(int i) { return fmt::format("s{:03}", i); }
   void commit(const std::string& set, int64_t step, const std::vector<ParentEntry>& parents = {}) const {
     const auto staged = value(store_.stage(set));
-    Manifest manifest = write_containers(staged->containers(), set, {.step = step, .created_ns = step});
+    Manifest manifest = write_containers(
+        staged->containers(), set, {.step = step, .created_ns = step, .ordinal = static_cast<uint64_t>(step) + 1});
     manifest.origin.series = "series";
     manifest.parents = parents;
     manifest.since_full = parents.empty() ? 0 : 1;
-    check(staged->commit(manifest));
+    check(staged->commit(manifest, Place::as_said));
   }
   std::string newest() const {
     const auto set = value(store_.choose([](std::span<const SetInfo> sets) -> Result<std::optional<std::string>> {
@@ -90,6 +91,7 @@ TEST_F(ListingTest, TellsWhatTheManifestsTell) {
   for (size_t i = 0; i < all.size(); ++i) {
     EXPECT_EQ(kept[i].name, all[i].name);
     EXPECT_EQ(kept[i].manifest->step, all[i].manifest->step);
+    EXPECT_EQ(kept[i].manifest->ordinal, all[i].manifest->ordinal);
     EXPECT_EQ(kept[i].manifest->created_ns, all[i].manifest->created_ns);
     EXPECT_EQ(kept[i].manifest->origin.series, "series");
     EXPECT_EQ(kept[i].manifest->group_size, 2u);
@@ -121,13 +123,27 @@ TEST_F(ListingTest, NoDamageChangesAnAnswer) {
   expect_truth(std::string(100'000, '\0'));
   expect_truth(sealed("forebay-manifest", "{\"version\": 1}"));
   for (const char* body :
-       {"{}", "[]", "{\"version\": 2}", "{\"version\": 1}",
-        "{\"version\": 1, \"sets_stamp\": [1, 2, 3, 4], \"settled\": true, \"sets\": [], \"unreadable\": []}",
-        "{\"version\": 1, \"sets_stamp\": [1, 2, 3], \"settled\": true, \"sets\": [], \"unreadable\": []}",
-        "{\"version\": 1, \"sets_stamp\": [1, 2, 3, 4], \"settled\": 1, \"sets\": [], \"unreadable\": []}",
-        "{\"version\": 1, \"sets_stamp\": [1, 2, 3, 4], \"settled\": true, \"sets\": [3], \"unreadable\": []}",
-        "{\"version\": 1, \"sets_stamp\": [1, 2, 3, 4], \"settled\": true, \"sets\": [], \"unreadable\": [\"../x\"]}"})
+       {"{}", "[]", "{\"version\": 3}", "{\"version\": 2}", "{\"version\": 1}",
+        "{\"version\": 2, \"sets_stamp\": [1, 2, 3, 4], \"settled\": true, \"sets\": [], \"unreadable\": []}",
+        "{\"version\": 2, \"sets_stamp\": [1, 2, 3], \"settled\": true, \"sets\": [], \"unreadable\": []}",
+        "{\"version\": 2, \"sets_stamp\": [1, 2, 3, 4], \"settled\": 1, \"sets\": [], \"unreadable\": []}",
+        "{\"version\": 2, \"sets_stamp\": [1, 2, 3, 4], \"settled\": true, \"sets\": [3], \"unreadable\": []}",
+        "{\"version\": 2, \"sets_stamp\": [1, 2, 3, 4], \"settled\": true, \"sets\": [], \"unreadable\": [\"../x\"]}"})
     expect_truth(sealed("forebay-listing", body));
+}
+
+TEST_F(ListingTest, OneOfAVersionWithoutOrdinalsIsNotBelieved) {
+  newest();
+  std::string body = value(backend_->listing(1 << 30));
+  body = body.substr(body.find('\n') + 1);
+  const size_t version = body.rfind("\"version\": 2");
+  ASSERT_NE(version, std::string::npos);
+  const size_t ordinal = body.find("\"ordinal\": 40");
+  ASSERT_NE(ordinal, std::string::npos);
+  body.replace(version, 12, "\"version\": 1");
+  body.replace(ordinal, 13, "\"nothing\": 40");
+  backend_->put_listing(sealed("forebay-listing", body));
+  EXPECT_EQ(newest(), name(kSets - 1));
 }
 
 TEST_F(ListingTest, AListingOfAnotherStateIsNotBelieved) {
@@ -142,7 +158,7 @@ TEST_F(ListingTest, AListingOfAnotherStateIsNotBelieved) {
   const std::string truth = name(kSets - 1);
   // As though a manifest had been changed in its place since: it is noticed when the set is used.
   EXPECT_EQ(with([](Listing& l) {
-              l.sets.at("s003").manifest->step = 5000;
+              l.sets.at("s003").manifest->ordinal = 5000;
               l.sets.at("s003").stamp.parts[1] += 7;
             }),
             truth);
@@ -152,7 +168,7 @@ TEST_F(ListingTest, AListingOfAnotherStateIsNotBelieved) {
   EXPECT_EQ(with([&](Listing& l) {
               SetInfo ghost = l.sets.at("s039");
               ghost.name = ghost.manifest->name = "zzz";
-              ghost.manifest->step = 9000;
+              ghost.manifest->ordinal = 9000;
               l.sets.emplace("zzz", ghost);
             }),
             truth);

@@ -101,6 +101,13 @@ bool sums_fit(const Manifest& manifest) {
   return true;
 }
 
+// The number is from 1 on where it is told.
+bool read_ordinal(const json& body, uint64_t& ordinal) {
+  Members members(body);
+  members.read_optional("ordinal", ordinal);
+  return members.all_good() && (ordinal != 0 || !body.contains("ordinal"));
+}
+
 bool is_container_name(const std::string& name) { return is_set_name(name) && name != "manifest"; }
 
 bool names_are_good(const Manifest& manifest) {
@@ -275,6 +282,7 @@ json to_json(const Manifest& manifest) {
                {"containers", std::move(containers)}};
   if (!manifest.application_name.empty()) body["application_name"] = manifest.application_name;
   if (manifest.step) body["step"] = *manifest.step;
+  if (manifest.ordinal != 0) body["ordinal"] = manifest.ordinal;
   if (manifest.since_chosen) body["since_chosen"] = *manifest.since_chosen;
   if (!manifest.lossy.empty()) body["lossy"] = manifest.lossy;
   if (!manifest.sources.empty()) body["sources"] = manifest.sources;
@@ -286,6 +294,7 @@ json to_json(const Manifest& manifest) {
     body["since_full"] = manifest.since_full;
   }
   if (!manifest.stages.empty()) body["stages"] = json_stages(manifest);
+  if (!manifest.suspicion.empty()) body["suspect"] = manifest.suspicion;
   put_origin(manifest.origin, body);
   return body;
 }
@@ -312,11 +321,12 @@ Result<Manifest> manifest_from_json(const json& body, const std::string& path) {
   members.read("group_size", manifest.group_size);
   members.read_optional("repaired_from", manifest.repaired_from);
   members.read_optional("damaged_files", manifest.damaged_files);
+  members.read_optional("suspect", manifest.suspicion);
   const bool good = read_containers(body, manifest.containers) &&
                     read_texts(body, "lost_containers", manifest.lost_containers) &&
                     read_texts(body, "lossy", manifest.lossy) && read_texts(body, "sources", manifest.sources) &&
                     read_parents(body, manifest) && read_stages(body, manifest.stages) &&
-                    read_origin(body, manifest.origin) && members.all_good();
+                    read_origin(body, manifest.origin) && read_ordinal(body, manifest.ordinal) && members.all_good();
   if (!good) return fail(ErrorKind::corrupt, "a member of the manifest is missing or of the wrong type", path);
   if (!names_are_good(manifest)) return fail(ErrorKind::corrupt, "the manifest has a name that is not allowed", path);
   if (!sums_fit(manifest)) return fail(ErrorKind::corrupt, "the manifest has impossible sizes", path);

@@ -12,6 +12,7 @@ Manifest example() {
   manifest.name = "run.0042";
   manifest.application_name = "run+2";
   manifest.step = -3;
+  manifest.ordinal = 7;
   manifest.created_ns = 1'700'000'000'123'456'789;
   manifest.software = "forebay 0.1.0";
   manifest.profile = "balanced";
@@ -34,6 +35,7 @@ TEST(Manifest, ComesBackAsItWas) {
   const Manifest back = value(parse_manifest(text, "m"));
   EXPECT_EQ(serialise(back), text);
   EXPECT_EQ(back.step, -3);
+  EXPECT_EQ(back.ordinal, 7u);
   EXPECT_EQ(back.application_name, "run+2");
   EXPECT_EQ(back.containers[0].tail_hash, 0xfedcba9876543210);
   EXPECT_EQ(back.lost_containers, std::vector<std::string>{"g000002.fbc"});
@@ -46,6 +48,9 @@ TEST(Manifest, ComesBackAsItWas) {
   EXPECT_EQ(back.files(), 63u);
   Manifest without = example();
   without.step.reset();
+  without.ordinal = 0;
+  EXPECT_EQ(serialise(without).find("ordinal"), std::string::npos) << "as of earlier versions";
+  EXPECT_EQ(value(parse_manifest(serialise(without), "m")).ordinal, 0u);
   without.application_name.clear();
   EXPECT_EQ(value(parse_manifest(serialise(without), "m")).application_name, "");
   without.application_name = "../x";
@@ -122,7 +127,7 @@ TEST(Manifest, EveryMemberIsRequiredAndHasItsType) {
     nlohmann::json bad = good;
     bad.erase(key);
     const std::set<std::string> optional = {"application_name", "step",          "sources", "lost_containers",
-                                            "repaired_from",    "damaged_files", "stages"};
+                                            "repaired_from",    "damaged_files", "stages",  "ordinal"};
     EXPECT_EQ(check_broken(bad), !optional.contains(key)) << key;
     for (const nlohmann::json& wrong : {nlohmann::json(nullptr), nlohmann::json(1.5), nlohmann::json(true),
                                         nlohmann::json::object(), member.is_string() ? nlohmann::json(1) : "text"}) {

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "store/natural_order.h"
+
 namespace forebay::store {
 namespace {
 
@@ -60,7 +62,7 @@ bool is_temporary(std::string_view path) {
 
 std::optional<int64_t> step_of(std::string_view name) {
   const size_t last = name.find_last_of(kDigits);
-  if (last == std::string_view::npos) return std::nullopt;
+  if (last == std::string_view::npos || tells_a_time(name)) return std::nullopt;
   const size_t before = name.find_last_not_of(kDigits, last);
   const size_t first = before == std::string_view::npos ? 0 : before + 1;
   return number<int64_t>(name.substr(first, last + 1 - first));

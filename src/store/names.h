@@ -25,8 +25,8 @@ bool is_job_name(std::string_view name);
 // path the last component counts.
 bool is_temporary(std::string_view path);
 
-// The last number in a set's name, which tells the order where nobody gave a step: 40 in "dump_0040" and in
-// "dump_0040_full". Nothing if there is none, or it is larger than a step can be.
+// The last number in a set's name, which labels it where nobody gave a step: 40 in "dump_0040" and in "dump_0040_full".
+// Nothing if there is none, if it is larger than a step can be, or if the name tells a time: "0.9", "2000-01-31".
 std::optional<int64_t> step_of(std::string_view name);
 
 // The name under which the store keeps the n-th set that is written as `name`, from 1: NAME, NAME+2, NAME+3, ...

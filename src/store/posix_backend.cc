@@ -129,6 +129,22 @@ class StagedDirectory final : public ContainersIn<Staging> {
     return durable;
   }
 
+  // What was there lies under the staging name then, and goes with it.
+  Result<void> replace(std::string_view manifest,
+                       const std::function<bool(std::string_view manifest)>& is_meant) override {
+    FOREBAY_CHECK((is_announced_ ? write_text : write_unseen_text)(directory_, "manifest", manifest));
+    FOREBAY_CHECK(sync_directory(directory_));
+    const std::string place = sets_of(store_) + "/" + set_;
+    name_.leave_to_cleaner();
+    FOREBAY_CHECK(exchange_names(directory_, place));
+    const auto before = read_text(directory_ + "/manifest", kMaxManifestBytes);
+    auto done = before && is_meant(*before)
+                    ? sync_directory(sets_of(store_))
+                    : fail(ErrorKind::changed, "the set was replaced by another one meanwhile", place, {}, "try again");
+    if (!done) (void)exchange_names(directory_, place);
+    return done;
+  }
+
  private:
   const std::string set_;
   StagingName name_;
@@ -208,6 +224,17 @@ class DirectoryStore final : public Backend {
     return ::stat((path_of(set) + "/manifest").c_str(), &info) == 0 ? stamp_of(info) : Stamp();
   }
 
+  std::optional<int64_t> written_ns(const std::string& set) const override {
+    std::optional<int64_t> newest;
+    for (const std::string& name : names_in(set).value_or(std::vector<std::string>())) {
+      struct stat info{};
+      const bool is_container = name != "manifest" && !name.starts_with('.');
+      if (!is_container || ::lstat((path_of(set) + "/" + name).c_str(), &info) != 0) continue;
+      newest = std::max(newest, std::optional(static_cast<int64_t>(nanoseconds(info.st_mtim))));
+    }
+    return newest;
+  }
+
   Result<std::unique_ptr<ByteSource>> open(const std::string& set, const std::string& container) const override {
     return open_stored(path_of(set) + "/" + container);
   }
@@ -220,7 +247,7 @@ class DirectoryStore final : public Backend {
   Result<std::unique_ptr<Staging>> stage(const std::string& set) const override {
     FOREBAY_CHECK(store::make_directory(staging_of(path_)));
     FOREBAY_TRY(StagingName name, StagingName::take(staging_of(path_), set));
-    if (::mkdir(name.path().c_str(), 0777) != 0) return fail_errno(errno, "mkdir", name.path());
+    if (::mkdir(name.path().c_str(), 0775) != 0) return fail_errno(errno, "mkdir", name.path());
     return std::make_unique<StagedDirectory>(path_, set, std::move(name));
   }
 
@@ -253,6 +280,7 @@ class DirectoryStore final : public Backend {
     FOREBAY_CHECK(store::make_directory(staging_of(path_)));
     FOREBAY_TRY(StagingName name, StagingName::take(staging_of(path_), set));
     const std::string place = path_of(set);
+    name.leave_to_cleaner();
     if (::rename(place.c_str(), name.path().c_str()) != 0) return fail_errno(errno, "rename", place);
     return std::make_unique<WithdrawnDirectory>(place, std::move(name));
   }
@@ -261,7 +289,6 @@ class DirectoryStore final : public Backend {
 
   Result<std::string> listing(uint64_t most) const override { return read_text(path_ + "/listing", most); }
 
-  // Made where a crash leaves nothing for good, and not synced: what a power cut makes of it, its checksum tells.
   Result<void> set_aside(const std::string& set, std::string_view note) const override {
     FOREBAY_TRY(const bool is_here, has(set));
     if (!is_here) return fail(ErrorKind::not_found, fmt::format("there is no set '{}'", set), path_);
@@ -271,7 +298,15 @@ class DirectoryStore final : public Backend {
   Result<std::string> why_set_aside(const std::string& set, uint64_t most) const override {
     return read_text(path_of(set) + "/" + kSetAside, most);
   }
+  Result<void> take_back(const std::string& set) const override {
+    FOREBAY_TRY(const bool is_here, has(set));
+    if (!is_here) return fail(ErrorKind::not_found, fmt::format("there is no set '{}'", set), path_);
+    const std::string note = path_of(set) + "/" + kSetAside;
+    if (::unlink(note.c_str()) != 0 && errno != ENOENT) return fail_errno(errno, "unlink", note);
+    return sync_directory(path_of(set));
+  }
 
+  // Made where a crash leaves nothing for good, and not synced: what a power cut makes of it, its checksum tells.
   void put_listing(std::string_view text) const override {
     const auto name = StagingName::take(staging_of(path_), "listing");
     if (!name) return;
@@ -289,6 +324,7 @@ class DirectoryStore final : public Backend {
       if (!needed) return false;  // not known: the next one may find out
       if (!*needed) return true;
       const std::string place = path_of(**needed);
+      if (is_replaced(*text, place)) return true;
       const bool is_back = rename_new(AT_FDCWD, path, AT_FDCWD, place, place).has_value();
       if (is_back) (void)sync_sets();
       return is_back;  // where its name was taken meanwhile, it is left for people
@@ -296,6 +332,14 @@ class DirectoryStore final : public Backend {
   }
 
  private:
+  // Whether the same set, which was stored once more (Staging::replace()), is in its place.
+  static bool is_replaced(const std::string& manifest, const std::string& place) {
+    const auto there = read_text(place + "/manifest", kMaxManifestBytes);
+    const auto now = there ? parse_manifest(*there, place) : std::unexpected(there.error());
+    const auto before = parse_manifest(manifest, place);
+    return now && before && now->created_ns == before->created_ns;
+  }
+
   static Result<StampedText> read_manifest(const std::string& path) {
     FOREBAY_TRY(const auto source, open_stored(path));
     struct stat info{};
@@ -356,6 +400,17 @@ Result<void> make_store(const std::string& path) {
 
 }  // namespace
 
+// Where everybody can write, anybody's set would be the newest one, and anybody could take sets away.
+static Result<void> check_not_everybodys(const std::string& path) {
+  for (const std::string& directory : {path, sets_of(path), staging_of(path)}) {
+    struct stat info{};
+    if (::stat(directory.c_str(), &info) == 0 && (info.st_mode & S_IWOTH) != 0)
+      return fail(ErrorKind::permission, "everybody can write into this directory of the store", directory, {},
+                  "'chmod o-w' it after a look at the sets that are there");
+  }
+  return {};
+}
+
 Result<void> check_may_become_store(const std::string& path) {
   FOREBAY_TRY(const auto names, names_in(path));
   const bool only_ours = std::ranges::all_of(names, [](const auto& n) { return n == "sets" || n == "staging"; });
@@ -382,6 +437,7 @@ Result<std::shared_ptr<const Backend>> make_directory_store(const std::string& p
     FOREBAY_CHECK(make_store(path));
     store = open_directory(path);
   }
+  if (store) FOREBAY_CHECK(check_not_everybodys(path));
   return store;
 }
 

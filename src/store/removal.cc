@@ -6,7 +6,7 @@
 //   4. look again, and if somebody refers to the set now, rename it back and refuse. A writer announces and then looks;
 //      a remover renames and then looks: one of them sees the other. A look reads what is announced before the sets
 //      and after: a set that is committed or withdrawn meanwhile is seen as the one or the other;
-//   5. fsync sets/;
+//   5. fsync sets/; if that fails, rename all of them back;
 //   6. delete the files and release the staging name.
 // Many sets go through this together, some hundred at a time: steps 2 and 3 are done for each in the order that was
 // asked for, those that refer to others first; what comes back in step 4 takes the sets that it refers to with it,
@@ -25,6 +25,7 @@
 #include "base/parallel_for.h"
 #include "store/files.h"
 #include "store/listing.h"
+#include "store/may_replace.h"
 #include "store/store.h"
 
 namespace forebay::store {
@@ -74,12 +75,12 @@ class Remover {
   }
 
   // The results are in the order of the names.
-  void run(std::span<const std::string> names, std::vector<Result<void>>& results) {
-    results.assign(names.size(), Result<void>());
+  void run(std::span<const std::string> names, std::vector<Result<Store::Removed>>& results) {
+    results.assign(names.size(), Result<Store::Removed>());
     withdrawn_.clear();
     if (auto all = remove(names, results); !all)
       for (size_t i = 0; i < names.size(); ++i)
-        if (results[i]) results[i] = all;
+        if (results[i]) results[i] = std::unexpected(all.error());
   }
 
  private:
@@ -90,7 +91,7 @@ class Remover {
     std::string needed_by;  // if it must come back
   };
 
-  Result<void> remove(std::span<const std::string> names, std::vector<Result<void>>& results) {
+  Result<void> remove(std::span<const std::string> names, std::vector<Result<Store::Removed>>& results) {
     backend_->clean();  // what dead writers have announced needs nothing
     FOREBAY_TRY(Referrers referrers, look());
     withdraw(names, referrers, results);
@@ -106,9 +107,15 @@ class Remover {
       if (!gone.needed_by.empty() && gone.set.manifest) now->add(*gone.set.manifest);
     }
     put_back(results, [](const Gone& gone) { return !gone.needed_by.empty(); });
-    FOREBAY_CHECK(backend_->sync_sets());
+    if (auto synced = backend_->sync_sets(); !synced) {
+      // A power cut could bring their names back, without their files.
+      put_back(results, [](const Gone&) { return true; });
+      return synced;
+    }
     return parallel_for(withdrawn_.size(), kCallsAtOnce, [&](size_t i) -> Result<void> {
-      results[withdrawn_[i].number] = withdrawn_[i].withdrawn->purge();
+      // Readers see it no more: it is removed, whatever of its files is left.
+      if (auto purged = withdrawn_[i].withdrawn->purge(); !purged)
+        results[withdrawn_[i].number] = Store::Removed{std::move(purged).error()};
       withdrawn_[i].withdrawn.reset();
       return {};
     });
@@ -137,10 +144,33 @@ class Remover {
             fmt::format("the set '{}' refers to frames of the set '{}'", by, name),
             store_.path(),
             {},
-            "remove that one first"};
+            "remove that one first, or see `forebay remove --rebase`"};
   }
 
-  void withdraw(std::span<const std::string> names, const Referrers& referrers, std::vector<Result<void>>& results) {
+  // That nothing is removed with the set, or in its place, which is not Forebay's.
+  Result<void> check_own(const SetInfo& set) const {
+    FOREBAY_TRY(const auto names, backend_->names_in(set.name));
+    const auto is_own = [&](const std::string& name) { return is_name_of_set(name, set); };
+    const auto foreign = std::ranges::find_if_not(names, is_own);
+    if (!set.manifest && std::ranges::none_of(names, is_own))
+      return fail(ErrorKind::exists, "this is no set, but something else in the place of one", set.files.path(), {},
+                  "move it out of the store");
+    return may_replace({.is = Thing::directory, .right = Right::own, .foreign = foreign == names.end() ? "" : *foreign},
+                       set.files.path());
+  }
+
+  // Manifest and note are written under a hidden name first.
+  static bool is_name_of_set(const std::string& name, const SetInfo& set) {
+    if (name == "manifest" || name.starts_with(".manifest.") || name.starts_with(".set-aside") ||
+        name.starts_with("..set-aside.") || name.ends_with(".fbc"))
+      return true;
+    if (!set.manifest) return false;
+    const auto& containers = set.manifest->containers;
+    return std::ranges::find(containers, name, &ContainerEntry::name) != containers.end();
+  }
+
+  void withdraw(std::span<const std::string> names, const Referrers& referrers,
+                std::vector<Result<Store::Removed>>& results) {
     std::unordered_set<std::string_view> without;  // names that were withdrawn
     for (size_t i = 0; i < names.size(); ++i) {
       const auto known = sets_.find(names[i]);
@@ -152,6 +182,10 @@ class Remover {
       }
       if (const std::string by = referrers.find(known->second, without); !by.empty()) {
         results[i] = std::unexpected(needed(by, names[i]));
+        continue;
+      }
+      if (auto own = check_own(known->second); !own) {
+        results[i] = std::unexpected(own.error());
         continue;
       }
       auto withdrawn = backend_->withdraw(names[i]);
@@ -166,10 +200,10 @@ class Remover {
   }
 
   // Parents first: no set is there without its own.
-  void put_back(std::vector<Result<void>>& results, bool (*must_come_back)(const Gone&)) {
+  void put_back(std::vector<Result<Store::Removed>>& results, bool (*must_come_back)(const Gone&)) {
     for (auto gone = withdrawn_.rbegin(); gone != withdrawn_.rend(); ++gone) {
       if (!must_come_back(*gone)) continue;
-      results[gone->number] = gone->withdrawn->put_back();
+      if (auto back = gone->withdrawn->put_back(); !back) results[gone->number] = std::unexpected(back.error());
       if (results[gone->number] && !gone->needed_by.empty())
         results[gone->number] = std::unexpected(needed(gone->needed_by, gone->set.name));
     }
@@ -184,9 +218,10 @@ class Remover {
 
 }  // namespace
 
-std::vector<Result<void>> Store::remove(std::span<const std::string> names, std::vector<SetInfo> known) const {
+std::vector<Result<Store::Removed>> Store::remove(std::span<const std::string> names,
+                                                  std::vector<SetInfo> known) const {
   Remover remover(*this, std::move(known));
-  std::vector<Result<void>> all, batch;
+  std::vector<Result<Store::Removed>> all, batch;
   for (const size_t size = batch_size(); !names.empty(); names = names.subspan(batch.size())) {
     remover.run(names.first(std::min(size, names.size())), batch);
     all.insert(all.end(), batch.begin(), batch.end());
@@ -194,6 +229,6 @@ std::vector<Result<void>> Store::remove(std::span<const std::string> names, std:
   return all;
 }
 
-Result<void> Store::remove(const std::string& name) const { return remove({&name, 1}, {}).front(); }
+Result<Store::Removed> Store::remove(const std::string& name) const { return remove({&name, 1}, {}).front(); }
 
 }  // namespace forebay::store

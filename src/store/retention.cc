@@ -1,11 +1,10 @@
 #include <algorithm>
-#include <iterator>
+#include <map>
 #include <set>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "store/set_order.h"
 #include "store/store.h"
 
 namespace forebay::store {
@@ -14,10 +13,20 @@ void sort_oldest_first(std::vector<SetInfo>& sets) {
   std::vector<SetInfo> unreadable, readable;
   for (SetInfo& set : sets) (set.manifest ? readable : unreadable).push_back(std::move(set));
   std::ranges::sort(unreadable, {}, &SetInfo::name);
-  order_oldest_first(
-      readable, [](const SetInfo& set) { return std::tuple(set.manifest->step, set.manifest->created_ns, set.name); });
+  std::ranges::sort(readable, {}, [](const SetInfo& set) { return std::tuple(set.manifest->age(), set.name); });
+  // To merge the series, each set counts as created when it was, or when one before it in its series was, if that is
+  // later.
+  std::map<std::string, int64_t> latest;
+  std::vector<std::pair<int64_t, size_t>> places;
+  for (size_t i = 0; i < readable.size(); ++i) {
+    const Manifest& manifest = *readable[i].manifest;
+    int64_t& time = latest.try_emplace(manifest.origin.series, manifest.created_ns).first->second;
+    time = std::max(time, manifest.created_ns);
+    places.emplace_back(time, i);
+  }
+  std::ranges::sort(places);
   sets = std::move(unreadable);
-  std::ranges::move(readable, std::back_inserter(sets));
+  for (const auto& [time, i] : places) sets.push_back(std::move(readable[i]));
 }
 
 static bool is_multiple(int64_t step, uint64_t of) {

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <map>
 #include <random>
 #include <set>
 
+#include "store/series.h"
 #include "store/test_store.h"
 
 namespace forebay::store {
@@ -19,11 +21,40 @@ SetInfo set_of(const std::string& name, std::optional<int64_t> step, int64_t cre
 
 SetInfo unreadable(const std::string& name) { return {name, {}, fail(ErrorKind::corrupt, "damaged")}; }
 
-TEST(Order, StepsThenTimesMerged) {
-  std::vector<SetInfo> sets = {set_of("s3", 3, 10),   set_of("s1", 1, 30), set_of("t20", {}, 20), unreadable("z"),
-                               set_of("t40", {}, 40), unreadable("y"),     set_of("s3b", 3, 10),  set_of("t5", {}, 5)};
+SetInfo completed(const std::string& name, uint64_t ordinal, int64_t created_ns, const std::string& series = "a") {
+  SetInfo set = set_of(name, {}, created_ns);
+  set.manifest->ordinal = ordinal;
+  set.manifest->origin.series = series;
+  return set;
+}
+
+TEST(Order, IsThatOfCompletionWhateverStepsAndClocksSay) {
+  SetInfo step_10 = completed("yesterday", 1, 900), step_1 = completed("today", 2, 100);
+  step_10.manifest->step = 10;
+  step_1.manifest->step = 1;
+  std::vector<SetInfo> sets = {step_1,  unreadable("z"),          completed("tie2", 3, 50),
+                               step_10, completed("tie1", 3, 40), unreadable("y")};
   sort_oldest_first(sets);
-  EXPECT_EQ(names(sets), (Names{"y", "z", "t5", "t20", "s1", "s3", "s3b", "t40"}));
+  EXPECT_EQ(names(sets), (Names{"y", "z", "yesterday", "today", "tie1", "tie2"}));
+}
+
+TEST(Order, SetsWithoutOrdinalsComeFirstByCreation) {
+  std::vector<SetInfo> sets = {completed("new1", 3, 5), completed("old2", 0, 30), completed("new2", 4, 1),
+                               completed("old1", 0, 20), completed("old3", 0, 30)};
+  sets[1].manifest->step = 1;
+  sets[3].manifest->step = 9;
+  sort_oldest_first(sets);
+  EXPECT_EQ(names(sets), (Names{"old1", "old2", "old3", "new1", "new2"}));
+  EXPECT_EQ(newest_place(sets, "a"), 4u);
+  EXPECT_EQ(newest_place(std::span(sets).first(3), "a"), 3u) << "they are in the first places";
+  EXPECT_EQ(newest_place(sets, "b"), 0u);
+}
+
+TEST(Order, SeriesAreMergedAndKeepTheirs) {
+  std::vector<SetInfo> sets = {completed("b1", 1, 25, "b"), completed("a3", 3, 30), completed("a1", 1, 20),
+                               completed("b2", 2, 28, "b"), completed("a2", 2, 10)};
+  sort_oldest_first(sets);
+  EXPECT_EQ(names(sets), (Names{"a1", "a2", "b1", "b2", "a3"}));
 }
 
 TEST(Order, DoesNotDependOnTheOrderBefore) {
@@ -31,20 +62,21 @@ TEST(Order, DoesNotDependOnTheOrderBefore) {
   for (int round = 0; round < 300; ++round) {
     std::vector<SetInfo> sets;
     for (int i = 0; i < 8; ++i) {
-      const auto step = random() % 2 != 0 ? std::optional<int64_t>(random() % 4) : std::nullopt;
       const std::string name(1, static_cast<char>('a' + i));
-      sets.push_back(random() % 5 == 0 ? unreadable(name) : set_of(name, step, random() % 5));
+      sets.push_back(random() % 5 == 0
+                         ? unreadable(name)
+                         : completed(name, random() % 4, static_cast<int64_t>(random() % 5), random() % 2 ? "a" : "b"));
     }
     auto other = sets;
     std::ranges::shuffle(other, random);
     sort_oldest_first(sets);
     sort_oldest_first(other);
     ASSERT_EQ(names(sets), names(other));
-    std::optional<int64_t> last;
+    std::map<std::string, uint64_t> last;
     for (const SetInfo& set : sets) {
-      if (!set.manifest || !set.manifest->step) continue;
-      ASSERT_GE(*set.manifest->step, last.value_or(0));
-      last = set.manifest->step;
+      if (!set.manifest) continue;
+      ASSERT_GE(set.manifest->ordinal, last[set.manifest->origin.series]);
+      last[set.manifest->origin.series] = set.manifest->ordinal;
     }
   }
 }

@@ -52,11 +52,6 @@ std::unexpected<Error> in_the_way(const std::string& path, const char* what) {
   return fail(ErrorKind::exists, what, path, {}, "restore into another directory, or remove what is in the way");
 }
 
-bool is_taken(int directory, const std::string& name) {
-  struct stat info{};
-  return ::fstatat(directory, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
 // Moves a temporary file or link to its place.
 Result<void> place(int from_directory, const std::string& from, int to_directory, const std::string& to, bool overwrite,
                    const std::string& path) {
@@ -141,6 +136,9 @@ struct TargetDir::Shared {
   const Fd work;  // the staging directory
   FdCache cache;
   std::atomic<uint64_t> next_id = 0;
+  std::mutex looking;
+  std::optional<std::string> looked_at;
+  std::shared_ptr<const Fd> seen;
   std::mutex mutex;
   struct Touched {
     uint64_t id = 0;
@@ -153,12 +151,14 @@ struct TargetDir::Shared {
   Result<Fd> step(int parent, const std::string& component, const std::string& path, bool make) const {
     constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
     auto next = open_at(parent, component, kFlags, path);
+    if (next && is_store_part(parent, component)) return in_the_way(path, "this is a part of a store");
     if (next) return next;
     struct stat info{};
     const bool is_there = ::fstatat(parent, component.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
     if (is_there && S_ISLNK(info.st_mode)) return in_the_way(path, "a symbolic link where a directory is needed");
     if (is_there && !S_ISDIR(info.st_mode)) return in_the_way(path, "a file where a directory is needed");
     if (is_there || !make) return next;
+    if (is_store_part(parent, component)) return in_the_way(path, "this is a part of a store");
     if (::mkdirat(parent, component.c_str(), 0777) != 0 && errno != EEXIST) return fail_errno(errno, "mkdir", path);
     return open_at(parent, component, kFlags, path);
   }
@@ -172,6 +172,31 @@ struct TargetDir::Shared {
       begin = end + 1;
     }
     return at;
+  }
+
+  // The directory as it is; null if it is not there. That of the last call is remembered, for names come in order.
+  Result<std::shared_ptr<const Fd>> look_into(const std::string& directory) {
+    const std::lock_guard lock(looking);
+    if (looked_at && *looked_at == directory) return seen;
+    auto fd = walk(directory, false);
+    const bool is_gone = !fd && fd.error().kind == ErrorKind::not_found;
+    if (!fd && !is_gone) return std::unexpected(std::move(fd).error());
+    seen = is_gone ? nullptr : std::make_shared<const Fd>(*std::move(fd));
+    looked_at = directory;
+    return seen;
+  }
+
+  Result<void> check_free(int parent, const std::string& last, const std::string& name, Thing becomes,
+                          bool overwrite) const {
+    struct stat info{};
+    if (::fstatat(parent, last.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return {};
+    const std::string path = path_of(name);
+    if (becomes == Thing::directory)
+      return S_ISDIR(info.st_mode) ? Result<void>() : in_the_way(path, "a file where a directory is needed");
+    if (!overwrite) return in_the_way(path, "the name is taken");
+    const auto may = may_replace_at(parent, last, path, {.becomes = becomes, .right = Right::named});
+    if (!may && may.error().kind == ErrorKind::exists) return in_the_way(path, may.error().what.c_str());
+    return may;
   }
 
   // walk(), making what is missing and noting what finish() has to make durable. Who was there last need not walk
@@ -247,6 +272,7 @@ struct TargetFile::State {
     return sync_file(fd->get(), path);
   }
   Result<void> give_name(int directory) {
+    FOREBAY_CHECK(target->check_free(directory, split(name).second, name, Thing::file, overwrite));
     FOREBAY_CHECK(place(target->work.get(), temporary, directory, split(name).second, overwrite, path));
     is_placed = true;
     return {};
@@ -256,6 +282,9 @@ struct TargetFile::State {
 Result<TargetDir> TargetDir::open(const std::string& path, bool special_modes) {
   struct stat info{};
   const bool is_new = ::stat(path.c_str(), &info) != 0;
+  if (lies_in_store(path))
+    return fail(ErrorKind::exists, "this is a store, or lies in one, where nothing but sets may be", path, {},
+                "restore into another directory");
   FOREBAY_CHECK(store::make_directory(path, "restore into another directory"));
   FOREBAY_TRY(Fd root, open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, path));
   clean_staging(path, kRestoreLabel);
@@ -266,11 +295,19 @@ Result<TargetDir> TargetDir::open(const std::string& path, bool special_modes) {
       std::make_shared<Shared>(path, is_new, special_modes, std::move(root), std::move(staging), std::move(work)));
 }
 
+Result<void> TargetDir::check(const std::string& name, Thing becomes, bool overwrite) const {
+  FOREBAY_CHECK(check_name(name));
+  const auto [directory, last] = split(name);
+  FOREBAY_TRY(const auto parent, shared_->look_into(directory));
+  if (!parent) return {};  // nor is what it would lie in
+  if (is_store_part(parent->get(), last)) return in_the_way(shared_->path_of(name), "this is a part of a store");
+  return shared_->check_free(parent->get(), last, name, becomes, overwrite);
+}
+
 Result<std::unique_ptr<TargetFile>> TargetDir::create_file(const std::string& name, uint64_t size, bool overwrite) {
   FOREBAY_CHECK(check_name(name));
   const std::string path = shared_->path_of(name);
-  FOREBAY_TRY(const auto parent, shared_->make_way(split(name).first));
-  if (!overwrite && is_taken(parent->get(), split(name).second)) return in_the_way(path, "the name is taken");
+  FOREBAY_CHECK(check(name, Thing::file, overwrite));
   const uint64_t id = shared_->next_id++;
   if (size > INT64_MAX) return fail_errno(EFBIG, "make a file of its size", path);
   return std::unique_ptr<TargetFile>(new TargetFile(std::unique_ptr<TargetFile::State>(
@@ -290,6 +327,7 @@ Result<void> TargetDir::make_symlink(const std::string& name, const std::string&
   FOREBAY_CHECK(check_name(name));
   const std::string path = shared_->path_of(name);
   FOREBAY_TRY(const auto parent, shared_->make_way(split(name).first));
+  FOREBAY_CHECK(shared_->check_free(parent->get(), split(name).second, name, Thing::link, overwrite));
   const std::string temporary = fmt::format("{}.part", shared_->next_id++);
   const int work = shared_->work.get();
   if (::symlinkat(target.c_str(), work, temporary.c_str()) != 0) return fail_errno(errno, "symlink", path);
@@ -315,6 +353,7 @@ Result<void> TargetDir::commit(std::span<const Finished> files) {
   }));
   if (together && ::syncfs(shared_->work.get()) != 0) return fail_errno(errno, "syncfs", shared_->root_path);
   for (const auto& [directory, inside] : by_directory) {
+    FOREBAY_CHECK(shared_->make_way(directory));
     FOREBAY_TRY(const Fd parent, shared_->walk(directory, false));
     FOREBAY_CHECK(
         parallel_for(inside.size(), kCallsAtOnce, [&](size_t i) { return inside[i]->give_name(parent.get()); }));
@@ -325,10 +364,16 @@ Result<void> TargetDir::commit(std::span<const Finished> files) {
 Result<void> TargetDir::finish() {
   const std::lock_guard lock(shared_->mutex);
   // In reverse order of names, what is in a directory comes before it.
-  for (auto at = shared_->directories.rbegin(); at != shared_->directories.rend(); ++at)
-    FOREBAY_CHECK(shared_->finish_directory(at->first, at->second.attributes));
-  if (!shared_->is_new) return {};
-  return sync_parent(shared_->root_path);
+  const auto finish_all = [&]() -> Result<void> {
+    for (auto at = shared_->directories.rbegin(); at != shared_->directories.rend(); ++at)
+      FOREBAY_CHECK(shared_->finish_directory(at->first, at->second.attributes));
+    return shared_->is_new ? sync_parent(shared_->root_path) : Result<void>();
+  };
+  auto finished = finish_all();
+  if (!finished)
+    finished.error().what =
+        "all files are complete and have their names, which a power cut may take away again: " + finished.error().what;
+  return finished;
 }
 
 TargetFile::TargetFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -347,7 +392,9 @@ Result<void> TargetFile::write_at(uint64_t offset, std::span<const std::byte> by
 
 Result<void> TargetFile::commit(const Attributes& attributes) {
   FOREBAY_CHECK(state_->finish_durably(attributes));
-  FOREBAY_TRY(const Fd parent, state_->target->walk(split(state_->name).first, false));
+  const std::string directory = split(state_->name).first;
+  FOREBAY_CHECK(state_->target->make_way(directory));
+  FOREBAY_TRY(const Fd parent, state_->target->walk(directory, false));
   return state_->give_name(parent.get());
 }
 

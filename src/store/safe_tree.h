@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "store/may_replace.h"
 
 namespace forebay::store {
 
@@ -65,11 +66,17 @@ class TargetFile {
 // than 512 of them, and a quarter of the process's limit, are held open.
 class TargetDir {
  public:
-  // Opens the directory at `path`, made if it is not there (its parent must be). Unless `special_modes`, nothing in it
+  // Opens the directory at `path`, made if it is not there (its parent must be). exists if it is a store, or lies in
+  // one. Unless `special_modes`, nothing in it
   // gets a bit of kSpecialModes, whatever its attributes say.
   static Result<TargetDir> open(const std::string& path, bool special_modes = false);
 
-  // Begins a file of `size` bytes, all zero. exists at once if the name is taken and `overwrite` is false.
+  // Whether nothing is in the way of a file, a directory or a link of that name; makes nothing. exists if something is:
+  // with `overwrite`, what store::may_replace() does not let go of for a name that somebody asked for.
+  Result<void> check(const std::string& name, Thing becomes, bool overwrite) const;
+
+  // Begins a file of `size` bytes, all zero. Makes nothing in the target before the file gets its name. Errors as of
+  // check(), at once.
   Result<std::unique_ptr<TargetFile>> create_file(const std::string& name, uint64_t size, bool overwrite);
 
   // Makes a directory, or takes the one that is there; finish() gives it its attributes.

@@ -151,7 +151,7 @@ TEST_F(SafeTreeTest, NoFileGetsItsNameIfOneCannotBeFinished) {
   check(good->write_at(0, as_bytes(std::string_view("bytes"))));
   for (const auto& entry : fs::directory_iterator(root_)) {  // the directory of our own
     const bool is_own = entry.path().filename().string().starts_with(kRestoreLabel) && entry.is_directory();
-    if (is_own) fs::create_directory(entry.path() / "2.part");  // in the way of "b"
+    if (is_own) fs::create_directory(entry.path() / "1.part");  // in the way of "b"
   }
   const TargetDir::Finished finished[] = {{good.get(), {}}, {bad.get(), {}}};
   EXPECT_FALSE(dir.commit(finished));
@@ -200,12 +200,41 @@ TEST(SyncTogether, IsForManySmallFilesAmongLittleElse) {
 TEST_F(SafeTreeTest, DirectoryReplacedByALinkBeforeCommitIsNoticed) {
   fs::create_directory(path("outside"));
   TargetDir dir = target();
+  check(dir.make_directory("d", {}));
   const auto file = value(dir.create_file("d/f", 1, false));
   fs::remove(root_ + "/d");
   fs::create_directory_symlink(path("outside"), root_ + "/d");
   EXPECT_EQ(error(file->commit({})).kind, ErrorKind::exists);
   EXPECT_EQ(error(dir.finish()).kind, ErrorKind::exists);
   EXPECT_TRUE(names_in(path("outside"))->empty());
+}
+
+TEST_F(SafeTreeTest, WhatIsInTheWayIsFoundBeforeAnythingIsMade) {
+  TargetDir dir = target();
+  fs::create_directory(root_ + "/d");
+  std::ofstream(root_ + "/f") << "mine";
+  for (const bool overwrite : {false, true}) {
+    EXPECT_EQ(error(dir.check("d", Thing::file, overwrite)).kind, ErrorKind::exists);
+    EXPECT_EQ(error(dir.check("d", Thing::link, overwrite)).kind, ErrorKind::exists);
+    EXPECT_EQ(error(dir.check("f", Thing::directory, overwrite)).kind, ErrorKind::exists);
+    EXPECT_EQ(error(dir.check("f/g", Thing::file, overwrite)).kind, ErrorKind::exists);
+    check(dir.check("new/g", Thing::file, overwrite));
+    check(dir.check("d", Thing::directory, overwrite));
+  }
+  check(dir.check("f", Thing::file, true));
+  const auto file = value(dir.create_file("new/g", 1, false));
+  EXPECT_FALSE(fs::exists(root_ + "/new"));
+  EXPECT_EQ(error(dir.create_file("d", 1, true)).kind, ErrorKind::exists);
+}
+
+TEST_F(SafeTreeTest, NothingIsMadeOfWhatAStoreConsistsOf) {
+  ASSERT_TRUE(Store::open_for_writing(path("sets")));
+  EXPECT_EQ(error(TargetDir::open(path("sets"))).kind, ErrorKind::exists);
+  EXPECT_EQ(error(TargetDir::open(path("sets/sets/new"))).kind, ErrorKind::exists);
+  TargetDir dir = value(TargetDir::open(path("")));
+  EXPECT_EQ(error(dir.create_file("sets/sets/x/f", 1, true)).kind, ErrorKind::exists);
+  EXPECT_EQ(error(dir.create_file("sets/listing", 1, true)).kind, ErrorKind::exists);
+  EXPECT_EQ(error(dir.make_directory("sets/jobs/x", {})).kind, ErrorKind::exists);
 }
 
 TEST_F(SafeTreeTest, ExistingFilesAreReplacedOnlyWithOverwrite) {

@@ -1,14 +1,19 @@
 #include "store/series.h"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
+#include <limits>
 #include <map>
+#include <ranges>
 #include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/nearest.h"
+#include "store/names.h"
+#include "store/natural_order.h"
 
 namespace forebay::store {
 
@@ -50,6 +55,49 @@ Result<std::string> choose_series(std::span<const SetInfo> sets, std::string_vie
   return fail(ErrorKind::not_found,
               fmt::format("the store has no set of the series '{}', only of {}", wanted, describe_series(sets)), path,
               {}, near.empty() ? "see 'forebay ls STORE'" : fmt::format("did you mean {}?", fmt::join(near, " or ")));
+}
+
+uint64_t newest_place(std::span<const SetInfo> sets, std::string_view series) {
+  constexpr uint64_t kMost = std::numeric_limits<int64_t>::max() - 1;  // so that there is a next one
+  uint64_t newest = 0, without = 0;
+  for (const SetInfo& set : sets) {
+    if (!set.manifest || set.manifest->origin.series != series) continue;
+    newest = std::max(newest, std::min(set.manifest->ordinal, kMost));
+    if (set.manifest->ordinal == 0) ++without;
+  }
+  return std::max(newest, without);
+}
+
+static constexpr std::string_view kStepWord = "step:";
+
+bool asks_for_step(std::string_view word) { return word.starts_with(kStepWord); }
+
+Result<std::string> find_step(std::span<const SetInfo> sets, std::string_view word, const std::string& path) {
+  const std::string_view text = word.substr(std::min(word.size(), kStepWord.size()));
+  int64_t step = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), step);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size())
+    return fail(ErrorKind::invalid_argument, fmt::format("'{}' is no step: step:NUMBER is", word));
+  for (const SetInfo& set : sets | std::views::reverse)
+    if (set.manifest && set.manifest->step == step) return set.name;
+  return fail(ErrorKind::not_found, fmt::format("no set that can be read has the step {}", step), path, {},
+              "`forebay ls STORE` lists the sets with their steps");
+}
+
+const SetInfo* newest_of(std::span<const SetInfo> sets, std::string_view series) {
+  for (const SetInfo& set : sets | std::views::reverse)
+    if (set.manifest && set.manifest->origin.series == series) return &set;
+  return nullptr;
+}
+
+std::string why_older(std::string_view name, std::optional<int64_t> step, const Manifest& newest) {
+  const std::string other = application_name(newest);
+  const bool have_steps = step && newest.step && (step != step_of(name) || newest.step != step_of(other));
+  if (have_steps ? *step >= *newest.step : !is_before(name, other)) return {};
+  const std::string what = have_steps ? fmt::format("its step {} lies below {}, that of", *step, *newest.step)
+                                      : "its name lies below that of";
+  return fmt::format("{} is the newest set of the series {} now, but {} the one before, {}: another run? (--series)",
+                     name, newest.origin.series, what, newest.name);
 }
 
 std::string describe_series(std::span<const SetInfo> sets, std::string_view except) {

@@ -25,4 +25,9 @@ Result<void> Store::set_aside(const std::string& name, std::string_view reason) 
   return backend_->set_aside(set.name, serialise_set_aside(reason));
 }
 
+Result<void> Store::take_back(const std::string& name, std::string_view reason) const {
+  FOREBAY_TRY(const auto set, find(name));
+  return set.refused == reason ? backend_->take_back(set.name) : Result<void>{};
+}
+
 }  // namespace forebay::store

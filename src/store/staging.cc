@@ -21,7 +21,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <mutex>
 #include <optional>
+#include <set>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -37,6 +39,25 @@ namespace forebay::store {
 namespace {
 
 constexpr std::string_view kLockSuffix = ".lock";
+
+// The names that this process has taken. Never destroyed: threads may outlive what is.
+struct TakenNames {
+  std::mutex mutex;
+  std::set<std::string> paths;
+
+  static TakenNames& instance() {
+    static auto* const the = new TakenNames;
+    return *the;
+  }
+  void add(const std::string& path) {
+    const std::lock_guard lock(mutex);
+    paths.insert(path);
+  }
+  void forget(const std::string& path) {
+    const std::lock_guard lock(mutex);
+    paths.erase(path);
+  }
+};
 
 std::string this_host() {
   std::array<char, 256> name{};
@@ -124,6 +145,7 @@ Result<StagingName> StagingName::take(const std::string& staging, std::string_vi
     const std::string lock_path = path + std::string(kLockSuffix);
     FOREBAY_TRY(Fd lock, open_at(AT_FDCWD, lock_path, O_RDWR | O_CREAT | O_EXCL, lock_path, 0666));
     if (try_lock(lock.get()) == LockState::held || !names_file(lock_path, lock.get())) continue;
+    TakenNames::instance().add(path);
     return StagingName(std::move(path), std::move(lock));
   }
   return fail(ErrorKind::io, "could not lock a new staging directory", staging);
@@ -131,8 +153,22 @@ Result<StagingName> StagingName::take(const std::string& staging, std::string_vi
 
 StagingName::~StagingName() {
   if (!lock_) return;
+  TakenNames::instance().forget(path_);
   // What cannot be removed now keeps its lock file, so that a cleaner finds it.
   if (remove_tree(AT_FDCWD, path_, path_)) ::unlink((path_ + std::string(kLockSuffix)).c_str());
+}
+
+void StagingName::leave_to_cleaner() const { TakenNames::instance().forget(path_); }
+
+void remove_taken_names() {
+  constexpr int kAttempts = 10;  // other threads may put something there meanwhile
+  TakenNames::instance().mutex.lock();
+  for (const std::string& path : TakenNames::instance().paths)
+    for (int attempt = 0; attempt < kAttempts; ++attempt)
+      if (remove_tree(AT_FDCWD, path, path)) {
+        ::unlink((path + std::string(kLockSuffix)).c_str());
+        break;
+      }
 }
 
 void clean_staging(const std::string& staging, std::string_view label, const LookBeforeRemoval& look) {

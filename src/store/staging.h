@@ -24,11 +24,18 @@ class StagingName {
 
   const std::string& path() const { return path_; }  // `staging`/NAME
 
+  // From now on remove_taken_names() leaves it to the next cleaner, which looks at what is there.
+  void leave_to_cleaner() const;
+
  private:
   StagingName(std::string path, Fd lock) : path_(std::move(path)), lock_(std::move(lock)) {}
   std::string path_;
   Fd lock_;
 };
+
+// Removes what lies under the names that this process has taken, but for those that are left to a cleaner. For a
+// process that ends at once, whose other threads may still be at work: they can take and release no name any more.
+void remove_taken_names();
 
 // Removes what dead owners left under `staging` in names that start with `label` and a dot; with any label if it is
 // empty. Leaves alone what it may not or cannot remove: the next one may. `look` is given the path of each name first,

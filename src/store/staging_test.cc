@@ -5,6 +5,7 @@
 
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "store/test_store.h"
 
@@ -102,6 +103,24 @@ TEST_F(StagingTest, LinkInPlaceOfALockFileIsLeftAlone) {
   clean_staging(path(""));
   EXPECT_TRUE(fs::exists(path("precious")));
   EXPECT_TRUE(fs::is_symlink(path(name + ".lock")));
+}
+
+TEST_F(StagingTest, AProcessThatEndsAtOnceRemovesWhatItHasTaken) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const StagingName kept = value(StagingName::take(path(""), "kept")),
+                      gone = value(StagingName::take(path(""), "gone"));
+    for (const StagingName* name : {&kept, &gone}) fs::create_directories(name->path() + "/below");
+    kept.leave_to_cleaner();
+    remove_taken_names();
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_EQ(status, 0);
+  const auto left = value(names_in(path("")));
+  EXPECT_EQ(left.size(), 2u);  // the name and its lock
+  for (const std::string& name : left) EXPECT_TRUE(name.starts_with("kept.")) << name;
 }
 
 // The race between creating a lock file and locking it: whoever takes a name must keep it.

@@ -6,7 +6,8 @@
 //   1. write a manifest with the set's name and parents, and nothing else, to the staging directory;
 //   2. check that the parents are there.
 // Commit (the containers in the staging directory are durable before):
-//   1. check that the set's name is free, that each container is there with the size that the manifest gives, and that
+//   1. find the set's place in its series; check that its name is free, that each container is there with the size that
+//   the manifest gives, and that
 //      the announced parents still are;
 //   2. write the manifest and fsync it; over one that announces parents, which others read, by a temporary name and a
 //      rename;
@@ -27,13 +28,14 @@
 #include "store/files.h"
 #include "store/listing.h"
 #include "store/posix_backend.h"
+#include "store/series.h"
 
 namespace forebay::store {
 namespace {
 
 std::unexpected<Error> taken(std::string_view name, const std::string& store) {
   return fail(ErrorKind::exists, fmt::format("the store already has a set '{}'", name), store, {},
-              "choose another name or remove that set first");
+              "choose another name, or remove that set first: `forebay remove STORE NAME`");
 }
 
 // That a parent is the set that was meant.
@@ -66,6 +68,11 @@ Result<std::vector<std::string>> SetFiles::names() const {
   return backend_->names_in(set_);
 }
 
+std::optional<int64_t> SetFiles::written_ns() const {
+  if (!backend_ || !is_set_name(set_)) return std::nullopt;
+  return backend_->written_ns(set_);
+}
+
 SetFiles SetFiles::of(const std::string& other) const { return backend_ ? SetFiles(backend_, other) : SetFiles(); }
 
 StagedSet::StagedSet(std::shared_ptr<const Backend> backend, std::string name, std::unique_ptr<Staging> staging)
@@ -82,10 +89,33 @@ Result<void> StagedSet::announce(std::span<const ParentEntry> parents) {
   return {};
 }
 
-Result<void> StagedSet::commit(const Manifest& manifest) {
+Result<Manifest> StagedSet::placed(Manifest manifest) const {
+  FOREBAY_TRY(const auto sets, Store(backend_).outline());
+  manifest.ordinal = newest_place(sets, manifest.origin.series) + 1;
+  return manifest;
+}
+
+Result<void> StagedSet::commit(const Manifest& said, Place place) {
   FOREBAY_TRY(const bool is_taken, backend_->has(name_));
   if (is_taken) return taken(name_, backend_->path());
-  FOREBAY_TRY(const std::string text, checked_text(manifest));
+  FOREBAY_TRY(const Manifest manifest, place == Place::next ? placed(said) : Result<Manifest>(said));
+  FOREBAY_TRY(const std::string text, complete(manifest));
+  auto published = staging_->publish(text);
+  if (!published && published.error().kind == ErrorKind::exists) return taken(name_, backend_->path());
+  return published;
+}
+
+Result<void> StagedSet::replace(const Manifest& manifest) {
+  FOREBAY_TRY(const std::string text, complete(manifest));
+  return staging_->replace(text, [&](std::string_view there) {
+    const auto before = parse_manifest(there, name_);
+    return before && before->created_ns == manifest.created_ns;
+  });
+}
+
+// The manifest's text, when all that it lists is there.
+Result<std::string> StagedSet::complete(const Manifest& manifest) const {
+  FOREBAY_TRY(std::string text, checked_text(manifest));
   FOREBAY_CHECK(parallel_for(manifest.containers.size(), kCallsAtOnce, [&](size_t i) {
     return staging_->check(manifest.containers[i].name, manifest.containers[i].bytes);
   }));
@@ -93,9 +123,7 @@ Result<void> StagedSet::commit(const Manifest& manifest) {
     const auto is_it = [&](const ParentEntry& a) { return a.name == parent.name && a.created_ns == parent.created_ns; };
     if (std::ranges::any_of(announced_, is_it)) FOREBAY_CHECK(check_parent(backend_, parent));
   }
-  auto published = staging_->publish(text);
-  if (!published && published.error().kind == ErrorKind::exists) return taken(name_, backend_->path());
-  return published;
+  return text;
 }
 
 Result<std::string> StagedSet::checked_text(const Manifest& manifest) const {
@@ -152,6 +180,8 @@ Result<std::optional<SetInfo>> Store::choose(const Choice& choose) const {
   return std::nullopt;
 }
 
+Result<std::vector<std::string>> Store::names() const { return names_of_sets(*backend_); }
+
 Result<bool> Store::has(std::string_view name) const {
   if (!is_set_name(name)) return false;
   return backend_->has(std::string(name));
@@ -176,6 +206,12 @@ Result<std::unique_ptr<StagedSet>> Store::stage(const std::string& name) const {
   if (is_taken) return taken(name, backend_->path());
   FOREBAY_TRY(auto staging, backend_->stage(name));
   return std::make_unique<StagedSet>(backend_, name, std::move(staging));
+}
+
+Result<std::unique_ptr<StagedSet>> Store::restage(const std::string& name) const {
+  FOREBAY_TRY(const SetInfo set, find(name));
+  FOREBAY_TRY(auto staging, backend_->stage(set.name));
+  return std::make_unique<StagedSet>(backend_, set.name, std::move(staging));
 }
 
 Result<std::unique_ptr<StagedContainers>> Store::join(const std::string& id) const { return backend_->join(id); }

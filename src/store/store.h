@@ -13,6 +13,7 @@
 #include "base/byte_source.h"
 #include "base/error.h"
 #include "store/backend.h"
+#include "store/set_order.h"
 
 namespace forebay::store {
 
@@ -67,10 +68,11 @@ struct StageTime {
 struct Manifest {
   std::string name;
   std::string application_name;  // as who wrote the set called it; empty: it does not say (application_name())
-  std::optional<int64_t> step;
-  int64_t created_ns = 0;       // nanoseconds since 1970, UTC
-  std::string software;         // "forebay 0.1.0"
-  std::string profile, scheme;  // as the user asked, for `ls`
+  std::optional<int64_t> step;   // a label, by which the set can be found; it orders nothing
+  uint64_t ordinal = 0;          // the set's place in its series, from 1 (docs/store.md, "Order"); 0: none
+  int64_t created_ns = 0;        // nanoseconds since 1970, UTC
+  std::string software;          // "forebay 0.1.0"
+  std::string profile, scheme;   // as the user asked, for `ls`
   uint64_t ranks = 0, group_size = 0;
   std::optional<int64_t> since_chosen;  // by how many sets the one is ahead whose choices were tried first for this one
   std::vector<ContainerEntry> containers;    // in rank-group order
@@ -83,8 +85,10 @@ struct Manifest {
   std::vector<ParentEntry> parents;          // without which the set cannot be restored
   uint64_t since_full = 0;        // 0 without parents; else by how many sets the last one without is ahead of this one
   std::vector<StageTime> stages;  // in their order; empty: not told
+  std::string suspicion;  // why it may not be whole, though all of it is stored; empty: nothing speaks against it
   Origin origin;
 
+  Age age() const { return {ordinal, created_ns}; }
   uint64_t bytes() const;  // sums over the containers
   uint64_t raw_bytes() const;
   uint64_t files() const;
@@ -94,6 +98,12 @@ struct Manifest {
 // what parse_manifest() returns the names are valid and distinct, and the sums fit.
 std::string serialise(const Manifest& manifest);
 Result<Manifest> parse_manifest(std::string_view text, const std::string& path);
+
+// What a commit does about the place of a set in its series.
+enum class Place : uint8_t {
+  next,     // it is behind all sets of the series that there are
+  as_said,  // the manifest says it, or that it has none
+};
 
 // A set being written, which no reader sees. If it is destroyed without commit(), or its process dies, nothing of it
 // becomes visible; Store::open_for_writing() removes what the dead left. The process that staged the set is the one to
@@ -116,10 +126,17 @@ class StagedSet {
   // Writes the manifest, makes everything durable and makes the set visible under its name, in one instant. exists if
   // the name was taken meanwhile; invalid_argument if the manifest names another set or is not one that
   // parse_manifest() accepts; corrupt if a container is not there with the size that the manifest gives. After success
-  // the set survives a power cut; after an error nothing is visible, and it may be called again.
-  Result<void> commit(const Manifest& manifest);
+  // the set survives a power cut; after an error nothing is visible, and it may be called again. Errors of
+  // Store::outline(), which tells the next place.
+  Result<void> commit(const Manifest& manifest, Place place = Place::next);
+
+  // commit() of a set from Store::restage(), in the place of the one that has the name, in one instant. changed if that
+  // is no longer the one that was made when the manifest says; unsupported where the store cannot exchange two sets.
+  Result<void> replace(const Manifest& manifest);
 
  private:
+  Result<std::string> complete(const Manifest& manifest) const;
+  Result<Manifest> placed(Manifest manifest) const;
   Result<std::string> checked_text(const Manifest& manifest) const;
   std::shared_ptr<const Backend> backend_;
   std::string name_;
@@ -142,6 +159,9 @@ class SetFiles {
 
   // The names of what lies there, the manifest among it. Empty if there is something else in the place of the set.
   Result<std::vector<std::string>> names() const;
+
+  // As Backend::written_ns(): about when a set was completed whose manifest cannot be read.
+  std::optional<int64_t> written_ns() const;
 
   // Those of another set of the same store, which need not be there.
   SetFiles of(const std::string& other) const;
@@ -189,6 +209,9 @@ class Store {
   using Choice = std::function<Result<std::optional<std::string>>(std::span<const SetInfo> outlines)>;
   Result<std::optional<SetInfo>> choose(const Choice& choose) const;
 
+  // The names of all sets, those that cannot be read among them, sorted. Takes one look at a directory.
+  Result<std::vector<std::string>> names() const;
+
   // Whether there is a set of that name. Takes no longer where there are many sets.
   Result<bool> has(std::string_view name) const;
 
@@ -201,9 +224,15 @@ class Store {
   // From now on no restart takes the set, whatever process asks for one; it stays, with this reason (docs/store.md,
   // "Sets that were set aside"). not_found as find().
   Result<void> set_aside(const std::string& name, std::string_view reason) const;
+  // Restarts take the set again, if that was the reason; if not, nothing changes. not_found as find().
+  Result<void> take_back(const std::string& name, std::string_view reason) const;
 
   // Begins a new set. exists if the name is taken, invalid_argument if is_set_name() says no.
   Result<std::unique_ptr<StagedSet>> stage(const std::string& name) const;
+
+  // Begins a set that is to take the place of one that is there, with all that refers to it (StagedSet::replace()).
+  // not_found if it is not.
+  Result<std::unique_ptr<StagedSet>> restage(const std::string& name) const;
 
   // A set that a process has staged, of which StagedSet::id() is told, to write containers into. not_found if it is
   // staged no longer, or in another store; invalid_argument if that is no id.
@@ -216,15 +245,22 @@ class Store {
   // sets that are being removed, too.
   Result<std::vector<Manifest>> staged() const;
 
+  // Of a set that was removed: what kept some of its files from being deleted. They are out of sight, and go when the
+  // store is opened for writing and that is over.
+  struct Removed {
+    std::optional<Error> left = {};
+  };
+
   // Removes a set: out of sight in one rename, then its files. not_found as find(); invalid_argument if another set,
-  // committed or announced, has it as a parent. Whoever has the set's files open keeps reading them (on NFS: may get an
-  // io error instead, never wrong bytes).
-  Result<void> remove(const std::string& name) const;
+  // committed or announced, has it as a parent; exists if something else lies in it, or in its place, that Forebay did
+  // not put there. Whoever has the set's files open keeps reading them (on NFS: may get an io error instead, never
+  // wrong bytes).
+  Result<Removed> remove(const std::string& name) const;
 
   // remove() of many sets, in this order: those that refer to others of them must come before these. `known` is what
   // list() told, or nothing: what has changed since is looked for, and nothing else is read. One result a name; what
   // cannot be removed does not keep the others, but for what it refers to.
-  std::vector<Result<void>> remove(std::span<const std::string> names, std::vector<SetInfo> known) const;
+  std::vector<Result<Removed>> remove(std::span<const std::string> names, std::vector<SetInfo> known) const;
 
  private:
   std::shared_ptr<const Backend> backend_;
@@ -234,8 +270,8 @@ class Store {
 // "latest".
 bool is_set_name(std::string_view name);
 
-// Sets that cannot be read come first, by name; the others are in the order of store/set_order.h by step, time of
-// creation and name. The last set is the newest.
+// Sets that cannot be read come first, by name. Those of a series are in the order of their ages (set_order.h), then
+// names; the last one is the newest. Series are merged by the time of creation, each keeping its order.
 void sort_oldest_first(std::vector<SetInfo>& sets);
 
 struct Retention {

@@ -40,6 +40,28 @@ TEST_F(StoreTest, CommittedSetIsFoundWithAllThatItsManifestSays) {
   EXPECT_EQ(names_in(root() + "/staging")->size(), 0u);
 }
 
+TEST_F(StoreTest, ACommitTakesTheNextPlaceOfItsSeries) {
+  const Store store = writing();
+  const auto commit = [&](const std::string& name, const std::string& series, int64_t step) {
+    const auto staged = value(store.stage(name));
+    Manifest manifest = write_containers(staged->containers(), name, {.step = step, .created_ns = -step});
+    manifest.origin.series = series;
+    check(staged->commit(manifest));
+    return value(value(store.find(name)).manifest).ordinal;
+  };
+  commit_set(store, "old1", {.step = 90});
+  commit_set(store, "old2", {.step = 80});
+  EXPECT_EQ(commit("a", "default", 10), 3u) << "behind those of an earlier version";
+  EXPECT_EQ(commit("b", "default", 1), 4u) << "neither steps nor clocks decide";
+  EXPECT_EQ(commit("c", "other", 5), 1u);
+  check(store.remove("a"));
+  EXPECT_EQ(commit("a", "default", 10), 5u) << "it was written again";
+  Names sets;
+  for (const SetInfo& set : value(store.list()))
+    if (set.manifest->origin.series == "default") sets.push_back(set.name);
+  EXPECT_EQ(sets, (Names{"old1", "old2", "b", "a"}));
+}
+
 TEST_F(StoreTest, NothingIsVisibleBeforeCommitOrAfterAbandoning) {
   const Store store = writing();
   {
@@ -112,11 +134,26 @@ TEST_F(StoreTest, RemovalFollowsNoLinks) {
   commit_set(store, "a");
   fs::create_directory(path("outside"));
   std::ofstream(path("outside/file")) << "keep";
-  fs::create_directory_symlink(path("outside"), root() + "/sets/a/link");
-  fs::create_directories(root() + "/sets/a/deep/deeper");
+  fs::create_directory_symlink(path("outside"), root() + "/sets/a/link.fbc");
+  fs::create_directories(root() + "/sets/a/deep.fbc/deeper");
   ASSERT_TRUE(store.remove("a"));
   EXPECT_TRUE(fs::exists(path("outside/file")));
   EXPECT_EQ(names_in(root() + "/staging")->size(), 0u);
+}
+
+TEST_F(StoreTest, WhatIsNotOursInASetOrInThePlaceOfOneStays) {
+  const Store store = writing();
+  commit_set(store, "a");
+  std::ofstream(root() + "/sets/a/notes.txt") << "mine";
+  EXPECT_EQ(error(store.remove("a")).kind, ErrorKind::exists);
+  EXPECT_TRUE(fs::exists(root() + "/sets/a/notes.txt"));
+  EXPECT_TRUE(store.find("a")->manifest);
+  std::ofstream(root() + "/sets/file") << "mine";
+  EXPECT_EQ(error(store.remove("file")).kind, ErrorKind::exists);
+  EXPECT_TRUE(fs::exists(root() + "/sets/file"));
+  fs::remove(root() + "/sets/a/notes.txt");
+  fs::remove(root() + "/sets/a/manifest");
+  EXPECT_TRUE(store.remove("a")) << "a damaged set is one that may be removed";
 }
 
 TEST_F(StoreTest, UnreadableSetsAreListedWithTheirError) {
@@ -145,6 +182,21 @@ TEST_F(StoreTest, OpeningRefusesWhatIsNoStore) {
   EXPECT_EQ(error(Store::open_for_writing(root())).kind, ErrorKind::invalid_argument);
   EXPECT_EQ(names_in(root())->size(), 1u);
   EXPECT_EQ(error(Store::open_for_writing(path("no/such/parent"))).kind, ErrorKind::not_found);
+}
+
+TEST_F(StoreTest, IsNotWrittenWhereEverybodyCanWrite) {
+  const mode_t before = ::umask(0);
+  (void)writing();
+  EXPECT_TRUE(Store::open_for_writing(root())) << "what it makes itself is not everybody's";
+  ::umask(before);
+  for (const char* directory : {"", "/sets", "/staging"}) {
+    ASSERT_EQ(::chmod((root() + directory).c_str(), 01777), 0);
+    const auto refused = error(Store::open_for_writing(root()));
+    EXPECT_EQ(refused.kind, ErrorKind::permission) << directory;
+    EXPECT_EQ(refused.path, root() + directory);
+    EXPECT_TRUE(Store::open(root())) << "reading it is the user's choice";
+    ASSERT_EQ(::chmod((root() + directory).c_str(), 0775), 0);
+  }
 }
 
 TEST_F(StoreTest, WhatAKilledMakerLeftBecomesAStore) {

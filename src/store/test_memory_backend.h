@@ -165,6 +165,20 @@ class MemoryBackend : public Backend {
       return {};
     }
 
+    Result<void> replace(std::string_view manifest,
+                         const std::function<bool(std::string_view manifest)>& is_meant) override {
+      const std::lock_guard lock(state_->mutex);
+      const auto there = state_->sets.find(set_);
+      if (there == state_->sets.end()) return fail(ErrorKind::not_found, "there is no such set", set_);
+      if (!is_meant(there->second.manifest)) return fail(ErrorKind::changed, "another set has the name", set_);
+      FOREBAY_TRY(Set* const staged, found());
+      staged->manifest = manifest;
+      staged->number = ++state_->count;
+      there->second = std::move(*staged);
+      state_->staging.erase(id_);
+      return {};
+    }
+
    private:
     const std::string set_;
   };
@@ -222,6 +236,7 @@ class MemoryBackend : public Backend {
     const auto text = MemoryBackend::manifest(set);
     return text ? text->stamp : Stamp();
   }
+  std::optional<int64_t> written_ns(const std::string&) const override { return std::nullopt; }
   Result<std::unique_ptr<ByteSource>> open(const std::string& set, const std::string& container) const override {
     const std::lock_guard lock(state_->mutex);
     const auto found = state_->sets.find(set);
@@ -281,6 +296,12 @@ class MemoryBackend : public Backend {
       return fail(ErrorKind::not_found, "it is not set aside", path_);
     if (found->second.aside.size() > most) return fail(ErrorKind::limit, "the note is too long", path_);
     return found->second.aside;
+  }
+  Result<void> take_back(const std::string& set) const override {
+    const std::lock_guard lock(state_->mutex);
+    if (!state_->sets.contains(set)) return fail(ErrorKind::not_found, fmt::format("there is no set '{}'", set), path_);
+    state_->sets.at(set).aside.clear();
+    return {};
   }
   void put_listing(std::string_view text) const override {
     const std::lock_guard lock(state_->mutex);

@@ -49,7 +49,8 @@ T value(Result<T> result) {
   return std::move(*result);
 }
 
-inline void check(const Result<void>& result) {
+template <class T>
+void check(const Result<T>& result) {
   if (!result) throw std::runtime_error(result.error().message());
 }
 
@@ -66,11 +67,13 @@ inline std::string sealed(const std::string& tag, const std::string& body) {
 struct SetTimes {
   std::optional<int64_t> step;
   int64_t created_ns = 0;
+  uint64_t ordinal = 0;
 };
 
 // Writes two containers of made-up bytes and returns the manifest that describes them.
 inline Manifest write_containers(StagedContainers& to, const std::string& name, SetTimes times = {}) {
-  Manifest manifest{.name = name, .step = times.step, .created_ns = times.created_ns, .software = "test"};
+  Manifest manifest{
+      .name = name, .step = times.step, .ordinal = times.ordinal, .created_ns = times.created_ns, .software = "test"};
   manifest.profile = "none";
   manifest.scheme = "aware";
   manifest.ranks = 4;
@@ -93,7 +96,7 @@ inline Manifest write_containers(StagedContainers& to, const std::string& name, 
 inline Manifest commit_set(const Store& store, const std::string& name, SetTimes times = {}) {
   const auto staged = value(store.stage(name));
   const Manifest manifest = write_containers(staged->containers(), name, times);
-  check(staged->commit(manifest));
+  check(staged->commit(manifest, Place::as_said));
   return manifest;
 }
 

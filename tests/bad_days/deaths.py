@@ -84,6 +84,10 @@ def agent_killed_at_every_step(new_job):
         calls = calls_of(job, job.agents[0])
     with new_job(agent_words=rename, aggregator_words=("--agents", 1)) as job:
         job.start_aggregator()
+        job.prefixes[0] = ()
+        first = job.start_agent()  # the run begins: what comes from now on is its own
+        wait_until("the agent has looked around", (job.stages[0] / ".forebay/found").exists)
+        first.kill()
         names = []
         for call in spread(calls):
             job.prefixes[0] = killed_at(job, call)

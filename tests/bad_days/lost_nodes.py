@@ -24,7 +24,13 @@ LAST = "dump_0008"
 LAUNCHER = """#!/bin/sh
 while [ "${{1#-}}" != "$1" ]; do shift; done
 node=${{1##*.}}; shift
+[ ! -e {directory}/closed-$node ] || exit 1
 exec ip netns exec {name}n$((node - 1)) sh -c "mount --bind {directory}/node$node {stage} && exec $*"
+"""
+
+# Starts nothing where one of the application's nodes is closed, as srun does; mpiexec would wait for ever.
+START = """for node in $(sed 's/.*[.]\\([0-9]*\\):.*/\\1/' "$FOREBAY_NODES_FILE"); do [ ! -e {directory}/closed-$node ] || exit 1; done
+exec "$@"
 """
 
 
@@ -61,7 +67,8 @@ class Cluster:
             *self.head, self.job.forebay, "run", "--store", self.job.store, "--stage", self.stage, "--nodes-file",
             self.directory / "hosts", "--spares", SPARES, "--launcher", self.launcher, "--rendezvous", self.job.rendezvous,
             "--peer-timeout", 2, "--node-timeout", 3, "--grace", 5, "--backlog", "block", "--profile", "fast",
-            "--relaunch", 2, *options, "--", *mpiexec, needs("MINI_SIM"), *SIMULATION], self.directory / "run.log")
+            "--relaunch", 2, *options, "--", "sh", "-c", START.format(directory=self.directory), "start", *mpiexec,
+            needs("MINI_SIM"), *SIMULATION], self.directory / "run.log")
 
     def ranks(self):
         """The processes of the simulation."""
@@ -159,6 +166,19 @@ def node_lost_and_its_spare_too(new_job):
         bed.wait_for_text("10.87.0.4 is lost: 10.87.0.5 takes its place")
         bed.check_end()
         assert "it is started again (1 of 2)" in bed.run.text(), "no start is spent on a node that is gone"
+
+
+@scenario
+def node_where_nothing_starts_any_more(new_job):
+    """Its agent is well, as in a batch system that has closed the node: no start is spent on it, and a spare takes its place."""
+    with Bed(new_job) as bed:
+        (bed.cluster.directory / "closed-2").touch()
+        os.kill(bed.cluster.ranks()[0], signal.SIGKILL)
+        bed.wait_for_text("2 starts have died on node 10.87.0.2 before a rank knew where to begin: 10.87.0.4 takes its place")
+        bed.check_end()
+        text = bed.run.text()
+        assert "it is started again (1 of 2)" in text and "(2 of 2)" not in text, "no start is spent on a node that is closed"
+        assert text.count("no attempt is used up") == 2, text
 
 
 @scenario

@@ -32,7 +32,7 @@ def scenario(function):
 def mount_small(directory, size):
     if os.geteuid() != 0:
         raise Skip("only root can mount a small file system")
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", directory]).returncode != 0:
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=0755", "none", directory]).returncode != 0:
         raise Skip("no file system can be mounted here")
 
 

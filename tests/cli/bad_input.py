@@ -3,10 +3,12 @@
 
 import ctypes
 import ctypes.util
+import json
 import os
 import re
 import resource
 import socket
+import struct
 import subprocess
 import unittest
 
@@ -139,6 +141,16 @@ def hash128(text):
 class Damage(StoreTest):
     def setUp(self):
         super().setUp()
+        self.pack_damaged()
+
+    def pack_older(self, name, *words):
+        """Stores a set of this name before the damaged one, which is packed again as the newest."""
+        make_tree(self.work / name, shift=0.25)
+        self.run_ok("remove", self.store, "DD0008")
+        self.pack("--name", name, *words, tree=self.work / name)
+        self.pack_damaged()
+
+    def pack_damaged(self):
         self.pack("--group-size", "1", "--profile", "none")
         self.container = self.containers()[-1]
         # The bytes of rank 3's array lie in the last container, and nowhere else, as they are.
@@ -172,8 +184,7 @@ class Damage(StoreTest):
         self.assertEqual((self.tree / "dump.cpu0001.npy").read_bytes(), (target / "dump.cpu0001.npy").read_bytes())
 
     def test_latest_falls_back_with_a_warning(self):
-        make_tree(self.work / "DD0004", shift=0.25)
-        self.pack(tree=self.work / "DD0004")
+        self.pack_older("DD0004")
         target = self.work / "back"
         answer = forebay("restore", "latest", "--store", self.store, "--to", target)
         self.assertEqual(OK, answer.code, answer.err)
@@ -188,9 +199,8 @@ class Damage(StoreTest):
         self.assertIn("DD0008", answer.err)
 
     def test_prune_keeps_the_last_intact_set(self):
-        make_tree(self.work / "DD0004", shift=0.25)
-        self.pack(tree=self.work / "DD0004")
-        self.pack("--name", "old", "--step", "1")
+        self.pack_older("old", "--step", "1")
+        self.pack_older("DD0004")
         answer = forebay("prune", self.store, "--keep-last", "1", "--json")
         self.assertEqual(DAMAGED, answer.code, answer.err)
         pruned = answer.json
@@ -199,7 +209,7 @@ class Damage(StoreTest):
         self.assertEqual({"DD0004", "DD0008"}, set(pruned["kept"]))
 
     def test_prune_without_any_intact_set(self):
-        self.pack("--name", "old", "--step", "1")
+        self.pack_older("old", "--step", "1")
         for container in self.containers("old"):
             flip(container, container.stat().st_size // 2)
         self.run_error(DAMAGED, "prune", self.store, "--keep-last", "1")
@@ -359,6 +369,75 @@ class RestoreTargets(StoreTest):
 
     def test_pattern_that_matches_nothing(self):
         self.run_error(NOT_FOUND, "restore", "DD0008", "--store", self.store, "--to", self.work / "t", "--only", "zzz")
+
+
+class FewDescriptors(StoreTest):
+    def test_many_files_are_packed_and_restored(self):
+        many = self.work / "many"
+        many.mkdir()
+        for rank in range(1000):
+            (many / f"dump.{rank:04}").write_bytes(bytes([rank % 251]) * 700)
+        limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))}
+        self.run_ok("pack", many, "--store", self.store, "--group-size", 300, **limit)
+        self.run_ok("verify", "--store", self.store, **limit)
+        self.run_ok("restore", "latest", "--store", self.store, "--to", self.work / "back", **limit)
+        self.assertEqual(snapshot(many), snapshot(self.work / "back"))
+        self.run_ok("advise", many, **limit)
+
+    def test_the_soft_limit_is_raised(self):
+        limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (8, 256))}
+        self.run_ok("pack", self.tree, "--store", self.store, **limit)
+
+
+class HostileNames(StoreTest):
+    """Names that reorder a line, or that nobody sees, are shown harmlessly by whatever shows names."""
+
+    NAMES = ("a\u202etxt.exe", "zero\u200bwidth", "isolate\u2067x", "del\x7f", "csi\u009b31m")
+    BAD = re.compile("[\u200b-\u200f\u2028-\u202e\u2060-\u206f\x7f-\x9f\x00-\x09\x0b-\x1f]")
+
+    def setUp(self):
+        super().setUp()
+        tensors, end = {}, 0
+        for name in self.NAMES:
+            tensors[name] = {"dtype": "F64", "shape": [4], "data_offsets": [end, end + 32]}
+            end += 32
+        header = json.dumps(tensors, ensure_ascii=False).encode()
+        self.named = self.work / "named"
+        self.named.mkdir()
+        for name in self.NAMES[:3]:
+            content = struct.pack("<Q", len(header)) + header + struct.pack(f"<{end // 8}d", *range(end // 8))
+            (self.named / f"{name}.safetensors").write_bytes(content)
+        self.shown("pack", self.named, "--store", self.store, "--name", "s1")
+        self.shown("pack", self.named, "--store", self.store, "--name", "s2")
+
+    def shown(self, *words):
+        answer = forebay(*words)
+        for text in (answer.raw.decode(), answer.err):
+            found = self.BAD.search(text)
+            self.assertIsNone(found, f"{words}: {found and text[max(0, found.start() - 40):found.end() + 40]!r}")
+        return answer
+
+    def test_nothing_shows_them(self):
+        name, store = self.NAMES[0], self.store
+        quoted = f'"{name}" > 0'
+        for words in (["ls", store], ["ls", store, "s1", "--variables"], ["info", store, "s1", "--groups"], ["read", store],
+                      ["read", store, name, "--to", self.work / "a.csv"], ["read", store, name, "--blocks"], ["read", store, name + "x"],
+                      ["query", store, quoted], ["query", store, quoted, "--csv", "--values"], ["query", store, quoted.replace("exe", "x")],
+                      ["convert", store, "--format", "npy", "--to", self.work / "npy"], ["convert", store, name + "x", "--to", self.work / "b.npy"],
+                      ["verify", "--store", store, "--consistency"], ["diff", "s1", "s2", "--store", store],
+                      ["extract", "s1", name, "--store", store, "--to", self.work / "x"], ["extract", "s1", name + "x", "--store", store],
+                      ["advise", self.named], ["restore", "s1", "--store", store, "--to", self.work / "r", "--only", name],
+                      ["report", store, "--to", self.work / "page"], ["pack", self.work / name, "--store", store]):
+            self.shown(*words)
+            if "--csv" not in words:
+                self.shown(*words, "--json")
+        page = (self.work / "page" / "index.html").read_text()
+        self.assertIsNone(self.BAD.search(page))
+        self.assertIn("\\u{202e}", page)
+
+    def test_json_says_them_all_the_same(self):
+        arrays = self.shown("read", self.store, "--json").json["arrays"]
+        self.assertTrue(set(self.NAMES) <= {array["name"].split("/")[-1] for array in arrays}, arrays)
 
 
 class Errors(StoreTest):

@@ -34,6 +34,7 @@ buffers have 3.0 MiB at most
 """
 
 WRITING = """\
+/* Made by 'forebay config generate' */
 adios_groupsize = 4 \\
                 + 8 * (1) * (NX);
 adios_group_size (adios_handle, adios_groupsize, &adios_totalsize);

@@ -4,7 +4,7 @@
 import os
 import unittest
 
-from support import OK, USAGE, StoreTest, forebay, main
+from support import OK, USAGE, StoreTest, forebay, main, snapshot
 
 UNFIT = 12
 
@@ -16,7 +16,7 @@ class Doctor(StoreTest):
         self.stage.mkdir()
 
     def ask(self, *words, code=OK, **options):
-        answer = forebay("doctor", *words, "--stage", self.stage, "--json", **options)
+        answer = forebay("doctor", "--stage", self.stage, "--json", *words, **options)
         self.assertEqual((code, ""), (answer.code, answer.err), answer.out)
         return answer.json
 
@@ -61,6 +61,13 @@ class Doctor(StoreTest):
         self.assertRegex(" ".join(answer.out.split()), r"stop store .*: .*not a directory")
         self.assertIn("1 thing would stop a job", answer.out)
 
+    def test_stage_in_which_others_can_remove_files(self):
+        self.stage.chmod(0o777)
+        document = self.ask(code=UNFIT)
+        self.assertIn("chmod o-w", self.finding(document, "stage", "stop")["change"])
+        self.stage.chmod(0o1777)
+        self.ask()
+
     def test_rendezvous_that_others_can_read(self):
         directory = self.work / "rv"
         directory.mkdir()
@@ -80,6 +87,64 @@ class Doctor(StoreTest):
         document = self.ask(env=environment, code=UNFIT)
         self.finding(document, f"store {self.work}/st")
         self.assertIn("Slurm job 4711, but PATH has no scontrol", self.finding(document, "batch system", "stop")["found"])
+
+    def case(self, *paths):
+        case = self.work / "case"
+        for path in paths:
+            (case / path).parent.mkdir(parents=True, exist_ok=True)
+            (case / path).write_text("x" * 9)
+            os.utime(case / path, (1600000000, 1600000000))
+        for program in ("icoFoam", "lmp"):
+            (case / program).write_text("#!/bin/sh\n")
+            (case / program).chmod(0o755)
+        return case
+
+    def test_a_code_and_its_directory(self):
+        case = self.case("processor0/0.8/U", "processor1/0.8/U", "processor0/0.9/U", "processor0/0/U", "system/controlDict")
+        before = snapshot(case)
+        code = self.ask("--code", "openfoam", "--directory", case, "--", "./icoFoam", "-parallel", cwd=case)["code"]
+        self.assertEqual([("0.8", None), ("0.9", "rank 1 of processor{rank}/{set:time}/** is not there again")],
+                         [(one["label"], one["doubt"]) for one in code["sets"]])  # fmt: skip
+        self.assertIn("system/", [one["path"] for one in code["left_alone"]])
+        self.assertIn("startFrom latestTime", " ".join(code["requires"]))
+        self.assertEqual(("0.8", ["./icoFoam", "-parallel"]), (code["restart_from"], code["restart_command"]))
+        self.assertEqual(before, snapshot(case))
+
+    def test_a_restart_has_the_newest_set_that_is_complete(self):
+        case = self.case("melt.restart.100", "melt.restart.200")
+        code = self.ask("--code", "lammps", "--", "./lmp", "-in", "in", cwd=case)["code"]
+        self.assertEqual(["./lmp", "-in", "in", "-var", "restart", f"{case}/melt.restart.200"], code["restart_command"])
+        answer = self.run_ok("doctor", "--sets", "{name}.restart.{set}", "--stage", self.stage, cwd=case)
+        self.assertIn("melt:200", answer.out)
+        code = self.ask("--code", "gromacs", "--", "./lmp", cwd=case)["code"]
+        self.assertEqual((None, ["./lmp", "-cpi", "{file:*.cpt}"]), (code["restart_from"], code["restart_command"]))
+
+    def test_a_recipe_is_proposed(self):
+        case = self.case("poly.restart.a", "poly.restart.b")
+        code = self.ask("--code", "auto", "--", "./lmp", cwd=case)["code"]
+        self.assertEqual("lammps-two", code["name"])
+        self.assertEqual("the program './lmp'; 2 sets in the directory, the newest poly:b", code["candidates"][0]["reason"])
+        (case / "poly.restart.b").unlink()
+        (case / "poly.restart.a").unlink()
+        document = self.ask("--code", "auto", "--", "./lmp", cwd=case, code=UNFIT)
+        self.assertIsNone(document["code"]["name"])
+        self.assertLessEqual({"lammps", "lammps-rank", "lammps-two"}, {one["name"] for one in document["code"]["candidates"]})
+        self.assertIn("--code", self.finding(document, "code", "stop")["change"])
+        answer = forebay("doctor", "--code", "auto", "--stage", self.stage, "--", "./lmp", cwd=case)
+        self.assertIn("lammps-two (LAMMPS, two restart files in turn): the program './lmp'", " ".join(answer.out.split()))
+
+    def test_wrong_questions_about_codes(self):
+        self.run_error(USAGE, "doctor", "--", "true")
+        self.run_error(USAGE, "doctor", "--code", "auto")
+        self.run_error(USAGE, "doctor", "--code", "lammps", "--sets", "a{set}")
+        self.run_error(3, "doctor", "--code", "lammps", "--directory", self.work / "nothing")
+
+    def test_stage_and_store_together(self):
+        self.pack()
+        one = self.finding(self.ask(self.store), "store and stage")
+        self.assertEqual(("note", None), (one["verdict"], one["change"]))
+        elsewhere = self.finding(self.ask(env={"FOREBAY_STAGE": str(self.work / "nowhere")}), "stage of the application", "warning")
+        self.assertIn("nowhere (there is no such directory), and the stage is ", elsewhere["found"])
 
     def test_one_store_only(self):
         self.run_error(USAGE, "doctor", self.store, self.work)

@@ -26,7 +26,7 @@ def long_options(verb):
 
 class Documents(StoreTest):
     def test_there_is_something_to_check(self):
-        self.assertEqual(29, len(verbs()))
+        self.assertEqual(33, len(verbs()))
         self.assertLessEqual({"--store", "--output", "--group-size", "--json", "--help"}, long_options("pack"))
 
     def test_manual_has_all(self):
@@ -86,8 +86,8 @@ class Documents(StoreTest):
 
     def test_bash_completes_verbs(self):
         self.assertEqual({*verbs(), "help", "--help", "--version"}, self.complete(""))
-        self.assertEqual({"restore", "repair", "read", "report"}, self.complete("re"))
-        self.assertEqual({"restore", "repair", "read", "report"}, self.complete("help", "re"))
+        self.assertEqual({"restore", "repair", "read", "recipes", "reject", "remove", "report"}, self.complete("re"))
+        self.assertEqual({"restore", "repair", "read", "recipes", "reject", "remove", "report"}, self.complete("help", "re"))
 
     def test_bash_completes_all_options(self):
         for verb in verbs():
@@ -97,6 +97,7 @@ class Documents(StoreTest):
         self.assertEqual({"aware", "aware-block"}, self.complete("pack", "d", "--scheme", "aw"))
         self.assertEqual({"balanced"}, self.complete("pack", "d", "--profile", "b"))
         self.assertEqual({"DD0008"}, self.complete("pack", "d", "--store", "DD"))
+        self.assertEqual({"lammps", "lammps-rank", "lammps-two"}, self.complete("recipes", "la"))
 
     def test_bash_completes_sets(self):
         self.pack("--name", "first")

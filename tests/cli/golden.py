@@ -12,9 +12,9 @@ from support import forebay
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
 VERBS = (
-    "pack", "restore", "ls", "info", "verify", "extract", "read", "query", "convert", "report", "mount", "advise", "repair", "prune", "diff", "lockd", "locks", "plan",
+    "pack", "restore", "ls", "info", "verify", "extract", "read", "query", "convert", "report", "mount", "advise", "repair", "prune", "remove", "diff", "lockd", "locks", "plan",
     "run", "watch", "status", "settle", "stop", "agent", "aggregator", "fetch",
-    "doctor", "config", "scr",
+    "doctor", "recipes", "config", "scr",
 )  # fmt: skip
 
 CASES = {
@@ -61,13 +61,15 @@ CASES = {
         ["locks", "nonsense"],
         ["locks", "unix:@a", "unix:@b"],
         ["plan"],
+        ["recipes", "--match"],
+        ["recipes", "nothing"],
         ["config"],
         ["config", "chekc", "F"],
         ["config", "check", "missing.xml"],
         ["agent", "--rendezvous", "R"],
         ["agent", "--stage", "D"],
         ["agent", "--stage", "D", "--rendezvous", "R", "--complete", "soon"],
-        ["agent", "--stage", "D", "--rendezvous", "R", "--detach", "--until-eof"],
+        ["agent", "--stage", "D", "--rendezvous", "R", "--background", "--until-eof"],
         ["aggregator", "--rendezvous", "R"],
         ["aggregator", "--store", "S", "--rendezvous", "R", "--backlog", "all"],
         ["aggregator", "--store", "S", "--rendezvous", "R", "--fabric", "pigeons"],
@@ -82,7 +84,7 @@ CASES = {
         ["watch", "--store", "S", "--complete", "rename"],
         ["watch", "D", "--store", "S"],
         ["watch", "D", "--complete", "rename"],
-        ["watch", "D", "--store", "S", "--complete", "rename", "--once", "--detach"],
+        ["watch", "D", "--store", "S", "--complete", "rename", "--once", "--background"],
         ["status"],
         ["status", "--rendezvous", "missing"],
         ["status", "--store", "missing"],

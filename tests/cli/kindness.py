@@ -4,7 +4,7 @@
 import os
 import struct
 
-from support import DAMAGED, DIFFERENT, USAGE, StoreTest, field, flip, forebay, main, npy_bytes, snapshot
+from support import DAMAGED, DIFFERENT, NOT_FOUND, USAGE, StoreTest, field, flip, forebay, main, npy_bytes, snapshot
 
 
 class Hints(StoreTest):
@@ -74,6 +74,74 @@ class Repaired(StoreTest):
         meta, payload = struct.unpack_from("<IQ", data, 16 + 20)
         frame = 16 + 56 + meta + payload
         return frame + 56 + struct.unpack_from("<I", data, frame + 20)[0]
+
+
+class NoArrays(StoreTest):
+    """Sets of files that no reader knows, as most codes write them."""
+
+    def setUp(self):
+        super().setUp()
+        for i in range(3):
+            (self.work / "run").mkdir(exist_ok=True)
+            (self.work / f"run/melt.restart.{i}00").write_bytes(b"LammpS RestartT\0" + bytes(range(256)) * 4)
+        (self.work / "run/melt.dump").write_text("ITEM: TIMESTEP\n0\n" * 2000)
+        self.run_ok("pack", self.work / "run", "--store", self.store, "--name", "melt")
+
+    WHY = "no file of melt has arrays in a format that Forebay reads (netcdf, npy, npz, safetensors, hdf5)"
+    KINDS = [("text", 1, "melt.dump"), ("a restart file of LAMMPS", 3, "melt.restart.000")]
+
+    def test_are_described_instead_of_an_empty_table(self):
+        for words in (["read"], ["ls", "melt", "--variables"]):
+            text = self.run_ok(*words, "--store", self.store).out
+            self.assertIn(self.WHY, text)
+            self.assertRegex(text, r"(?m)^ +3 .* a restart file of LAMMPS +melt.restart.\d00$")
+            self.assertRegex(text, r"(?m)^ +1 .* text +melt.dump$")
+            kinds = self.run_ok(*words, "--store", self.store, "--json").json["files_without_arrays"]
+            self.assertEqual(self.KINDS, [(k["looks_like"], k["files"], k["example"]) for k in kinds])
+        self.assertIn("there are no variable groups", self.run_ok("info", self.store, "melt", "--groups").out)
+
+    def test_are_described_on_a_page(self):
+        answer = self.run_ok("report", self.store, "--to", self.work / "page")
+        self.assertIn(self.WHY, answer.out)
+        page = (self.work / "page/index.html").read_text()
+        self.assertIn("no file of melt has variables in a format that Forebay reads", page)
+        self.assertIn("a restart file of LAMMPS", page)
+
+    def test_are_the_reason_why_an_array_is_not_found(self):
+        for words in (["read", self.store, "x"], ["query", self.store, "x > 1"], ["extract", "melt", "x", "--store", self.store],
+                      ["convert", self.store, "x", "--to", self.work / "x.npy"], ["convert", self.store, "--to", self.work / "x.h5"]):  # fmt: skip
+            answer = self.run_error(NOT_FOUND, *words)
+            self.assertIn(self.WHY + "; melt.dump looks like text, 3 files such as melt.restart.000 look like a restart file", answer.err)  # fmt: skip
+
+    def test_a_set_is_no_array(self):
+        self.pack("--series", "other")
+        for series in ([], ["--series", "default"]):  # the store has two
+            for words in (["read", self.store, "melt"], ["convert", self.store, "melt", "--to", self.work / "x.npy"], ["query", self.store, "melt"]):
+                answer = forebay(*words, *series)
+                self.assertIn(answer.code, (USAGE, NOT_FOUND))
+                self.assertIn("melt is a set, not an array ('forebay read STORE --set melt' lists its arrays", answer.err)
+
+    def test_a_set_that_has_arrays_is_listed_as_ever(self):
+        self.pack("--name", "arrays")
+        self.assertEqual([], self.run_ok("read", self.store, "--json").json["files_without_arrays"])
+        self.assertNotIn("in a format that Forebay reads", self.run_error(NOT_FOUND, "read", self.store, "x").err)
+
+
+class Tiny(StoreTest):
+    def test_percentages_and_ratios_of_hardly_any_content_are_words(self):
+        for name, content in (("none", b""), ("one", b"x")):
+            (self.work / name).mkdir()
+            (self.work / name / "file").write_bytes(content)
+            packed = self.run_ok("pack", self.work / name, "--store", self.store, "--name", name).out
+            info = self.run_ok("info", self.store, name).out
+            listed = self.run_ok("ls", self.store).out
+            self.assertIn({"none": "(of no content)", "one": "(more than the content)"}[name], info)
+            self.assertNotIn("%", info)
+            for text in (packed, info, listed):
+                self.assertNotRegex(text, r"\b0\.00\b(?! s)|nan|inf\b")
+            self.assertIn({"none": "ratio -", "one": "ratio <0.01"}[name], packed)
+        self.run_ok("report", self.store, "--to", self.work / "page")
+        self.assertNotIn("ratio 0.00", (self.work / "page/index.html").read_text())
 
 
 class Dumps(StoreTest):

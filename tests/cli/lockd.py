@@ -49,7 +49,7 @@ class Lockd(StoreTest):
     def test_detaches(self):
         # A pipe that the server kept open would hold its reader up.
         begin = time.monotonic()
-        answer = forebay("lockd", "--listen", "unix:socket", "--detach", cwd=self.work)
+        answer = forebay("lockd", "--listen", "unix:socket", "--background", cwd=self.work)
         self.assertEqual(OK, answer.code, answer.err)
         self.assertLess(time.monotonic() - begin, 20)
         address, process = answer.out.splitlines()
@@ -57,7 +57,7 @@ class Lockd(StoreTest):
         number = int(process.split()[1])
         self.addCleanup(lambda: os.kill(number, signal.SIGKILL) if os.path.exists(f"/proc/{number}/fd") else None)
         self.assertEqual(OK, forebay("locks", address, cwd=self.work).code)
-        again = forebay("lockd", "--listen", "unix:socket", "--detach", cwd=self.work)
+        again = forebay("lockd", "--listen", "unix:socket", "--background", cwd=self.work)
         self.assertNotEqual(OK, again.code)
         self.assertIn("somebody listens there already", again.err)
         os.kill(number, signal.SIGTERM)

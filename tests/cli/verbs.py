@@ -1,16 +1,14 @@
 #!/usr/bin/env python3
-"""Each verb on small sets: what it does, what it prints, and its JSON."""
+"""Verbs on small sets: what they do, what they print, and their JSON. Those that only look are in looking.py."""
 
 import base64
 import os
+import re
 import shutil
 import struct
-import subprocess
 import unittest
-from pathlib import Path
 
-from support import COMMAND, DIFFERENT, EXISTS, NOT_FOUND, OK, UNSUPPORTED, USAGE, StoreTest, environment, field, forebay, main
-from support import make_tree, npy_bytes, snapshot
+from support import DIFFERENT, NOT_FOUND, OK, UNSUPPORTED, USAGE, StoreTest, field, forebay, main, make_tree, npy_bytes, snapshot
 
 try:
     import h5py
@@ -127,12 +125,14 @@ class PackAndRestore(StoreTest):
         self.run_ok("restore", "latest", "--store", self.store, "--to", back, "--overwrite")
         self.assertEqual(snapshot(self.tree), snapshot(back))
 
-    def test_latest_is_the_highest_step(self):
+    def test_latest_is_what_was_packed_last(self):
         make_tree(self.work / "DD0012", shift=1)
         self.pack(tree=self.work / "DD0012")
-        self.pack()
+        packed = forebay("pack", self.tree, "--store", self.store)
+        self.assertEqual(OK, packed.code)
+        self.assertIn("its name lies below that of the one before, DD0012: another run? (--series)", packed.err)
         answer = self.run_ok("restore", "latest", "--store", self.store, "--to", self.work / "back", "--json").json
-        self.assertEqual(("DD0012", []), (answer["set"], answer["skipped"]))
+        self.assertEqual(("DD0008", []), (answer["set"], answer["skipped"]))
 
     def test_raw_binary_by_description(self):
         raw = self.work / "raw"
@@ -159,161 +159,6 @@ class PackAndRestore(StoreTest):
             self.assertEqual(f"s{number}", packed["set"])
         keys = [g["key"] for g in self.run_ok("info", self.store, "s2", "--groups", "--json").json["groups"]]
         self.assertTrue(any(key.startswith("/all") for key in keys), keys)
-
-
-class Looking(StoreTest):
-    def setUp(self):
-        super().setUp()
-        self.pack("--group-size", "2")
-
-    def test_ls_store(self):
-        lines = self.run_ok("ls", self.store).out.splitlines()
-        self.assertRegex(lines[0], r"^NAME +SERIES +STEP +CREATED +RANKS +FILES +SIZE +STORED +RATIO +PROFILE +SCHEME +PARENTS$")
-        self.assertRegex(lines[1], r"^DD0008 +default +8 +20\d\d-\d\d-\d\d \d\d:\d\d:\d\d +4 ")
-        self.assertEqual(lines, self.run_ok("ls", "--store", self.store).out.splitlines())
-        self.assertEqual(lines, self.run_ok("ls", env={"FOREBAY_STORE": str(self.store)}).out.splitlines())
-
-    def test_ls_set(self):
-        by_name = {f["name"]: f for f in self.run_ok("ls", self.store, "DD0008", "--json").json["files"]}
-        self.assertEqual({os.fsdecode(n) for n in snapshot(self.tree)}, set(by_name))
-        log = by_name["run.log"]
-        self.assertEqual((0o640, 140, "2009-02-13T23:31:30.123456789Z"), (log["mode"], log["size"], log["mtime"]))
-        self.assertEqual("run.log", by_name["latest.log"]["link_target"])
-        self.assertEqual([0, 1, 2, 3], [by_name[f"dump.cpu{r:04}.npy"]["rank"] for r in range(4)])
-        text = self.run_ok("ls", self.store, "DD0008").out
-        self.assertRegex(text, r"(?m)^ +0 +rw-r----- +140 B .* 2009-02-13 23:31:30 .* run\.log$")
-        self.assertRegex(text, r"(?m)latest\.log -> run\.log$")
-        self.assertRegex(text, r"(?m) sub/$")
-
-    def test_ls_variables(self):
-        files = self.run_ok("ls", self.store, "latest", "--variables", "--json").json["files"]
-        (variable,) = next(f for f in files if f["name"] == "dump.cpu0001.npy")["variables"]
-        self.assertEqual(("f8", [48, 48], 48 * 48 * 8), tuple(variable[k] for k in ("type", "shape", "bytes")))
-        values = field(1)
-        found = variable["characteristics"]
-        self.assertEqual((len(values), min(values), max(values), 0, 0),
-                         tuple(found[k] for k in ("count", "min", "max", "nans", "infinities")))
-        self.assertAlmostEqual(sum(values), found["sum"], places=9)
-        self.assertGreater(variable["ratio"], 1)
-        self.assertRegex(self.run_ok("ls", self.store, "latest", "-v").out, r"(?m)^ +1 +f8 +48x48 +18\.0 KiB +\d+\.\d\d ")
-
-    def test_stored_bytes_add_up(self):
-        files = self.run_ok("ls", self.store, "DD0008", "--json").json["files"]
-        info = self.run_ok("info", self.store, "DD0008", "--json").json["containers"]
-        payload = sum(c["stored_bytes"] - c["index_bytes"] for c in info)
-        self.assertAlmostEqual(payload, sum(f["stored_bytes"] for f in files), places=3)
-        self.assertEqual(payload, sum(chain["stored_bytes"] for c in info for chain in c["chains"]))
-
-    def test_info_groups(self):
-        answer = self.run_ok("info", self.store, "DD0008", "--groups", "--json").json
-        self.assertEqual(2, len(answer["containers"]))
-        first = answer["groups"][0]
-        self.assertEqual(("f8", 4, 4 * 48 * 48 * 8), tuple(first[k] for k in ("type", "variables", "bytes")))
-        self.assertGreaterEqual(first["frames"], 2)
-        self.assertTrue(first["chains"])
-        self.assertIn(first["key"], self.run_ok("info", self.store, "DD0008", "-g").out)
-
-    def test_info_of_a_file_of_process_groups(self):
-        path = Path(__file__).resolve().parents[1] / "golden" / "v1-groups.fbc"
-        answer = self.run_ok("info", path, "--json").json
-        self.assertEqual((answer["steps"], answer["process_groups"], answer["ranks"], answer["unfinished"]), (3, 6, 2, False))
-        field = next(v for v in answer["variables"] if v["name"] == "field")
-        self.assertEqual((field["shape"], field["global"], field["min"], field["max"]), ([4, 12], True, 0, 113.5))
-        self.assertEqual([a["value"] for a in answer["attributes"]], ["someone", None])
-        torn = self.work / "torn.bp"
-        torn.write_bytes(path.read_bytes()[:-1])
-        self.assertEqual(self.run_ok("info", torn, "--json").json["steps"], 2)
-        self.assertIn("never finished", self.run_ok("info", torn).out)
-        self.assertIn("process groups", self.run_error(USAGE, "info", path, "--groups").err)
-        mended = self.run_ok("repair", torn, "--json").json
-        self.assertEqual((mended["steps"], mended["process_groups_found"], mended["process_groups_lost"]), (3, 2, 0))
-        self.assertFalse(self.run_ok("info", torn, "--json").json["unfinished"])
-
-    def test_info_of_a_container(self):
-        path = self.containers()[0]
-        text = self.run_ok("info", path).out
-        self.assertIn(str(path), text)
-        self.assertIsNone(self.run_ok("info", path, "--json").json["set"])
-
-    def test_agnostic_sets_can_be_looked_at(self):
-        self.pack("--name", "plain", "--scheme", "agnostic")
-        for words in (["ls", self.store, "plain", "-v"], ["info", self.store, "plain", "--groups"]):
-            self.run_ok(*words)
-            self.run_ok(*words, "--json").json
-
-    def test_verify(self):
-        self.assertRegex(self.run_ok("verify", self.store).out, r"^DD0008: intact, ")
-        answer = self.run_ok("verify", self.store, "DD0008", "--json").json
-        self.assertTrue(answer["intact"])
-        self.assertEqual(["DD0008"], [s["set"] for s in answer["sets"]])
-
-    def test_store_is_found_in_all_forms(self):
-        env = {"FOREBAY_STORE": str(self.store)}
-        for words in (["ls", "DD0008"], ["verify", "DD0008"], ["info", "DD0008"], ["verify"], ["ls", self.store],
-                      ["ls", self.store, "DD0008"], ["extract", "DD0008", "*", "--rank", "0", "--to", self.work / "x"]):
-            self.run_ok(*words, env=env)
-        # A directory of the set's name, as there usually is one, is not taken for a store.
-        self.run_ok("ls", "DD0008", env=env, cwd=self.work)
-        self.run_ok("restore", self.store, "DD0008", "--to", self.work / "back")
-
-    def test_a_closed_pipe_is_no_error(self):
-        done = subprocess.run(["bash", "-c", '"$0" ls "$1" DD0008 -v | true; "$0" ls "$1" DD0008 | head -1', COMMAND,
-                               self.store], capture_output=True, text=True, env=environment())
-        self.assertEqual("", done.stderr)
-
-
-class Extract(StoreTest):
-    def setUp(self):
-        super().setUp()
-        self.pack()
-        files = self.run_ok("ls", self.store, "DD0008", "-v", "--json").json["files"]
-        self.path = next(f for f in files if f["format"] == "npy")["variables"][0]["path"]
-
-    def test_one_rank_to_a_file(self):
-        target = self.work / "one.npy"
-        self.run_ok("extract", "DD0008", self.path, "--store", self.store, "--rank", "2", "--to", target)
-        self.assertEqual(npy_bytes(field(2), (48, 48)), target.read_bytes())
-        self.run_error(EXISTS, "extract", "DD0008", self.path, "--store", self.store, "--rank", "1", "--to", target)
-        self.assertEqual(npy_bytes(field(2), (48, 48)), target.read_bytes())
-        self.run_ok("extract", "DD0008", self.path, "--store", self.store, "--rank", "1", "--to", target, "--overwrite")
-        self.assertEqual(npy_bytes(field(1), (48, 48)), target.read_bytes())
-        self.assertEqual(["one.npy"], [p.name for p in self.work.glob("one*")])
-
-    def test_all_ranks_to_a_directory(self):
-        answer = self.run_ok("extract", "latest", self.path, "--store", self.store, "--to", self.work / "out", "--json")
-        variables = answer.json["variables"]
-        self.assertEqual([0, 1, 2, 3], [v["rank"] for v in variables])
-        for variable in variables:
-            with open(variable["to"], "rb") as file:
-                self.assertEqual(npy_bytes(field(variable["rank"]), (48, 48)), file.read())
-
-    def test_to_standard_output(self):
-        answer = self.run_ok("extract", "latest", self.path, "--store", self.store, "--rank", "3", "--to", "-")
-        self.assertEqual(npy_bytes(field(3), (48, 48)), answer.raw)
-
-    def test_a_box(self):
-        rows = [field(2)[48 * i : 48 * (i + 1)] for i in range(48)]
-        words = ("extract", "latest", self.path, "--store", self.store, "--rank", "2")
-        target = self.work / "box.npy"
-        answer = self.run_ok(*words, "--box", "3:40,5", "--to", target, "--json").json["variables"][0]
-        self.assertEqual(([37, 1], [3, 5], 296), (answer["shape"], answer["begin"], answer["bytes"]))
-        self.assertEqual(npy_bytes([row[5] for row in rows[3:40]], (37, 1)), target.read_bytes())
-        printed = self.run_ok(*words, "--box", ":,40:", "--to", "-").raw
-        self.assertEqual(npy_bytes([value for row in rows for value in row[40:]], (48, 8)), printed)
-        for box, part in (("0:49,:", "0:49 in dimension 0"), ("0:4", "48x48"), ("4:2,:", "holds no index"), ("x", "--box")):
-            error = self.run_error(USAGE, *words, "--box", box, "--to", "-")
-            self.assertIn(part, error.err)
-            self.assertEqual("", error.out)
-
-    def test_to_the_current_directory(self):
-        (self.work / "here").mkdir()
-        self.run_ok("extract", "latest", self.path, "--store", self.store, cwd=self.work / "here")
-        self.assertEqual(4, len(list((self.work / "here").iterdir())))
-
-    def test_what_does_not_fit(self):
-        self.run_error(USAGE, "extract", "latest", self.path, "--store", self.store, "--to", self.work / "x.npy")
-        self.run_error(NOT_FOUND, "extract", "latest", "/none", "--store", self.store)
-        self.run_error(NOT_FOUND, "extract", "latest", self.path, "--store", self.store, "--rank", "99")
 
 
 class Managing(StoreTest):
@@ -359,6 +204,27 @@ class Managing(StoreTest):
         self.assertRegex(text.out, r"(?m)^\* dump\.cpu0001\.npy\n    /.*: 1 differing element, by up to 0\.5$")
         self.assertRegex(text.out, r"(?m)^\+ new$")
 
+    def test_diff_of_what_cannot_be_measured(self):
+        def write(name, values, texts):
+            tree = self.work / name
+            make_tree(tree, shift=0.0)
+            (tree / "dump.cpu0001.npy").write_bytes(npy_bytes(values, (3, 1)))
+            (tree / "names.npy").write_bytes(npy_bytes([0.0], (1,)).replace(b"<f8", b"|V8")[:-8] + texts)
+            self.pack(tree=tree)
+
+        inf, nan = float("inf"), float("nan")
+        write("DD0012", [1.0, nan, inf], b"some one")
+        write("DD0013", [1.0, 2.0, 3.0], b"some two")
+        text = forebay("diff", "DD0012", "DD0013", "--store", self.store)
+        self.assertRegex(text.out, r"(?m)^    /data: 2 differing elements, 1 with NaN, 1 with an infinity$")
+        self.assertRegex(text.out, r"(?m)^    /data: 1 differing element, not comparable as numbers$")
+        files = forebay("diff", "DD0012", "DD0013", "--store", self.store, "--json").json["files"]
+        (numbers,), (texts,) = (f["variables"] for f in files if f["variables"])
+        self.assertEqual((True, 2, 1, 1, None), tuple(numbers[k] for k in (
+            "comparable", "differing_elements", "nan_elements", "infinite_elements", "max_absolute")))
+        self.assertEqual((False, 1, None), tuple(texts[k] for k in (
+            "comparable", "differing_elements", "max_absolute")))
+
     def test_repair_of_an_intact_set_does_nothing(self):
         self.pack()
         self.assertEqual("DD0008: nothing to repair\n", self.run_ok("repair", self.store, "DD0008").out)
@@ -377,10 +243,16 @@ class Managing(StoreTest):
     def test_advise(self):
         text = self.run_ok("advise", self.tree, "--min-speed", "0.001").out
         self.assertRegex(text, r"SCHEME +BLOCK +GROUP +PROFILE +RATIO +IMPROVEMENT")
-        command = text.split("Recommended:\n  ")[1].split()
+        reason, command = re.search(r"Recommended, as (.*):\n  (.*)", text).groups()
+        self.assertEqual("it has the best ratio of those that encode at 0.001 MB/s or more (--min-speed)", reason)
+        command = command.split()
         self.assertEqual(["forebay", "pack", str(self.tree), "--store", "STORE"], command[:5])
         command[4] = str(self.store)
         self.run_ok(*command[1:])
+        none = self.run_ok("advise", self.tree, "--min-speed", "1e9", "--json").json
+        self.assertIn("it is the fastest, and none encodes at 1e+09 MB/s or more", none["reason"])
+        best = max(none["trials"], key=lambda trial: trial["ratio"])
+        self.assertEqual(best["ratio"] > none["recommended"]["ratio"], f"has the better ratio of {best['ratio']:.2f}, at " in none["reason"])
         answer = self.run_ok("advise", self.tree, "--sample", "32K", "--json").json
         self.assertEqual((0, "agnostic", "gzip"), tuple(answer["trials"][0][k] for k in
                                                         ("improvement_percent", "scheme", "profile")))

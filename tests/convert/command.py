@@ -5,10 +5,12 @@ Usage: command.py FOREBAY
 Zarr is read by zarr where that is installed, and always by the few lines below.
 """
 
+import base64
 import itertools
 import json
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -151,6 +153,31 @@ class Convert(unittest.TestCase):
         self.assertEqual(["a", "b", "copy"], sorted(path.name for path in self.out.iterdir()), "nothing staged is left")
 
     @unittest.skipUnless(netCDF4, "netCDF4 is not installed")
+    def test_thousands_of_arrays_share_a_dimension(self):
+        """A scale's list of its users is an attribute, which has more than 64 KiB from 4096 arrays on."""
+        many, tree = 5000, self.out / "many"
+        tree.mkdir()
+        with h5py.File(tree / "grids.h5", "w") as file:
+            for i in range(many):
+                file[f"a{i:04}"] = numpy.arange(4.0) + i
+        store = self.out / "many-store"
+        self.assertEqual(run("pack", tree, "--store", store)[0], OK)
+        for kind in ("hdf5", "netcdf"):
+            target = self.out / f"many.{kind}"
+            code, _, error = run("convert", store, "--format", kind, "--to", target)
+            self.assertEqual(code, OK, error)
+            with h5py.File(target) as file:
+                arrays = [file[f"a{i:04}"] for i in range(many)]
+                self.assertTrue(all((numpy.squeeze(array[...]) == numpy.arange(4.0) + i).all()
+                                    for i, array in enumerate(arrays)))
+                scale = arrays[-1].dims[arrays[-1].ndim - 1][0]
+                self.assertEqual(len(scale.attrs["REFERENCE_LIST"]), many)
+                for array in (arrays[0], arrays[-1]):
+                    self.assertTrue(h5py.h5ds.is_attached(array.id, scale.id, array.ndim - 1))
+            if kind == "netcdf" and netCDF4 is not None:
+                with netCDF4.Dataset(target) as file:
+                    self.assertEqual(len({file[f"a{i:04}"].dimensions for i in range(many)}), 1)
+
     def test_classic_netcdf(self):
         target, last = self.out / "all.cdf", self.out / "last.nc"
         self.converted("Block*/Density", "ids", "--to", target)
@@ -201,7 +228,8 @@ class Convert(unittest.TestCase):
             self.assertEqual([1, 2], list(attributes["ranks_"]))
             self.assertEqual([], [n for n in file["x"].attrs if n.startswith("_Net") or n in ("CLASS", "NAME")])
         _, about = read_zarr(self.out / "scales.zarr/T")
-        self.assertEqual({"ranks": "mine", "ranks_": [1, 2], "NAME": "kept", "units": "K", "_FillValue": -1}, about["attributes"])
+        fill = base64.b64encode(struct.pack("<d", -1)).decode()  # as xarray wants it
+        self.assertEqual({"ranks": "mine", "ranks_": [1, 2], "NAME": "kept", "units": "K", "_FillValue": fill}, about["attributes"])
         if netCDF4:
             with netCDF4.Dataset(self.out / "scales.nc") as file:
                 self.assertEqual(("rank", "y", "x_"), file["T"].dimensions)
@@ -213,13 +241,31 @@ class Convert(unittest.TestCase):
         self.converted("Density", "--layout", self.layout, "--to", self.out / "run.xmf")
         grids = ElementTree.parse(self.out / "run.xmf").getroot().findall("Domain/Grid/Grid")
         self.assertEqual(["0", "1", "2"], [grid.find("Time").get("Value") for grid in grids])
-        self.assertEqual("141 181", grids[2].find("Grid/Topology").get("Dimensions"))
+        self.assertEqual("2 141 181", grids[2].find("Grid/Topology").get("Dimensions"))
         item = grids[2].find("Grid/Attribute/DataItem")
+        self.assertEqual("1 140 180", item.get("Dimensions"), "a plane is one cell thick: readers would stand it on its edge")
         begin, stride, count = (tuple(map(int, part)) for part in zip(*[iter(item.find("DataItem").text.split())] * 3))
         file, path = item.findall("DataItem")[1].text.split(":")
         with h5py.File(self.out / file) as data:
             slab = data[path][tuple(slice(b, b + n * s, s) for b, s, n in zip(begin, stride, count))]
         numpy.testing.assert_array_equal(slab[0], density(2))
+
+    def test_levels_of_a_refined_mesh_lie_in_one_domain(self):
+        tree, layout = self.out / "tree", self.out / "layout.toml"
+        tree.mkdir()
+        with h5py.File(tree / "rank0.h5", "w") as file:
+            for name, shape in (("coarse", (4, 6)), ("fine", (8, 12)), ("volume", (2, 3, 4))):
+                file[name] = numpy.zeros(shape)
+        layout.write_text("".join(f'[[array]]\nname = "{name}"\nvariables = "/{of}"\nranks = {ranks}\n' for name, of, ranks in
+                                  (("T", "coarse", [1, 1]), ("T@1", "fine", [1, 1]), ("V", "volume", [1, 1, 1]))))
+        self.assertEqual(OK, run("pack", tree, "--store", self.out / "levels")[0])
+        code, _, said = run("convert", self.out / "levels", "--layout", layout, "--to", self.out / "levels.xmf")
+        self.assertEqual(OK, code, said)
+        grids = ElementTree.parse(self.out / "levels.xmf").getroot().findall("Domain/Grid/Grid/Grid")
+        found = {grid.find("Attribute").get("Name"): (grid.find("Topology").get("Dimensions"),
+                                                      [item.text for item in grid.findall("Geometry/DataItem")]) for grid in grids}
+        self.assertEqual({"T": ("2 5 7", ["0 0 0", "1 1 1"]), "T@1": ("2 9 13", ["0 0 0", "0.5 0.5 0.5"]),
+                          "V": ("3 4 5", ["0 0 0", "1 1 1"])}, found)  # fmt: skip
 
     def test_a_part_in_chunks_of_its_own(self):
         self.converted("Density", "--layout", self.layout, "--steps", "1:", "--box", "10:31,5:", "--stride", "3,2", "--chunk", "4,50",
@@ -263,6 +309,10 @@ class Convert(unittest.TestCase):
         target.write_text("mine")
         self.refused(EXISTS, "--overwrite", "mass", "--steps", "0", "--to", target)
         self.assertEqual("mine", target.read_text())
+        self.refused(EXISTS, "no mark", "mass", "--steps", "0", "--to", target, "--overwrite")
+        self.assertEqual("mine", target.read_text())
+        target.unlink()
+        self.converted("mass", "--steps", "0", "--to", target)
         self.converted("mass", "--steps", "0", "--to", target, "--overwrite")
         self.assertEqual((RANKS, 10), numpy.load(target).shape)
         self.converted("mass", "--to", self.out / "a.zarr")
@@ -283,13 +333,32 @@ class Convert(unittest.TestCase):
     def test_types_that_are_not_there(self):
         tree = self.out / "tree"
         tree.mkdir()
-        numpy.save(tree / "a.npy", numpy.zeros(3, dtype="V5"))
+        with h5py.File(tree / "a.h5", "w") as file:
+            for number in range(12):
+                file[f"odd{number}"] = numpy.zeros(3, dtype="V5")
         self.assertEqual(OK, run("pack", tree, "--store", self.out / "other")[0])
         for name, ending in (("Zarr", "zarr"), ("HDF5", "h5"), ("netCDF", "nc")):
             code, _, said = run("convert", self.out / "other", "--to", self.out / f"x.{ending}")
             self.assertNotEqual(OK, code)
             self.assertIn(f"{name} has no type for", said)
+            self.assertEqual([], [number for number in range(12) if f"'odd{number}' of" not in said], "all are named at once")
             self.assertFalse((self.out / f"x.{ending}").exists())
+
+    def test_all_arrays_that_cannot_be_taken_are_named_at_once(self):
+        code, _, said = run("convert", self.store, "mass", "ids", "--box", "0:10", "--to", self.out / "x.zarr")
+        self.assertEqual(USAGE, code)
+        self.assertRegex(said, "'ids' is no global array.*; 'mass' is no global array")
+        for step, kind in enumerate(("f4", "f8")):
+            tree = self.out / f"step{step}"
+            tree.mkdir()
+            with h5py.File(tree / "a.h5", "w") as file:
+                for name in ("x", "y", "z"):
+                    file[name] = numpy.zeros(3, dtype="f4" if name == "z" else kind)
+            self.assertEqual(OK, run("pack", tree, "--store", self.out / "kinds")[0])
+        code, _, said = run("convert", self.out / "kinds", "--to", self.out / "x.bp")
+        self.assertNotEqual(OK, code)
+        self.assertRegex(said, "these have others in some steps: 'x', 'y' ")
+        self.assertFalse((self.out / "x.bp").exists())
 
     def test_damage_ends_it_and_leaves_nothing(self):
         store = self.out / "damaged"

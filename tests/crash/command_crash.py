@@ -165,6 +165,25 @@ def crash_prune(bed, forebay, template, most):
     bed.each_interference(prune, lambda: bed.fresh("store", template), check, most)
 
 
+def crash_remove(bed, forebay, template, most):
+    """What the others need of a set is put into them, one after the other, before it goes."""
+    store = bed.path("store")
+
+    def check(result):
+        check_end(forebay, result, store)
+        sets = forebay.sets(store)
+        expect({"b", "c", "old"} <= sets, "a set that was not named is gone")
+        if result.exit_code is not None:
+            expect(("a" not in sets) == (result.exit_code == 0) or "deleted" in result.stderr,
+                   "the exit code does not tell whether the set is gone")
+        for name in ("b", "c"):
+            forebay.check_restores(store, name)
+        check_next_pack(forebay, store)
+
+    remove = forebay.command("remove", store, "a", "--rebase", "--memory", "256M")
+    bed.each_interference(remove, lambda: bed.fresh("store", template), check, most)
+
+
 def test(arguments):
     kill_at, program = arguments[:2]
     most = int(arguments[2]) if len(arguments) > 2 else 12
@@ -182,6 +201,9 @@ def test(arguments):
         fail_reading(bed, forebay, one, most)
         crash_restore(bed, forebay, one, most)
         crash_prune(bed, forebay, three, most)
+        # c refers to frames of a as well, for references lead to where the bytes are.
+        forebay.run(forebay.pack(three, "c", 2, "--parent", "b"))
+        crash_remove(bed, forebay, three, most)
         print(f"{bed.runs} runs with interference: old sets whole, no partial set, nothing left behind")
 
 

@@ -15,11 +15,12 @@ class Failure(Exception):
 
 
 class Result:
-    def __init__(self, report, stderr):
+    def __init__(self, report, stdout, stderr):
         self.calls = report["calls"]
         self.interfered = report["interfered"]
         self.exit_code = report["exit_code"]
         self.signal = report["signal"]
+        self.stdout = stdout
         self.stderr = stderr
 
 
@@ -48,16 +49,16 @@ class Harness:
             shutil.copytree(template, path, symlinks=True)
         return path
 
-    def run(self, command, interference=()):
+    def run(self, command, interference=(), cwd=None):
         report = self.path("report.json")
         try:
-            done = subprocess.run([self.kill_at, *interference, "--report", report, "--", *command],
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=TIMEOUT)
+            done = subprocess.run([self.kill_at, *interference, "--report", report, "--", *command], cwd=cwd,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=TIMEOUT)
         except subprocess.TimeoutExpired:
             raise Failure("hangs")
         self.runs += 1
         with open(report) as file:
-            return Result(json.load(file), done.stderr.decode(errors="replace").strip())
+            return Result(json.load(file), done.stdout, done.stderr.strip())
 
     def each_interference(self, command, prepare, check, most, sorts=("kill", "EIO", "ENOSPC", "full"), counted=()):
         """For each sort of interference and `most` of the calls at most: prepare(), run, check(result)."""

@@ -6,6 +6,7 @@
 //   kill_at --kill N -- COMMAND...               kills everything with SIGKILL at the entry of the N-th;
 //   kill_at --fail EIO --at N -- COMMAND...      makes the N-th return that error (EIO, ENOSPC, EDQUOT, EACCES, EROFS);
 //   kill_at --full-from N -- COMMAND...          as if the disk were full from the N-th on.
+// With --under PREFIX, only calls on files and directories whose absolute name starts with PREFIX count.
 // With --reads-under PREFIX, what counts is opening and reading files whose absolute name starts with PREFIX instead.
 // Exits as the command does, 137 if it was killed. With --report FILE, FILE gets a line of JSON: the number of calls,
 // the one interfered with (null if the command finished before), the exit code (null) or the signal.
@@ -40,7 +41,7 @@ struct Arguments {
 Arguments parse(int argc, char** argv) {
   using crash::Action;
   Arguments arguments;
-  auto& [action, at, error, reads_under] = arguments.plan;
+  auto& [action, at, error, under, reads_under] = arguments.plan;
   int i = 1;
   for (; i + 1 < argc && std::string_view(argv[i]) != "--"; i += 2) {
     const std::string_view option = argv[i];
@@ -53,6 +54,8 @@ Arguments parse(int argc, char** argv) {
       at = std::strtoull(value, nullptr, 10);
     else if (option == "--full-from")
       action = Action::fail_onward, error = ENOSPC, at = std::strtoull(value, nullptr, 10);
+    else if (option == "--under")
+      under = value;
     else if (option == "--reads-under")
       reads_under = value;
     else if (option == "--report")

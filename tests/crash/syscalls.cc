@@ -31,6 +31,58 @@ std::optional<int> opened_name(uint64_t number) {
   return {};
 }
 
+Changed changed_by(uint64_t number) {
+  constexpr int kFirst = 0, kSecond = 1, kThird = 2, kFourth = 3, kNone = -1;
+  switch (number) {
+    case SYS_open:
+    case SYS_creat:
+    case SYS_unlink:
+    case SYS_rmdir:
+    case SYS_mkdir:
+    case SYS_truncate:
+    case SYS_chmod:
+      return {kNone, kFirst};
+    case SYS_rename:
+    case SYS_link:
+    case SYS_symlink:
+      return {kNone, kSecond};
+    case SYS_openat:
+    case SYS_unlinkat:
+    case SYS_mkdirat:
+    case SYS_fchmodat:
+    case SYS_utimensat:
+      return {kFirst, kSecond};
+    case SYS_renameat:
+    case SYS_renameat2:
+    case SYS_linkat:
+      return {kThird, kFourth};
+    case SYS_symlinkat:
+      return {kSecond, kThird};
+    case SYS_copy_file_range:
+      return {kThird, kNone};
+    case SYS_write:
+    case SYS_pwrite64:
+    case SYS_writev:
+    case SYS_pwritev:
+    case SYS_pwritev2:
+    case SYS_sendfile:
+    case SYS_fsync:
+    case SYS_fdatasync:
+    case SYS_syncfs:
+    case SYS_ftruncate:
+    case SYS_fallocate:
+    case SYS_fchmod:
+    case SYS_close:
+      return {kFirst, kNone};
+    default:
+      return {};
+  }
+}
+
+bool copies_descriptor(uint64_t number, const uint64_t args[6]) {
+  return number == SYS_dup || (number == SYS_fcntl && (args[1] == F_DUPFD || args[1] == F_DUPFD_CLOEXEC));
+}
+
 std::optional<Syscall> changing_call(uint64_t number, const uint64_t args[6]) {
   const bool is_stream = args[0] <= 2;
   switch (number) {

@@ -16,6 +16,17 @@ struct Syscall {
 // write; writes to the standard streams do not count, and neither does closing, which the tracer decides by descriptor.
 std::optional<Syscall> changing_call(uint64_t number, const uint64_t args[6]);
 
+// What a call changes, as numbers of its arguments: a name, in a directory (-1: that of the process), or, without a
+// name
+// (-1), an open file. Both are -1 for other calls. Of two names, the new one.
+struct Changed {
+  int directory = -1, name = -1;
+};
+Changed changed_by(uint64_t number);
+
+// Whether it is a call that copies the descriptor that is its first argument.
+bool copies_descriptor(uint64_t number, const uint64_t args[6]);
+
 // Whether it is a call that opens a file for writing and returns its descriptor.
 bool opens_for_writing(uint64_t number, const uint64_t args[6]);
 

@@ -4,8 +4,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -42,6 +45,17 @@ std::string text_at(pid_t tid, uint64_t address) {
     if (length < sizeof word) break;
   }
   return text;
+}
+
+// Where an open file or a directory is, or was before it was removed.
+std::string place_of(pid_t tid, int descriptor) {
+  char link[64], target[4096];
+  if (descriptor == AT_FDCWD)
+    std::snprintf(link, sizeof link, "/proc/%d/cwd", tid);
+  else
+    std::snprintf(link, sizeof link, "/proc/%d/fd/%d", tid, descriptor);
+  const ssize_t length = ::readlink(link, target, sizeof target);
+  return length > 0 ? std::string(target, static_cast<size_t>(length)) : std::string();
 }
 
 [[noreturn]] void become(char* const argv[]) {
@@ -110,10 +124,34 @@ void Tracer::on_syscall(pid_t tid) {
   }
 }
 
+bool Tracer::is_under(pid_t tid, uint64_t number, const uint64_t args[6]) const {
+  if (plan_.under.empty()) return true;
+  const Changed changed = changed_by(number);
+  const int directory = changed.directory < 0 ? AT_FDCWD : static_cast<int>(args[changed.directory]);
+  if (changed.name < 0) return changed.directory >= 0 && place_of(tid, directory).starts_with(plan_.under);
+  const std::string name = text_at(tid, args[changed.name]);
+  return (name.starts_with("/") ? name : place_of(tid, directory) + "/" + name).starts_with(plan_.under);
+}
+
+// What is in a file already has its room there.
+bool Tracer::has_room(pid_t tid, uint64_t number, const uint64_t args[6]) {
+  if (number != SYS_pwrite64 && number != SYS_ftruncate) return false;
+  const std::string file = "/proc/" + std::to_string(tid) + "/fd/" + std::to_string(args[0]);
+  struct stat status{};
+  constexpr uint64_t kBlock = 512;  // of st_blocks
+  if (::stat(file.c_str(), &status) != 0) return false;
+  const uint64_t size = static_cast<uint64_t>(status.st_size), end = args[1];
+  if (number == SYS_ftruncate) return end <= size;
+  return args[3] + args[2] <= size && static_cast<uint64_t>(status.st_blocks) * kBlock >= size;
+}
+
 std::optional<Syscall> Tracer::change(pid_t tid, uint64_t number, const uint64_t args[6]) {
-  if (opens_for_writing(number, args)) opening_.insert(tid);
+  if (copies_descriptor(number, args) && opened_.contains({process_of_[tid], args[0]})) opening_.insert(tid);
   if (number == SYS_close && opened_.erase({process_of_[tid], args[0]}) != 0) return Syscall{"close", false};
-  return changing_call(number, args);
+  const auto call = changing_call(number, args);
+  if (!call || !is_under(tid, number, args)) return {};
+  if (opens_for_writing(number, args)) opening_.insert(tid);
+  return call;
 }
 
 std::optional<Syscall> Tracer::read(pid_t tid, uint64_t number, const uint64_t args[6]) {
@@ -130,13 +168,15 @@ void Tracer::on_entry(pid_t tid, uint64_t number, const uint64_t args[6]) {
   const auto call = plan_.reads_under.empty() ? change(tid, number, args) : read(tid, number, args);
   if (!call) return;
   ++outcome_.calls;
-  const bool is_later = plan_.action == Action::fail_onward && outcome_.calls > plan_.at && call->allocates;
+  const bool is_later = plan_.action == Action::fail_onward && outcome_.calls > plan_.at && call->allocates &&
+                        !has_room(tid, number, args);
   if (plan_.action != Action::count && (outcome_.calls == plan_.at || is_later)) interfere(tid, call->name);
 }
 
 void Tracer::interfere(pid_t tid, const char* name) {
   if (outcome_.interfered.empty()) outcome_.interfered = name;
-  skip_call(tid);
+  // A close that fails has closed the file.
+  if (plan_.action == Action::kill || std::string_view(name) != "close") skip_call(tid);
   if (plan_.action != Action::kill) {
     failing_.insert(tid);
     return;

@@ -18,7 +18,7 @@ namespace crash {
 enum class Action : uint8_t {
   count,        // let everything pass
   kill,         // SIGKILL before the call is done
-  fail,         // the call is not done and returns an error
+  fail,         // the call is not done, except a close, and returns an error
   fail_onward,  // so do all later ones that a full disk would refuse
 };
 
@@ -26,6 +26,8 @@ struct Plan {
   Action action = Action::count;
   uint64_t at = 0;  // the number of the call among those that count, from 1
   int error = 0;
+  std::string under = {};  // if not empty, only calls on files and directories whose absolute name starts with this
+                           // count
   std::string reads_under = {};  // if not empty, what counts are the calls that open or read files whose absolute name
                                  // starts with this, in place of those that change something
 };
@@ -53,6 +55,8 @@ class Tracer {
   void on_entry(pid_t tid, uint64_t number, const uint64_t args[6]);
   void on_exit(pid_t tid, int64_t returned);
   std::optional<Syscall> change(pid_t tid, uint64_t number, const uint64_t args[6]);
+  static bool has_room(pid_t tid, uint64_t number, const uint64_t args[6]);
+  bool is_under(pid_t tid, uint64_t number, const uint64_t args[6]) const;
   std::optional<Syscall> read(pid_t tid, uint64_t number, const uint64_t args[6]);
   void interfere(pid_t tid, const char* name);
   void skip_call(pid_t tid);
@@ -63,7 +67,7 @@ class Tracer {
   std::set<pid_t> started_;                      // threads whose first SIGSTOP has passed
   std::map<pid_t, pid_t> process_of_;            // thread to process
   std::set<pid_t> failing_;                      // threads in a call that was skipped
-  std::set<pid_t> opening_;                      // threads in an open that counts
+  std::set<pid_t> opening_;                      // threads in an open that counts, or that copy what it returned
   std::set<std::pair<pid_t, uint64_t>> opened_;  // process and descriptor that it returned
 };
 

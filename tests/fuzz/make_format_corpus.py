@@ -50,6 +50,35 @@ def hdf5():
         f["a/b"] = 1
 
 
+def filters():
+    """Chunks as h5py stored them, each behind the description of its filters."""
+    def message(pipeline):
+        body = struct.pack("<BB6x", 1, len(pipeline))
+        for number, values in pipeline:
+            body += struct.pack(f"<HHHH{len(values)}I", number, 0, 0, len(values), *values) + bytes(len(values) % 2 * 4)
+        return body
+
+    wishes = {"deflate": dict(compression="gzip", shuffle=True, fletcher32=True), "lzf": dict(compression="lzf"),
+              "scaleoffset": dict(scaleoffset=2), "szip": dict(compression="szip")}
+    path = HERE / "chunks.h5"
+    for name, wish in wishes.items():
+        with h5py.File(path, "w") as f:
+            d = f.create_dataset("x", data=np.cumsum(DATA).reshape(4, 6), chunks=(4, 6), **wish)
+            plist = d.id.get_create_plist()
+            pipeline = [plist.get_filter(i)[::2] for i in range(plist.get_nfilters())]
+            mask, chunk = d.id.read_direct_chunk((0, 0))
+            save_chunk(name, message(pipeline), mask, DATA.nbytes, chunk)
+    path.unlink()
+    for number in (5, 307, 32001, 32004, 32008, 32015):
+        values = {5: (8, 0, 24, 1, 4, 0, 12, 3), 32008: (0, 4, 4, 8, 2)}.get(number, (1, 1, 4))
+        save_chunk(f"filter_{number}", message([(number, values)]), 0, DATA.nbytes, bytes(range(120)))
+
+
+def save_chunk(name, message, mask, raw, chunk):
+    data = struct.pack("<H", len(message)) + message + struct.pack("<II", mask, raw)[:7] + bytes(chunk)
+    place("hdf5_filter_fuzz", name).write_bytes(data)
+
+
 def netcdf():
     for name, kind in (("cdf1", "NETCDF3_CLASSIC"), ("cdf2", "NETCDF3_64BIT_OFFSET"), ("cdf5", "NETCDF3_64BIT_DATA")):
         f = netCDF4.Dataset(place("netcdf_fuzz", name), "w", format=kind)
@@ -116,5 +145,5 @@ def raw():
         place("raw_fuzz", name).write_text(text)
 
 
-for make in (hdf5, netcdf, numpy, safetensors, raw):
+for make in (hdf5, filters, netcdf, numpy, safetensors, raw):
     make()

@@ -47,7 +47,7 @@ class Daemons(JobTest):
         for name, words in {"aggregator": ["aggregator", "--store", self.store, "--agents", 1],
                             "agent": ["agent", "--stage", self.stage, "--complete", "rename"]}.items():  # fmt: skip
             log, file = self.work / f"{name}.log", self.work / f"{name}.pid"
-            answer = self.run_ok(*words, "--rendezvous", self.rendezvous, "--detach", "--log", log, "--pid-file", file)
+            answer = self.run_ok(*words, "--rendezvous", self.rendezvous, "--background", "--log", log, "--pid-file", file)
             pid = int(file.read_text())
             self.addCleanup(lambda pid=pid: os.kill(pid, signal.SIGKILL) if is_alive(pid) else None)
             self.assertEqual(f"pid {pid}", answer.out.splitlines()[-1])
@@ -73,9 +73,39 @@ class Daemons(JobTest):
         self.start_aggregator("--linger", 60)
         wait_until(lambda: self.status().get("agent_count") == 1)
 
+    def test_the_next_coordinator_knows_what_the_one_before_has_decided(self):
+        aggregator, _ = self.start_aggregator(), self.start_agent()
+        wait_until(lambda: self.status().get("agent_count") == 1)
+        self.run_application()
+        wait_until(lambda: self.status().get("totals", {}).get("durable", 0) > 0)
+        self.run_ok("stop", "--rendezvous", self.rendezvous, "--node", "elsewhere")
+        before = self.status()
+        aggregator.kill()
+        aggregator.wait(10)
+        self.assertTrue((self.rendezvous / "decisions.1/1").exists())
+        aggregator = self.start_aggregator()
+        wait_until(lambda: self.status().get("agent_count") == 1)
+        after = self.status()
+        self.assertEqual((2, ["elsewhere"]), (after["generation"], after["excluded"]))
+        self.assertGreaterEqual(after["totals"]["durable"], before["totals"]["durable"])
+
+        # A log that cannot be written holds back what follows from decisions, and nothing else.
+        log, away = self.rendezvous / "decisions.2", self.work / "away"
+        log.rename(away)
+        log.symlink_to(log.name)
+        self.run_application("--sets", 5, "--restart", self.copies / "s2")
+        wait_until(lambda: self.status().get("log_silent_seconds", 0) > 0)
+        self.assertIn("a decision cannot be logged", "\n".join(self.status()["errors"]))
+        log.unlink()
+        away.rename(log)
+        self.run_ok("stop", "--drain", "--settle", "--timeout", 60, "--rendezvous", self.rendezvous)
+        self.assertEqual(0, aggregator.wait(30))
+        self.assertIn("s4", self.sets())
+        self.assertFalse(self.rendezvous.exists())
+
     def test_a_second_agent_of_a_stage_is_refused(self):
         self.start_agent()
-        answer = self.run_error(4, "agent", "--stage", self.stage, "--rendezvous", self.rendezvous, "--detach")
+        answer = self.run_error(4, "agent", "--stage", self.stage, "--rendezvous", self.rendezvous, "--background")
         self.assertIn("stage", answer.err)
 
     def test_what_is_left_over_of_a_dead_job(self):

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cli"))
 from support import COMMAND, StoreTest, environment, forebay, main, make_tree, snapshot  # noqa: E402, F401
 
 # Writes the sets s0, s1, ... of RANKS files each below the stage, by rename, with a copy below $COPIES; continues after the
-# set that --restart names. --crash S: kills itself after set S, once. --hang S, --spin S: likewise, does nothing any more, or
+# set that --restart names. --truncate S: after set S writes one that it cannot read, and kills itself. --crash S: kills itself after set S, once. --hang S, --spin S: likewise, does nothing any more, or
 # nothing but compute.
 APPLICATION = r"""
 import os, shutil, signal, sys, time
@@ -34,6 +34,16 @@ for step in range(first, int(value("--sets", "3"))):
     shutil.copytree(part, f"{copies}/s{step}")
     os.rename(part, f"{stage}/s{step}")
     time.sleep(float(value("--pause", "0.3")))
+    if value("--truncate") == str(step) and first == 0:
+        # A checkpoint that is complete for all that can be seen, and that the application cannot read.
+        part = f"{stage}/.s{step + 1}.part"
+        os.makedirs(part)
+        for rank in range(ranks):
+            with open(f"{part}/state.rank{rank:04}", "w") as file:
+                file.write(value("--with", "x" * 40000) + "\n")
+        os.rename(part, f"{stage}/s{step + 1}")
+        time.sleep(1)
+        os.kill(os.getpid(), signal.SIGKILL)
     if value("--crash") == str(step) and first == 0:
         time.sleep(1)
         os.kill(os.getpid(), signal.SIGKILL)

@@ -42,6 +42,36 @@ class Run(JobTest):
         self.assertEqual("0\n2\n", (self.copies / "starts").read_text())
         self.assertEqual(["s0", "s1", "s2", "s3"], self.sets())
 
+    def test_a_checkpoint_that_the_application_cannot_read_is_set_aside(self):
+        _, err = self.run_job(0, "--relaunch", 4, "--restart-args", "--restart {}", "--relaunch-pause", 0.1,
+                              application=["--sets", 4, "--truncate", 1])  # fmt: skip
+        self.assertEqual("0\n2\n", (self.copies / "starts").read_text(), err)
+        self.assertIn("2 starts from the set s2 completed no new set: it is set aside, and the next start is from the set before it", err)
+        rows = {row["name"]: row for row in json.loads(self.run_ok("ls", self.store, "--json").out)["sets"]}
+        self.assertIn("2 starts from the set s2", rows["s2"]["set_aside"])
+        self.assertEqual({"s0", "s1", "s2", "s2+2", "s3"}, set(rows))
+        self.assertEqual(3, err.count("it is started again"))
+
+    def test_a_checkpoint_with_far_fewer_bytes_is_the_last_choice(self):
+        _, err = self.run_job(0, "--relaunch", 2, "--restart-args", "--restart {}", "--relaunch-pause", 0.1,
+                              application=["--sets", 4, "--truncate", 1, "--with", "cut"])  # fmt: skip
+        self.assertEqual("0\n2\n", (self.copies / "starts").read_text(), err)
+        rows = {row["name"]: row for row in json.loads(self.run_ok("ls", self.store, "--json").out)["sets"]}
+        self.assertIn("the set before it had 4", rows["s2"]["suspect"])
+        self.assertEqual({"s0", "s1", "s2", "s2+2", "s3"}, set(rows))
+
+    def test_the_only_set_is_tried_again(self):
+        """The application never starts from scratch while there is a set."""
+        script = self.work / "never.sh"
+        script.write_text('[ $# = 0 ] || exit 3\nmkdir $FOREBAY_STAGE/.a\necho 1 > $FOREBAY_STAGE/.a/f.rank0\n'
+                          "mv $FOREBAY_STAGE/.a $FOREBAY_STAGE/a\nsleep 1\nexit 2\n")  # fmt: skip
+        process = self.start("run", "--store", self.store, "--stage", self.stage, "--complete", "rename", "--relaunch", 3,
+                             "--restart-args", "{}", "--relaunch-pause", 0.1, "--", "sh", script)  # fmt: skip
+        _, err = self.finish(process, 3)
+        self.assertIn("2 starts from the set a completed no new set; it is tried again, since the series has no other", err)
+        (row,) = json.loads(self.run_ok("ls", self.store, "--json").out)["sets"]
+        self.assertEqual(("a", False), (row["name"], "set_aside" in row))
+
     def test_numbers_the_starts_of_the_application(self):
         process = self.start("run", "--store", self.store, "--stage", self.stage, "--relaunch", 1, "--", "sh", "-c",
                              "echo start $FOREBAY_ATTEMPT; [ $FOREBAY_ATTEMPT = 2 ]")  # fmt: skip

@@ -45,6 +45,13 @@ class Settle(JobTest):
         self.assertIn("1 set durable", err)
         self.assertEqual(["a"], [one["name"] for one in self.run_ok("ls", self.store, "--json").json["sets"]])
 
+    def test_a_set_with_another_number_of_files_is_named_at_once(self):
+        _, err = self.run_shell(11, ["--complete", "settled:2:1"],
+                                'mkdir a && echo x > a/f; sleep 3')
+        told = err.index("a: 1 files where 2 are expected, and nothing was written to it for 1 s: it is no set by --complete settled:2")
+        self.assertLess(told, err.index("'a' is not stored"), err)
+        self.assertEqual(1, err.count("nothing was written to it"), err)
+
     def test_what_is_not_complete_at_the_end_is_named(self):
         options = ["--complete", "settled:2:500", "--json"]
         out, err = self.run_shell(11, options, "mkdir a b c && echo x > a/f && echo x > b/f && echo y > b/g; touch d")

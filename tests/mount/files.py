@@ -47,10 +47,10 @@ class Mounted:
                                         preexec_fn=descriptors and (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors,) * 2)))  # fmt: skip
 
     def __enter__(self):
-        line = self.process.stdout.readline().decode()
-        if "is mounted on" not in line:
+        self.line = self.process.stdout.readline().decode()
+        if "is mounted on" not in self.line:
             self.process.wait(PATIENCE)
-            raise AssertionError(line + self.process.stdout.read().decode())
+            raise AssertionError(self.line + self.process.stdout.read().decode())
         return self
 
     def unmount(self):
@@ -114,6 +114,24 @@ class Files(unittest.TestCase):
             self.assertEqual(original.st_mtime_ns, shown.st_mtime_ns)
             self.assertEqual(shown.st_mode & 0o222, 0)
 
+    def test_says_how_it_ends_and_goes_on_in_the_background(self):
+        self.make_tree()
+        self.pack("set")
+        at = self.root / "here it is"
+        at.mkdir()
+        with Mounted(self, self.store) as mount:
+            self.assertIn("this is interrupted (Ctrl-C), or until `fusermount3 -u ", mount.line)
+        answer = forebay("mount", self.store, at, "--background")
+        self.addCleanup(subprocess.run, ["fusermount3", "-u", "-z", at], capture_output=True)
+        self.assertEqual((answer.code, answer.err), (0, ""))
+        mounted, served_by = answer.out.splitlines()
+        self.assertIn(f"until `fusermount3 -u '{at}'`", mounted)
+        self.assertNotIn("Ctrl-C", mounted)
+        self.assertTrue(same(self.tree, at / "set"))
+        subprocess.run(["fusermount3", "-u", at], check=True, timeout=PATIENCE)
+        server = Path("/proc") / served_by.removeprefix("pid ") / "exe"
+        wait_for("the end of the server", lambda: not server.exists())
+
     def test_any_range_of_a_file_is_what_it_was(self):
         self.make_tree()
         self.pack("set")
@@ -169,6 +187,27 @@ class Files(unittest.TestCase):
             wait_for("the line in the log", lambda: "frame" in mount.log.read_text())
         self.assertGreater(failed, 0)
         self.assertLess(failed, 4 * (9 << 20) // step // 2)
+
+    def test_a_set_with_a_damaged_manifest_is_seen_and_cannot_be_opened(self):
+        self.make_tree()
+        for name in ("one", "two", "three"):
+            self.pack(name)
+        manifest = self.store / "sets" / "two" / "manifest"
+        whole = manifest.read_bytes()
+        manifest.write_bytes(whole[: len(whole) // 2])
+        (self.store / "sets" / "three" / "manifest").write_bytes(b"")
+        with Mounted(self, self.store) as mount:
+            self.assertEqual({*os.listdir(mount.at)}, {"one", "two", "three", "latest"})
+            self.assertEqual(os.readlink(mount.at / "latest"), "one")
+            for name in ("two", "three"):
+                with self.assertRaises(OSError) as raised:
+                    os.listdir(mount.at / name)
+                self.assertEqual(raised.exception.errno, errno.EIO)
+                self.assertIn(f"set {name} cannot be opened", mount.log.read_text())
+            self.assertTrue(same(self.tree, mount.at / "one"))
+            manifest.write_bytes(whole)
+            wait_for("the set that is whole again", lambda: os.path.isdir(mount.at / "two"))
+            self.assertTrue(same(self.tree, mount.at / "two"))
 
     def test_new_sets_come_and_removed_ones_stay_open(self):
         self.make_tree()
@@ -299,6 +338,35 @@ class Files(unittest.TestCase):
         self.assertIn("nowhere", missing.err)
         no_store = forebay("mount", self.tree, self.root)
         self.assertNotEqual(no_store.code, 0)
+
+    def test_a_mount_hides_nothing(self):
+        self.make_tree()
+        self.pack("set")
+        full = forebay("mount", self.store, self.tree)
+        self.assertNotEqual(full.code, 0)
+        self.assertIn("has something in it, which a mount would hide", full.err)
+        with Mounted(self, self.store) as mount:
+            again = forebay("mount", self.store, mount.at)
+            self.assertNotEqual(again.code, 0)
+            self.assertIn("has something mounted on it already", again.err)
+            os.kill(mount.process.pid, signal.SIGKILL)
+            mount.process.wait(PATIENCE)
+            dead = forebay("mount", self.store, mount.at)
+            self.assertNotEqual(dead.code, 0)
+            self.assertIn("has something mounted on it already", dead.err)
+
+    def test_a_set_for_which_a_restore_has_memory_can_be_read(self):
+        archives = sorted(DATA.glob("cosmology*.tar.zst"))
+        if not archives:
+            self.skipTest("no real sets here")
+        real = self.root / "real"
+        real.mkdir()
+        subprocess.run(["tar", "-I", "zstd", "-xf", archives[-1], "-C", real], check=True, timeout=PATIENCE)
+        self.pack("real", "--profile", "max", tree=real)
+        restored = forebay("restore", "real", "--store", self.store, "--to", self.root / "restored", "--memory", "64M")
+        self.assertEqual(restored.code, 0, restored.err)
+        with Mounted(self, self.store, "--memory", "64M") as mount:
+            self.assertTrue(same(real, mount.at / "real"))
 
     def test_real_sets(self):
         archives = sorted(DATA.glob("noh*.tar.zst"))

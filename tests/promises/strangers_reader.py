@@ -322,11 +322,13 @@ class Manifests(PromiseTest):
             yield self.changed(["containers", 0, key], None), False
         for key in manifest.BASE:
             yield self.changed(["bases", 0, key], None), False
-        good = [("version", 2), ("version", 1), ("step", -7), ("created_ns", -1), ("step", 2**63 - 1), ("containers", []),
+        good = [("version", 2), ("version", 1), ("step", -7), ("created_ns", -1), ("step", 2**63 - 1), ("ordinal", 2**63 - 1),
+                ("containers", []),
                 ("lossy", ["x=abs:1"]), ("lost_containers", ["b.fbc"]), ("unknown", deep), ("ranks", 0),
                 ("repaired_from", "two"), ("damaged_files", 3), ("since_full", 7), ("sources", ["0a"]), ("series", "blast"), ("run", "x y"), ("host", "n1"), ("command", "a\nb"),
                 ("lost_containers", [entry["name"]])]  # fmt: skip
-        bad = [("version", 4), ("version", "2"), ("version", -1), ("step", 1.5), ("step", "1"), ("step", 2**63), ("ranks", -1),
+        bad = [("version", 4), ("version", "2"), ("version", -1), ("step", 1.5), ("step", "1"), ("step", 2**63), ("ordinal", 0), ("ordinal", -1),
+               ("ordinal", "1"), ("ordinal", 2**63), ("ranks", -1),
                ("ranks", 2**63), ("ranks", 1.0), ("name", "../one"), ("name", "two"), ("containers", {}), ("lossy", [1]),
                ("lossy", "x"), ("lost_containers", ["manifest"]), ("lost_containers", ["a/b"]), ("containers", [entry, entry]),
                ("bases", []), ("bases", [base, base]), ("bases", [base | {"name": "one"}]), ("bases", [base | {"name": ".x"}]),
@@ -336,6 +338,7 @@ class Manifests(PromiseTest):
         yield from ((self.changed([key], value), False) for key, value in bad)
         yield self.changed(["since_full"], None), False
         yield self.changed(["step"], None), True
+        yield self.changed(["ordinal"], None), True
         yield self.changed(["containers", 0, "unknown"], deep), True
         for key, value in (("name", "manifest"), ("name", "latest"), ("name", "a" * 201), ("bytes", 2**63), ("bytes", -1),
                            ("tail_hash", "0" * 15), ("tail_hash", "0123456789ABCDEF"), ("tail_hash", 7)):  # fmt: skip

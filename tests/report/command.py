@@ -130,7 +130,8 @@ class Report(unittest.TestCase):
         code, _, said = run("report", self.store, "--to", self.to)
         self.assertEqual(EXISTS, code, said)
         self.assertEqual("<p>mine", index.read_text())
-        self.page("--overwrite")
+        index.write_text("")
+        self.page()
         self.page()
         self.assertEqual([index], list(self.to.iterdir()))
 

@@ -7,6 +7,7 @@ Usage: programs.py PROGRAM FOREBAY MPIEXEC [OPTION...]
 import json
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -38,18 +39,27 @@ class Case(unittest.TestCase):
         self.prefix.mkdir()
 
     def tearDown(self):
+        self.stop_daemons()
+        shutil.rmtree(self.top)
+
+    def environment(self, keys):
+        return os.environ | {"SCR_PREFIX": str(self.prefix), "SCR_CACHE_BASE": str(self.top / "cache"), "FOREBAY_COMMAND": FOREBAY,
+                             **self.keys, **keys}  # fmt: skip
+
+    def stop_daemons(self):
         for rendezvous in self.prefix.glob(".scr/jobs/*"):
             subprocess.run([FOREBAY, "stop", "--rendezvous", rendezvous], capture_output=True, timeout=SECONDS, check=False)
-        shutil.rmtree(self.top)
+
+    def lose_caches(self):
+        self.stop_daemons()
+        shutil.rmtree(self.top / "cache")
 
     def run_program(self, *arguments, **keys):
         """What the program printed, a line each, and its exit code as the last."""
-        environment = os.environ | {"SCR_PREFIX": str(self.prefix), "SCR_CACHE_BASE": str(self.top / "cache"),
-                                    "FOREBAY_COMMAND": FOREBAY, **self.keys, **keys}  # fmt: skip
-        done = subprocess.run([*LAUNCHER, "-n", str(self.ranks), PROGRAM, *arguments], env=environment, cwd=self.prefix, text=True,
+        done = subprocess.run([*LAUNCHER, "-n", str(self.ranks), PROGRAM, *arguments], env=self.environment(keys), cwd=self.prefix, text=True,
                               capture_output=True, timeout=SECONDS, check=False)  # fmt: skip
         self.messages = done.stderr
-        words = ("restarted", "completed", "not completed", "passed over", "dies in", "exits", "no need", "failed", "rank ")
+        words = ("restarted", "completed", "not completed", "passed over", "dies in", "exits", "no need", "failed", "rank ", "has", "stays", "reads")
         return [line for line in done.stdout.splitlines() if line.startswith(words)] + [done.returncode]
 
     def check(self, arguments, *expected, code=0, **keys):
@@ -70,6 +80,24 @@ class Case(unittest.TestCase):
 
     def index(self, *words):
         return {entry["name"]: entry for entry in json.loads(self.scr("index", "--json", *words))["sets"]}
+
+
+def killed(test, arguments, wait, **keys):
+    """Starts the program, and kills it and its launcher as soon as `wait` is true while it computes."""
+    environment = test.environment(keys)
+    log = test.top / "killed.log"
+    with open(log, "w") as out:
+        run = subprocess.Popen([*LAUNCHER, "-n", str(test.ranks), PROGRAM, *arguments.split(), "--stay", "1"], env=environment,
+                               cwd=test.prefix, stdout=out, stderr=out, start_new_session=True)  # fmt: skip
+    try:
+        end = time.monotonic() + SECONDS
+        while not ("stays" in log.read_text() and wait()):
+            test.assertIsNone(run.poll(), log.read_text())
+            test.assertLess(time.monotonic(), end, log.read_text())
+            time.sleep(0.05)
+    finally:
+        os.killpg(run.pid, signal.SIGKILL)
+        run.wait()
 
 
 class Straight(Case):
@@ -135,9 +163,16 @@ class Straight(Case):
         flip(self.prefix / "ckpt.1/part_0/rank_1.ckpt")
         self.assertEqual({name: entry["valid"] for name, entry in self.index("--build", "all").items()},
                          {"ckpt.1": False, "ckpt.2": True, "ckpt.3": True})  # fmt: skip
+        self.scr("halt")
+        self.assertIn("1 more checkpoint", self.scr("halt", "--list"))
+        self.scr("halt", "--unset", "reason")
+        self.assertIn("no halt condition", self.scr("halt", "--list"))
+        self.scr("halt")
+        self.check("--sets 4", "restarted ckpt.2", "completed ckpt.3", "exits after ckpt.3")
+        self.scr("halt", "--remove")
         self.scr("halt", "--checkpoints", "1", str(self.prefix))
         self.assertIn("1 more checkpoint", self.scr("halt", "--list", str(self.prefix)))
-        self.check("--sets 4", "restarted ckpt.2", "completed ckpt.3", "exits after ckpt.3")
+        self.check("--sets 4", "restarted ckpt.3", "completed ckpt.4", "exits after ckpt.4")
 
     def test_old_checkpoints_leave_the_prefix(self):
         self.check("--sets 4", "restarted nothing", *(f"completed ckpt.{number}" for number in (1, 2, 3, 4)), SCR_PREFIX_SIZE="2")
@@ -151,6 +186,36 @@ class Straight(Case):
         self.check("--sets 9", "restarted nothing", "completed ckpt.1", SCR_HALT_EXIT="1", code=None)
         self.assertIn("SCR: ends the job: ", self.messages)
         self.assertIn("ckpt.2", self.index())
+        self.check("--sets 9", SCR_HALT_EXIT="1", code=None)  # Open MPI's launcher wants MPI_Finalize, which SCR does not call
+        self.assertIn("SCR: ends the job: ", self.messages)
+        self.assertNotIn("a call within a call", self.messages)
+
+    def test_a_restart_after_an_output(self):
+        self.check("--sets 2 --ask 1", "restarted nothing", "completed ckpt.1", "has ckpt.1", "completed ckpt.2", "has ckpt.2")
+
+    def test_names_that_are_as_long_as_they_may_be(self):
+        pad = "x" * 1017
+        self.check(f"--sets 2 --pad {pad}", "restarted nothing", f"completed {pad}ckpt.1", f"completed {pad}ckpt.2")
+        self.check(f"--sets 0 --pad {pad}", f"restarted {pad}ckpt.2")
+        self.assertTrue(all(entry["valid"] for entry in self.index("--build", "all").values()))
+        self.assertEqual(set(self.index()), {f"{pad}ckpt.1", f"{pad}ckpt.2"})
+
+    def test_a_file_of_all_ranks(self):
+        """Each byte is read once, by one rank; wherever it was damaged, another set is taken."""
+        size = "3000000"
+        self.check(f"--sets 2 --shared 1 --bytes {size} --count 1", "restarted nothing", "completed ckpt.1", "reads 1.0 times",
+                   "completed ckpt.2", "reads 1.0 times")  # fmt: skip
+        self.check(f"--sets 0 --shared 1 --bytes {size} --count 1", "reads 1.0 times", "restarted ckpt.2")
+        self.assertTrue(self.index("--build", "all")["ckpt.2"]["valid"])
+        flip(self.prefix / "ckpt.2/all.ckpt")
+        self.check(f"--sets 0 --shared 1 --bytes {size}", "restarted ckpt.1")
+        self.assertIn("ckpt.2 is passed over", self.messages)
+
+    def test_keys_of_scr_are_known(self):
+        keys = ("SCR_MPI_BUF_SIZE", "SCR_FILE_BUF_SIZE", "SCR_LOG_SYSLOG_ENABLE", "SCR_FLUSH_POSTSTAGE", "SCR_CRC_ON_FLUSH")
+        (self.prefix / ".scrconf").write_text("".join(f"{key}=1\n" for key in keys))
+        self.check("--sets 0", "restarted nothing")
+        self.assertEqual(self.messages, "")
 
     def test_another_number_of_ranks(self):
         self.check("--sets 1", "restarted nothing", "completed ckpt.1")
@@ -181,6 +246,82 @@ class Cached(Case):
         self.assertEqual({name for name, entry in self.index().items() if entry["flushed"]}, self.stored())
         self.check("--sets 0 --restart-fails ckpt.5", "passed over ckpt.5", "restarted ckpt.4")
 
+    def test_a_set_that_is_not_valid_leaves_nothing(self):
+        shutil.rmtree(self.top / "cache")  # SCR_CACHE_BASE is made
+        self.check("--sets 3 --invalid 2", "restarted nothing", "completed ckpt.1", "not completed ckpt.2", "completed ckpt.3")
+        cached = next((self.top / "cache").glob("forebay-*/scr.*"))
+        self.assertFalse((cached / "ckpt.2").exists())
+        self.check("--sets 0", "restarted ckpt.3")
+
+    def test_a_restart_after_an_output(self):
+        self.check("--sets 2 --ask 1", "restarted nothing", "completed ckpt.1", "has ckpt.1", "completed ckpt.2", "has ckpt.2")
+
+    def test_a_start_right_after_a_stop(self):
+        """When the command has ended no daemon is there any more that the next program could take for a living one."""
+        killed(self, "--sets 1", lambda: True, SCR_FLUSH="0")
+        for _ in range(5):
+            socket = next((self.top / "cache").glob("forebay-*/scr.*/*/agent.sock"))
+            self.stop_daemons()
+            self.assertFalse(socket.exists())
+            self.assertFalse(list(self.prefix.glob(".scr/jobs/*")))
+            killed(self, "--sets 0", lambda: True, SCR_FLUSH="0")
+        self.assertIn("restarted ckpt.1", (self.top / "killed.log").read_text())
+
+    def test_what_was_deleted_or_dropped_stays_so(self):
+        self.check("--sets 4", "restarted nothing", *(f"completed ckpt.{number}" for number in range(1, 5)), SCR_FLUSH="1")
+        self.check("--sets 0 --delete ckpt.4", "restarted ckpt.3")
+        self.assertNotIn("ckpt.4", self.stored())
+        self.lose_caches()
+        self.check("--sets 0", "restarted ckpt.3")
+        self.assertNotIn("ckpt.3", self.index("--drop", "ckpt.3"))
+        self.lose_caches()
+        self.check("--sets 0", "restarted ckpt.2")
+        self.assertIn("ckpt.3", self.index("--add", "ckpt.3"))
+        self.lose_caches()
+        self.check("--sets 0", "restarted ckpt.3")
+        self.lose_caches()
+        self.check("--sets 0 --drop ckpt.3", "restarted ckpt.2")
+        self.lose_caches()
+        self.check("--sets 0", "restarted nothing", SCR_PREFIX_PURGE="1")
+        self.assertEqual(self.stored(), set())
+
+    def test_the_newest_set_is_deleted_before_the_end(self):
+        for flush in ({"SCR_FLUSH": "3"}, {"SCR_FLUSH": "1"}, {"SCR_FLUSH": "3", "FOREBAY_SCR_FLUSH_KIND": "files"}):
+            self.check("--sets 2 --delete-last 1", "restarted nothing", "completed ckpt.1", "completed ckpt.2", **flush)
+            self.assertNotIn("ckpt.2", self.stored() if "FOREBAY_SCR_FLUSH_KIND" not in flush else ())
+            self.check("--sets 0 --delete ckpt.1", "restarted nothing", **flush)
+            self.assertEqual(list((self.top / "cache").glob("forebay-*/scr.*/.forebay/quarantine/*")), [])
+
+    def test_a_node_that_was_away_brings_no_deleted_set_back(self):
+        keys = {"SCR_FLUSH": "0"}
+        self.check("--sets 2", "restarted nothing", "completed ckpt.1", "completed ckpt.2", **keys)
+        self.stop_daemons()
+        shutil.copytree(self.top / "cache", self.top / "away", symlinks=True)
+        self.check("--sets 0 --delete ckpt.2", "restarted ckpt.1", **keys)
+        self.lose_caches()
+        (self.top / "away").rename(self.top / "cache")
+        self.check("--sets 0", "restarted ckpt.1", **keys)
+        self.check("--sets 1", "restarted ckpt.1", "completed ckpt.2", **keys)
+        self.check("--sets 0", "restarted ckpt.2", **keys)
+
+    def test_long_names(self):
+        pad = "x" * 1017
+        self.check(f"--sets 1 --pad {pad}", "restarted nothing", f"completed {pad}ckpt.1", SCR_FLUSH="1")
+        self.assertTrue(self.index()[f"{pad}ckpt.1"]["flushed"])
+        self.lose_caches()
+        self.check(f"--sets 0 --pad {pad}", f"restarted {pad}ckpt.1")
+
+    def test_all_that_is_due_is_stored_in_order(self):
+        """Also where the file system is slower than the program."""
+        slow = self.top / "slow"
+        slow.write_text(f'#!/bin/sh\nif [ "$1" = aggregator ]; then exec {FOREBAY} "$@" --pfs-limit 40K; fi\nexec {FOREBAY} "$@"\n')
+        slow.chmod(0o755)
+        self.check("--sets 6", "restarted nothing", *(f"completed ckpt.{number}" for number in range(1, 7)), SCR_FLUSH="1",
+                   SCR_CACHE_SIZE="4", FOREBAY_COMMAND=str(slow))  # fmt: skip
+        listed = subprocess.run([FOREBAY, "ls", self.prefix / ".scr/store", "--json"], capture_output=True, check=True, timeout=SECONDS)
+        sets = sorted(json.loads(listed.stdout)["sets"], key=lambda entry: entry["ordinal"])
+        self.assertEqual([entry["name"] for entry in sets], [f"ckpt.{number}" for number in range(1, 7)])
+
     def test_outputs_reach_the_prefix(self):
         for asynchronous in ("0", "1"):
             self.check("--sets 1 --flags both", *(["restarted nothing", "completed ckpt.1"] if asynchronous == "0" else
@@ -190,6 +331,13 @@ class Cached(Case):
         shutil.rmtree(self.top / "cache")
         (self.top / "cache").mkdir()
         self.check("--sets 0", "restarted ckpt.2")
+
+    def test_a_flush_beside_the_program_is_known_when_it_is_there(self):
+        keys = {"SCR_FLUSH_ASYNC": "1", "SCR_FLUSH": "0"}
+        killed(self, "--sets 2 --flags both", lambda: self.index().get("ckpt.2", {}).get("place") == "prefix", **keys)
+        self.lose_caches()
+        self.check("--sets 0", "restarted ckpt.2", **keys)
+        self.assertEqual([path.name for path in (self.prefix / ".scr/sets").iterdir() if path.is_dir()], [])
 
     def test_pure_outputs_are_no_restart(self):
         self.check("--sets 1 --flags output", "restarted nothing", "completed output.1")
@@ -239,7 +387,7 @@ class Cached(Case):
         other.mkdir(mode=0o777)
         os.chown(other, 65534, 65534)
         self.assertFalse([line for line in self.run_program("--sets", "1")[:-1] if line.startswith(("restarted", "completed"))])
-        self.assertIn(f"{other}: is not a directory of this user", self.messages)
+        self.assertIn("the cache's directory belongs to another user", self.messages)
         self.assertEqual(list(other.iterdir()), [])
 
 

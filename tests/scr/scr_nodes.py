@@ -92,6 +92,13 @@ class Cluster:
         self.kill_all(node)
         shutil.rmtree(self.top / f"node{node + 1}")
 
+    def boot(self, node):
+        """The node is there again at once, with nothing that ran on it or lay in its memory."""
+        self.kill_all(node)
+        own = self.top / f"node{node + 1}"
+        shutil.rmtree(own)
+        own.mkdir()
+
     def wait_for_end(self, code=0, seconds=60):
         wait_until("the run ends", lambda: not self.run.alive(), seconds)
         if self.run.code() != code:
@@ -151,6 +158,20 @@ def lose_a_node(forebay, program, look=lambda cluster: None, lines=(), **keys):
 @scenario
 def a_node_is_lost_under_xor(forebay):
     lose_a_node(forebay, needs("PROGRAM"), SCR_COPY_TYPE="XOR")
+
+
+@scenario
+def a_node_comes_back_empty(forebay):
+    """Its agent is started there again, in directories that are made again; what it had is rebuilt."""
+    with Cluster(forebay, 3, spares=0, SCR_COPY_TYPE="XOR", SCR_FLUSH=0, FOREBAY_SCR_WAIT=1) as cluster:
+        cluster.start(needs("PROGRAM"), "--sets", 6, "--work", 250, "--until", 6)
+        cluster.wait_for("\ncompleted ckpt.3")
+        cluster.boot(1)
+        lines = cluster.wait_for_end()
+        restarted = [line.split(".")[-1] for line in lines if line.startswith("restarted")]
+        assert restarted[0] == "restarted nothing" and len(restarted) == 2 and int(restarted[1]) >= 3, lines
+        assert lines[-1] == "completed ckpt.6", lines
+        assert next(cluster.top.glob("node2/forebay-*/scr.*")).is_dir()
 
 
 @scenario

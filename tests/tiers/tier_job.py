@@ -69,6 +69,11 @@ class TierJob(Job):
             self.start_agent(spare)
         return self
 
+    def place_in_order(self):
+        """The application's ranks are placed on the nodes in the order of these, as Slurm does: survivors change places."""
+        self._places.sort()
+        return self
+
     def come_back(self, node):
         """The node again, empty."""
         wait_until("the node is missed", lambda: len(self.status()["agents"]) == self._in_use - 1)

@@ -89,7 +89,7 @@ def more_nodes_lost_than_xor_survives(new_job):
     """What was stored before is what is left."""
     with new_job("xor", aggregator_words=("--flush-every", 2)).start() as job:
         for step in (1, 2, 3):
-            job.write_set(f"dump_{step}", step, SIZE)
+            job.write_set(f"dump_{step}", 100 - step, SIZE)
             wait_until("the set is protected", lambda: job.wait_for_set(f"dump_{step}", 1) in (client.OK, CACHED), 40)
         stored = job.stored_sets()
         assert len(stored) == 1 and stored[0] != "dump_3", stored
@@ -111,6 +111,20 @@ def one_node_after_the_other(new_job):
 
 
 @scenario
+def survivors_change_places(new_job):
+    """What a node has of a set is what its ranks complete there now, whichever ranks it had before."""
+    with new_job("xor", ranks=4).start() as job:
+        job.write_cached("dump_1", 1)
+        job.lose(1)
+        job.replace(1).place_in_order()
+        job.expect_restart("dump_1")
+        job.write_cached("dump_2", 2)
+        job.lose(0)
+        job.replace(0)
+        job.expect_restart("dump_2")
+
+
+@scenario
 def the_same_node_comes_back_empty(new_job):
     with new_job("xor", spares=0).start() as job:
         job.write_cached("dump_1", 1)
@@ -121,8 +135,10 @@ def the_same_node_comes_back_empty(new_job):
 
 @scenario
 def all_daemons_killed(new_job):
-    """As if the machine room had lost its power, and the nodes' disks had not."""
+    """As if the machine room had lost its power, and the nodes' disks had not. Which set is the newest is known still: the
+    one that was completed last, not that of the higher step."""
     with new_job("xor", agent_words=("--sync-caches",)).start() as job:
+        job.write_cached("dump_2", 2)
         job.write_cached("dump_1", 1)
         job.forget_ranks()
         for daemon in (*job.agents[:4], *job.aggregators):
@@ -376,7 +392,7 @@ def node_cut_off_that_comes_back(new_job):
 
 @scenario
 def clocks_that_are_days_apart(new_job):
-    """What is newest, what may go and what is due is told by steps and by order, not by anybody's clock."""
+    """What is newest, what may go and what is due is told by the order of completion, by no clock and by no step."""
     library = next(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"), None)
     if library is None:
         raise Skip("there is no libfaketime (Debian: faketime)")
@@ -393,7 +409,7 @@ def clocks_that_are_days_apart(new_job):
         job.lose(3)
         job.replace(3)
         job.expect_restart("dump_6")
-        job.write_set("dump_7", 7, SIZE)
+        job.write_set("dump_7", 3, SIZE)
         wait_until("the set is protected", lambda: job.wait_for_set("dump_7", 1) in (client.OK, CACHED), 40)
         said = job.end_with_settle()
         assert said.returncode == 0, said.stderr

@@ -52,7 +52,7 @@ forebay_read_values values_of(const std::optional<container::Characteristics>& k
   if (!known) return {};
   return {.known = 1,
           .count = known->count,
-          .nans = known->nans,
+          .nans = known->nans + known->holes,
           .infinities = known->infinities,
           .min = known->min,
           .max = known->max,
@@ -62,16 +62,13 @@ forebay_read_values values_of(const std::optional<container::Characteristics>& k
 
 int missing(const char* what) { return read_failed(FOREBAY_READ_ARGUMENT, what); }
 
-}  // namespace
-
-extern "C" {
-
-int forebay_read_open(const char* path, const forebay_read_options* options, forebay_read_run** run) {
+int open_run(const char* path, const forebay_read_options* options, bool raw, forebay_read_run** run) {
   if (run == nullptr) return missing("there is no place for the run");
   *run = nullptr;
   if (path == nullptr || *path == '\0') return missing("no store is given");
   return guarded_read([&] {
     view::RunOptions wanted;
+    wanted.raw = raw;
     if (options != nullptr) {
       wanted.resources.memory_bytes = options->memory_bytes;
       wanted.resources.threads = options->threads;
@@ -84,6 +81,18 @@ int forebay_read_open(const char* path, const forebay_read_options* options, for
     *run = new forebay_read_run{*std::move(opened)};
     return static_cast<int>(FOREBAY_READ_OK);
   });
+}
+
+}  // namespace
+
+extern "C" {
+
+int forebay_read_open(const char* path, const forebay_read_options* options, forebay_read_run** run) {
+  return open_run(path, options, false, run);
+}
+
+int forebay_read_open_stored(const char* path, const forebay_read_options* options, forebay_read_run** run) {
+  return open_run(path, options, true, run);
 }
 
 void forebay_read_close(forebay_read_run* run) { delete run; }

@@ -1,10 +1,12 @@
 #include "convert/blocks/step_blocks.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
 #include "view/read/cover.h"
+#include "view/read/filled.h"
 
 namespace forebay::convert {
 namespace {
@@ -39,8 +41,8 @@ std::vector<size_t> BlockPlanner::wanted_arrays(const view::Step& step) {
 Result<Plan> BlockPlanner::survey(const view::Run& run) {
   Plan plan;
   std::vector<std::string> lacking;
-  std::set<std::string> known;
-  for (uint64_t number = wish_.steps.first; number < wish_.steps.second; ++number) {
+  std::map<std::string, view::ElementType> known;
+  for (const uint64_t number : wish_.steps) {
     FOREBAY_TRY(const auto step, run.step(number));
     plan.steps.push_back(step->info());
     for (const size_t i : wanted_arrays(*step)) {
@@ -48,19 +50,26 @@ Result<Plan> BlockPlanner::survey(const view::Run& run) {
       Dataset dataset{
           .path = array.name, .name = array.name, .type = array.type, .form = array.form, .shape = array.shape};
       if (wish_.part) {
-        FOREBAY_TRY(const view::Strided part, wish_.part(array));
-        if (std::ranges::any_of(part.stride, [](uint64_t stride) { return stride != 1; }))
+        const auto part = wish_.part(array);
+        if (!part) {
+          FOREBAY_CHECK(wanted_.without_part(part.error()));
+          continue;
+        }
+        if (std::ranges::any_of(part->stride, [](uint64_t stride) { return stride != 1; }))
           return fail(ErrorKind::invalid_argument,
                       fmt::format("{} keeps the blocks of ranks, and has no strides", target_), {}, {},
                       "leave out --stride, or choose another format");
-        dataset.shape = part.box.count;
+        dataset.shape = part->box.count;
       }
-      if (!known.insert(array.name).second) continue;
+      const auto [before, is_new] = known.try_emplace(array.name, array.type);
+      if (!is_new && before->second.value != array.type.value) retyped_.insert(array.name);
+      if (!is_new) continue;
       if (!is_held(array.type)) lacking.push_back(lacking_text(array.name, step->info(), array.type));
       plan.datasets.push_back(std::move(dataset));
     }
   }
   FOREBAY_CHECK(wanted_.check(run));
+  FOREBAY_CHECK(wanted_.check_parts());
   FOREBAY_CHECK(check_types(target_, std::move(lacking)));
   if (!plan.datasets.empty()) return plan;
   return fail(ErrorKind::not_found, "there is no array to convert", run.path(), {}, "'forebay read' lists them");
@@ -89,6 +98,7 @@ Result<void> BlockPlanner::add_block(const view::Array& array, Dataset dataset, 
 Result<void> BlockPlanner::add_array(const view::Step& step, size_t number, Adding& adding) {
   const view::Array& array = step.arrays()[number];
   FOREBAY_TRY(const auto blocks, step.blocks(number));
+  FOREBAY_CHECK(view::check_stored(step, number, blocks));
   const Dataset blank{
       .path = array.name, .name = array.name, .type = array.type, .form = array.form, .sources = {{0, number}}};
   std::optional<view::Strided> part;
@@ -98,6 +108,7 @@ Result<void> BlockPlanner::add_array(const view::Step& step, size_t number, Addi
   const Shape& whole = part ? part->box.count : array.shape;
   const bool is_global = array.form == view::Form::global;
   if (is_global && std::ranges::any_of(blocks, [](const view::Block& block) { return block.indices != nullptr; })) {
+    FOREBAY_CHECK(view::check_filled(step, number, part.value_or(view::Strided{engine::whole_box(whole), {}})));
     Dataset dataset = blank;
     dataset.part = part;
     dataset.shape = whole;

@@ -48,6 +48,9 @@ class BlockPlanner {
   // each array, is in the plan that it returns. Errors of make_plan(); invalid_argument for a stride.
   Result<Plan> survey(const view::Run& run);
 
+  // Of the arrays that were looked at, those that have several types.
+  const std::set<std::string>& retyped() const { return retyped_; }
+
   // Step `number` of the run; steps come in rising order. limit if it has more blocks than a plan may have datasets, or
   // 2^62 bytes; errors of the step.
   Result<StepBlocks> plan_step(const view::Run& run, uint64_t number);
@@ -64,7 +67,7 @@ class BlockPlanner {
   const Wish& wish_;
   const std::string target_;
   Wanted wanted_;
-  std::set<std::string> remarks_;
+  std::set<std::string> remarks_, retyped_;
   std::optional<bool> fortran_order_;  // as the first array of the run says
   uint32_t last_time_ = 0;
 };

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <ctime>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "convert/bp/bp_file.h"
 #include "convert/pump/pump.h"
 
@@ -41,18 +44,23 @@ Result<Converted> convert_to_bp(const view::Run& run, const Wish& wish, const Si
   std::set<std::string> remarks;
   Converted converted;
   FOREBAY_TRY(converted.plan, planner.survey(run));
+  if (!planner.retyped().empty())
+    return fail(ErrorKind::unsupported,
+                fmt::format("in a BP file an array has one type, and these have others in some steps: '{}'",
+                            fmt::join(planner.retyped(), "', '")),
+                {}, {}, "convert the steps of each type to a file of their own, with --steps");
   FOREBAY_TRY(NewTarget target, NewTarget::file(options.target, options.overwrite));
   const uint64_t share = memory_bytes / kShares;
   BpFile file(std::move(target), options.statistics, std::min(share, kMostIndexBytes));
   bool is_described = false;
-  for (uint64_t number = wish.steps.first; number < wish.steps.second; ++number) {
+  for (const uint64_t number : wish.steps) {
     FOREBAY_TRY(const StepBlocks blocks, planner.plan_step(run, number));
     FOREBAY_TRY(BpStep step, bp_step(blocks, names, remarks));
     if (step.groups.empty()) continue;
     if (!std::exchange(is_described, true)) describe(step.groups.front(), names);
     FOREBAY_CHECK(file.begin_step(step, blocks.plan));
     const Take take = [&](const Piece& piece) { return file.write(piece); };
-    FOREBAY_TRY(const Pumped pumped, pump(run, number, blocks.plan, {.batch_bytes = share}, take));
+    FOREBAY_TRY(const Pumped pumped, pump(run, blocks.plan, {.batch_bytes = share}, take));
     FOREBAY_CHECK(file.end_step());
     converted.holes += pumped.holes;
     converted.cost.add(pumped.cost);

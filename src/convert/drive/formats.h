@@ -19,6 +19,8 @@ struct Format {
   std::string_view summary;  // for --help
   Abilities abilities;
   Result<std::unique_ptr<Sink>> (*make)(const SinkOptions& options) = nullptr;
+  // Its files say what values mean as ours do, by attributes: they get what is stored.
+  bool has_attributes = false;
   bool takes_several = false;  // its sinks take pieces from several threads at a time
 
   // Instead, for formats that keep what each rank wrote: all of the conversion.

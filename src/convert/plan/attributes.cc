@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "convert/plan/paths.h"
+#include "format/meaning.h"
 
 namespace forebay::convert {
 namespace {
@@ -104,7 +105,7 @@ bool AttributeGathering::is_of_the_format(std::string_view owner, std::string_vi
   return text.substr(0, text.find('\0')) == kScale;
 }
 
-void AttributeGathering::add_to(Plan& plan) const {
+void AttributeGathering::add_to(Plan& plan, bool is_meant) const {
   uint64_t of_variables = 0, of_the_format = 0, disagreeing = 0, elsewhere = 0;
   Objects objects(plan);
   for (const auto& [full, known] : known_) {
@@ -123,6 +124,8 @@ void AttributeGathering::add_to(Plan& plan) const {
     name = path_of(name);
     const view::Attribute* all = of_all(known);
     const auto datasets = objects.datasets_of(owner);
+    const bool is_of_meaning = !datasets.empty() && format::says_what_values_mean(name);
+    if (is_of_meaning && is_meant) continue;
     for (const auto& [_, i] : datasets) {
       Dataset& dataset = plan.datasets[i];
       const auto* value = dataset.has_steps ? all : of_step(known, dataset.sources[0].step);
@@ -130,6 +133,7 @@ void AttributeGathering::add_to(Plan& plan) const {
         dataset.attributes.push_back(named(*value, name));
       else
         ++disagreeing;
+      plan.meanings_differ = plan.meanings_differ || (is_of_meaning && value == nullptr);
     }
     if (!datasets.empty()) continue;
     bool has_place = false;

@@ -20,8 +20,9 @@ class AttributeGathering {
  public:
   void look_at(const view::Step& step);
 
-  // To the plan's datasets and groups, with remarks on what is left out. To be called once, at last.
-  void add_to(Plan& plan) const;
+  // To the plan's datasets and groups, with remarks on what is left out; without those that say what values mean if
+  // values are what they mean already. To be called once, at last.
+  void add_to(Plan& plan, bool is_meant) const;
 
  private:
   struct Known {

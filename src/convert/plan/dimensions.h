@@ -18,6 +18,10 @@ class DimensionNames {
 
   const std::string& of(const std::string& kind, uint64_t length);
 
+  // That a dataset of the kind's own name, of that length, has the values of the dimension: it is called so, too. To be
+  // said before of() names it.
+  void adopt(const std::string& kind, uint64_t length);
+
  private:
   Paths& paths_;
   std::map<std::pair<std::string, uint64_t>, std::string> names_;

@@ -8,6 +8,7 @@
 
 #include "convert/plan/attributes.h"
 #include "convert/plan/chunks.h"
+#include "convert/plan/coordinates.h"
 #include "convert/plan/dimensions.h"
 #include "convert/plan/paths.h"
 #include "convert/plan/seen.h"
@@ -23,13 +24,14 @@ class Planner {
   Planner(const Wish& wish, const Abilities& abilities) : wish_(wish), abilities_(abilities), wanted_(wish) {}
 
   Result<Plan> plan(const view::Run& run) {
-    for (uint64_t number = wish_.steps.first; number < wish_.steps.second; ++number) {
+    for (const uint64_t number : wish_.steps) {
       FOREBAY_TRY(const auto step, run.step(number));
       FOREBAY_CHECK(look_at(*step));
     }
     FOREBAY_CHECK(wanted_.check(run));
+    FOREBAY_CHECK(wanted_.check_parts());
     FOREBAY_CHECK(check_types());
-    for (const auto& [name, seen] : seen_) FOREBAY_CHECK(add(name, seen));
+    for (const auto& [name, seen] : seen_) FOREBAY_CHECK(add(run, name, seen));
     if (plan_.datasets.empty())
       return fail(ErrorKind::not_found, "there is no array to convert", run.path(), {}, "'forebay read' lists them");
     leave_out_empty();
@@ -38,7 +40,7 @@ class Planner {
       for (Dataset& dataset : plan_.datasets)  // what has values already is one piece
         dataset.chunk = dataset.values.empty() ? chunk_of(dataset, wish_.chunk) : dataset.shape;
     std::ranges::stable_sort(plan_.datasets, {}, &Dataset::path);
-    attributes_.add_to(plan_);
+    attributes_.add_to(plan_, wish_.is_meant);
     return std::move(plan_);
   }
 
@@ -49,8 +51,13 @@ class Planner {
     for (size_t i = 0; i < step.arrays().size(); ++i) {
       const view::Array& array = step.arrays()[i];
       if (!wanted_.matches(array.name)) continue;
-      FOREBAY_TRY(Seen seen, see(step, {number, i}, wish_));
-      seen_[array.name].push_back(std::move(seen));
+      auto seen = see(step, {number, i}, wish_);
+      if (!seen) {
+        FOREBAY_CHECK(wanted_.without_part(std::move(seen).error()));
+        continue;
+      }
+      if (is_coordinate(array.name, *seen)) seen->counts_from = reference_of(step, array.name);
+      seen_[array.name].push_back(*std::move(seen));
     }
     attributes_.look_at(step);
     return {};
@@ -72,12 +79,23 @@ class Planner {
     return is_single ? std::string() : fmt::format("step_{}/", plan_.steps[seen.source.step].number);
   }
 
-  Result<void> add(const std::string& name, const std::vector<Seen>& all) {
+  Result<void> add(const view::Run& run, const std::string& name, const std::vector<Seen>& all) {
     const bool stacks = plan_.steps.size() > 1 && !wish_.step_groups && all.size() == plan_.steps.size() &&
                         std::ranges::all_of(all, [&](const Seen& seen) { return seen.stacks_with(all[0]); });
+    const std::string joined = stacks ? joined_dimension(all[0]) : std::string();
+    bool is_fixed = false;  // the same in all steps, and not to be stacked
+    if (stacks && joined.empty() && is_coordinate(name, all[0])) {
+      FOREBAY_TRY(is_fixed, is_the_same(run, plan_.steps, all));
+    }
+    if (is_fixed) return push_whole(blank(name, paths_.take(path_of(name)), all[0]), all[0]);
     if (stacks) {
       Dataset dataset = blank(name, paths_.take(path_of(name)), all[0]);
       dataset.has_steps = true;
+      dataset.joins_steps = !joined.empty() && (joined_.empty() || joined_ == joined);
+      if (dataset.joins_steps) {
+        joined_ = joined;
+        dataset.own_dimensions.erase(dataset.own_dimensions.begin());
+      }
       dataset.sources.clear();
       for (const Seen& seen : all) dataset.sources.push_back(seen.source);
       return push_whole(std::move(dataset), all[0]);
@@ -96,6 +114,7 @@ class Planner {
   static Dataset blank(const std::string& name, std::string path, const Seen& seen) {
     Dataset dataset{.path = std::move(path), .name = name, .type = seen.type, .form = seen.form};
     dataset.part = seen.part;
+    dataset.own_dimensions = seen.dimensions;
     dataset.sources = {seen.source};
     return dataset;
   }
@@ -110,6 +129,7 @@ class Planner {
         dataset.block = 0;
     }
     if (dataset.has_blocks && !is_counting(seen.ranks)) dataset.attributes.push_back(ranks_attribute(seen.ranks));
+    if (dataset.joins_steps) shape.erase(shape.begin());
     if (dataset.has_steps) shape.insert(shape.begin(), dataset.sources.size());
     return push(std::move(dataset), std::move(shape));
   }
@@ -172,17 +192,41 @@ class Planner {
           "for each step",
           in_groups_));
     DimensionNames names(paths_);
+    const std::string kind = kind_of_steps();
+    bool has_times = false;  // whether an array of the run has the values of that dimension
+    for (const Dataset& dataset : plan_.datasets) {
+      if (dataset.shape.size() != 1) continue;
+      const bool is_of_steps = dataset.has_steps && dataset.path == kind;
+      const bool is_own = !dataset.has_steps && dataset.own_dimensions == std::vector{dataset.path};
+      has_times = has_times || is_of_steps;
+      if (is_of_steps || is_own) names.adopt(dataset.path, dataset.shape[0]);
+    }
     std::string time;
     for (Dataset& dataset : plan_.datasets) {
       const size_t leading = (dataset.has_steps ? 1 : 0) + (dataset.has_blocks ? 1 : 0);
       const bool is_text = dataset.type.value == io::ValueType::string;
-      if (dataset.has_steps) dataset.dimensions.push_back(time = names.of("time", plan_.steps.size()));
+      if (dataset.has_steps) dataset.dimensions.push_back(time = names.of(kind, plan_.steps.size()));
       if (dataset.has_blocks) dataset.dimensions.push_back(names.of("rank", dataset.shape[leading - 1]));
-      for (size_t d = leading; d < dataset.shape.size(); ++d)
-        dataset.dimensions.push_back(
-            names.of(is_text ? "characters" : axis_name(dataset.shape.size() - 1 - d), dataset.shape[d]));
+      for (size_t d = leading; d < dataset.shape.size(); ++d) {
+        const bool is_named =
+            d - leading < dataset.own_dimensions.size() && !dataset.own_dimensions[d - leading].empty();
+        std::string own =
+            is_named ? path_of(dataset.own_dimensions[d - leading]) : axis_name(dataset.shape.size() - 1 - d);
+        std::ranges::replace(own, '/', '_');
+        dataset.dimensions.push_back(names.of(is_text ? "characters" : own, dataset.shape[d]));
+      }
     }
-    if (!time.empty()) add_times(time);
+    if (!time.empty() && !has_times) add_times(time);
+  }
+
+  // What the dimension of steps is called: as the dimension of time that they are joined along, or else "time", if no
+  // array has another dimension of that name.
+  std::string kind_of_steps() const {
+    if (!joined_.empty()) return joined_;
+    const auto has_time = [](const Dataset& dataset) {
+      return std::ranges::find(dataset.own_dimensions, "time") != dataset.own_dimensions.end();
+    };
+    return std::ranges::any_of(plan_.datasets, has_time) ? "step" : "time";
   }
 
   // The times of the simulation where all steps have one, else the numbers that the program gave, else our own.
@@ -210,6 +254,7 @@ class Planner {
   Paths paths_;
   AttributeGathering attributes_;
   std::map<std::string, std::vector<Seen>> seen_;
+  std::string joined_;    // joined_dimension() of the arrays that have one
   size_t in_groups_ = 0;  // arrays that could not be stacked
 };
 

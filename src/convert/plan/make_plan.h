@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "convert/plan/plan.h"
@@ -12,13 +11,16 @@ namespace forebay::convert {
 
 // What is wanted of a run.
 struct Wish {
-  std::vector<std::string> names;             // of arrays, or shell patterns of them; empty: all
-  std::vector<std::string> except;            // shell patterns of arrays that are left out
-  std::pair<uint64_t, uint64_t> steps{0, 1};  // of the run: first and end
-  bool step_groups = false;                   // each step in a group of its own, also where steps agree
-  Shape chunk;                                // of arrays with so many dimensions, steps and blocks left out
+  std::vector<std::string> names;   // of arrays, or shell patterns of them; empty: all
+  std::vector<std::string> except;  // shell patterns of arrays that are left out
+  std::vector<uint64_t> steps{0};   // of the run, rising; one at least
+  bool is_meant = false;            // the run gives what values mean: attributes that say so are not taken along
+  bool keeps_stored = false;        // what is stored is wanted, whether attributes can say what it means or not
+  bool step_groups = false;         // each step in a group of its own, also where steps agree
+  Shape chunk;                      // of arrays with as many dimensions; those of steps and blocks do not count
 
-  // The part of a global array that is wanted: null for all of each. Its errors end the planning.
+  // The part of a global array that is wanted: null for all of each. Its errors end the planning; when all arrays were
+  // looked at if they are invalid_argument, so that all of these arrays are named.
   std::function<Result<view::Strided>(const view::Array& array)> part;
 };
 

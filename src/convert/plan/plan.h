@@ -32,12 +32,14 @@ struct Dataset {
   view::Form form = view::Form::global;  // in the run
   Shape shape;
   std::vector<std::string> dimensions;      // a name for each dimension of `shape`
+  std::vector<std::string> own_dimensions;  // as the run names them, without steps and blocks; may be empty
   bool has_steps = false;                   // the first dimension is that of the sources, in their order
   bool has_blocks = false;                  // the next one is that of blocks, all of which have one shape
-  std::optional<uint64_t> block;            // this block alone
-  std::optional<view::Strided> part;        // of a global array; all of it otherwise
-  Shape chunk;                              // each piece is one chunk of this grid, cut at the far edge; empty: any box
-  std::vector<Source> sources;              // in rising order of steps; one, or as many as has_steps says
+  bool joins_steps = false;           // the array in the run has a first dimension of one element, which is this one
+  std::optional<uint64_t> block;      // this block alone
+  std::optional<view::Strided> part;  // of a global array; all of it otherwise
+  Shape chunk;                        // each piece is one chunk of this grid, cut at the far edge; empty: any box
+  std::vector<Source> sources;        // in rising order of steps; one, or as many as has_steps says
   std::vector<view::Attribute> attributes;  // with their own names, not paths
   Bytes values;                             // not empty: these, in the machine's byte order, and nothing is read
 
@@ -56,6 +58,7 @@ struct Plan {
   std::vector<GroupAttributes> groups;
   std::vector<std::string> remarks;  // what users should know of it: sentences
   uint64_t bytes = 0;                // of all datasets
+  bool meanings_differ = false;      // an array that stacks steps lacks attributes that say what its values mean
 };
 
 // A part of a dataset with its values, as it is handed to a sink.

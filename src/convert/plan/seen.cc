@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "view/read/filled.h"
+
 namespace forebay::convert {
 
 // Whether every block of a scalar is known to have the same value, without reading any.
@@ -20,10 +22,16 @@ Result<Seen> see(const view::Step& step, Source source, const Wish& wish) {
     FOREBAY_TRY(seen.part, wish.part(array));
     seen.shape = seen.part->box.count;
   }
-  if (array.form == view::Form::global) return seen;
+  if (array.form == view::Form::global) {
+    seen.dimensions = step.dimension_names(source.array);
+    FOREBAY_CHECK(
+        view::check_filled(step, source.array, seen.part.value_or(view::Strided{engine::whole_box(array.shape), {}})));
+    return seen;
+  }
   FOREBAY_TRY(const auto blocks, step.blocks(source.array));
   if (blocks.empty())
     return fail(ErrorKind::corrupt, fmt::format("step {}: '{}' has no block", step.info().number, array.name));
+  FOREBAY_CHECK(view::check_stored(step, source.array, blocks));
   seen.shape = blocks[0].place.count;
   seen.blocks = blocks.size();
   for (const view::Block& block : blocks) {
@@ -39,7 +47,7 @@ Result<Seen> see(const view::Step& step, Source source, const Wish& wish) {
 
 bool Seen::stacks_with(const Seen& other) const {
   return type == other.type && form == other.form && shape == other.shape && blocks == other.blocks && is_equal &&
-         other.is_equal;
+         other.is_equal && dimensions == other.dimensions && counts_from == other.counts_from;
 }
 
 }  // namespace forebay::convert

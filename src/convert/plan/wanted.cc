@@ -21,10 +21,24 @@ bool Wanted::matches(const std::string& name) {
   return wanted;
 }
 
+Result<void> Wanted::without_part(Error error) {
+  if (error.kind != ErrorKind::invalid_argument) return std::unexpected(std::move(error));
+  const auto is_same = [&](const Error& other) { return other.what == error.what; };
+  if (std::ranges::none_of(without_part_, is_same)) without_part_.push_back(std::move(error));
+  return {};
+}
+
+Result<void> Wanted::check_parts() const {
+  if (without_part_.empty()) return {};
+  Error all = without_part_.front();
+  for (size_t i = 1; i < without_part_.size(); ++i) all.what += "; " + without_part_[i].what;
+  return std::unexpected(std::move(all));
+}
+
 Result<void> Wanted::check(const view::Run& run) const {
   for (size_t i = 0; i < wish_.names.size(); ++i) {
     if (used_[i]) continue;
-    FOREBAY_TRY(const auto step, run.step(wish_.steps.second - 1));
+    FOREBAY_TRY(const auto step, run.step(wish_.steps.back()));
     const auto found = view::find_array(*step, wish_.names[i]);
     if (!found) return std::unexpected(found.error());
     return fail(ErrorKind::invalid_argument, fmt::format("'{}' is wanted and excepted", wish_.names[i]));
@@ -37,14 +51,9 @@ std::string lacking_text(const std::string& name, const view::StepInfo& step, co
 }
 
 Result<void> check_types(std::string_view target, std::vector<std::string> lacking) {
-  constexpr size_t kMostNamed = 8;  // in one message
   if (lacking.empty()) return {};
-  const size_t more = lacking.size() - std::min(lacking.size(), kMostNamed);
-  lacking.resize(std::min(lacking.size(), kMostNamed));
-  return fail(ErrorKind::unsupported,
-              fmt::format("{} has no type for {}{}", target, fmt::join(lacking, ", "),
-                          more > 0 ? fmt::format(" and {} others", more) : ""),
-              {}, {}, "leave them out with --except, or choose another format");
+  return fail(ErrorKind::unsupported, fmt::format("{} has no type for {}", target, fmt::join(lacking, ", ")), {}, {},
+              "leave them out with --except, or choose another format");
 }
 
 }  // namespace forebay::convert

@@ -15,6 +15,11 @@ class Wanted {
   // Remembers which of Wish::names it is wanted by.
   bool matches(const std::string& name);
 
+  // An array of which the wanted part cannot be taken, as Wish::part says: kept for check_parts(), which names all of
+  // them, if it is invalid_argument; else the error.
+  Result<void> without_part(Error error);
+  Result<void> check_parts() const;
+
   // When all arrays were asked for: not_found, with the nearest names, for a name of the wish that none has;
   // invalid_argument for one that is excepted as well. Errors of opening the last step.
   Result<void> check(const view::Run& run) const;
@@ -22,6 +27,7 @@ class Wanted {
  private:
   const Wish& wish_;
   std::vector<bool> used_;
+  std::vector<Error> without_part_;
 };
 
 // unsupported, naming arrays, if there are any in `lacking` ("'NAME' of step N (TYPE)"), which the target has no type

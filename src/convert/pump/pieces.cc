@@ -21,6 +21,10 @@ view::Selection selection_of(const Dataset& dataset, uint64_t block, Box box) {
     if (box.count.empty()) return view::WrittenBlock{number, {}};
     return view::WrittenBlock{number, std::move(box)};
   }
+  if (dataset.joins_steps) {
+    box.begin.insert(box.begin.begin(), 0);
+    box.count.insert(box.count.begin(), 1);
+  }
   if (!dataset.part) return view::Strided{std::move(box), {}};
   view::Strided part = *dataset.part;
   for (size_t d = 0; d < box.begin.size(); ++d) {

@@ -43,9 +43,8 @@ class BatchSize {
 
 class Pump {
  public:
-  Pump(const view::Run& run, uint64_t first_step, const Plan& plan, const PumpLimits& limits, const Take& take)
+  Pump(const view::Run& run, const Plan& plan, const PumpLimits& limits, const Take& take)
       : run_(run),
-        first_step_(first_step),
         plan_(plan),
         size_(limits.batch_bytes),
         takers_(std::max(1u, limits.takers)),
@@ -98,7 +97,7 @@ class Pump {
     batch.values.clear();
     std::span<std::byte> left = batch.bytes.span();
     for (const WantedPiece& piece : batch.pieces) {
-      FOREBAY_TRY(auto step, run_.step(first_step_ + piece.source.step));
+      FOREBAY_TRY(auto step, run_.step(plan_.steps[piece.source.step].number));
       batch.values.push_back(left.first(bytes_of(piece)));
       left = left.subspan(batch.values.back().size());
       requests.push_back({step.get(), piece.source.array, piece.selection, batch.values.back()});
@@ -138,7 +137,6 @@ class Pump {
   }
 
   const view::Run& run_;
-  const uint64_t first_step_;
   const Plan& plan_;
   BatchSize size_;
   const unsigned takers_;
@@ -149,9 +147,8 @@ class Pump {
 
 }  // namespace
 
-Result<Pumped> pump(const view::Run& run, uint64_t first_step, const Plan& plan, const PumpLimits& limits,
-                    const Take& take) {
-  return Pump(run, first_step, plan, limits, take).run();
+Result<Pumped> pump(const view::Run& run, const Plan& plan, const PumpLimits& limits, const Take& take) {
+  return Pump(run, plan, limits, take).run();
 }
 
 }  // namespace forebay::convert

@@ -20,10 +20,9 @@ struct PumpLimits {
   unsigned takers = 1;       // threads that call `take` at a time
 };
 
-// Reads all that `plan` has, whose first step is steps()[first_step] of the run, and calls `take` for each piece, in
-// the order of Pieces where there is one taker: while the pieces of one batch are taken, the next is read. Errors of
-// reading (a part that is damaged ends it: corrupt, naming array, step, rank and frame) and of `take`.
-Result<Pumped> pump(const view::Run& run, uint64_t first_step, const Plan& plan, const PumpLimits& limits,
-                    const Take& take);
+// Reads all that `plan` has of the steps that it names, and calls `take` for each piece, in the order of Pieces where
+// there is one taker: while the pieces of one batch are taken, the next is read. Errors of reading (a part that is
+// damaged ends it: corrupt, naming array, step, rank and frame) and of `take`.
+Result<Pumped> pump(const view::Run& run, const Plan& plan, const PumpLimits& limits, const Take& take);
 
 }  // namespace forebay::convert

@@ -60,28 +60,51 @@ std::string data_item(const Field& field, const std::string& file) {
   const std::string whole =
       fmt::format(R"(<DataItem Dimensions="{}" NumberType="{}" Precision="{}" Format="HDF">{}:/{}</DataItem>)",
                   numbers(dataset.shape), kind, dataset.type.data.size, escaped(file), escaped(dataset.path));
-  if (!field.index) return whole;
+  Shape shown = *grid_of(dataset);
+  const bool is_plane = shown.size() == 2;
+  if (!field.index && !is_plane) return whole;
   Shape begin(dataset.shape.size()), stride(dataset.shape.size(), 1), count = dataset.shape;
-  begin[0] = *field.index;
-  count[0] = 1;
-  Shape shown(count.begin() + 1, count.end());
+  if (field.index) {
+    begin[0] = *field.index;
+    count[0] = 1;
+  }
+  if (is_plane) shown.insert(shown.begin(), 1);
   return fmt::format(
       R"(<DataItem ItemType="HyperSlab" Dimensions="{}"><DataItem Dimensions="3 {}" Format="XML">{} {} {}</DataItem>{}</DataItem>)",
       numbers(shown), begin.size(), numbers(begin), numbers(stride), numbers(count), whole);
 }
 
-std::string grid_text(const Shape& shape, const std::vector<Field>& fields, const std::string& file) {
+// A finer level of a refined mesh, "NAME@1", has the domain of its coarsest one, "NAME", in smaller cells: of so much
+// of a coarse cell each. Of a part it is not known where the domain ends.
+std::vector<double> spacing_of(const Dataset& dataset, const std::map<std::string, const Dataset*>& all) {
+  const Shape shape = *grid_of(dataset);
+  std::vector<double> spacing(shape.size(), 1);
+  const size_t at = dataset.name.rfind('@');
+  const auto coarsest = at == dataset.name.npos ? all.end() : all.find(dataset.name.substr(0, at));
+  if (coarsest == all.end() || dataset.part) return spacing;
+  const Shape whole = *grid_of(*coarsest->second);
+  for (size_t d = 0; d < shape.size() && whole.size() == shape.size(); ++d)
+    spacing[d] = static_cast<double>(whole[d]) / static_cast<double>(shape[d]);
+  return spacing;
+}
+
+// Cells in a box from the origin on. Those of a plane are one cell thick, for readers stand a mesh of two dimensions on
+// its edge.
+std::string grid_text(const Shape& shape, std::vector<double> spacing, const std::vector<Field>& fields,
+                      const std::string& file) {
   Shape points = shape;
   for (uint64_t& length : points) ++length;
-  const bool is_volume = shape.size() == 3;
-  const std::string zeros = is_volume ? "0 0 0" : "0 0", ones = is_volume ? "1 1 1" : "1 1";
+  if (points.size() == 2) {
+    points.insert(points.begin(), 2);
+    spacing.insert(spacing.begin(), std::min(spacing[0], spacing[1]));
+  }
   std::string text = fmt::format(
       "  <Grid Name=\"{}\" GridType=\"Uniform\">\n"
-      "   <Topology TopologyType=\"{}\" Dimensions=\"{}\"/>\n   <Geometry GeometryType=\"{}\">"
-      "<DataItem Dimensions=\"{}\" Format=\"XML\">{}</DataItem><DataItem Dimensions=\"{}\" Format=\"XML\">{}</DataItem>"
+      "   <Topology TopologyType=\"3DCoRectMesh\" Dimensions=\"{}\"/>\n   <Geometry GeometryType=\"ORIGIN_DXDYDZ\">"
+      "<DataItem Dimensions=\"3\" Format=\"XML\">0 0 0</DataItem><DataItem Dimensions=\"3\" "
+      "Format=\"XML\">{}</DataItem>"
       "</Geometry>\n",
-      numbers(shape), is_volume ? "3DCoRectMesh" : "2DCoRectMesh", numbers(points),
-      is_volume ? "ORIGIN_DXDYDZ" : "ORIGIN_DXDY", shape.size(), zeros, shape.size(), ones);
+      numbers(shape), numbers(points), fmt::join(spacing, " "));
   for (const Field& field : fields)
     text += fmt::format("   <Attribute Name=\"{}\" AttributeType=\"Scalar\" Center=\"Cell\">{}</Attribute>\n",
                         escaped(path_of(field.dataset->name)), data_item(field, file));
@@ -90,26 +113,25 @@ std::string grid_text(const Shape& shape, const std::vector<Field>& fields, cons
 
 class XdmfSink final : public Sink {
  public:
-  XdmfSink(std::unique_ptr<Sink> data, NewTarget text, std::string file)
-      : data_(std::move(data)), text_(std::move(text)), file_(std::move(file)) {}
+  XdmfSink(NewTarget data, NewTarget text) : data_(std::move(data)), text_(std::move(text)) {}
 
   Result<void> begin(const Plan& plan) override {
-    const std::string text = xdmf_text(plan, file_);
+    FOREBAY_TRY(content_, make_hdf5_content(data_));
+    const std::string text = xdmf_text(plan, std::filesystem::path(data_.path()).filename().string());
     FOREBAY_CHECK(store::write_all(text_.fd(), 0, as_bytes(text), text_.path()));
-    return data_->begin(plan);
+    return content_->begin(plan);
   }
-  Result<void> write(const Piece& piece) override { return data_->write(piece); }
+  Result<void> write(const Piece& piece) override { return content_->write(piece); }
 
-  // The text last: where it is, what it tells of is there.
+  // The text last: where it is, what it describes is there.
   Result<void> commit(bool overwrite) override {
-    FOREBAY_CHECK(data_->commit(overwrite));
-    return text_.commit(overwrite);
+    FOREBAY_CHECK(content_->commit(overwrite));
+    return NewTarget::commit_both(data_, text_, overwrite);
   }
 
  private:
-  std::unique_ptr<Sink> data_;
-  NewTarget text_;
-  const std::string file_;
+  NewTarget data_, text_;
+  std::unique_ptr<Sink> content_;
 };
 
 }  // namespace
@@ -119,21 +141,25 @@ std::string xdmf_text(const Plan& plan, const std::string& file) {
       "<?xml version=\"1.0\"?>\n<Xdmf Version=\"2.0\">\n<Domain>\n"
       "<Grid Name=\"run\" GridType=\"Collection\" CollectionType=\"Temporal\">\n";
   for (uint64_t step = 0; step < plan.steps.size(); ++step) {
-    std::map<Shape, std::vector<Field>> grids;
+    std::map<std::pair<Shape, std::vector<double>>, std::vector<Field>> grids;
+    std::map<std::string, const Dataset*> shown;
+    for (const Dataset& dataset : plan.datasets)
+      if (grid_of(dataset) && std::ranges::find(dataset.sources, step, &Source::step) != dataset.sources.end())
+        shown.emplace(dataset.name, &dataset);
     for (const Dataset& dataset : plan.datasets) {
       const auto shape = grid_of(dataset);
       const auto source = std::ranges::find(dataset.sources, step, &Source::step);
       if (!shape || source == dataset.sources.end()) continue;
       Field field{&dataset, {}};
       if (dataset.has_steps) field.index = static_cast<size_t>(source - dataset.sources.begin());
-      grids[*shape].push_back(field);
+      grids[{*shape, spacing_of(dataset, shown)}].push_back(field);
     }
     const view::StepInfo& info = plan.steps[step];
     const double time = info.time.value_or(static_cast<double>(info.step.value_or(static_cast<int64_t>(info.number))));
     text += fmt::format(
         " <Grid Name=\"step {}\" GridType=\"Collection\" CollectionType=\"Spatial\">\n  <Time Value=\"{:.17g}\"/>\n",
         info.number, time);
-    for (const auto& [shape, fields] : grids) text += grid_text(shape, fields, file);
+    for (const auto& [grid, fields] : grids) text += grid_text(grid.first, grid.second, fields, file);
     text += " </Grid>\n";
   }
   return text + "</Grid>\n</Domain>\n</Xdmf>\n";
@@ -143,13 +169,10 @@ Result<std::unique_ptr<Sink>> make_xdmf_sink(const SinkOptions& options) {
   if (!options.target.ends_with(kTextEnding))
     return fail(ErrorKind::invalid_argument, "the text of XDMF is called NAME.xmf, and has NAME.h5 beside it",
                 options.target);
-  SinkOptions data = options;
-  data.target.resize(data.target.size() - std::string_view(kTextEnding).size());
-  data.target += kDataEnding;
-  FOREBAY_TRY(auto sink, make_hdf5_sink(data));
+  const std::string stem = options.target.substr(0, options.target.size() - std::string_view(kTextEnding).size());
+  FOREBAY_TRY(NewTarget data, NewTarget::file(stem + kDataEnding, options.overwrite));
   FOREBAY_TRY(NewTarget text, NewTarget::file(options.target, options.overwrite));
-  return std::make_unique<XdmfSink>(std::move(sink), std::move(text),
-                                    std::filesystem::path(data.target).filename().string());
+  return std::make_unique<XdmfSink>(std::move(data), std::move(text));
 }
 
 bool xdmf_holds(const view::ElementType& type) { return hdf5_holds(type); }

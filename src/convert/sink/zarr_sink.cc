@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/buffer.h"
+#include "base/bytes.h"
 #include "codec/codec.h"
 #include "convert/sink/attribute_json.h"
 #include "convert/target/array_file.h"
@@ -37,6 +38,30 @@ Json fill_value_of(const view::ElementType& type) {
   if (type.value == io::ValueType::complex64 || type.value == io::ValueType::complex128) return {0.0, 0.0};
   if (type.data.kind == Kind::floating) return 0.0;
   return 0;
+}
+
+// The eight bytes of a double, little-endian, in base64.
+std::string base64_of(double value) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::byte bytes[9] = {};
+  store_le(bytes, std::bit_cast<uint64_t>(value));
+  std::string text;
+  for (size_t at = 0; at < sizeof bytes; at += 3) {
+    uint32_t bits = 0;
+    for (size_t i = 0; i < 3; ++i) bits = bits << 8 | std::to_integer<uint32_t>(bytes[at + i]);
+    for (int shift = 18; shift >= 0; shift -= 6) text += kDigits[bits >> shift & 63];
+  }
+  text.back() = '=';
+  return text;
+}
+
+// xarray wants a `_FillValue` of floating-point arrays as base64, so that NaNs keep their bits.
+Json attributes_of_array(const Dataset& dataset) {
+  Json attributes = json_of(dataset.attributes);
+  const auto fill = attributes.find("_FillValue");
+  if (dataset.type.data.kind == Kind::floating && fill != attributes.end() && fill->is_number())
+    *fill = base64_of(fill->get<double>());
+  return attributes;
 }
 
 class ZarrSink final : public Sink {
@@ -109,7 +134,7 @@ class ZarrSink final : public Sink {
                             {"fill_value", fill_value_of(dataset.type)},
                             {"codecs", codecs},
                             {"dimension_names", dataset.dimensions},
-                            {"attributes", json_of(dataset.attributes)}}));
+                            {"attributes", attributes_of_array(dataset)}}));
     if (dataset.values.empty()) return {};
     return write({number, engine::whole_box(dataset.shape), dataset.values});
   }

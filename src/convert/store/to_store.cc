@@ -52,7 +52,7 @@ class Importer {
   }
 
   Result<void> add(uint64_t number, const StepBlocks& step) {
-    FOREBAY_TRY(const NewTarget stage, NewTarget::directory(options_.target + ".steps", true));
+    FOREBAY_TRY(const NewTarget stage, NewTarget::unnamed_directory(options_.target));
     FOREBAY_TRY(const auto opened, run_.step(number));
     std::map<uint32_t, std::vector<const NewGroup*>> ranks;
     for (const NewGroup& group : step.groups) ranks[group.rank].push_back(&group);
@@ -147,7 +147,7 @@ Result<Converted> convert_to_store(const view::Run& run, const Wish& wish, const
   FOREBAY_TRY(converted.plan, planner.survey(run));
   Importer importer(run, options, memory_bytes, converted);
   FOREBAY_CHECK(importer.check_free(converted.plan.steps));
-  for (uint64_t number = wish.steps.first; number < wish.steps.second; ++number) {
+  for (const uint64_t number : wish.steps) {
     FOREBAY_TRY(const StepBlocks step, planner.plan_step(run, number));
     if (step.groups.empty()) continue;
     FOREBAY_CHECK(importer.add(number, step));

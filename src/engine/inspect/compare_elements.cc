@@ -5,6 +5,7 @@
 #include <cmath>
 #include <concepts>
 #include <cstring>
+#include <limits>
 
 #include "base/bytes.h"
 
@@ -34,15 +35,25 @@ double float_value(Bits bits) {
 }
 
 template <std::unsigned_integral Bits>
-double absolute_difference(Kind kind, Bits a, Bits b) {
-  if (kind == Kind::floating) {
-    const double difference = std::abs(float_value(a) - float_value(b));
-    return std::isfinite(difference) ? difference : 0;
-  }
+double integer_difference(Kind kind, Bits a, Bits b) {
   // Integers are subtracted as unsigned ones, which is exact whatever their sign.
   using Signed = std::make_signed_t<Bits>;
   const bool less = kind == Kind::signed_int ? static_cast<Signed>(a) < static_cast<Signed>(b) : a < b;
   return static_cast<double>(static_cast<Bits>(less ? b - a : a - b));
+}
+
+void add_difference(double difference, ElementDifference& result) {
+  ++result.measured;
+  result.max_absolute = std::max(result.max_absolute, std::min(difference, std::numeric_limits<double>::max()));
+}
+
+void add_floats(double a, double b, ElementDifference& result) {
+  if (std::isnan(a) || std::isnan(b))
+    ++result.nans;
+  else if (std::isinf(a) || std::isinf(b))
+    ++result.infinities;
+  else
+    add_difference(std::abs(a - b), result);
 }
 
 template <std::unsigned_integral Bits>
@@ -53,7 +64,10 @@ ElementDifference compare_numbers(const DataType& type, std::span<const std::byt
     const Bits x = load(a.data() + i), y = load(b.data() + i);
     if (x == y) continue;
     ++result.elements;
-    result.max_absolute = std::max(result.max_absolute, absolute_difference(type.kind, x, y));
+    if (type.kind == Kind::floating)
+      add_floats(float_value(x), float_value(y), result);
+    else
+      add_difference(integer_difference(type.kind, x, y), result);
   }
   return result;
 }
@@ -62,6 +76,9 @@ ElementDifference compare_numbers(const DataType& type, std::span<const std::byt
 
 void ElementDifference::merge(const ElementDifference& other) {
   elements += other.elements;
+  nans += other.nans;
+  infinities += other.infinities;
+  measured += other.measured;
   max_absolute = std::max(max_absolute, other.max_absolute);
 }
 

@@ -223,14 +223,14 @@ class Comparison {
     for (const auto& [path, found] : in_a) {
       const auto other = in_b.find(path);
       if (other == in_b.end()) {
-        differences.push_back({path, UINT64_MAX, 0});
+        differences.push_back({path, {.elements = UINT64_MAX}});
         continue;
       }
       FOREBAY_TRY(const ElementDifference difference, compare_variable(found, other->second));
-      if (difference.elements != 0) differences.push_back({path, difference.elements, difference.max_absolute});
+      if (difference.elements != 0) differences.push_back({path, difference});
     }
     for (const auto& [path, found] : in_b)
-      if (!in_a.contains(path)) differences.push_back({path, UINT64_MAX, 0});
+      if (!in_a.contains(path)) differences.push_back({path, {.elements = UINT64_MAX}});
     std::ranges::sort(differences, {}, &VariableDifference::path);
     return differences;
   }
@@ -246,9 +246,13 @@ class Comparison {
     const bool whole = !row_a.filtered && !row_a.partial && !row_b.partial;
     if (whole && (row_a.block != row_a.shape || row_b.block != row_b.shape)) return compare_arrays(a, b);
     const uint64_t bytes = catalogue_a.bytes_of(row_a);
-    if (bytes != catalogue_b.bytes_of(row_b)) return unlike;
-    FOREBAY_TRY(const ElementDifference difference, compare_stored(a, b, bytes, whole ? row_a.type : kBytes));
-    return whole || difference.elements == 0 ? difference : unlike;
+    if (bytes == catalogue_b.bytes_of(row_b)) {
+      FOREBAY_TRY(const ElementDifference difference, compare_stored(a, b, bytes, whole ? row_a.type : kBytes));
+      if (whole || difference.elements == 0) return difference;
+    }
+    if (whole) return unlike;
+    const auto values = compare_arrays(a, b);  // if they can be had: a filter may not be known
+    return values ? *values : unlike;
   }
 
   Result<ElementDifference> compare_stored(const Found& a, const Found& b, uint64_t bytes, const DataType& type) {

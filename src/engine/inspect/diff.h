@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "engine/inspect/compare_elements.h"
 #include "engine/options.h"
 #include "store/store.h"
 
@@ -16,10 +17,10 @@ namespace forebay::engine {
 enum class Change : uint8_t { added, removed, bytes, metadata };
 
 struct VariableDifference {
-  std::string_view path;            // one of Differences::paths
-  uint64_t differing_elements = 0;  // UINT64_MAX if shape or type differ, if only one file has the variable, or if it
-                                    // is stored through filters or in parts, so that elements cannot be told apart
-  double max_absolute = 0;          // largest difference of two finite values; 0 if not numbers
+  std::string_view path;  // one of Differences::paths
+  // Its `elements` are UINT64_MAX, and nothing else of it is known, if shape or type differ, if only one file has the
+  // variable, or if elements cannot be told apart, because its chunks went through a filter that is not known.
+  ElementDifference difference;
 };
 
 struct FileDifference {

@@ -1,6 +1,7 @@
 #include "engine/inspect/diff.h"
 
 #include <cmath>
+#include <limits>
 
 #include "engine/inspect/compare_elements.h"
 #include "engine/inspect/repair.h"
@@ -30,6 +31,24 @@ TEST(CompareElements, CountsAndMeasures) {
   EXPECT_EQ(compare_elements({Kind::opaque, ByteOrder::little, 3}, as_bytes(a), as_bytes(b)).elements, 1u);
   const Bytes big_a = {std::byte{1}, std::byte{0}}, big_b = {std::byte{0}, std::byte{0}};
   EXPECT_EQ(compare_elements({Kind::unsigned_int, ByteOrder::big, 2}, big_a, big_b).max_absolute, 256);
+}
+
+TEST(CompareElements, CountsApartWhatCannotBeMeasured) {
+  const auto doubles = compare<double>(Kind::floating, {1, 2, NAN, INFINITY, 5, 0.0}, {1, NAN, 0, -INFINITY, 7, -0.0});
+  EXPECT_EQ(doubles.elements, 5u);
+  EXPECT_EQ(doubles.nans, 2u);
+  EXPECT_EQ(doubles.infinities, 1u);
+  EXPECT_EQ(doubles.measured, 2u);
+  EXPECT_EQ(doubles.max_absolute, 2);
+  EXPECT_EQ(compare<double>(Kind::floating, {NAN}, {1}).measured, 0u);
+  EXPECT_EQ(compare<double>(Kind::floating, {1.7e308}, {-1.7e308}).max_absolute, std::numeric_limits<double>::max());
+  const std::string a = "abcdef", b = "abXdef";
+  EXPECT_EQ(compare_elements({Kind::opaque, ByteOrder::little, 3}, as_bytes(a), as_bytes(b)).measured, 0u);
+  ElementDifference sum = doubles;
+  sum.merge(compare<float>(Kind::floating, {NAN, INFINITY, 1}, {1, 1, 2}));
+  EXPECT_EQ(sum.nans, 3u);
+  EXPECT_EQ(sum.infinities, 2u);
+  EXPECT_EQ(sum.measured, 3u);
 }
 
 class DiffTest : public SetTest {
@@ -78,10 +97,10 @@ TEST_F(DiffTest, TellsWhatChanged) {
   EXPECT_EQ(differences[0].change, Change::bytes);
   ASSERT_EQ(differences[0].variables.size(), 1u);
   EXPECT_EQ(differences[0].variables[0].path, "/data");
-  EXPECT_EQ(differences[0].variables[0].differing_elements, 2u);
-  EXPECT_EQ(differences[0].variables[0].max_absolute, 2);
+  EXPECT_EQ(differences[0].variables[0].difference.elements, 2u);
+  EXPECT_EQ(differences[0].variables[0].difference.max_absolute, 2);
   ASSERT_EQ(differences[1].variables.size(), 1u);
-  EXPECT_EQ(differences[1].variables[0].differing_elements, UINT64_MAX) << "another shape";
+  EXPECT_EQ(differences[1].variables[0].difference.elements, UINT64_MAX) << "another shape";
   EXPECT_EQ(differences[2].name, "new.txt");
   EXPECT_EQ(differences[2].change, Change::added);
   EXPECT_EQ(differences[3].name, "notes.txt");

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "engine/set/chunk_values.h"
+
 namespace forebay::engine {
 namespace {
 
@@ -68,6 +70,40 @@ Result<uint64_t> room_for_array(const OpenContainer& container, const Found& fou
               container.path, {}, "give a larger memory budget");
 }
 
+// As extract(), of a variable whose extents are not its values. A quarter of the memory is for frames, another one for
+// chunks, and half of it for the box.
+Result<uint64_t> extract_chunks(SetReader& reader, const Found& found, const Box& box, uint64_t memory_bytes,
+                                const ArraySink& sink) {
+  const Catalogue& catalogue = reader.set().containers[found.container].catalogue();
+  const VariableRow& row = catalogue.variables[found.variable];
+  const auto read_file = [&](size_t container, uint32_t file, uint64_t begin,
+                             std::span<std::byte> out) -> Result<FrameCost> {
+    FOREBAY_CHECK(reader.read_file(container, file, begin, out));
+    return FrameCost{};
+  };
+  reader.set_memory(memory_bytes / 4);
+  const ChunkValues chunks(reader.set(), read_file, read_file, memory_bytes / 4, 1);
+  const uint64_t frames_before = reader.frames_read();
+  Bytes buffer;
+  Slabs slabs(box, catalogue.shapes[row.block], row.type.size, std::max<uint64_t>(memory_bytes / 2, row.type.size));
+  while (const auto slab = slabs.next()) {
+    buffer.resize(element_count(slab->count) * row.type.size);
+    std::optional<Error> error;
+    const ChunkValues::BoxRead read{found.container, found.file, found.variable, *slab,
+                                    [&](uint64_t at, std::span<const std::byte> bytes) {
+                                      std::ranges::copy(bytes, buffer.begin() + static_cast<ptrdiff_t>(at));
+                                    }};
+    chunks.read({&read, 1}, [&](size_t, const Error& failure) { error = failure; });
+    if (error) {
+      error->what =
+          fmt::format("{} of {}: {}", catalogue.paths[row.path], catalogue.files[found.file].name, error->what);
+      return std::unexpected(*error);
+    }
+    FOREBAY_CHECK(sink(buffer));
+  }
+  return reader.frames_read() - frames_before;
+}
+
 }  // namespace
 
 std::vector<Found> find_variables(const OpenSet& set, const std::string& path, std::optional<uint32_t> rank) {
@@ -89,6 +125,7 @@ Result<uint64_t> extract(SetReader& reader, const Found& found, const Box& box, 
                          const ArraySink& sink) {
   const OpenContainer& container = reader.set().containers[found.container];
   const VariableRow& row = container.catalogue().variables[found.variable];
+  if (ChunkValues::are_needed_for(row)) return extract_chunks(reader, found, box, memory_bytes, sink);
   FOREBAY_TRY(const BoxPlan whole, reader.plan_box(found.container, found.file, found.variable, box));
   FOREBAY_TRY(const uint64_t room, room_for_array(container, found, whole, memory_bytes, row.type.size));
   // An array that is cut leaves half of the memory to frames: slabs that follow each other share some.
@@ -112,6 +149,17 @@ Result<Extracted> extract(SetReader& reader, const Found& found, uint64_t memory
   const OpenContainer& container = reader.set().containers[found.container];
   const ArrayFacts facts = facts_of(reader.set(), found);
   Extracted result{.type = facts.type, .shape = facts.shape, .bytes = {}};
+  if (ChunkValues::are_needed_for(container.catalogue().variables[found.variable])) {
+    const auto take = [&](std::span<const std::byte> bytes) -> Result<void> {
+      if (bytes.size() > memory_bytes - std::min(memory_bytes, result.bytes.size()))
+        return fail(ErrorKind::limit, "an array does not fit into the memory", container.path, {},
+                    "give a larger memory budget");
+      result.bytes.insert(result.bytes.end(), bytes.begin(), bytes.end());
+      return {};
+    };
+    FOREBAY_TRY(result.frames, extract_chunks(reader, found, whole_box(facts.shape), memory_bytes / 2, take));
+    return result;
+  }
   FOREBAY_TRY(const BoxPlan plan, reader.plan_box(found.container, found.file, found.variable, whole_box(facts.shape)));
   FOREBAY_CHECK(room_for_array(container, found, plan, memory_bytes, plan.bytes()));
   result.bytes.resize(plan.bytes());
@@ -127,12 +175,12 @@ Result<Extracted> extract(const OpenSet& set, const Found& found, uint64_t memor
   return extract(reader, found, memory_bytes);
 }
 
-std::string npy_header(const DataType& type, const Shape& shape) {
+std::string npy_header(const DataType& type, const Shape& shape, bool fortran_order) {
   const char order = !type.is_number() || type.size == 1 ? '|' : type.order == ByteOrder::big ? '>' : '<';
   constexpr char kLetters[] = {'V', 'i', 'u', 'f'};
-  std::string header = fmt::format("{{'descr': '{}{}{}', 'fortran_order': False, 'shape': ({}{}), }}", order,
-                                   kLetters[static_cast<size_t>(type.kind)], type.size, fmt::join(shape, ", "),
-                                   shape.size() == 1 ? "," : "");
+  std::string header = fmt::format(
+      "{{'descr': '{}{}{}', 'fortran_order': {}, 'shape': ({}{}), }}", order, kLetters[static_cast<size_t>(type.kind)],
+      type.size, fortran_order ? "True" : "False", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
   constexpr size_t kPrefix = 10, kAlignment = 64;
   header.append(kAlignment - 1 - (kPrefix + header.size()) % kAlignment, ' ');
   header += '\n';

@@ -40,7 +40,8 @@ using ArraySink = std::function<Result<void>(std::span<const std::byte>)>;
 // Reads and verifies a box of a variable, and gives it to `sink`. Takes at most `memory_bytes` for what `reader` keeps
 // and for the box, which is given in one piece if it fits beside the largest of its frames; if not, in slabs
 // (box_layout.h), and what two of them need may be read twice. Returns how many frames were read. The errors are those
-// of BoxPlan::make(), corrupt if a frame is damaged, limit if one does not fit into the memory, and those of `sink`.
+// of BoxPlan::make() (of ChunkValues::read() where chunks went through filters or are not all there), corrupt if a
+// frame is damaged, limit if one does not fit into the memory, and those of `sink`.
 Result<uint64_t> extract(SetReader& reader, const Found& found, const Box& box, uint64_t memory_bytes,
                          const ArraySink& sink);
 
@@ -56,7 +57,8 @@ struct Extracted {
 Result<Extracted> extract(SetReader& reader, const Found& found, uint64_t memory_bytes);
 Result<Extracted> extract(const OpenSet& set, const Found& found, uint64_t memory_bytes);
 
-// The content of a NumPy .npy file (format version 1.0) before its array bytes.
-std::string npy_header(const DataType& type, const Shape& shape);
+// The content of a NumPy .npy file (format version 1.0) before its array bytes, which are in the order of C unless
+// `fortran_order` says otherwise.
+std::string npy_header(const DataType& type, const Shape& shape, bool fortran_order = false);
 
 }  // namespace forebay::engine

@@ -68,7 +68,8 @@ class Repairer {
           there && there->manifest && there->manifest->created_ns == parent.created_ns)
         present.push_back(parent);
     FOREBAY_CHECK(staged->announce(present));
-    FOREBAY_CHECK(staged->commit(manifest));
+    // What is saved has the place of what it was saved from, as far as that is known.
+    FOREBAY_CHECK(staged->commit(manifest, set_.manifest ? store::Place::as_said : store::Place::next));
     report_.name = new_name_;
     return std::move(report_);
   }
@@ -228,7 +229,10 @@ class Repairer {
     if (set_.manifest) {
       manifest = *set_.manifest;
     } else {
-      report_.remarks.push_back("the manifest was rebuilt from the containers: the step is unknown");
+      report_.remarks.push_back(
+          "the manifest was rebuilt from the containers: the step is unknown, and so is which sets are newer; it "
+          "counts "
+          "as the newest");
       manifest.created_ns =
           std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
               .count();

@@ -1,5 +1,7 @@
 #include "engine/inspect/verify.h"
 
+#include "base/posix/file_sink.h"
+#include "container/container.h"
 #include "engine/test_sets.h"
 
 namespace forebay::engine {
@@ -119,6 +121,35 @@ TEST_F(VerifyTest, NoticesAnotherValidContainer) {
   ASSERT_EQ(report.damages.size(), 1u);
   EXPECT_EQ(report.damages[0].container, container(0));
   EXPECT_FALSE(restore_to("out"));
+}
+
+// Of files, links and directories alike, whatever faulty program wrote them.
+TEST_F(VerifyTest, AgreesWithRestoreOnEveryChecksum) {
+  write_ranks(2, 8, 8);
+  std::filesystem::create_directory(tree() + "/sub");
+  std::filesystem::create_symlink("notes.txt", tree() + "/link");
+  pack_ok(options());
+  const std::string path = container();
+  const store::Manifest whole = *find().manifest;
+  const auto source = FileSource::open(path);
+  ASSERT_TRUE(source);
+  const auto no_sizes = [](const auto&, const auto&) -> Result<std::vector<uint64_t>> { return {}; };
+  const auto recovered = container::recover(**source, 64 << 20, no_sizes, [](auto) { return std::nullopt; });
+  ASSERT_TRUE(recovered);
+  for (size_t file = 0; file < recovered->parts[0].index.file_crcs.size(); ++file) {
+    container::Recovered changed = *recovered;
+    changed.parts[0].index.file_crcs[file] ^= 1;
+    std::filesystem::remove(path);
+    ASSERT_TRUE(container::rewrite(**source, changed, *FileSink::create(path)));
+    store::Manifest manifest = whole;
+    const auto made = FileSource::open(path);
+    manifest.containers[0].bytes = (*made)->size();
+    manifest.containers[0].tail_hash = *store::tail_hash(**made);
+    write(set_path("set") + "/manifest", store::serialise(manifest));
+    const auto& row = recovered->parts[0].index.catalogue.files[file];
+    EXPECT_FALSE(verify_ok().intact()) << row.name;
+    EXPECT_FALSE(restore_to("out")) << row.name;
+  }
 }
 
 TEST_F(VerifyTest, NoticesAMissingContainer) {

@@ -38,19 +38,6 @@ SourceTree sample_ranks(const SourceTree& tree) {
   return sample;
 }
 
-double mb_per_s(const Trial& trial) {
-  return trial.encode_seconds > 0 ? 1e-6 * static_cast<double>(trial.raw_bytes) / trial.encode_seconds : 1e9;
-}
-
-const Trial& recommend(const std::vector<Trial>& trials, double min_mb_per_s) {
-  const auto is_better = [&](const Trial& a, const Trial& b) {
-    const bool fast_a = mb_per_s(a) >= min_mb_per_s, fast_b = mb_per_s(b) >= min_mb_per_s;
-    if (fast_a != fast_b) return fast_a;
-    return fast_a ? a.ratio() > b.ratio() : mb_per_s(a) > mb_per_s(b);  // if nothing is fast enough: the fastest
-  };
-  return *std::ranges::min_element(trials, is_better);
-}
-
 class Adviser {
  public:
   explicit Adviser(const AdviseOptions& options) : options_(options), resources_(options.resources.resolved()) {}
@@ -68,6 +55,8 @@ class Adviser {
     FOREBAY_CHECK(try_all());
     for (const Trial& trial : advice_.trials) advice_.sampled_bytes = std::max(advice_.sampled_bytes, trial.raw_bytes);
     advice_.recommended = recommend(advice_.trials, options_.min_mb_per_s);
+    const auto& best = *std::ranges::max_element(advice_.trials, {}, &Trial::ratio);
+    advice_.best_ratio = best.ratio() > advice_.recommended.ratio() ? best : advice_.recommended;
     return std::move(advice_);
   }
 
@@ -114,6 +103,15 @@ class Adviser {
 };
 
 }  // namespace
+
+const Trial& recommend(const std::vector<Trial>& trials, double min_mb_per_s) {
+  const auto is_better = [&](const Trial& a, const Trial& b) {
+    const bool fast_a = a.mb_per_s() >= min_mb_per_s, fast_b = b.mb_per_s() >= min_mb_per_s;
+    if (fast_a != fast_b) return fast_a;
+    return fast_a ? a.ratio() > b.ratio() : a.mb_per_s() > b.mb_per_s();
+  };
+  return *std::ranges::min_element(trials, is_better);
+}
 
 Result<Advice> advise(const AdviseOptions& options) { return Adviser(options).run(); }
 

@@ -18,11 +18,13 @@ struct Trial {
   double encode_seconds = 0, decode_seconds = 0;  // of one thread
 
   double ratio() const { return stored_bytes ? static_cast<double>(raw_bytes) / static_cast<double>(stored_bytes) : 0; }
+  double mb_per_s() const { return encode_seconds > 0 ? 1e-6 * static_cast<double>(raw_bytes) / encode_seconds : 1e9; }
 };
 
 struct Advice {
   std::vector<Trial> trials;  // the first one is the baseline: agnostic with gzip
-  Trial recommended;          // of the trials: the best ratio among those that encode at min_mb_per_s or more
+  Trial recommended;          // recommend() of them
+  Trial best_ratio;           // of the trials: that of the recommended one, unless that was passed over as too slow
   uint64_t sampled_bytes = 0, total_bytes = 0;  // sampled: by the largest of the trials
   uint64_t ranks = 0;
 };
@@ -36,6 +38,9 @@ struct AdviseOptions {
   format::FormatOptions format;
   Resources resources;
 };
+
+// The best ratio among those that encode at `min_mb_per_s` or more; if none does, the fastest. `trials` are some. Pure.
+const Trial& recommend(const std::vector<Trial>& trials, double min_mb_per_s);
 
 // Encodes and decodes a sample in memory under many combinations, and checks that it comes back: all schemes with gzip
 // and balanced, then the best one's other profiles and smaller groups. Stores nothing. Errors: not_found, permission,

@@ -64,6 +64,33 @@ TEST_F(AdviseTest, RecommendsTheFastestIfNothingIsFastEnough) {
   for (const Trial& trial : advice->trials) EXPECT_LE(speed(trial), speed(advice->recommended));
 }
 
+TEST(Recommend, TakesTheBestRatioOfThoseThatAreFastEnough) {
+  const auto trial = [](const char* profile, uint64_t stored, double seconds) {
+    return Trial{.scheme = "auto",
+                 .profile = profile,
+                 .raw_bytes = 1'000'000,
+                 .stored_bytes = stored,
+                 .encode_seconds = seconds};
+  };
+  const std::vector<Trial> trials = {trial("gzip", 480'000, 0.02), trial("fast", 500'000, 0.001),
+                                     trial("balanced", 490'000, 0.004), trial("max", 400'000, 0.05)};
+  EXPECT_EQ(recommend(trials, 500).profile, "fast");
+  EXPECT_EQ(recommend(trials, 200).profile, "balanced");
+  EXPECT_EQ(recommend(trials, 50).profile, "gzip");
+  EXPECT_EQ(recommend(trials, 1).profile, "max");
+  EXPECT_EQ(recommend(trials, 1e9).profile, "fast");  // none is fast enough
+}
+
+TEST_F(AdviseTest, NamesTheBestRatioThatIsPassedOver) {
+  write_ranks(2, 40, 40);
+  for (const double least : {0.001, 1e9}) {
+    const auto advice = advise_on(1 << 20, least);
+    ASSERT_TRUE(advice.has_value());
+    for (const Trial& trial : advice->trials) EXPECT_LE(trial.ratio(), advice->best_ratio.ratio());
+    if (advice->recommended.mb_per_s() >= least) EXPECT_EQ(advice->best_ratio.ratio(), advice->recommended.ratio());
+  }
+}
+
 TEST_F(AdviseTest, NeedsBytes) {
   write(tree() + "/empty", "");
   EXPECT_EQ(advise_on(1 << 20).error().kind, ErrorKind::invalid_argument);

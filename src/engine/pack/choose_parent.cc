@@ -1,8 +1,8 @@
 #include "engine/pack/choose_parent.h"
 
-#include <ranges>
-
 #include <fmt/format.h>
+
+#include "store/series.h"
 
 namespace forebay::engine {
 namespace {
@@ -10,9 +10,8 @@ namespace {
 // None if the store has no set of the series that can be read.
 Result<std::optional<store::SetInfo>> newest(const store::Store& store, const std::string& series) {
   return store.choose([&](std::span<const store::SetInfo> sets) -> Result<std::optional<std::string>> {
-    for (const store::SetInfo& set : sets | std::views::reverse)
-      if (set.manifest && set.manifest->origin.series == series) return set.name;
-    return std::nullopt;
+    const store::SetInfo* const newest = store::newest_of(sets, series);
+    return newest != nullptr ? std::optional(newest->name) : std::nullopt;
   });
 }
 

@@ -25,10 +25,12 @@ FrameFacts all_facts(const merge::Plan& plan, const RawFrame& frame, const Runni
     const VariableRow& variable = catalogue.variables[slice.stream.variable];
     const bool whole_elements = slice.begin % variable.type.size == 0 && slice.length % variable.type.size == 0;
     if (variable.filtered || !variable.type.is_number() || !whole_elements) continue;
-    facts.variables.push_back({slice.stream.variable, container::characterise(variable.type, bytes)});
+    const Meaning meaning = parse_meaning(catalogue.meaning_of(slice.stream.variable)).value_or(Meaning{});
+    facts.variables.push_back({slice.stream.variable, container::characterise(variable.type, bytes, meaning)});
     if (cubes.has(slice.stream.variable))
-      facts.cubes.push_back({slice.stream.variable, container::cubes_of(variable.type, catalogue.shapes[variable.shape],
-                                                                        slice.begin / variable.type.size, bytes)});
+      facts.cubes.push_back(
+          {slice.stream.variable, container::cubes_of(variable.type, catalogue.shapes[variable.shape],
+                                                      slice.begin / variable.type.size, bytes, meaning)});
   }
   return facts;
 }

@@ -259,6 +259,7 @@ Result<store::Manifest> make_manifest(const SetFacts& set, const GroupReports& r
   store::Manifest manifest{.name = set.name,
                            .application_name = set.application_name,
                            .step = set.step,
+                           .ordinal = set.ordinal,
                            .created_ns = now_ns(),
                            .software = "forebay " FOREBAY_VERSION,
                            .profile = set.profile,
@@ -267,6 +268,7 @@ Result<store::Manifest> make_manifest(const SetFacts& set, const GroupReports& r
                            .group_size = set.group_size,
                            .since_chosen = set.since_chosen,
                            .stages = stage_times(set, reports),
+                           .suspicion = set.suspicion,
                            .origin = set.origin};
   for (const auto& [number, report] : reports) {
     if (report.lossy.size() != set.lossy.size()) return bad_report("it was packed by other rules");

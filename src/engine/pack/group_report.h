@@ -50,12 +50,14 @@ std::vector<LossyOutcome> sum_outcomes(const GroupReports& reports, size_t rules
 struct SetFacts {
   std::string name, application_name;  // see store::Manifest
   std::optional<int64_t> step;
+  uint64_t ordinal = 0;         // 0: it gets one when it is committed
   std::string profile, scheme;  // as the user asked
   uint64_t ranks = 0, group_size = 0;
   std::optional<int64_t> since_chosen;      // see store::Manifest
   std::vector<std::string> lossy;           // the texts of the rules that the groups were packed with
   const store::Manifest* parent = nullptr;  // of the set that frames were looked for in; null without one
   std::vector<store::StageTime> stages;     // on the clock; the processors' times are those of the groups
+  std::string suspicion;                    // see store::Manifest
   store::Origin origin;
 };
 

@@ -40,7 +40,8 @@ Result<std::vector<LayoutRemark>> parse_remarks(std::span<const std::byte> bytes
 // The layout that a catalogue's rows were made from.
 Layout layout_of(const Catalogue& catalogue, const FileRow& file) {
   Layout layout{.format = file.format, .variables = {}};
-  for (const VariableRow& row : catalogue.variables_of(file)) {
+  for (uint32_t i = 0; i < file.variable_count; ++i) {
+    const VariableRow& row = catalogue.variables[file.first_variable + i];
     const auto extents = catalogue.extents_of(row);
     layout.variables.push_back({.path = catalogue.paths[row.path],
                                 .type = row.type,
@@ -48,7 +49,8 @@ Layout layout_of(const Catalogue& catalogue, const FileRow& file) {
                                 .block = row.block == row.shape ? Shape() : catalogue.shapes[row.block],
                                 .extents = {extents.begin(), extents.end()},
                                 .filtered = row.filtered,
-                                .partial = row.partial});
+                                .partial = row.partial,
+                                .meaning = std::string(catalogue.meaning_of(file.first_variable + i))});
   }
   return layout;
 }

@@ -6,6 +6,8 @@
 
 #include <dlfcn.h>
 
+#include "base/posix/own_code.h"
+
 namespace forebay::engine {
 namespace {
 
@@ -19,15 +21,18 @@ bool started_by_launcher() {
 #ifdef FOREBAY_MPI_MODULE
 // The module's place is told relative to the program's, so that an installation can be moved.
 std::string module_path() {
-  std::error_code ignored;
-  return (std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() / FOREBAY_MPI_MODULE).string();
+  return (std::filesystem::path(own_code()).parent_path() / FOREBAY_MPI_MODULE).lexically_normal().string();
 }
 
 Result<std::unique_ptr<Team>> load_mpi_team() {
   const std::string path = module_path();
-  void* const module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);  // never closed: MPI would not bear it
-  void* const make = module ? ::dlsym(module, "forebay_make_mpi_team") : nullptr;
-  if (!make) return fail(ErrorKind::unsupported, std::string("the MPI module cannot be loaded: ") + ::dlerror(), path);
+  const auto unusable = [&](const std::string& why, const std::string& hint) {
+    return fail(ErrorKind::unsupported, "the MPI module cannot be loaded: " + why, path, {}, hint);
+  };
+  const auto module = load_code(path, RTLD_NOW | RTLD_GLOBAL);  // never closed: MPI would not bear it
+  if (!module) return unusable(module.error().what, module.error().hint);
+  void* const make = ::dlsym(*module, "forebay_make_mpi_team");
+  if (make == nullptr) return unusable("it has no function forebay_make_mpi_team", {});
   return std::unique_ptr<Team>(reinterpret_cast<Team* (*)()>(make)());
 }
 #else

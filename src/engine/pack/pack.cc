@@ -145,8 +145,10 @@ class Packer {
     FOREBAY_TRY(staged_, store_->stage(name_));
     FOREBAY_TRY(parent_, choose_parent(*store_, options_, resources_.memory_bytes, remarks_));
     if (parent_) FOREBAY_CHECK(staged_->announce(candidates(parent_->manifest)));
-    if (!options_.profile.remembers()) return {};
     FOREBAY_TRY(const auto sets, store_->outline());
+    if (const store::SetInfo* newest = store::newest_of(sets, options_.origin.series))
+      looks_older_ = store::why_older(name_, step(), *newest->manifest);
+    if (!options_.profile.remembers()) return {};
     before_ = find_set_before(store::of_series(sets, options_.origin.series), options_.profile.name(), tree_.ranks,
                               group_size_);
     return {};
@@ -159,6 +161,8 @@ class Packer {
     if (team_.rank() != 0) tree_ = tree_from_text(text);
     group_size_ = group_size();
   }
+
+  std::optional<int64_t> step() const { return options_.step ? options_.step : store::step_of(name_); }
 
   uint64_t group_size() const { return options_.group_size != 0 ? options_.group_size : default_group_size(tree_); }
 
@@ -214,7 +218,7 @@ class Packer {
     FOREBAY_CHECK(check_rules_used());
     SetFacts set{.name = name_,
                  .application_name = name_,
-                 .step = options_.step ? options_.step : store::step_of(name_),
+                 .step = step(),
                  .profile = options_.profile.name(),
                  .scheme = options_.scheme.name(),
                  .ranks = tree_.ranks,
@@ -248,7 +252,8 @@ class Packer {
                       .parents = manifest_.parents,
                       .lossy = lossy_,
                       .remarks = remarks_,
-                      .skipped = tree_.skipped};
+                      .skipped = tree_.skipped,
+                      .looks_older = looks_older_};
     uint64_t payload_bytes = 0;
     for (const auto& [number, group] : reports_) {
       report.variables += group.variables;
@@ -275,6 +280,7 @@ class Packer {
   SetBefore before_;  // whose chains and relations are remembered
   std::vector<LossyOutcome> lossy_;
   std::vector<std::string> remarks_;
+  std::string looks_older_;
   GroupReports reports_;  // of the groups that this process has packed; on the first, of all in the end
   store::Manifest manifest_;
 };

@@ -37,7 +37,7 @@ struct PackOptions {
   ScanOptions scan;                  // which of their content
   std::string store;                 // made if it does not exist
   std::string name;                  // of the set; empty: the last component of the first source
-  std::optional<int64_t> step;       // none: the last number in the name, if any
+  std::optional<int64_t> step;       // none: the last number in the name, if it tells one (store::step_of())
   uint64_t group_size = 0;           // ranks per container; 0: default_group_size() of the sources
   std::string parent;                // a set, or "latest": frames that it has, too, are not stored again; empty: none
   uint64_t full_every = 8;           // with a parent: of that many sets in a row, one has no frames in others
@@ -64,6 +64,7 @@ struct PackReport {
   StageSeconds cpu_seconds;
   std::vector<std::string> remarks;  // e.g. files that looked like HDF5 and could not be read
   std::vector<std::string> skipped;  // SourceTree::skipped
+  std::string looks_older;           // store::why_older() than the set before; empty: it does not
 };
 
 // Packs and commits one set. On any error nothing is committed and the sources are as they were. Errors: exists (the

@@ -83,6 +83,7 @@ std::optional<double> times_too_many(const Error& error) {
 Result<Layouts> collect_layouts(std::span<const SourceFile> files, const LayoutFn& layout_of, const KeysFn& keys,
                                 uint64_t memory_bytes, unsigned threads) {
   Layouts layouts;
+  layouts.catalogue.are_meanings_known = true;  // readers look for them
   const Pipeline<LayoutJob>::Stages stages{
       .cost = [](size_t) { return kLayoutMemory; },
       .fetch = [](size_t index) -> Result<LayoutJob> { return LayoutJob{.index = index}; },

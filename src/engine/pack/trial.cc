@@ -156,6 +156,7 @@ Result<SampleGroups> SampleGroups::read(const SourceTree& tree, uint64_t group_s
     FOREBAY_TRY(auto read, read_group(files, *group.sources, options.similarity, options.format, resources.memory_bytes,
                                       resources.threads));
     group.catalogue = std::move(read.catalogue);
+    group.sources->close_all();
     sample.groups_.push_back(std::move(group));
   }
   return sample;
@@ -174,8 +175,10 @@ Result<void> run_trial(Trial& trial, SampleGroups& sample, uint64_t sample_bytes
   constexpr uint64_t kFewestFrames = 4;
   const uint64_t most_frame_bytes = std::max<uint64_t>(sample_bytes / kFewestFrames, merge::kMinFrameBytes);
   trial.group_size = sample.group_size();
-  for (auto& group : sample.groups())
+  for (auto& group : sample.groups()) {
     FOREBAY_CHECK(GroupTrial(group, profile, most_frame_bytes, resources).run(choice, step, trial, delivered));
+    group.sources->close_all();
+  }
   return {};
 }
 

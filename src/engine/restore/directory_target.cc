@@ -28,6 +28,13 @@ Result<DirectoryTarget> DirectoryTarget::open(const std::string& path, bool over
   return DirectoryTarget(std::move(directory), overwrite);
 }
 
+Result<void> DirectoryTarget::check(const FileRow& file) {
+  const auto becomes = file.kind == FileKind::regular     ? store::Thing::file
+                       : file.kind == FileKind::directory ? store::Thing::directory
+                                                          : store::Thing::link;
+  return directory_.check(file.name, becomes, overwrite_);
+}
+
 Result<std::unique_ptr<TargetFile>> DirectoryTarget::create_file(const FileRow& file) {
   FOREBAY_TRY(auto created, directory_.create_file(file.name, file.size, overwrite_));
   return std::make_unique<DirectoryFile>(std::move(created), attributes_of(file));

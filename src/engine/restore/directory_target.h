@@ -16,6 +16,7 @@ class DirectoryTarget final : public Target {
   // those of their name. `special_modes`: files and directories keep bits of store::kSpecialModes.
   static Result<DirectoryTarget> open(const std::string& path, bool overwrite, bool special_modes = false);
 
+  Result<void> check(const FileRow& file) override;
   Result<std::unique_ptr<TargetFile>> create_file(const FileRow& file) override;
   Result<void> make_directory(const FileRow& directory) override;
   Result<void> make_symlink(const FileRow& link) override;

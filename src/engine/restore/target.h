@@ -33,6 +33,10 @@ class Target {
  public:
   virtual ~Target() = default;
 
+  // Whether nothing is in the way of an entry, which is not made yet: exists otherwise. Targets that cannot be in
+  // anybody's way say yes.
+  virtual Result<void> check(const FileRow&) { return {}; }
+
   // TargetFile::commit() of all these files of the target, which may share the waiting for the disk.
   virtual Result<void> commit(std::span<TargetFile* const> files);
 

@@ -58,6 +58,34 @@ TestFiles random_files(std::mt19937& random) {
   return files;
 }
 
+TEST(FileParts, EveryRangeOfAFileIsMadeOfPartsOfStreams) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 20; ++round) {
+    const TestFiles files = random_files(random);
+    for (const Scheme scheme : kEveryScheme) {
+      const auto plan = merge::Plan::make(files.catalogue, {.scheme = scheme});
+      ASSERT_TRUE(plan);
+      const StreamFrames frames(*plan);
+      for (uint32_t file = 0; file < files.contents.size(); ++file) {
+        const FileParts parts(*plan, file);
+        const uint64_t size = files.contents[file].size();
+        const uint64_t begin = random() % size, length = random() % (size - begin + 1);
+        uint64_t at = 0;
+        for (const StreamPart& part : parts.within(begin, length)) {
+          EXPECT_EQ(part.target, at);  // in the order of the file, without gaps
+          EXPECT_GT(part.length, 0u);
+          EXPECT_FALSE(frames.holding(part).empty());
+          uint64_t in_file = 0;
+          plan->for_each_extent({part.stream, part.begin, 1}, [&](uint64_t offset, uint64_t) { in_file = offset; });
+          EXPECT_EQ(in_file, begin + at);
+          at += part.length;
+        }
+        EXPECT_EQ(at, length);
+      }
+    }
+  }
+}
+
 // The raw bytes of a frame, and the ranges of files that they are.
 struct TestFrame {
   std::vector<merge::Slice> slices;

@@ -1,5 +1,6 @@
 #include "engine/set/frame_cache.h"
 
+#include <algorithm>
 #include <span>
 
 #include <fmt/format.h>
@@ -29,6 +30,13 @@ void FrameCache::make_room_for_entries(uint64_t bytes, const Kept& user) {
     --at;
     if (at->parts->count() > 1 && &*at != &user) drop(at++);
   }
+}
+
+void FrameCache::lend(uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  memory_bytes_ = all_bytes_ - std::min(bytes, all_bytes_);
+  make_room(decoding_);
+  changed_.notify_all();
 }
 
 void FrameCache::forget(uint64_t source) {

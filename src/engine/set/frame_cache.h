@@ -26,7 +26,7 @@ class FrameCache {
   // frames with entries at most `most_entry_bytes` are kept: where all is read once, others would only cost memory that
   // is touched for the first time.
   explicit FrameCache(uint64_t memory_bytes, uint64_t most_entry_bytes = UINT64_MAX)
-      : memory_bytes_(memory_bytes), most_entry_bytes_(most_entry_bytes) {}
+      : all_bytes_(memory_bytes), most_entry_bytes_(most_entry_bytes), memory_bytes_(memory_bytes) {}
 
   // A number for a container that is going to be read, so that its frames are told from those of others.
   uint64_t new_source();
@@ -55,7 +55,9 @@ class FrameCache {
   // Lets go of what is kept of a container that is about to be closed.
   void forget(uint64_t source);
 
-  uint64_t memory_bytes() const { return memory_bytes_; }
+  // Takes this many of the bytes for something else, in place of what was taken before, and lets go of what is kept in
+  // them. What is being decoded keeps its memory.
+  void lend(uint64_t bytes);
 
  private:
   using Key = std::pair<uint64_t, uint32_t>;
@@ -82,7 +84,8 @@ class FrameCache {
   void make_room_for_entries(uint64_t bytes, const Kept& user);
   void drop(std::list<Kept>::iterator kept);
 
-  const uint64_t memory_bytes_, most_entry_bytes_;
+  const uint64_t all_bytes_, most_entry_bytes_;
+  uint64_t memory_bytes_;  // that are not lent
   std::mutex mutex_;
   std::condition_variable changed_;
   uint64_t used_ = 0, decoding_ = 0, sources_ = 0;

@@ -133,7 +133,7 @@ Result<void> SetReader::read_variable(size_t container, uint32_t file, uint32_t 
 }
 
 Result<void> SetReader::read_file(size_t container, uint32_t file, uint64_t begin, std::span<std::byte> out) {
-  return read_parts(container, parts_of_file(*set_.containers[container].plan, file, begin, out.size()), out);
+  return read_parts(container, FileParts(*set_.containers[container].plan, file).within(begin, out.size()), out);
 }
 
 }  // namespace forebay::engine

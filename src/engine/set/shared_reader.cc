@@ -13,6 +13,13 @@
 
 namespace forebay::engine {
 
+void FrameCost::add(const FrameCost& other) {
+  read_bytes += other.read_bytes;
+  decoded_bytes += other.decoded_bytes;
+  frames += other.frames;
+  cached += other.cached;
+}
+
 SharedReader::SharedReader(OpenSet set, std::shared_ptr<FrameCache> cache, unsigned threads)
     : set_(std::move(set)), cache_(std::move(cache)), threads_(std::max(1u, threads)) {
   for (const OpenContainer& container : set_.containers) {
@@ -101,10 +108,7 @@ FrameCost SharedReader::read(std::span<const BoxRead> boxes,
         if (!done) tell(box, done.error());
     }
     const std::lock_guard lock(mutex);
-    total.read_bytes += cost.read_bytes;
-    total.decoded_bytes += cost.decoded_bytes;
-    total.frames += cost.frames;
-    total.cached += cost.cached;
+    total.add(cost);
   };
   std::vector<std::jthread> helpers;
   for (size_t i = 1; i < std::min<size_t>(threads_, units.size()); ++i) helpers.emplace_back(work);
@@ -113,25 +117,47 @@ FrameCost SharedReader::read(std::span<const BoxRead> boxes,
   return total;
 }
 
-Result<FrameCost> SharedReader::visit(size_t container, std::span<const StreamPart> parts,
+std::shared_ptr<const FileParts> SharedReader::parts_of(size_t container, uint32_t file) const {
+  constexpr uint64_t kMostBytes = 8 << 20;  // or of one file, which are fewer than its index has
+  constexpr size_t kMostFiles = 64;
+  const FilePlace place{container, file};
+  const std::lock_guard lock(files_mutex_);
+  const auto known = std::ranges::find(files_, place, [](const auto& one) { return one.first; });
+  if (known != files_.end()) {
+    files_.splice(files_.begin(), files_, known);
+  } else {
+    files_.emplace_front(place, std::make_shared<const FileParts>(frames_[container]->plan(), file));
+    files_bytes_ += files_.front().second->memory_bytes();
+  }
+  for (; files_.size() > 1 && (files_bytes_ > kMostBytes || files_.size() > kMostFiles); files_.pop_back())
+    files_bytes_ -= files_.back().second->memory_bytes();
+  return files_.front().second;
+}
+
+Result<FrameCost> SharedReader::visit(size_t container, std::vector<StreamPart> parts,
                                       const std::function<void(const Piece&, std::span<const std::byte>)>& put) const {
-  FrameCost cost;
-  std::optional<Error> lost;
-  for (const StreamPart& part : parts) {
-    const auto pieces = [&](std::span<const merge::Slice> slices, const Visit& visit) {
-      uint64_t at = 0;
-      for (const merge::Slice& slice : slices) {
-        const uint64_t slice_at = at;
-        at += slice.length;
-        if (slice.stream.file != part.stream.file || slice.stream.variable != part.stream.variable) continue;
+  const auto stream_of = [](const merge::Stream& stream) { return std::pair(stream.file, stream.variable); };
+  const auto of_part = [&](const StreamPart& part) { return stream_of(part.stream); };
+  std::ranges::sort(parts, {}, of_part);
+  std::set<uint32_t> numbers;
+  for (const StreamPart& part : parts)
+    for (const uint32_t number : frames_[container]->holding(part)) numbers.insert(number);
+  const auto pieces = [&](std::span<const merge::Slice> slices, const Visit& visit) {
+    uint64_t slice_at = 0;
+    for (const merge::Slice& slice : slices) {
+      for (const StreamPart& part : std::ranges::equal_range(parts, stream_of(slice.stream), {}, of_part)) {
         const uint64_t first = std::max(slice.begin, part.begin);
         const uint64_t end = std::min(slice.begin + slice.length, part.begin + part.length);
         if (first < end) visit({0, slice_at + (first - slice.begin), part.target + (first - part.begin), end - first});
       }
-    };
-    for (const uint32_t number : frames_[container]->holding(part))
-      FOREBAY_CHECK(
-          read_frame(container, number, pieces, put, [&](const Piece&, const Error& error) { lost = error; }, cost));
+      slice_at += slice.length;
+    }
+  };
+  FrameCost cost;
+  std::optional<Error> lost;
+  for (const uint32_t number : numbers) {
+    FOREBAY_CHECK(
+        read_frame(container, number, pieces, put, [&](const Piece&, const Error& error) { lost = error; }, cost));
     if (lost) return std::unexpected(*std::move(lost));
   }
   return cost;
@@ -144,8 +170,7 @@ Result<FrameCost> SharedReader::read_file(size_t container, uint32_t file, uint6
     std::memcpy(out.data() + piece.to, bytes.data(), bytes.size());
     copied += bytes.size();
   };
-  FOREBAY_TRY(const FrameCost cost,
-              visit(container, parts_of_file(frames_[container]->plan(), file, begin, out.size()), put));
+  FOREBAY_TRY(const FrameCost cost, visit(container, parts_of(container, file)->within(begin, out.size()), put));
   if (copied != out.size())
     return fail(ErrorKind::internal, fmt::format("the plan yields {} of {} bytes", copied, out.size()),
                 set_.containers[container].path);
@@ -154,18 +179,18 @@ Result<FrameCost> SharedReader::read_file(size_t container, uint32_t file, uint6
 
 Result<FrameCost> SharedReader::read_skeleton(size_t container, uint32_t file, uint64_t begin,
                                               std::span<std::byte> out) const {
-  std::vector<StreamPart> parts = parts_of_file(frames_[container]->plan(), file, begin, out.size());
+  std::vector<StreamPart> parts = parts_of(container, file)->within(begin, out.size());
   std::erase_if(parts, [](const StreamPart& part) {
     return part.stream.variable != merge::kSkeleton && part.stream.variable != merge::kWholeFile;
   });
   std::ranges::fill(out, std::byte{});
-  return visit(container, parts, [&](const Piece& piece, std::span<const std::byte> bytes) {
+  return visit(container, std::move(parts), [&](const Piece& piece, std::span<const std::byte> bytes) {
     std::memcpy(out.data() + piece.to, bytes.data(), bytes.size());
   });
 }
 
 void SharedReader::fetch_file(size_t container, uint32_t file, uint64_t begin, uint64_t bytes) const {
-  (void)visit(container, parts_of_file(frames_[container]->plan(), file, begin, bytes),
+  (void)visit(container, parts_of(container, file)->within(begin, bytes),
               [](const Piece&, std::span<const std::byte>) {});
 }
 

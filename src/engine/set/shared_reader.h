@@ -3,8 +3,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <memory>
+#include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/set/box_plan.h"
@@ -20,6 +23,8 @@ struct FrameCost {
   uint64_t decoded_bytes = 0;  // raw
   uint64_t frames = 0;         // of which anything was decoded
   uint64_t cached = 0;         // of which all that was needed was there
+
+  void add(const FrameCost& other);  // costs of several reads together
 };
 
 // Thread-safe.
@@ -65,8 +70,12 @@ class SharedReader {
   using Visit = std::function<void(const Piece&)>;
   using Pieces = std::function<void(std::span<const merge::Slice> slices, const Visit&)>;  // calls it for each
 
-  // Gives the bytes of parts of a file to put(piece, bytes), where Piece::to is as the parts' targets.
-  Result<FrameCost> visit(size_t container, std::span<const StreamPart> parts,
+  // Where the bytes of a file are. Of files that were read lately they are kept.
+  std::shared_ptr<const FileParts> parts_of(size_t container, uint32_t file) const;
+
+  // Gives the bytes of parts of a file to put(piece, bytes), where Piece::to is as the parts' targets. Each frame is
+  // read once.
+  Result<FrameCost> visit(size_t container, std::vector<StreamPart> parts,
                           const std::function<void(const Piece&, std::span<const std::byte>)>& put) const;
 
   // Gives the bytes of the pieces of a frame to put(piece, bytes): each part that any is in is decoded once.
@@ -80,6 +89,11 @@ class SharedReader {
   const unsigned threads_;
   std::vector<uint64_t> sources_;                      // of each container, in the cache
   std::vector<std::unique_ptr<StreamFrames>> frames_;  // of each container
+
+  using FilePlace = std::pair<size_t, uint32_t>;  // container and file
+  mutable std::mutex files_mutex_;
+  mutable std::list<std::pair<FilePlace, std::shared_ptr<const FileParts>>> files_;  // most recently used first
+  mutable uint64_t files_bytes_ = 0;                                                 // of these
 };
 
 // The bytes of one file of a set. `reader` must outlive it.

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/fd.h"
 #include "engine/pack/read_group.h"
 #include "engine/pack/source_pool.h"
 #include "engine/set/frame_io.h"
@@ -59,6 +63,47 @@ INSTANTIATE_TEST_SUITE_P(All, SourcesContract, testing::Values("pool", "memory")
                          [](const auto& test) { return std::string(test.param); });
 
 class SourcePoolTest : public SourcesContract {};
+
+// As many descriptors as are open, and a few: for as long as this lives.
+class FewDescriptors {
+ public:
+  explicit FewDescriptors(rlim_t more) {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const Fd next(::dup(0));  // the lowest number that is free
+    const rlimit limit{static_cast<rlim_t>(next.get()) + more, before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  ~FewDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  FewDescriptors(const FewDescriptors&) = delete;
+  FewDescriptors& operator=(const FewDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(SourcePoolTest, ManyFilesAreReadWithFewDescriptors) {
+  for (int i = 3; i < 40; ++i) write(tree() + "/a." + std::to_string(i), "content " + std::to_string(i));
+  files_ = scan_tree(std::vector{tree()})->files;
+  // Sanitizers look into the table of each type once, for which they need descriptors.
+  const auto use = [&](SourcePool& pool, uint32_t i) {
+    const auto size = static_cast<uint32_t>(files_[i].row.size);
+    EXPECT_EQ(read(pool, {{i, 0, size}}).size(), size);
+    EXPECT_TRUE(pool.get(i)) << pool.get(i).error().message();
+  };
+  SourcePool unbounded(files_);
+  for (uint32_t i = 0; i < 2; ++i) use(unbounded, i);
+  EXPECT_TRUE(unbounded.check_unchanged());
+  unbounded.close_all();
+  SourcePool pool(files_);  // which would keep all of them open
+  const FewDescriptors few(4);
+  std::vector<std::shared_ptr<ByteSource>> kept;  // others' descriptors
+  for (uint32_t i = 0; i < 2; ++i) kept.push_back(*pool.get(i));
+  for (int round = 0; round < 2; ++round)
+    for (uint32_t i = 0; i < files_.size(); ++i) use(pool, i);
+  EXPECT_TRUE(pool.check_unchanged());
+  pool.close_all();
+  EXPECT_TRUE(pool.get(0));
+}
 
 TEST_F(SourcePoolTest, AFileThatChangedIsNotRead) {
   SourcePool pool(files_);

@@ -44,24 +44,33 @@ std::vector<StreamPart> parts_of_variable(const merge::Plan& plan, uint32_t file
   return parts;
 }
 
-std::vector<StreamPart> parts_of_file(const merge::Plan& plan, uint32_t file, uint64_t begin, uint64_t length) {
+FileParts::FileParts(const merge::Plan& plan, uint32_t file) {
   const Catalogue& catalogue = plan.catalogue();
   const FileRow& row = catalogue.files[file];
-  std::vector<StreamPart> parts;
-  const auto append_stream = [&](const Stream& stream, std::span<const Extent> extents) {
+  const auto add_stream = [&](const Stream& stream, std::span<const Extent> extents) {
     uint64_t at = 0;
     for (const Extent& extent : extents) {
-      append_clipped({stream, at, extent.length, extent.offset}, begin, begin + length, parts);
+      runs_.push_back({extent.offset, extent.end(), stream, at});
       at += extent.length;
     }
   };
   if (is_agnostic(plan)) {
-    append_stream({file, merge::kWholeFile, row.size}, std::vector{Extent{0, row.size}});
-    return parts;
+    add_stream({file, merge::kWholeFile, row.size}, std::vector{Extent{0, row.size}});
+    return;
   }
   for (uint32_t i = row.first_variable; i < row.first_variable + row.variable_count; ++i)
-    append_stream({file, i, 0}, catalogue.extents_of(catalogue.variables[i]));
-  append_stream({file, merge::kSkeleton, 0}, catalogue.skeleton_of(row));
+    add_stream({file, i, 0}, catalogue.extents_of(catalogue.variables[i]));
+  add_stream({file, merge::kSkeleton, 0}, catalogue.skeleton_of(row));
+  std::ranges::sort(runs_, {}, &Run::begin);
+}
+
+std::vector<StreamPart> FileParts::within(uint64_t begin, uint64_t length) const {
+  std::vector<StreamPart> parts;
+  for (auto run = std::ranges::upper_bound(runs_, begin, {}, &Run::end);
+       run != runs_.end() && run->begin < begin + length; ++run) {
+    const uint64_t first = std::max(run->begin, begin), end = std::min(run->end, begin + length);
+    if (first < end) parts.push_back({run->stream, run->at + (first - run->begin), end - first, first - begin});
+  }
   return parts;
 }
 

@@ -21,8 +21,26 @@ struct StreamPart {
 std::vector<StreamPart> parts_of_variable(const merge::Plan& plan, uint32_t file, uint32_t variable, uint64_t begin,
                                           uint64_t length);
 
-// Likewise for a range of a whole file, in no particular order.
-std::vector<StreamPart> parts_of_file(const merge::Plan& plan, uint32_t file, uint64_t begin, uint64_t length);
+// Which streams the bytes of a file are in. Takes as long to make as its extents take to be sorted; a range is then
+// found by a search. Thread-safe after construction.
+class FileParts {
+ public:
+  FileParts(const merge::Plan& plan, uint32_t file);
+
+  // The parts of streams that make up [begin, begin + length) of the file, in the order of the file. `target` counts
+  // from `begin`.
+  std::vector<StreamPart> within(uint64_t begin, uint64_t length) const;
+
+  uint64_t memory_bytes() const { return runs_.capacity() * sizeof(Run); }
+
+ private:
+  struct Run {
+    uint64_t begin = 0, end = 0;  // of the file
+    merge::Stream stream;
+    uint64_t at = 0;  // in the stream
+  };
+  std::vector<Run> runs_;  // in the order of the file; none overlap
+};
 
 // Thread-safe after construction.
 class StreamFrames {

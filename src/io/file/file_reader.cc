@@ -58,10 +58,12 @@ Result<Bytes> decode_frame(const ByteSource& source, const container::Index& ind
 
 struct StoredPart::Content {
   std::shared_ptr<const ByteSource> source;
-  container::Index index;
+  std::unique_ptr<const container::Reader> reader;
   Description description;
-  std::optional<merge::Plan> plan;  // of index.catalogue
+  std::optional<merge::Plan> plan;  // of the catalogue
   std::vector<uint32_t> variables;  // of each block; UINT32_MAX if it has no bytes
+
+  const container::Index& index() const { return reader->index(); }
 };
 
 const ProcessGroup& StoredPart::group() const { return content_->description.group; }
@@ -72,7 +74,7 @@ uint64_t StoredPart::stored_bytes(size_t block) const {
   if (content.variables[block] == UINT32_MAX) return 0;
   const merge::FrameGroup& group = content.plan->groups()[content.variables[block]];
   uint64_t bytes = 0;
-  for (uint32_t i = 0; i < group.frame_count; ++i) bytes += content.index.frames[group.first_frame + i].encoded_bytes;
+  for (uint32_t i = 0; i < group.frame_count; ++i) bytes += content.index().frames[group.first_frame + i].encoded_bytes;
   return bytes;
 }
 
@@ -103,7 +105,7 @@ Result<uint64_t> StoredPart::for_each_frame(size_t block, const IsWanted& is_wan
     const merge::Frame& frame = content.plan->frames()[group.first_frame + i];
     if (!is_wanted(frame.offset, frame.offset + frame.raw_bytes)) continue;
     const FrameShape shape = content.plan->shape(frame, content.plan->slices(frame));
-    FOREBAY_TRY(const Bytes raw, decode_frame(*content.source, content.index, group.first_frame + i, shape));
+    FOREBAY_TRY(const Bytes raw, decode_frame(*content.source, content.index(), group.first_frame + i, shape));
     take(frame.offset, raw);
     ++frames;
   }
@@ -143,6 +145,8 @@ Result<std::unique_ptr<FileReader>> FileReader::open(std::shared_ptr<const ByteS
     if (used >= max_bytes)
       return fail(ErrorKind::limit, "the lists of process groups are too large", source->name(), list->place.offset);
     FOREBAY_TRY(Listing listing, read_list(*source, *list, max_bytes - used));
+    if (!listing.parts.empty() && listing.parts.back().step >= lists.front().meta.steps)
+      return wrong(*source, list->place.offset, "this list of process groups has steps that the file does not have");
     reader->listing_.merge(std::move(listing));
   }
   reader->steps_ = lists.front().meta.steps;
@@ -166,28 +170,29 @@ Result<StoredPart> FileReader::open_part(size_t number) const {
                                    .index_bytes = part.index_bytes,
                                    .index_hash = part.index_hash,
                                    .moment = {}};
-  FOREBAY_TRY(const auto reader, container::Reader::open_entry(source, entry, max_bytes_));
+  FOREBAY_TRY(auto reader, container::Reader::open_entry(source, entry, max_bytes_));
   auto content = std::make_shared<StoredPart::Content>();
-  content->index = reader->index();
+  content->reader = std::move(reader);
   content->source = std::move(source);
-  const container::PartFacts& facts = content->index.part;
+  const container::PartFacts& facts = content->index().part;
   if (facts.container_id != file.container_id || facts.moment.step != part.step)
     return wrong(*content->source, entry.index_offset, "this process group is not the one that is listed here");
   auto description = decode_description(facts.description, max_bytes_);
   if (!description) return container::at(*content->source, entry.index_offset, description.error());
   content->description = *std::move(description);
-  const uint64_t frames = content->index.frames.size();
-  auto plan = merge::Plan::make(content->index.catalogue, content->index.plan, frames);
+  const uint64_t frames = content->index().frames.size();
+  auto plan = merge::Plan::make(content->index().catalogue, content->index().plan, frames);
   if (!plan) return container::at(*content->source, entry.index_offset, plan.error());
   content->plan = *std::move(plan);
-  if (!describes(content->description, content->index, *content->plan) || content->description.group.rank != part.rank)
+  if (!describes(content->description, content->index(), *content->plan) ||
+      content->description.group.rank != part.rank)
     return wrong(*content->source, entry.index_offset, "what this process group says of itself contradicts itself");
   uint32_t variable = 0;
   for (size_t block = 0; block < content->description.bytes.size(); ++block) {
     const bool has_bytes = content->description.bytes[block] != 0;
     content->variables.push_back(has_bytes ? variable : UINT32_MAX);
     if (has_bytes)
-      content->description.group.blocks[block].characteristics = content->index.characteristics[variable++];
+      content->description.group.blocks[block].characteristics = content->index().characteristics[variable++];
   }
   StoredPart stored;
   stored.content_ = std::move(content);

@@ -1,5 +1,6 @@
 #include <csignal>
 #include <filesystem>
+#include <functional>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -7,8 +8,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/checksum.h"
 #include "container/format.h"
+#include "container/record.h"
 #include "io/file/file_reader.h"
+#include "io/file/tail.h"
 #include "io/file/testing.h"
 
 namespace forebay::io {
@@ -59,6 +63,51 @@ TEST(GrowingFile, AnUnfinishedAppendLosesNothing) {
   write_file(path, late);
   EXPECT_EQ(open_file(path)->steps(), 3u);
   EXPECT_FALSE(open_file(path)->is_torn());
+}
+
+// The file with other numbers in its last list, whose checksums and trailer are right all the same.
+Bytes with_forged_list(const std::string& path, const std::function<void(ListMeta&)>& forge) {
+  Bytes bytes = read_file(path);
+  const MemorySource source(bytes, path);
+  const container::Trailer trailer = *find_trailer(source);
+  const FoundList list =
+      *find_list(source, {trailer.last_offset, trailer.last_bytes, trailer.last_hash}, trailer.container_id);
+  const auto record = *container::find_record(source, list.place.offset, list.place.offset + list.place.bytes);
+  ListMeta meta = list.meta;
+  forge(meta);
+  const auto meta_bytes = encode(meta);
+  container::RecordHeader header = record.header;
+  header.meta_hash = hash64(meta_bytes);
+  const auto header_bytes = container::encode(header);
+  container::Trailer end = trailer;
+  end.last_hash = container::header_hash(header_bytes);
+  const auto end_bytes = container::encode(end);
+  const auto put = [&](uint64_t at, std::span<const std::byte> part) {
+    std::ranges::copy(part, bytes.begin() + static_cast<ptrdiff_t>(at));
+  };
+  put(list.place.offset, header_bytes);
+  put(list.place.offset + header_bytes.size(), meta_bytes);
+  put(list.place.offset + list.place.bytes, end_bytes);
+  return bytes;
+}
+
+TEST(GrowingFile, StepsThatNoFileOfItsSizeCanHaveAreDamage) {
+  const TempDir directory;
+  const std::string path = directory.file("steps.bp");
+  write_step(**GrowingFile::create(path), 2, 0);
+  for (uint64_t step = 1; step < 3; ++step) write_step(**GrowingFile::append(path), 2, step);
+  const auto open_with = [&](uint64_t steps) {
+    const std::string forged = directory.file("forged.bp");
+    write_file(forged, with_forged_list(path, [&](ListMeta& meta) { meta.steps = steps; }));
+    return FileReader::open(forged, kMemory);
+  };
+  EXPECT_EQ((*open_with(3))->steps(), 3u);
+  EXPECT_EQ((*open_with(4))->steps(), 4u);  // one without a process group
+  for (const uint64_t steps : {uint64_t{2}, uint64_t{1} << 28, UINT64_MAX}) {
+    const auto reader = open_with(steps);
+    ASSERT_FALSE(reader) << steps;
+    EXPECT_EQ(reader.error().kind, ErrorKind::corrupt);
+  }
 }
 
 // Largest files that this process may write, for as long as this lives.

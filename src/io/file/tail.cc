@@ -104,9 +104,9 @@ Result<FoundList> find_list(const ByteSource& source, const RecordPlace& place, 
                                        .previous = {field(4), field(5), field(6)}}};
   const ListMeta& meta = list.meta;
   const bool has_previous = meta.previous.is_there();
-  const bool is_possible = meta.covers >= 1 && meta.covers <= meta.number &&
-                           has_previous == (meta.covers < meta.number) &&
-                           (!has_previous || meta.previous.offset < place.offset);
+  const bool is_possible =
+      meta.covers >= 1 && meta.covers <= meta.number && has_previous == (meta.covers < meta.number) &&
+      (!has_previous || meta.previous.offset < place.offset) && meta.steps <= place.offset / kLeastStepBytes + 1;
   return is_possible ? Result<FoundList>(list) : damaged(source, place.offset, "this list of process groups cannot be");
 }
 

@@ -41,7 +41,12 @@ struct FoundList {
   ListMeta meta;
 };
 
-// corrupt if there is no list of `container_id` at `place`, or one that cannot be.
+// A step takes this many bytes of its file at least: those of the list that made it visible, without what this lists,
+// and of the trailer behind.
+inline constexpr uint64_t kLeastStepBytes = container::kRecordHeaderBytes + kListMetaBytes + container::kTrailerBytes;
+
+// corrupt if there is no list of `container_id` at `place`, or one that cannot be: also if it counts more steps than
+// there is room for in front of it.
 Result<FoundList> find_list(const ByteSource& source, const RecordPlace& place, uint64_t container_id);
 
 // Reads what a list says. limit beyond `max_bytes`; corrupt.

@@ -194,7 +194,9 @@ Outcome<Extents> evaluate(const GroupDefinition& group, const NameIndex& names, 
               evaluation.numbers(variable.global_dimensions, Code::invalid_global_dimension, &extents.joined));
   FOREBAY_TRY(extents.offsets, evaluation.numbers(variable.offsets, Code::invalid_offset, nullptr));
 
-  if (extents.is_array && extents.shape.empty()) extents.shape = {1};  // time was its only dimension
+  // Where time is the only dimension each step has one value, as readers of BP files see it, too.
+  if (extents.shape.empty() && extents.global_shape.empty()) extents.is_array = false;
+  if (extents.is_array && extents.shape.empty()) extents.shape = {1};
   const size_t rank = extents.shape.size();
   if (element_count(extents.shape) > std::numeric_limits<uint64_t>::max() / 16 ||
       element_count(extents.global_shape) == std::numeric_limits<uint64_t>::max())

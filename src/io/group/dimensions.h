@@ -37,7 +37,7 @@ using ScalarValues = std::map<std::string, int64_t, std::less<>>;
 
 // In C order: what varies slowest is first, whatever the language of the program. Time is left out.
 struct Extents {
-  bool is_array = false;           // else a scalar
+  bool is_array = false;           // else a scalar; also where time is the only dimension
   Shape shape;                     // of the block
   Shape global_shape, offsets;     // empty: a local array
   std::optional<uint32_t> joined;  // along which blocks are joined; its global size and offset are 0

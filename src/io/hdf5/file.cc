@@ -63,7 +63,7 @@ class Change {
     return {};
   }
 
-  // Fails if the system does; what the library does not take is refused.
+  // What the library does not take is refused.
   Outcome<void> add(const forebay_method_attribute& attribute, const Plan& plan, uint64_t step, std::string& refused) {
     const auto [object, name] = owner(attribute.name, step);
     if (name.empty()) return {};
@@ -78,12 +78,10 @@ class Change {
     } else {
       value = attribute_value(attribute.type, attribute.count, attribute.bytes, attribute.size, strings);
     }
-    errno = 0;
     if (value.type && put_attribute(object, name, value.type, value.count, value.is_list, value.bytes)) return {};
-    const std::string what = "cannot write attribute \"" + std::string(attribute.name) + "\"";
-    if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO) return failed(what, path_);
     if (refused.empty())
-      refused = path_ + ": " + what + ", of " + std::to_string(attribute.size) + " bytes; all else is written";
+      refused = path_ + ": cannot write attribute \"" + attribute.name + "\", of " + std::to_string(attribute.size) +
+                " bytes; all else is written";
     return {};
   }
 
@@ -176,8 +174,8 @@ class Change {
   Dimensions dimensions_;
 };
 
-hid_t open_or_make(const std::string& path, bool is_new) {
-  const Id access(H5Pcreate(H5P_FILE_ACCESS));
+hid_t open_or_make(const GuardedFile& file, const std::string& path, bool is_new) {
+  const Id access = file.access();
   H5Pset_alignment(access, kAligned, kAlignment);
   if (!is_new) return H5Fopen(path.c_str(), H5F_ACC_RDWR, access);
   const Id creation(H5Pcreate(H5P_FILE_CREATE));
@@ -187,6 +185,10 @@ hid_t open_or_make(const std::string& path, bool is_new) {
 }
 
 }  // namespace
+
+Fault system_fault(const char* call, const std::string& path) {
+  return {FOREBAY_METHOD_WRITE, path + ": " + call + ": " + std::strerror(errno)};
+}
 
 Outcome<forebay_method_standing> inspect(const std::string& path) {
   if (::access(path.c_str(), F_OK) != 0)
@@ -204,17 +206,12 @@ Outcome<forebay_method_standing> inspect(const std::string& path) {
   return standing;
 }
 
-Outcome<Structure> write_structure(const std::string& path, bool is_new, bool netcdf, const Plan& plan,
-                                   const forebay_method_standing& standing,
+Outcome<Structure> write_structure(const GuardedFile& guarded, const std::string& path, bool is_new, bool netcdf,
+                                   const Plan& plan, const forebay_method_standing& standing,
                                    std::span<const forebay_method_step> steps) {
   const std::lock_guard lock(library_mutex());
   const Quiet quiet;
-  errno = 0;
-  const hid_t file = open_or_make(path, is_new);
-  if (file < 0 && errno == EAGAIN)
-    return std::unexpected(Fault{FOREBAY_METHOD_FILE_OPEN,
-                                 path + ": another program has this file open with the HDF5 library, which locks it "
-                                        "(close it there first, or set HDF5_USE_FILE_LOCKING=FALSE)"});
+  const hid_t file = open_or_make(guarded, path, is_new);
   if (file < 0) return std::unexpected(Fault{FOREBAY_METHOD_FILE_OPEN, path + ": " + library_words()});
   Structure structure;
   Outcome<void> done;
@@ -227,6 +224,8 @@ Outcome<Structure> write_structure(const std::string& path, bool is_new, bool ne
     if (done) done = change.finish(standing);
   }
   if (H5Fclose(file) < 0 && done) done = failed("cannot finish the file", path);
+  if (done && (guarded.failure() != 0 || !guarded.is_closed()))
+    done = std::unexpected(Fault{FOREBAY_METHOD_WRITE, path + ": the library cannot finish the file"});
   if (!done) return std::unexpected(std::move(done).error());
   return structure;
 }

@@ -1,7 +1,9 @@
 #include "io/hdf5/lock.h"
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include <fcntl.h>
@@ -27,6 +29,13 @@ std::unexpected<Fault> cannot_open(const std::string& path) {
 bool is_one_sort(int file) {
   struct statfs facts{};
   return fstatfs(file, &facts) == 0 && facts.f_type == NFS_SUPER_MAGIC;
+}
+
+// As the library decides it.
+bool library_locks() {
+  const char* const chosen = std::getenv("HDF5_USE_FILE_LOCKING");
+  const std::string_view words = chosen ? chosen : "";
+  return words != "FALSE" && words != "0";
 }
 
 }  // namespace
@@ -69,9 +78,16 @@ Outcome<FileLock> FileLock::of_new_file(const std::string& path) {
   return lock;
 }
 
-void FileLock::lend() { flock(file_.get(), LOCK_UN); }
-
-Outcome<void> FileLock::regain() { return take(); }
+Outcome<void> FileLock::keep_readers_out() {
+  if (sort_ == LOCK_EX || !library_locks()) return {};
+  if (flock(file_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return std::unexpected(Fault{FOREBAY_METHOD_FILE_OPEN,
+                                 path_ + ": another program has this file open with the HDF5 library, which locks it "
+                                         "(close it there first, or set HDF5_USE_FILE_LOCKING=FALSE)"});
+  sort_ = LOCK_EX;
+  if (!is_named()) return being_written(path_);
+  return {};
+}
 
 bool FileLock::is_named() const {
   struct stat opened{}, named{};

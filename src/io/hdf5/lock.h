@@ -23,11 +23,12 @@ class FileLock {
   FileLock() = default;
   explicit operator bool() const { return static_cast<bool>(file_); }
 
-  // Until regain(), the library can lock the file; other methods than these could, too.
-  void lend();
+  // From now on keeps out readers as well that lock the file, as programs with the HDF5 library do. FILE_OPEN if there
+  // is such a reader, or if another program has begun to write the file or has put another one in its place.
+  Outcome<void> keep_readers_out();
 
-  // FILE_OPEN if another program is writing the file now, or has put another one in its place.
-  Outcome<void> regain();
+  // Open for reading and writing, as long as this lives.
+  int fd() const { return file_.get(); }
 
   // Whether the file still has its name.
   bool is_named() const;

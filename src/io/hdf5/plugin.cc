@@ -6,6 +6,7 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,10 +15,13 @@
 #include <unistd.h>
 
 #include "forebay/forebay_method.h"
+#include "io/hdf5/damaged.h"
 #include "io/hdf5/file.h"
+#include "io/hdf5/guarded_file.h"
 #include "io/hdf5/lock.h"
+#include "io/hdf5/placed_blocks.h"
 #include "io/hdf5/plan.h"
-#include "io/hdf5/rows.h"
+#include "io/hdf5/put_held.h"
 
 namespace forebay::hdf5 {
 namespace {
@@ -36,18 +40,18 @@ struct File {
   bool is_new = false;
   bool is_first = false;  // rank 0, which makes the file
   bool is_whole = false;  // its structure is
-  FileLock lock;          // at rank 0, of what is written
-  FileLock replaced;      // there, too, of what a new file is to replace
   forebay_method_standing standing{};
+
+  // At rank 0:
+  FileLock lock;                       // of what is written
+  FileLock replaced;                   // of what a new file is to replace
+  uint64_t old_size = 0;               // of a file that gets more
+  std::optional<GuardedFile> guarded;  // which holds the changes of the structure
 };
 
 int answer(const Fault& fault, char* message) {
   std::snprintf(message, FOREBAY_METHOD_MESSAGE, "%s", fault.what.c_str());
   return fault.code;
-}
-
-Fault system_fault(const char* call, const std::string& path, int code = FOREBAY_METHOD_WRITE) {
-  return {code, path + ": " + call + ": " + std::strerror(errno)};
 }
 
 // Rank 0 tells all others the same: a code, then a text or two numbers. Everybody gets it.
@@ -87,8 +91,12 @@ Outcome<forebay_method_standing> begin(File& file, int32_t mode) {
   Outcome<FileLock> there = FileLock::of_file(file.path);
   if (!there) return std::unexpected(std::move(there).error());
   if (mode != FOREBAY_METHOD_MODE_WRITE) {
+    if (is_damaged(file.path))
+      return std::unexpected(Fault{FOREBAY_METHOD_FILE_OPEN, file.path + ": " + kDamaged + ", and gets no more steps"});
     Outcome<forebay_method_standing> found = inspect(file.path);
     if (found) file.lock = std::move(*there);
+    if (found && !file.lock)
+      found = std::unexpected(Fault{FOREBAY_METHOD_FILE_OPEN, file.path + ": this file cannot be written"});
     const bool may_be_new = mode == FOREBAY_METHOD_MODE_APPEND;
     if (found || found.error().code != FOREBAY_METHOD_NOT_FOUND || !may_be_new) return found;
   }
@@ -120,25 +128,28 @@ int open_file(void*, const forebay_method_open_request* request, void** opened, 
 // What rank 0 answers to each rank: where the bytes of its blocks go, and why some go nowhere.
 struct Places {
   int code = 0;
+  uint64_t old_size = 0;  // of the file: places before this hold bytes of earlier steps
   std::string why;
   std::vector<uint64_t> of_blocks;
 };
 
 std::string to_text(const Places& places) {
   std::string text;
-  const int64_t head[] = {places.code, static_cast<int64_t>(places.of_blocks.size())};
+  const int64_t head[] = {places.code, static_cast<int64_t>(places.old_size),
+                          static_cast<int64_t>(places.of_blocks.size())};
   text.append(reinterpret_cast<const char*>(head), sizeof head);
   text.append(reinterpret_cast<const char*>(places.of_blocks.data()), places.of_blocks.size() * sizeof(uint64_t));
   return text + places.why;
 }
 
 bool from_text(const char* bytes, uint64_t length, Places& places) {
-  int64_t head[2];
+  int64_t head[3];
   if (length < sizeof head) return false;
   std::memcpy(head, bytes, sizeof head);
-  const uint64_t count = static_cast<uint64_t>(head[1]);
+  const uint64_t count = static_cast<uint64_t>(head[2]);
   if (count > (length - sizeof head) / sizeof(uint64_t)) return false;
   places.code = static_cast<int>(head[0]);
+  places.old_size = static_cast<uint64_t>(head[1]);
   places.of_blocks.resize(count);
   if (count > 0) std::memcpy(places.of_blocks.data(), bytes + sizeof head, count * sizeof(uint64_t));
   const uint64_t used = sizeof head + count * sizeof(uint64_t);
@@ -161,14 +172,15 @@ Outcome<std::vector<std::vector<Told>>> listen(const forebay_method_ranks& ranks
   return told;
 }
 
-std::vector<Places> places_of(const Plan& plan, const Outcome<Structure>& written) {
+std::vector<Places> places_of(const Plan& plan, const Outcome<Structure>& written, uint64_t old_size) {
   std::vector<Places> all(plan.of_blocks.size());
   for (size_t rank = 0; rank < all.size(); ++rank) {
     if (!written) {
-      all[rank] = {written.error().code, written.error().what, {}};
+      all[rank] = {written.error().code, old_size, written.error().what, {}};
       continue;
     }
-    if (!plan.refusals[rank].empty()) all[rank] = {FOREBAY_METHOD_INVALID_DATA, plan.refusals[rank], {}};
+    all[rank].old_size = old_size;
+    if (!plan.refusals[rank].empty()) all[rank] = {FOREBAY_METHOD_INVALID_DATA, old_size, plan.refusals[rank], {}};
     for (const Dataset* dataset : plan.of_blocks[rank]) {
       const auto place = dataset ? written->places.find(dataset) : written->places.end();
       all[rank].of_blocks.push_back(place == written->places.end() ? kNowhere : place->second);
@@ -181,21 +193,40 @@ std::vector<Places> places_of(const Plan& plan, const Outcome<Structure>& writte
   return all;
 }
 
-// Of rank 0: makes the structure of the file, and tells the other ranks where to write. Returns its own places.
-Places structure(File& file, const forebay_method_ranks& ranks, std::span<const forebay_method_step> steps,
-                 const std::string& own) {
-  const Outcome<std::vector<std::vector<Told>>> told = listen(ranks, own);
-  if (!told) return {told.error().code, told.error().what, {}};
-  const Plan plan = hdf5::plan(*told);
+Fault put_fault(const File& file, const PutHeld& put) {
+  errno = put.failure;
+  Fault fault = system_fault("write", file.written);
+  if (put.is_damaged) fault.what += std::string("; ") + kDamaged;
+  return fault;
+}
+
+// Of rank 0: the structure of the file as it is to be. That of a new file is put into it; the changes of another one
+// are held until the bytes of all ranks are there.
+Outcome<Structure> make_structure(File& file, const Plan& plan, std::span<const forebay_method_step> steps) {
   forebay_method_standing standing = file.standing;
   standing.steps = std::max(standing.steps, plan.steps);
   for (const forebay_method_step& step : steps)
     standing.last_time_index = std::max(standing.last_time_index, step.time_index);
-  file.lock.lend();
-  Outcome<Structure> written = write_structure(file.written, file.is_new, kNetcdf, plan, standing, steps);
-  if (const Outcome<void> regained = file.lock.regain(); !regained) written = std::unexpected(regained.error());
-  file.is_whole = written.has_value();
-  const std::vector<Places> all = places_of(plan, written);
+  if (Outcome<void> kept_out = file.lock.keep_readers_out(); !kept_out)
+    return std::unexpected(std::move(kept_out).error());
+  const GuardedFile& guarded = file.guarded.emplace(file.lock.fd(), Writes::held);
+  file.old_size = guarded.size();
+  Outcome<Structure> made = write_structure(guarded, file.written, file.is_new, kNetcdf, plan, standing, steps);
+  if (!made || !file.is_new) return made;
+  if (const PutHeld put = put_held(file.lock.fd(), guarded.held(), 0, guarded.size()); put.failure != 0)
+    return std::unexpected(put_fault(file, put));
+  return made;
+}
+
+// Of rank 0: makes the structure of the file, and tells the other ranks where to write. Returns its own places.
+Places structure(File& file, const forebay_method_ranks& ranks, std::span<const forebay_method_step> steps,
+                 const std::string& own) {
+  const Outcome<std::vector<std::vector<Told>>> told = listen(ranks, own);
+  if (!told) return {told.error().code, 0, told.error().what, {}};
+  const Plan plan = hdf5::plan(*told);
+  const Outcome<Structure> made = make_structure(file, plan, steps);
+  file.is_whole = made.has_value();
+  const std::vector<Places> all = places_of(plan, made, file.old_size);
   for (uint32_t to = 1; to < ranks.size; ++to) {
     const std::string text = to_text(all[to]);
     ranks.send(ranks.self, text.data(), text.size(), to);
@@ -209,27 +240,10 @@ Places ask(const forebay_method_ranks& ranks, const std::string& own) {
   int failed = ranks.send(ranks.self, own.data(), own.size(), 0);
   if (!failed) failed = ranks.receive(ranks.self, 0, &message, &length);
   Places places;
-  if (failed) return {failed, "rank 0 cannot be reached", {}};
+  if (failed) return {failed, 0, "rank 0 cannot be reached", {}};
   if (!from_text(static_cast<const char*>(message), length, places))
-    return {FOREBAY_METHOD_INVALID_DATA, "rank 0 is not understood", {}};
+    return {FOREBAY_METHOD_INVALID_DATA, 0, "rank 0 is not understood", {}};
   return places;
-}
-
-// Writes the blocks that have places; returns the first failure.
-Outcome<void> write_blocks(const File& file, std::span<const forebay_method_step> steps, const Places& places) {
-  if (places.of_blocks.empty()) return {};
-  const int descriptor = ::open(file.written.c_str(), O_WRONLY | O_CLOEXEC);
-  if (descriptor < 0) return std::unexpected(system_fault("open", file.written));
-  Outcome<void> done;
-  size_t number = 0;
-  for (const forebay_method_step& step : steps)
-    for (const forebay_method_block& block : std::span(step.blocks, step.block_count)) {
-      const uint64_t place = places.of_blocks[number++];
-      if (place == kNowhere || !done) continue;
-      if (!write_rows(descriptor, place, block)) done = std::unexpected(system_fault("write", file.written));
-    }
-  if (::close(descriptor) != 0 && done) done = std::unexpected(system_fault("close", file.written));
-  return done;
 }
 
 uint64_t count_blocks(std::span<const forebay_method_step> steps) {
@@ -238,16 +252,69 @@ uint64_t count_blocks(std::span<const forebay_method_step> steps) {
   return count;
 }
 
-// `is_lost`: bytes that have a place are not there; what had to be refused has none.
-Outcome<void> write_all(File& file, const forebay_method_ranks& ranks, std::span<const forebay_method_step> steps,
-                        bool& is_lost) {
+// Collective: whether no rank has failed; what `mine` lacks, if ranks cannot be reached, is added to it.
+bool all_well(const forebay_method_ranks& ranks, Outcome<void>& mine) {
+  uint64_t failures = 0;
+  const int failed = ranks.max(ranks.self, mine ? 0 : 1, &failures);
+  if (failed && mine) mine = std::unexpected(Fault{failed, "another rank cannot be reached"});
+  return failed == 0 && failures == 0;
+}
+
+// Of rank 0, for a new file: gives it its name if it is well, and removes it otherwise.
+void finish_new(File& file, bool is_well, Outcome<void>& done) {
+  if (!file.lock.is_named()) {
+    if (done) done = std::unexpected(Fault{FOREBAY_METHOD_WRITE, file.written + ": another file was put in its place"});
+    return;
+  }
+  if (is_well && file.is_whole && std::rename(file.written.c_str(), file.path.c_str()) == 0) {
+    forget_damage(file.path);
+    return;
+  }
+  if (is_well && done) done = std::unexpected(system_fault("rename", file.written));
+  ::unlink(file.written.c_str());
+}
+
+// Of rank 0, for a file that was there: puts the new structure into it if all is well, and leaves it as it was
+// otherwise.
+void finish_old(File& file, bool is_well, Outcome<void>& done) {
+  if (!file.is_whole) return;
+  if (!is_well) return cut_back(file.lock.fd(), file.old_size);
+  const PutHeld put = put_held(file.lock.fd(), file.guarded->held(), file.old_size, file.guarded->size());
+  if (put.failure != 0) done = std::unexpected(put_fault(file, put));
+  if (put.is_damaged) note_damage(file.path);
+}
+
+// Collective, where a file that was there did not get the step: it gets back what was replaced.
+void put_back(const File& file, const forebay_method_ranks& ranks, const PlacedBlocks& blocks, Outcome<void>& done) {
+  Outcome<void> back;
+  if (!blocks.put_back()) back = std::unexpected(system_fault("write", file.written));
+  if (all_well(ranks, back)) return;
+  note_damage(file.path);
+  if (!back && done) done = back;
+  if (!done) done.error().what += std::string("; ") + kDamaged;
+}
+
+// All ranks put the bytes of their blocks into the file; it gets its name, or what tells of them, when all are there. A
+// file that was there stays as it was if any rank fails.
+Outcome<void> write_all(File& file, const forebay_method_ranks& ranks, std::span<const forebay_method_step> steps) {
   const std::string own = to_message(steps);
   const Places places = ranks.rank == 0 ? structure(file, ranks, steps, own) : ask(ranks, own);
-  is_lost = true;
-  if (places.of_blocks.size() != count_blocks(steps))
-    return std::unexpected(Fault{places.code ? places.code : FOREBAY_METHOD_INVALID_DATA, places.why});
-  Outcome<void> done = write_blocks(file, steps, places);
-  is_lost = !done;
+  const bool is_made = file.is_first ? file.is_whole : places.code == 0 || !places.of_blocks.empty();
+  Outcome<void> done;
+  if (!is_made || places.of_blocks.size() != count_blocks(steps))
+    done = std::unexpected(Fault{places.code ? places.code : FOREBAY_METHOD_INVALID_DATA, places.why});
+  Outcome<PlacedBlocks> blocks;
+  if (done) blocks = PlacedBlocks::open(file.written, steps, places.of_blocks);
+  if (done && !blocks) done = std::unexpected(blocks.error());
+  if (!file.is_new) {  // all have kept what they replace before anybody replaces it
+    if (done) done = blocks->keep(places.old_size);
+    if (!all_well(ranks, done)) return done;
+  }
+  if (done) done = blocks->write();
+  const bool is_well = all_well(ranks, done);
+  if (file.is_first && file.is_new) finish_new(file, is_well, done);
+  if (file.is_first && !file.is_new) finish_old(file, is_well, done);
+  if (!file.is_new && !all_well(ranks, done)) put_back(file, ranks, *blocks, done);
   if (done && places.code != 0) done = std::unexpected(Fault{places.code, places.why});
   return done;
 }
@@ -255,22 +322,7 @@ Outcome<void> write_all(File& file, const forebay_method_ranks& ranks, std::span
 int close_file(void* opened, const forebay_method_ranks* ranks, const forebay_method_step* steps, size_t count,
                char* message) try {
   const std::unique_ptr<File> file(static_cast<File*>(opened));
-  bool is_lost = false;
-  Outcome<void> done = write_all(*file, *ranks, {steps, count}, is_lost);
-  // The file gets its name when the bytes of all ranks are in it, also if some had to be refused: nothing in it says
-  // which bytes are not there.
-  uint64_t losers = 0;
-  const int failed = ranks->max(ranks->self, is_lost ? 1 : 0, &losers);
-  if (failed && done) done = std::unexpected(Fault{failed, "another rank cannot be reached"});
-  if (!file->is_first || !file->is_new) return done ? 0 : answer(done.error(), message);
-  if (!file->lock.is_named()) {
-    if (done)
-      done = std::unexpected(Fault{FOREBAY_METHOD_WRITE, file->written + ": another file was put in its place"});
-  } else if (!file->is_whole || failed || losers > 0) {
-    ::unlink(file->written.c_str());
-  } else if (std::rename(file->written.c_str(), file->path.c_str()) != 0 && done) {
-    done = std::unexpected(system_fault("rename", file->written));
-  }
+  const Outcome<void> done = write_all(*file, *ranks, {steps, count});
   return done ? 0 : answer(done.error(), message);
 } catch (const std::exception& error) {
   return answer({FOREBAY_METHOD_NO_MEMORY, error.what()}, message);

@@ -87,8 +87,10 @@ class ContainerFile final : public OpenFile {
     // A file that is not there yet has no last step that could get more; one that no other lists has nothing to keep.
     OpenMode sub_mode = mode == OpenMode::update ? OpenMode::append : mode;
     if (layout_.has_top_file && standing_.steps == 0) sub_mode = OpenMode::write;
+    FillSettings fill = layout_.fill;
+    fill.is_subfile = true;
     Outcome<std::unique_ptr<SharedFile>> opened = SharedFile::open(
-        directory_of(path_) + subfile_name(path_, number_, generation_.number), sub_mode, sharing_, layout_.fill);
+        directory_of(path_) + subfile_name(path_, number_, generation_.number), sub_mode, sharing_, fill);
     if (opened) sub_ = std::move(*opened);
     if (opened && !layout_.has_top_file) standing_ = sub_->standing();
     return agree(*ranks_, opened ? Outcome<void>{} : std::unexpected(opened.error()));
@@ -253,7 +255,8 @@ class ContainerFile final : public OpenFile {
   bool has_top() const { return sharing_ && layout_.has_top_file; }
 
   bool remove(uint32_t number, uint32_t generation) const {
-    return unlink((directory_of(path_) + subfile_name(path_, number, generation)).c_str()) == 0;
+    const std::string path = directory_of(path_) + subfile_name(path_, number, generation);
+    return check_own_file(path) && unlink(path.c_str()) == 0;
   }
 
   // Removes a subfile of the generation that is not in use.

@@ -7,9 +7,8 @@
 #include <sstream>
 
 #include <dlfcn.h>
-#include <link.h>
-#include <sys/stat.h>
 
+#include "base/posix/own_code.h"
 #include "forebay/forebay_method.h"
 #include "io/method/plugin_method.h"
 
@@ -18,7 +17,6 @@ namespace {
 
 constexpr const char* kEntry = "forebay_method_entry";
 constexpr size_t kLongestName = 64;
-constexpr int kLevels = 3;  // of directories above a library, its own among them
 
 std::string lower_case(std::string_view text) {
   std::string result(text);
@@ -37,23 +35,17 @@ std::unexpected<Failure> refuse_plugin(const std::string& path, std::string what
                 ErrorKind::unsupported);
 }
 
-// The directory of the library or program that has this code in it. Of a program, only the kernel knows its file: its
-// own name for itself may have been found through PATH.
-std::filesystem::path own_directory() {
-  Dl_info self{};
-  void* entry = nullptr;
-  if (::dladdr1(reinterpret_cast<void*>(&find_plugin), &self, &entry, RTLD_DL_LINKMAP) == 0 || !entry) return {};
-  const char* const name = static_cast<const link_map*>(entry)->l_name;  // "" for the program
-  std::error_code ignored;
-  const auto path = std::filesystem::canonical(name && *name ? name : "/proc/self/exe", ignored);
-  return ignored ? std::filesystem::path{} : path.parent_path();
-}
-
-Outcome<void> check_file(const std::string& path) {
-  struct stat facts{};
-  if (::stat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return refuse_plugin(path, "it is not a file");
-  if (facts.st_mode & S_IWOTH)
-    return refuse_plugin(path, "everybody can write it", "chmod o-w if it is what you mean to run");
+// Where the methods lie of an installation whose command is in PREFIX/bin and whose libraries are in PREFIX/lib or in a
+// directory of their MPI, PREFIX/lib/adios/NAME. Told by the place of the code itself, so that an installation can be
+// moved. Empty where this code is in no such place: what lies around it may be anybody's.
+std::string installed_methods(const std::filesystem::path& own_code) {
+  const std::filesystem::path directory = own_code.parent_path(), library(FOREBAY_LIBRARY_DIRECTORY);
+  for (const std::filesystem::path& below :
+       {std::filesystem::path(FOREBAY_BINARY_DIRECTORY), library, library / "adios" / directory.filename()}) {
+    const std::string end = "/" + below.string(), text = directory.string();
+    if (text.ends_with(end))
+      return text.substr(0, text.size() - end.size()) + "/" + library.string() + "/forebay/methods";
+  }
   return {};
 }
 
@@ -74,10 +66,10 @@ Outcome<void> check_table(const forebay_method* table, const std::string& path) 
 }
 
 Outcome<MethodEntry> load(const std::string& path, const std::string& name) {
-  FOREBAY_CHECK(check_file(path));
   // Never closed: what it loaded may have threads and handlers.
-  void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) return refuse_plugin(path, ::dlerror());
+  const auto loaded = load_code(path, RTLD_NOW | RTLD_LOCAL);
+  if (!loaded) return refuse_plugin(path, loaded.error().what, loaded.error().hint);
+  void* const library = *loaded;
   void* const symbol = ::dlsym(library, kEntry);
   if (!symbol) return refuse_plugin(path, std::string("it has no function ") + kEntry);
   const auto entry = reinterpret_cast<forebay_method_entry_function>(symbol);
@@ -95,20 +87,13 @@ Outcome<MethodEntry> load(const std::string& path, const std::string& name) {
 
 std::vector<std::string> plugin_directories() {
   std::vector<std::string> directories;
+  if (std::string installed = installed_methods(own_code()); !installed.empty())
+    directories.push_back(std::move(installed));
   if (const char* path = std::getenv("FOREBAY_METHOD_PATH")) {
     std::istringstream words(path);
     for (std::string word; std::getline(words, word, ':');)
       if (!word.empty()) directories.push_back(word);
   }
-  // Told relative to this code's own place, so that an installation can be moved: beside a library, which may lie in a
-  // directory of its MPI (lib/adios/NAME), or from a program.
-  if (const auto own = own_directory(); !own.empty()) {
-    auto above = own;
-    for (int level = 0; level < kLevels; ++level, above = above.parent_path())
-      directories.push_back((above / "forebay/methods").string());
-    directories.push_back((own / FOREBAY_METHODS_FROM_BIN).lexically_normal().string());
-  }
-  directories.push_back(FOREBAY_METHODS_DIRECTORY);
   return directories;
 }
 

@@ -16,8 +16,10 @@
 #include "base/byte_source.h"
 #include "io/file/tail.h"
 #include "io/method/agreement.h"
+#include "io/method/subfiles.h"
 #include "io/method/write_pieces.h"
 #include "store/files.h"
+#include "store/may_replace.h"
 
 namespace forebay::io {
 namespace {
@@ -50,9 +52,10 @@ Result<Fd> lock_replaced(const std::string& path) {
 
 // Removes what a writer that died left behind. exists if it is alive.
 Result<void> remove_unfinished(const std::string& path) {
-  const Fd left(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  const Fd left(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!left) return errno == ENOENT ? Result<void>{} : fail_errno(errno, "open", path);
   if (flock(left.get(), LOCK_EX | LOCK_NB) != 0) return being_written(path);
+  FOREBAY_CHECK(check_own_file(path));
   // Another program may have put a new one there since it was opened.
   if (!is_named(left.get(), path)) return being_written(path);
   if (unlink(path.c_str()) != 0 && errno != ENOENT) return fail_errno(errno, "unlink", path);
@@ -159,10 +162,17 @@ Result<void> SharedFile::begin(OpenMode mode) {
     FOREBAY_TRY(growing_, GrowingFile::begin_in(settings_.memory->fd(), working_path_));
     return {};
   }
+  FOREBAY_CHECK(check_place());
   FOREBAY_TRY(replaced_, lock_replaced(path_));
   FOREBAY_CHECK(remove_unfinished(working_path_));
   FOREBAY_TRY(growing_, GrowingFile::create(working_path_));
   return {};
+}
+
+// What the program named may be written over; what has a name of Forebay's making only if it is Forebay's.
+Result<void> SharedFile::check_place() const {
+  if (settings_.is_subfile) return check_own_file(path_);
+  return store::may_replace(path_, {.becomes = store::Thing::file, .right = store::Right::named});
 }
 
 // A few ranks at a time, so that the one server that parallel file systems have for names is not asked by all at once.
@@ -326,6 +336,7 @@ Outcome<void> SharedFile::commit(Listing listing, bool is_whole) {
     return refuse(Code::write, "another file was put in its place; what was written is in no file that has a name",
                   "let one program at a time write to a name", path_, ErrorKind::changed);
   if (working_path_ == path_ || !is_whole) return {};
+  FOREBAY_CHECK(check_place());
   if (rename(working_path_.c_str(), path_.c_str()) != 0)
     return std::unexpected(Failure(fail_errno(errno, "rename", path_).error()));
   working_path_ = path_;

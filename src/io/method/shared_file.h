@@ -21,6 +21,7 @@ struct FillSettings {
   uint64_t alignment = kPartAlignment;  // of what each rank writes, in bytes
   uint32_t openers = 64;                // ranks that open the file at once
   bool is_durable = false;              // bytes are on the disk when a step is visible
+  bool is_subfile = false;              // its name is of Forebay's making: nothing is replaced there but a container
   PartOptions parts;
   std::shared_ptr<ReusedFile>
       memory;  // of one rank: a new file is written into this one, which has its unfinished_name()
@@ -73,6 +74,7 @@ class SharedFile {
  private:
   SharedFile() = default;
   Result<void> begin(OpenMode mode);
+  Result<void> check_place() const;
   Bytes beginning() const;
   Result<void> open_here(uint64_t inode);
   Outcome<std::vector<EncodedPart>> encode(std::span<const ProcessGroup> groups, uint64_t& bytes);

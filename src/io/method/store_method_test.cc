@@ -203,7 +203,10 @@ TEST_F(StoreMethodTest, TellsAllRanksOfASetThatCouldNotBeStored) {
     const auto done = method.finalize(*own);
     ASSERT_FALSE(done);
     EXPECT_THAT(done.error().error.message(), testing::HasSubstr("dump-000001 is not in the store"));
+    EXPECT_THAT(done.error().error.message(), testing::ContainsRegex("still in [^ ]*/dump-000001;"));
   });
+  for (const auto& owner : fs::directory_iterator(stage()))
+    EXPECT_TRUE(fs::exists(owner.path() / "dump-000001/rank000000.pg")) << "under the name that it would have there";
 
   // The next run has it still, and stores it.
   fs::remove(store());

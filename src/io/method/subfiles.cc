@@ -1,14 +1,19 @@
 #include "io/method/subfiles.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <string_view>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/byte_source.h"
 #include "base/fd.h"
+#include "container/container.h"
 #include "io/file/file_reader.h"
+#include "store/may_replace.h"
 
 namespace forebay::io {
 namespace {
@@ -19,6 +24,13 @@ bool is_subfile(std::string_view name, std::string_view stem) {
   name.remove_prefix(stem.size());
   if (name.ends_with(".1")) name.remove_suffix(2);
   return !name.empty() && std::ranges::all_of(name, [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+// What a power cut may leave of a file whose beginning was not on the disk yet.
+bool is_blank(const FileSource& source) {
+  std::array<std::byte, 8> begin{};
+  if (source.size() < begin.size()) return source.size() == 0;
+  return source.read_at(0, begin) && std::ranges::all_of(begin, [](std::byte b) { return b == std::byte{}; });
 }
 
 }  // namespace
@@ -36,6 +48,17 @@ std::vector<std::string> find_subfiles(const std::string& path) {
   return names;
 }
 
+Result<void> check_own_file(const std::string& path) {
+  FOREBAY_CHECK(store::may_replace(path, {.becomes = store::Thing::file, .right = store::Right::own}));
+  struct stat info{};
+  if (lstat(path.c_str(), &info) != 0) return {};
+  const auto source = S_ISREG(info.st_mode) ? FileSource::open(path) : fail(ErrorKind::exists, "is no file", path);
+  if (source && (is_blank(**source) || container::looks_like_container(**source))) return {};
+  if (!source && source.error().kind != ErrorKind::exists) return std::unexpected(source.error());
+  return fail(ErrorKind::exists, "a file of Forebay's has this name, and this is none", path, {},
+              "move it away, or write to another name");
+}
+
 void remove_subfiles(const std::string& path, std::span<const std::string> names) {
   if (names.empty()) return;
   const std::vector<std::string> in_use = find_subfiles(path);
@@ -43,7 +66,8 @@ void remove_subfiles(const std::string& path, std::span<const std::string> names
   const Fd directory(::open(below.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory) return;
   for (const std::string& name : names)
-    if (std::ranges::find(in_use, name) == in_use.end()) unlinkat(directory.get(), name.c_str(), 0);
+    if (std::ranges::find(in_use, name) == in_use.end() && check_own_file(below + "/" + name))
+      unlinkat(directory.get(), name.c_str(), 0);
   rmdir(below.c_str());
 }
 

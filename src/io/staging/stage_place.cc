@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "base/checksum.h"
+#include "base/posix/ownership.h"
+#include "store/files.h"
 #include "store/names.h"
 #include "store/store.h"
 
@@ -26,12 +28,7 @@ constexpr std::string_view kComplete = ".complete";  // of the file that says so
 // A directory of the user alone; made if it is not there.
 Result<void> make_private(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return fail_errno(errno, "mkdir", path);
-  struct stat info{};
-  if (::lstat(path.c_str(), &info) != 0) return fail_errno(errno, "stat", path);
-  if (!S_ISDIR(info.st_mode) || info.st_uid != ::geteuid() || (info.st_mode & 077) != 0)
-    return fail(ErrorKind::permission, "it is not a directory of this user alone", path, {},
-                "remove it, or name another directory by the parameter 'stage'");
-  return {};
+  return check_private_directory(path, "the directory for staged sets", "name another one by the parameter 'stage'");
 }
 
 Result<Fd> lock_in(const std::string& directory) {
@@ -128,7 +125,18 @@ Result<WaitingSet> StagePlace::begin(const std::string& name, uint64_t step) con
   }
 }
 
-Result<void> StagePlace::complete(const WaitingSet& set) const {
+Result<void> StagePlace::name_directory(WaitingSet& set) const {
+  for (uint64_t number = 1;; ++number) {
+    std::string named = directory_ + "/" + store::stored_name(set.name, number);
+    if (named == set.directory) return {};
+    const auto renamed = store::rename_new(AT_FDCWD, set.directory, AT_FDCWD, named, named);
+    if (renamed) set.directory = std::move(named);
+    if (renamed || renamed.error().kind != ErrorKind::exists) return renamed;
+  }
+}
+
+Result<void> StagePlace::complete(WaitingSet& set) const {
+  FOREBAY_CHECK(name_directory(set));
   const std::string path = set.directory + std::string(kComplete), unfinished = path + ".part";
   {
     std::ofstream file(unfinished);

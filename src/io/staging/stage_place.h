@@ -38,8 +38,9 @@ class StagePlace {
   // Makes an empty directory for a set, beside one of that name that waits. The ranks' files come into it.
   Result<WaitingSet> begin(const std::string& name, uint64_t step) const;
 
-  // All files of the set are there.
-  Result<void> complete(const WaitingSet& set) const;
+  // All files of the set are there. Its directory gets the set's name, beside one of that name that waits: under it
+  // people look for what could not be stored.
+  Result<void> complete(WaitingSet& set) const;
 
   // Removes a set, complete or not. What cannot be removed stays until own() is called again.
   static void remove(const WaitingSet& set);
@@ -47,6 +48,7 @@ class StagePlace {
  private:
   StagePlace() = default;
   Result<void> adopt();
+  Result<void> name_directory(WaitingSet& set) const;
   std::string directory_;
   Fd lock_;
   std::vector<WaitingSet> left_over_;

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -18,6 +19,7 @@
 #include "job/rendezvous/coordinator_finder.h"
 #include "job/stage/stage_notes.h"
 #include "job/stage/stage_series.h"
+#include "job/stage/strangers.h"
 
 namespace forebay::job {
 namespace {
@@ -82,6 +84,10 @@ Result<void> serve(AgentOptions options, const std::stop_token& stop) {
   const fabric::HubOptions for_hub = hub_options(options);
   // Who listens is the one agent of this stage.
   FOREBAY_TRY(const auto hub, fabric::Hub::create(for_hub));
+  std::optional<Strangers> strangers;
+  if (options.found != Found::take) {
+    FOREBAY_TRY(strangers, Strangers::find(options.stage, options.run));
+  }
   if (!options.series.empty()) FOREBAY_CHECK(take_stage(options.stage, options.series));
   std::optional<StageSecret> secret;
   if (for_hub.credentials.secret) {
@@ -100,8 +106,9 @@ Result<void> serve(AgentOptions options, const std::stop_token& stop) {
   };
   finder.emplace(
       CoordinatorFinder::Options{options.rendezvous, options.credentials, options.connect_patience, found, log});
-  FOREBAY_CHECK(core.begin());
+  FOREBAY_CHECK(core.begin(std::move(strangers)));
   if (options.ready) options.ready(hub->addresses());
+  if (options.tell && !core.left_alone().empty()) options.tell(core.left_alone());
   const std::stop_callback stopped(stop, [&] { hub->stop(); });
   return hub->run(core);
 }

@@ -29,10 +29,19 @@ enum class Priority : uint8_t {
 // "normal", "nice" or "idle".
 Result<Priority> parse_priority(std::string_view text);
 
+// What becomes of what is in the stage before the run begins, and was not seen to come (job/stage/strangers.h).
+enum class Found : uint8_t {
+  leave,  // it is left alone
+  drain,  // what is a set by the rule is drained, and stays
+  take,   // likewise, and it may leave the stage as other sets do
+};
+
 struct AgentOptions {
   std::string stage;       // made if it is not there, for its owner alone; its parent must be there
   std::string rendezvous;  // directory (job/rendezvous/rendezvous.h)
-  std::string series;      // whose sets lie in the stage (job/stage/stage_series.h); empty: whoever's
+  std::string run;         // which run of the job this is (Rendezvous::run()); another one begins with what it finds
+  Found found = Found::leave;
+  std::string series;  // whose sets lie in the stage (job/stage/stage_series.h); empty: whoever's
   fabric::Credentials credentials;
   // Beside the stage's Unix socket (job/client/stage_names.h): where workers of other nodes reach the agent.
   std::vector<fabric::Address> listen{{fabric::Address::Kind::tcp, "*", 0, ""}};
@@ -56,11 +65,14 @@ struct AgentOptions {
   std::function<void(fabric::Severity, const std::string&)> log;  // called by threads of the agent; may be empty
   // Called once, when applications and workers can connect; may be empty.
   std::function<void(const std::vector<fabric::Address>&)> ready;
+  // Called after that with what whoever started the job is to read, and is in the log, too; may be empty.
+  std::function<void(const std::string&)> tell;
 };
 
 // Serves until `stop` is requested or the coordinator says that the job is over. What is not durable by then stays in
-// the stage, for the next agent. Errors: those of making and watching the stage and of listening; exists if another
-// agent serves the stage, or it holds sets of another series. Runs in threads of its own, so that the caller's keeps
+// the stage, for the next agent. Errors: those of making and watching the stage and of listening; permission if it is
+// another user's, or others can remove what is in it; exists if another agent serves the stage, or it holds sets of
+// another series. Runs in threads of its own, so that the caller's keeps
 // its priority.
 Result<void> run_agent(const AgentOptions& options, std::stop_token stop);
 

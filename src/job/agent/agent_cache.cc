@@ -47,16 +47,24 @@ bool AgentCore::hear_about_caches(const wire::MessageT& message) {
   } else if (const auto* check = message.body.AsCheckCached()) {
     cache_.check(*check, [this, from](wire::CachedCheckedT answer) { answer_coordinator(from, std::move(answer)); });
   } else if (const auto* repair = message.body.AsRepair()) {
+    if (const auto free = check_free(repair->set); !free) {
+      wire::RepairedT answer;
+      answer.number = repair->number;
+      answer.failed = true;
+      answer.error = free.error().message();
+      send(from, std::move(answer));
+      return true;
+    }
     cache_.repair(*repair, options_.sync_caches,
-                  [this, from, set = repair->set, receives = receives_anything(*repair)](
+                  [this, from, set = repair->set, ordinal = repair->ordinal, receives = receives_anything(*repair)](
                       wire::RepairedT answer, const std::vector<uint32_t>& ranks) {
-                    if (receives) repaired(set, answer, ranks);
+                    if (receives) repaired(set, ordinal, answer, ranks);
                     answer_coordinator(from, std::move(answer));
                   });
   } else if (const auto* over = message.body.AsCancel()) {
     cache_.cancel_repair(over->id);
   } else if (const auto* refused = message.body.AsQuarantine()) {
-    quarantine(refused->set, refused->reason);
+    quarantine(refused->set, refused->reason, refused->removes);
   } else {
     return false;
   }
@@ -111,10 +119,11 @@ void AgentCore::protect(const wire::ProtectT& order) {
 }
 
 // What is new here is offered before the coordinator is told that it is there.
-void AgentCore::repaired(const std::string& set, const wire::RepairedT& answer, const std::vector<uint32_t>& ranks) {
+void AgentCore::repaired(const std::string& set, uint64_t ordinal, const wire::RepairedT& answer,
+                         const std::vector<uint32_t>& ranks) {
   if (answer.failed) return log(Severity::warning, fmt::format("{}: is not repaired: {}", set, answer.error));
   if (!ranks.empty()) log(Severity::info, fmt::format("{}: made again for {} ranks", set, ranks.size()));
-  sets_.rebuilt(set, ranks);
+  sets_.rebuilt(set, ranks, ordinal);
   if (!place_of(stage_, set)) sets_.lies_in_stage(set);
   sets_.encoded(set, cache_.protects(set));
   look(set);
@@ -129,7 +138,7 @@ Result<void> AgentCore::restart_in_place(const wire::RestartInPlaceT& order) {
   ready.round = order.round;
   ready.ranks = order.ranks;
   ready.attempt = order.attempt;
-  FOREBAY_TRY(const auto step, restart_.ready(ready));
+  FOREBAY_TRY(const auto step, restart_.ready(ready, coordinator_->generation));
   if (step == RankRestart::Step::too_late) {
     published(coordinator_->id, ready, fail(ErrorKind::cancelled, "the application was started again meanwhile"));
     return {};
@@ -152,21 +161,29 @@ void AgentCore::offer_again(uint64_t exposure) {
   if (const auto* entry = sets_.find(offer.set)) {
     offer.state = entry->is_final() ? entry->state : wire::SetState::incomplete;
     offer.stored_as = entry->stored_as;
+    offer.ordinal = entry->ordinal;
   }
   found->second = exposed;
   if (coordinator_ && coordinator_->is_welcome) send(coordinator_->id, offer);
 }
 
-void AgentCore::quarantine(const std::string& set, const std::string& reason) {
+void AgentCore::quarantine(const std::string& set, const std::string& reason, bool removes) {
+  if (!is_ours(set)) return;
   if (const auto* entry = sets_.find(set); entry != nullptr && entry->is_offered())
     withdraw(set, entry->exposure, "it is set aside: " + reason);
   watcher_.forget(set);
   cache_.discard(set);
-  const auto aside = put_into_quarantine(stage_, set, reason);
-  log(Severity::warning,
-      aside ? fmt::format("{}: is set aside, and never restarted from: {}", set, reason) : aside.error().message());
+  auto aside = put_into_quarantine(stage_, set, reason);
+  if (aside && removes) aside = discard_quarantined(stage_, set);
+  if (!aside)
+    log(Severity::warning, aside.error().message());
+  else if (removes)
+    log(Severity::info, fmt::format("{}: is removed: {}", set, reason));
+  else
+    log(Severity::warning, fmt::format("{}: is set aside, and never restarted from: {}", set, reason));
   sets_.forget(set);
   looks_.forget(set);
+  if (removes) tidy();
   settle_all();
 }
 

@@ -21,13 +21,15 @@ using fabric::Severity;
 
 Result<void> AgentCore::greet(ConnectionId id, const wire::ClientHelloT& hello) {
   const ConnectedRank client{hello.rank, hello.ranks, hello.pid, hello.attempt};
-  FOREBAY_CHECK(clients_.joined(id, client));
+  FOREBAY_TRY(const bool is_new_start, clients_.joined(id, client));
   ping_at_ = Time::min();  // the coordinator tells the other agents that there are ranks
   if (rank_processes_ && client.pid != 0) rank_processes_->add(static_cast<pid_t>(client.pid));
-  const bool is_new_run = ranks_.joined(id, client.rank, client.pid);
-  if (is_new_run)
-    restart_.forget_gone([this](uint32_t rank, uint64_t pid) { return ranks_.is_connected(rank, pid); }, Clock::now());
-  drop_stale_markers(is_new_run, client);
+  if (is_new_start) {
+    restart_.forget_gone([this](uint32_t rank, uint64_t pid) { return clients_.is_connected(rank, pid); },
+                         Clock::now());
+    sets_.started_again(clients_.ranks());
+  }
+  drop_stale_markers(is_new_start, client);
   return {};
 }
 
@@ -39,16 +41,16 @@ void AgentCore::miss(const ConnectedRank& client) {
 }
 
 // Of sets that an earlier run of the application has left unfinished nothing may get into those of this one.
-void AgentCore::drop_stale_markers(bool is_new_run, const ConnectedRank& client) {
+void AgentCore::drop_stale_markers(bool is_new_start, const ConnectedRank& client) {
   for (const std::string& set : sets_.unfinished()) {
     const auto ranks = marked_ranks(stage_, set);
     if (!ranks) continue;
     for (const uint32_t rank : *ranks) {
-      if (rank != client.rank && !is_new_run) continue;
+      if (rank != client.rank && !is_new_start) continue;
       const std::string path = marker_path(stage_, set, rank);
       const auto text = store::read_text(path, kMaxMarkerBytes);
       const auto marker = text ? decode_marker(*text, path) : std::unexpected(text.error());
-      if (marker && ranks_.is_connected(rank, marker->pid)) continue;
+      if (marker && clients_.is_connected(rank, marker->pid)) continue;
       remove_marker(stage_, set, rank);
       log(Severity::info, fmt::format("{}: what rank {} has left of it is of an earlier run, and void", set, rank));
     }
@@ -82,7 +84,10 @@ Result<void> AgentCore::answer(ConnectionId id, const ConnectedRank& client, wir
     return ask(id, {Question::Kind::restart, {}, std::nullopt, deadline_after(restart->timeout_ms, Clock::now())});
   }
   if (const auto* reject = message.body.AsReject()) {
-    log(Severity::warning, fmt::format("{}: rank {} cannot use it: {}", reject->set, client.rank, reject->reason));
+    if (reject->removes)
+      log(Severity::info, fmt::format("{}: rank {} deletes it", reject->set, client.rank));
+    else
+      log(Severity::warning, fmt::format("{}: rank {} cannot use it: {}", reject->set, client.rank, reject->reason));
     rejects_.push_back(*reject);
     send_rejects();
     return {};
@@ -114,6 +119,10 @@ bool AgentCore::settle_begin(ConnectionId id, const Question& question) {
   const uint64_t write = question.policy ? question.policy->write : 0;
   // Then this rank has to begin it, too: all or none.
   const bool is_open = sets_.is_open_for(set, rank, write) && has_set(stage_, set).value_or(true);
+  if (const auto free = is_open ? Result<void>() : check_free(set); !free) {
+    refuse(id, free.error());
+    return true;
+  }
   if (!is_open && block_at_ > 0 && sets_.undrained() >= block_at_) return false;
   const std::string level = is_open ? std::string() : level_for(question);
   if (!is_open && question.policy && sets_.must_wait(keep().on(level), level, set)) return false;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "job/client/stage_names.h"
+#include "job/stage/begun_sets.h"
 #include "job/wire/convert.h"
 
 namespace forebay::job {
@@ -39,24 +40,13 @@ AgentCore::AgentCore(const AgentOptions& options, std::string node, fabric::Hub&
       linger_(options.linger, std::chrono::steady_clock::now()),
       worker_([&hub](std::function<void()> what) { hub.post(std::move(what)); }) {}
 
-Result<void> AgentCore::begin() {
+Result<void> AgentCore::begin(std::optional<Strangers> strangers) {
+  strangers_ = std::move(strangers);
   FOREBAY_CHECK(discard_delivered(stage_));
   take_levels();
   FOREBAY_CHECK(cache_.begin());
-  FOREBAY_TRY(const auto noted, noted_sets(stage_));
-  for (const std::string& set : noted) {
-    FOREBAY_CHECK(discard_lost(stage_, set));
-    const auto place = place_of(stage_, set);
-    const std::string level = place ? level_of(*place) : std::string();
-    if (const auto outcome = read_outcome(stage_, set)) {
-      FOREBAY_TRY(const bool has_files, has_set(stage_, set));
-      sets_.ended(set, *outcome, has_files, level);
-      if (has_files) sets_.takes(set, bytes_at(set));
-      sets_.encoded(set, cache_.protects(set));
-    } else if (const auto begun = read_begin(stage_, set); begun && *begun) {
-      sets_.resume(set, (*begun)->policy ? (*begun)->policy->write : 0, level);
-    }
-  }
+  if (strangers_ && strangers_->are_new()) forget_begun_sets(stage_);
+  FOREBAY_CHECK(take_stage_as_it_is());
   FOREBAY_TRY(const auto aside, quarantined_sets(stage_));
   for (const Quarantined& set : aside)
     log(fabric::Severity::warning,
@@ -115,11 +105,11 @@ void AgentCore::disconnected(ConnectionId id, Ending) {
   cache_.disconnected(id);
   reading_.erase(id);
   delivering_.erase(id);
-  ranks_.left(id);
   const auto client = clients_.left(id);
   if (!client) return;
   miss(*client);
-  if (!ranks_.is_connected(client->rank, client->pid)) restart_.stop_asking(*client, std::chrono::steady_clock::now());
+  if (!clients_.is_connected(client->rank, client->pid))
+    restart_.stop_asking(*client, std::chrono::steady_clock::now());
 }
 
 Result<void> AgentCore::received(ConnectionId id, const fabric::Frame& frame) {
@@ -145,6 +135,7 @@ void AgentCore::tick(Time now) {
     look_at_all();
   }
   for (const std::string& set : looks_.due(now)) look(set);
+  watch_rule(now);
   if (now >= restart_.request_at()) send_restart_request();
   expire(now);
   if (now >= ping_at_) {
@@ -165,7 +156,7 @@ AgentCore::Time AgentCore::next_tick() const {
   // Time::min(): tick() arms it.
   const Time ping_at = pings && ping_at_ == Time::max() ? Time::min() : ping_at_;
   return std::min({watch_again_, look_at_all_, restart_.request_at(), ping_at, looks_.next(), clients_.next_deadline(),
-                   linger_.next()});
+                   linger_.next(), rule_watch_.next()});
 }
 
 }  // namespace forebay::job

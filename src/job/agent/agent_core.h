@@ -1,11 +1,11 @@
 // The thread of an agent: what arrives over the hub, from the stage and with time. Used by agent.cc alone.
 //
-// What it decides, machines decide that know no sockets, files or clocks: agent_sets.h (the sets of the stage, and the
-// ranks), set_looks.h (when to look at which), clients.h (questions of ranks) and rank_restart.h (what they restart
+// What it decides, machines decide that know no sockets, files or clocks: agent_sets.h (the sets of the stage),
+// set_looks.h (when to look at which), clients.h (ranks and their questions) and rank_restart.h (what they restart
 // from). Here is what is done with that: agent_core.cc hands on what happens; agent_stage.cc looks at sets and offers
 // them; agent_clients.cc serves the application, agent_restart.cc its restarts, agent_settle.cc its end, and
-// agent_workers.cc workers and the coordinator; agent_cache.cc what the caches of the job's nodes are asked for, and
-// agent_levels.cc the cache levels.
+// agent_workers.cc workers and the coordinator; agent_found.cc is about what was there before; agent_cache.cc what the
+// caches of the job's nodes are asked for, and agent_levels.cc the cache levels.
 #pragma once
 
 #include <atomic>
@@ -32,7 +32,9 @@
 #include "job/rendezvous/linger.h"
 #include "job/rendezvous/rendezvous.h"
 #include "job/stage/levels.h"
+#include "job/stage/reminder.h"
 #include "job/stage/stage_scan.h"
+#include "job/stage/strangers.h"
 #include "job/stage/watcher.h"
 #include "job/thread/serial_worker.h"
 #include "job/wire/messages.h"
@@ -47,8 +49,11 @@ class AgentCore final : public fabric::HubHandler {
   AgentCore(const AgentOptions& options, std::string node, fabric::Hub& hub, Watcher watcher,
             std::function<void()> find_coordinator);
 
-  // Before the hub runs: what other agents have left in the stage.
-  Result<void> begin();
+  // Before the hub runs: what other agents have left in the stage. `strangers`: what is none of theirs; nothing: all
+  // may be taken.
+  Result<void> begin(std::optional<Strangers> strangers);
+  // What lies in the stage and is left alone, in a sentence; empty if there is nothing, or it was named before.
+  const std::string& left_alone() const { return left_alone_; }
   // By the hub's thread.
   void adopt(Reached reached);
 
@@ -61,6 +66,7 @@ class AgentCore final : public fabric::HubHandler {
  private:
   // What lies behind an exposure.
   struct Exposed {
+    uint64_t number = 0;  // a later offer has a higher one
     wire::OfferT offer;
     std::vector<engine::SourceFile> files;  // the regular ones, which come first in the offer
   };
@@ -82,9 +88,22 @@ class AgentCore final : public fabric::HubHandler {
   void see_changes();
   bool is_needed() const;
 
+  // agent_found.cc
+  Result<void> take_stage_as_it_is();
+  Result<void> resume_noted(const std::string& set);
+  // Whether what lies in STAGE/SET is none of this agent's business.
+  bool is_left_alone(const std::string& set) const;
+  // Whether it may ever be removed.
+  bool is_ours(const std::string& set) const;
+  // exists or permission if something lies there that no set may replace or be written to.
+  Result<void> check_free(const std::string& set) const;
+  // Notes that the set has come, or has gone.
+  void note_sight(const std::string& set);
+
   // agent_stage.cc
-  std::set<uint32_t> ranks_of(const std::string& set) const;
+  std::set<uint32_t> awaited(const std::string& set) const { return sets_.awaited(set, clients_.ranks()); }
   void look_at_all();
+  void put_in_order(std::vector<std::string>& sets);
   void look(const std::string& set);
   void follow(const std::string& set, const AgentSets::Decision& decision);
   void check_then_offer(const std::string& set, Listing listing, Content content);
@@ -100,7 +119,7 @@ class AgentCore final : public fabric::HubHandler {
 
   // agent_clients.cc
   Result<void> greet(ConnectionId id, const wire::ClientHelloT& hello);
-  void drop_stale_markers(bool is_new_run, const ConnectedRank& client);
+  void drop_stale_markers(bool is_new_start, const ConnectedRank& client);
   // Names the sets that cannot become complete, now that this rank has left.
   void miss(const ConnectedRank& client);
   Result<void> answer(ConnectionId id, const ConnectedRank& client, wire::MessageT message);
@@ -137,9 +156,10 @@ class AgentCore final : public fabric::HubHandler {
   bool hear_about_caches(const wire::MessageT& message);
   Result<Cache::Part> part_of(const wire::ProtectT& order) const;
   void protect(const wire::ProtectT& order);
-  void repaired(const std::string& set, const wire::RepairedT& answer, const std::vector<uint32_t>& ranks);
+  void repaired(const std::string& set, uint64_t ordinal, const wire::RepairedT& answer,
+                const std::vector<uint32_t>& ranks);
   Result<void> restart_in_place(const wire::RestartInPlaceT& order);
-  void quarantine(const std::string& set, const std::string& reason);
+  void quarantine(const std::string& set, const std::string& reason, bool removes);
   void release_quarantined(int64_t written_ns);
   // The offer again, with what is known now.
   void offer_again(uint64_t exposure);
@@ -149,6 +169,12 @@ class AgentCore final : public fabric::HubHandler {
   void answer_coordinator(ConnectionId asked_by, Table answer) {
     if (coordinator_ && coordinator_->id == asked_by) send(asked_by, std::move(answer));
   }
+
+  // agent_rule.cc
+  void watch_rule(Time now);
+  void tell_misfit(const std::string& set, const std::string& reason);
+  void tell(const std::string& text) const;
+  std::vector<std::unique_ptr<wire::LeftT>> begun_in_code() const;
 
   // agent_settle.cc
   void settle(uint64_t number);
@@ -162,6 +188,7 @@ class AgentCore final : public fabric::HubHandler {
   Result<void> hear_other(ConnectionId id, wire::MessageT message);
   void serve_layouts(ConnectionId id, const wire::LayoutRequestT& request);
   void offer_everything();
+  void keep_place(const wire::PlacedT& placed);
   void keep_in_touch(Time now);
   void lose_coordinator();
 
@@ -175,13 +202,15 @@ class AgentCore final : public fabric::HubHandler {
   DeliveryServer deliveries_;
   Cache cache_;
   std::vector<wire::RejectT> rejects_;  // that no coordinator was told
+  std::optional<Strangers> strangers_;
+  std::string left_alone_;
+  RuleWatch rule_watch_{std::chrono::steady_clock::now()};
+  Reminder reminder_;
   AgentSets sets_;
   std::map<std::string, Level> levels_;  // that are this stage's, by directory
-  uint64_t begun_ = 0;                   // sets, since the agent started
+  uint64_t begun_ = 0, offered_ = 0;     // sets, since the agent started
   std::map<std::string, Time> began_;    // those that are not complete, and when
-  KnownRanks ranks_;
   std::optional<Coordinator> coordinator_;
-  std::unique_ptr<wire::TallyT> tally_;  // the last one that a coordinator told
   uint32_t block_at_ = 0;
   Clients clients_;
   std::map<uint64_t, std::shared_ptr<const Exposed>> exposed_;

@@ -74,7 +74,7 @@ bool AgentCore::has_room(const std::string& level, const std::string& begun) {
   const AgentSets::Room room = sets_.room(level, capacity, begun);
   if (room.may_come) return false;
   for (const std::string& set : room.leaving)
-    if (is_as_it_ended(set)) {
+    if (is_ours(set) && is_as_it_ended(set)) {
       log(Severity::info, fmt::format("{}: makes room on {}", set, level.empty() ? stage_ : level));
       discard(set);
     }

@@ -82,7 +82,7 @@ TEST_F(AgentLevelsTest, EachLevelKeepsItsOwnSets) {
 TEST_F(AgentLevelsTest, ASetLiesWhereItAsksTo) {
   start({});
   dump(1, path("asked"));
-  dump(2, path("nothing/asked"));
+  dump(2, path("nothing/at/asked"));
   EXPECT_THAT(sets_on(path("asked")), ElementsAre("s1"));
   EXPECT_FALSE(fs::is_symlink(path("stage/s2"))) << "there is no such place";
   EXPECT_TRUE(fs::exists(path("stage/s2/file")));

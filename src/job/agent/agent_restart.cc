@@ -22,6 +22,7 @@ int64_t wall_ns() { return std::chrono::nanoseconds(std::chrono::system_clock::n
 Result<bool> publish_what_came(const std::string& stage, const wire::RestartReadyT& ready,
                                const std::optional<std::string>& place) {
   const bool has_come = ::access(delivered_path(stage, ready.stored_as).c_str(), F_OK) == 0 || errno != ENOENT;
+  if (has_come) FOREBAY_CHECK(note_seen(stage, ready.set));
   if (has_come) FOREBAY_CHECK(publish_delivered(stage, ready.stored_as, ready.set));
   if (place) FOREBAY_CHECK(release_place(*place));
   return has_come;
@@ -53,7 +54,7 @@ void AgentCore::restart_refused(const wire::RefusedT& refused) {
 // All ranks of the job have asked: whatever they had begun is over. What was delivered takes the place of what the
 // stage has under that name.
 Result<void> AgentCore::restart_ready(const wire::RestartReadyT& ready) {
-  FOREBAY_TRY(const auto step, restart_.ready(ready));
+  FOREBAY_TRY(const auto step, restart_.ready(ready, coordinator_->generation));
   if (step == RankRestart::Step::too_late) {
     if (ready.found)
       published(coordinator_->id, ready, fail(ErrorKind::cancelled, "the application was started again meanwhile"));
@@ -85,6 +86,8 @@ void AgentCore::publish(const wire::RestartReadyT& ready) {
     return published(coordinator_->id, ready,
                      fail(ErrorKind::unsupported, fmt::format("'{}' cannot be the name of a set in a stage", ready.set),
                           {}, {}, "restore it from the store by hand, or remove it there"));
+  if (const auto free = check_free(ready.set); !free)
+    return published(coordinator_->id, ready, std::unexpected(free.error()));
   if (const auto* entry = sets_.find(ready.set); entry != nullptr && entry->is_offered())
     withdraw(ready.set, entry->exposure, "the ranks restart from another set of this name");
   watcher_.forget(ready.set);
@@ -111,6 +114,7 @@ void AgentCore::published(ConnectionId coordinator, const wire::RestartReadyT& r
     Outcome outcome{
         .stored_as = ready.stored_as, .fingerprint = fingerprint.value_or(""), .ended_ns = now, .restored_ns = now};
     if (ready.step) outcome.step = *ready.step;
+    outcome.ordinal = ready.ordinal;
     sets_.ended(ready.set, outcome, true);
     (void)note_outcome(stage_, ready.set, outcome);
   }
@@ -122,7 +126,9 @@ void AgentCore::published(ConnectionId coordinator, const wire::RestartReadyT& r
     report.error = result.error().message();
   }
   // Another coordinator has not asked for it.
-  if (coordinator_ && coordinator_->id == coordinator) send(coordinator, std::move(report));
+  if (!coordinator_ || coordinator_->id != coordinator) return;
+  if (!report.failed) restart_.placed(report.round);
+  send(coordinator, std::move(report));
 }
 
 void AgentCore::restart_done(const wire::RestartDoneT& done) {

@@ -141,6 +141,23 @@ TEST_F(AgentTest, AsksTheNextCoordinatorForWhatTheLastOneDidNotEnd) {
   EXPECT_EQ(asking.get().found->set, "dump_8");
 }
 
+// Which has heard by the log that the last one had answered others.
+TEST_F(AgentTest, TakesTheNextCoordinatorsWordForTheEndOfTheLastOnesRound) {
+  auto zero = rank(0, 1);
+  auto first = std::make_unique<ScriptedCoordinator>(rendezvous_, 1);
+  auto asking = std::async(std::launch::async, [&] { return value(zero->restart(kForEver)); });
+  ASSERT_TRUE(eventually([&] { return !first->restarts().empty(); }));
+  deliver("dump_7");
+  ASSERT_TRUE(first->publish("dump_7", "dump_7", 7));
+  first.reset();
+  ScriptedCoordinator second(rendezvous_, 2);
+  ASSERT_TRUE(eventually([&] { return !second.restarts().empty(); }));
+  EXPECT_EQ(second.restarts().back().placed_by, 1u);
+  EXPECT_EQ(second.restarts().back().placed_round, 1u);
+  second.say(wire::RestartDoneT{.round = 1, .placed_by = 1});
+  EXPECT_EQ(asking.get().found->set, "dump_7");
+}
+
 TEST_F(AgentTest, ARankThatComesAgainInBetweenIsTold) {
   ScriptedCoordinator coordinator(rendezvous_);
   auto zero = rank(0, 1);
@@ -228,32 +245,6 @@ TEST_F(AgentTest, ALaterStartOfTheApplicationHasNothingOfAnEarlierOne) {
   nothing.attempt = 2;
   coordinator.say(std::move(nothing));
   EXPECT_FALSE(asking.get().found);
-}
-
-TEST_F(AgentTest, KeepsTheTallyForTheNextCoordinator) {
-  auto first = std::make_unique<ScriptedCoordinator>(rendezvous_, 1);
-  auto zero = rank(0, 1);
-  dump(*zero, 0, "dump_1", 1);
-  const auto offer = first->next_offer("dump_1");
-  ASSERT_TRUE(offer);
-  EXPECT_EQ(first->hellos()[0].tally, nullptr);
-  wire::SetNewsT news;
-  news.set = offer->set;
-  news.exposure = offer->exposure;
-  news.state = SetState::durable;
-  news.stored_as = offer->set;
-  news.tally = std::make_unique<wire::TallyT>();
-  news.tally->durable = 5;
-  news.tally->latest = {"dump_1"};
-  first->say(std::move(news));
-  EXPECT_EQ(value(zero->wait("dump_1", 5s)).state, SetState::durable);
-  first.reset();
-  ScriptedCoordinator second(rendezvous_, 2);
-  ASSERT_TRUE(eventually([&] { return !second.hellos().empty(); }));
-  const auto hello = second.hellos()[0];
-  ASSERT_NE(hello.tally, nullptr);
-  EXPECT_EQ(hello.tally->durable, 5u);
-  EXPECT_EQ(hello.tally->latest, std::vector<std::string>{"dump_1"});
 }
 
 TEST_F(AgentTest, TellsThatThereIsNothingToRestartFrom) {

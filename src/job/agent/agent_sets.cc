@@ -1,9 +1,9 @@
 #include "job/agent/agent_sets.h"
 
 #include <algorithm>
-#include <limits>
-#include <tuple>
 #include <utility>
+
+#include "store/set_order.h"
 
 namespace forebay::job {
 
@@ -36,9 +36,13 @@ AgentSets::Decision AgentSets::observed(const std::string& set, const std::optio
 void AgentSets::offered(const std::string& set, const Content& content, uint64_t exposure, uint64_t bytes) {
   Entry& entry = entries_[set];
   const bool stays = entry.is_in_cache() && (entry.is_rebuilt || entry.fingerprint == content.fingerprint);
+  const auto noted = noted_.extract(set);
+  uint64_t ordinal = stays || entry.is_rebuilt || entry.fingerprint == content.fingerprint ? entry.ordinal : 0;
+  if (noted && noted.mapped().fingerprint == content.fingerprint) ordinal = std::max(ordinal, noted.mapped().ordinal);
   Entry now = {.exposure = exposure,
                .fingerprint = content.fingerprint,
                .step = content.step,
+               .ordinal = ordinal,
                .has_files = true,
                .written_ns = content.written_ns,
                .write = entry.write,
@@ -57,13 +61,22 @@ void AgentSets::offered(const std::string& set, const Content& content, uint64_t
   entry.complete.insert(content.complete.begin(), content.complete.end());
 }
 
+bool AgentSets::placed(const wire::PlacedT& placed) {
+  const auto found = entries_.find(placed.set);
+  if (found == entries_.end() || !found->second.is_offered() || found->second.exposure != placed.exposure) return false;
+  found->second.ordinal = placed.ordinal;
+  return true;
+}
+
 bool AgentSets::heard(const wire::SetNewsT& news, int64_t now_ns) {
   const auto found = entries_.find(news.set);
   if (found == entries_.end() || !found->second.is_offered() || found->second.exposure != news.exposure) return false;
   Entry& entry = found->second;
+  if (news.ordinal != 0) entry.ordinal = news.ordinal;
   const bool is_known = entry.is_final() && entry.state == news.state && entry.stored_as == news.stored_as;
   entry.state = news.state;
   entry.message = news.message;
+  entry.is_void = news.is_void;
   if (is_known || !entry.is_final()) return false;
   entry.stored_as = news.stored_as;
   entry.was_cached = entry.was_cached || entry.state == SetState::cached;
@@ -81,14 +94,17 @@ bool AgentSets::is_open_for(std::string_view set, uint32_t rank, uint64_t write)
 }
 
 AgentSets::Begun AgentSets::begin(const std::string& set, uint32_t rank, uint64_t write, const std::string& level) {
-  if (is_open_for(set, rank, write)) return {};
   Entry& entry = entries_[set];
+  if (is_open_for(set, rank, write)) {
+    entry.begun.insert(rank);
+    return {};
+  }
   Begun begun{.is_new = entry.is_offered() || entry.is_final() || (entry.is_begun && entry.write != write)};
   if (entry.is_offered()) {
     begun.decision.withdraw = entry.exposure;
     begun.decision.reason = "it is written anew";
   }
-  entry = {.is_begun = true, .has_files = true, .write = write, .level = level};
+  entry = {.begun = {rank}, .is_begun = true, .has_files = true, .write = write, .level = level};
   return begun;
 }
 
@@ -116,8 +132,9 @@ void AgentSets::encoded(const std::string& set, bool is_encoded) {
   if (const auto found = entries_.find(set); found != entries_.end()) found->second.is_encoded = is_encoded;
 }
 
-void AgentSets::rebuilt(const std::string& set, const std::vector<uint32_t>& ranks) {
+void AgentSets::rebuilt(const std::string& set, const std::vector<uint32_t>& ranks, uint64_t ordinal) {
   Entry& entry = entries_[set];
+  entry.ordinal = std::max(entry.ordinal, ordinal);
   entry.has_files = entry.is_rebuilt = true;
   entry.is_begun = false;
   entry.fingerprint.clear();
@@ -134,6 +151,7 @@ void AgentSets::ended(const std::string& set, const Outcome& outcome, bool has_f
                    .message = outcome.message,
                    .fingerprint = outcome.fingerprint,
                    .step = outcome.step,
+                   .ordinal = outcome.ordinal,
                    .has_files = has_files,
                    .ended_ns = outcome.ended_ns,
                    .restored_ns = outcome.restored_ns,
@@ -147,15 +165,14 @@ Outcome AgentSets::outcome_of(const Entry& entry) {
           .message = entry.message,
           .fingerprint = entry.fingerprint,
           .step = entry.step,
+          .ordinal = entry.ordinal,
           .ended_ns = entry.ended_ns,
           .restored_ns = entry.restored_ns,
           .written_ns = entry.written_ns};
 }
 
-// Newer sets are larger: by step, then by when they ended.
-static auto age(const AgentSets::Entry& entry) {
-  return std::tuple(entry.step.value_or(std::numeric_limits<int64_t>::min()), entry.ended_ns);
-}
+// Newer sets are larger.
+static store::Age age(const AgentSets::Entry& entry) { return {entry.ordinal, entry.ended_ns}; }
 
 unsigned AgentSets::Keep::on(std::string_view level) const {
   const auto own = levels.find(level);
@@ -185,10 +202,21 @@ std::optional<int64_t> AgentSets::pinned(const std::vector<const Item*>& sets) {
   return restored_ns != 0 && written_ns <= restored_ns ? std::optional(restored_ns) : std::nullopt;
 }
 
+bool AgentSets::has_newer_on_its_way(int64_t since_ns) const {
+  return std::ranges::any_of(
+      entries_, [&](const Item& item) { return item.second.is_offered() && item.second.written_ns > since_ns; });
+}
+
 std::vector<std::string> AgentSets::removable(const Keep& keep) const {
   std::vector<std::string> removable;
+  // Where places are not known, as in the notes of an earlier version, the times of the files must do.
+  const auto completed = [](const Entry& entry) { return store::Age{entry.ordinal, entry.written_ns}; };
+  store::Age safe;  // of the newest set that became durable
   for (const auto& [set, entry] : entries_)
-    if (entry.state == SetState::skipped && entry.has_files && !entry.is_begun) removable.push_back(set);
+    if (entry.state == SetState::durable && entry.restored_ns == 0) safe = std::max(safe, completed(entry));
+  for (const auto& [set, entry] : entries_)
+    if (entry.state == SetState::skipped && entry.has_files && !entry.is_begun && completed(entry) < safe)
+      removable.push_back(set);
   const auto sets = newest_first();
   const auto brought = pinned(sets);
   std::map<std::string_view, unsigned> staying;
@@ -265,28 +293,17 @@ const AgentSets::Entry* AgentSets::find(std::string_view set) const {
   return found == entries_.end() ? nullptr : &found->second;
 }
 
-bool KnownRanks::joined(uint64_t connection, uint32_t rank, uint64_t pid) {
-  const auto before = pids_.find(rank);
-  const bool again = before != pids_.end() && before->second != pid;
-  connected_[connection] = {rank, pid};
-  if (again) {
-    // The same rank twice at once is the old one, whose end was not noticed yet.
-    std::erase_if(connected_, [&](const auto& item) { return item.second.rank == rank && item.second.pid != pid; });
-    pids_.clear();
-    for (const auto& [id, process] : connected_) pids_[process.rank] = process.pid;
-  }
-  pids_[rank] = pid;
-  return again;
+void AgentSets::started_again(const std::set<uint32_t>& ranks) {
+  for (auto& [set, entry] : entries_) std::erase_if(entry.begun, [&](uint32_t rank) { return !ranks.contains(rank); });
 }
 
-std::set<uint32_t> KnownRanks::ranks() const {
-  std::set<uint32_t> ranks;
-  for (const auto& [rank, pid] : pids_) ranks.insert(rank);
-  return ranks;
-}
-
-bool KnownRanks::is_connected(uint32_t rank, uint64_t pid) const {
-  return std::ranges::any_of(connected_, [&](const auto& item) { return item.second == Process{rank, pid}; });
+std::set<uint32_t> AgentSets::awaited(std::string_view set, std::set<uint32_t> connected) const {
+  const Entry* const entry = find(set);
+  if (entry == nullptr) return connected;
+  // Of what is offered a rank that joins later takes nothing back.
+  if (entry->is_offered() || entry->is_final() || entry->is_rebuilt) return entry->complete;
+  connected.insert(entry->begun.begin(), entry->begun.end());
+  return connected;
 }
 
 }  // namespace forebay::job

@@ -23,7 +23,9 @@ class AgentSets {
     uint64_t exposure = 0;           // under which it is offered; 0: it is not
     std::string fingerprint;         // of what is offered, or of what has ended
     std::set<uint32_t> complete;     // ranks whose files are offered
+    std::set<uint32_t> begun{};      // ranks that have begun it here, since it was offered last
     std::optional<int64_t> step;
+    uint64_t ordinal = 0;     // the set's place in its series, as a coordinator says; 0: none has
     bool is_begun = false;    // by forebay_begin(), since it was offered last
     bool has_files = false;   // in the stage, for all we know
     int64_t ended_ns = 0;     // final: when
@@ -32,6 +34,7 @@ class AgentSets {
     uint64_t write = 0;       // of which writing of the set it is (SetPolicy); 0: not told
     bool is_encoded = false;  // other nodes protect it
     bool was_cached = false;  // the coordinator counts on it in the caches
+    bool is_void = false;     // given up, and the application goes on from another set
     bool is_rebuilt = false;  // files of it were made again here; it is to be offered anew, and its state stays
     std::string level{};      // the cache level on which its files lie; empty: the stage
     uint64_t bytes = 0;       // of its files, when it was offered last; 0: not known
@@ -56,6 +59,17 @@ class AgentSets {
   Decision observed(const std::string& set, const std::optional<Content>& content, const std::string& reason);
   void offered(const std::string& set, const Content& content, uint64_t exposure, uint64_t bytes = 0);
 
+  // Whether a set is offered whose files were changed after this moment.
+  bool has_newer_on_its_way(int64_t since_ns) const;
+
+  // As an agent before this one has noted: the set has this place if its content is that.
+  void had_place(const std::string& set, NotedPlace place) { noted_[set] = std::move(place); }
+
+  bool has_noted_place(const std::string& set) const { return noted_.contains(set); }
+
+  // It was complete, and has this place: true, if this is news of what is offered.
+  bool placed(const wire::PlacedT& placed);
+
   // The coordinator says so: true if this is how the set has ended, and that is new. News of another exposure are old.
   bool heard(const wire::SetNewsT& news, int64_t now_ns);
 
@@ -69,6 +83,11 @@ class AgentSets {
     Decision decision;
   };
   Begun begin(const std::string& set, uint32_t rank, uint64_t write = 0, const std::string& level = {});
+  // The application was started again, and has these ranks here: what others have begun they will not complete.
+  void started_again(const std::set<uint32_t>& ranks);
+  // The ranks whose markers make this node's part of the set complete: those that have begun it here, and those that
+  // are `connected` and may begin it yet. Not who was here before: it may be on another node now.
+  std::set<uint32_t> awaited(std::string_view set, std::set<uint32_t> connected) const;
   // It was begun, as the notes say.
   void resume(const std::string& set, uint64_t write = 0, const std::string& level = {});
   // It could not be placed on the level on which it was begun.
@@ -91,8 +110,8 @@ class AgentSets {
   void takes(const std::string& set, uint64_t bytes);
 
   void encoded(const std::string& set, bool is_encoded);
-  // Files of these ranks, or pieces of files, were made again here.
-  void rebuilt(const std::string& set, const std::vector<uint32_t>& ranks);
+  // Files of these ranks, or pieces of files, were made again here. `ordinal`: as Entry has it.
+  void rebuilt(const std::string& set, const std::vector<uint32_t>& ranks, uint64_t ordinal = 0);
   // It is not offered any more; its state stays.
   void unexposed(const std::string& set);
 
@@ -107,11 +126,11 @@ class AgentSets {
     unsigned on(std::string_view level) const;
   };
 
-  // Final sets whose files are to leave the stage: skipped ones, and of the durable and cached ones those that are not
-  // among the newest on their level, as many as `keep` says; the newest one of all stays if it is cached, whatever
-  // `keep` says.
-  // What the last restart has brought stays until a set is durable that was written after it: the application may not
-  // have read it, whatever an earlier run's sets become meanwhile.
+  // Final sets whose files are to leave the stage: of the durable and cached ones those that are not among the newest
+  // on their level, as many as `keep` says; the newest one of all stays if it is cached, whatever `keep` says. A
+  // skipped one leaves when one is durable that was completed after it, and not merely brought by a restart. What the
+  // last restart has brought stays until a set is durable that was written after it: the application may not have read
+  // it, whatever an earlier run's sets become meanwhile.
   std::vector<std::string> removable(const Keep& keep) const;
   std::vector<std::string> removable(unsigned keep) const { return removable(Keep{.stage = keep}); }
   void files_removed(const std::string& set);
@@ -136,27 +155,7 @@ class AgentSets {
   static std::optional<int64_t> pinned(const std::vector<const Item*>& sets);
 
   std::map<std::string, Entry, std::less<>> entries_;
-};
-
-// The ranks of this node: who is there, and who was. When a rank's process is another than before, the application was
-// started again, and who is not there now may be on another node.
-class KnownRanks {
- public:
-  // True if the application was started again.
-  bool joined(uint64_t connection, uint32_t rank, uint64_t pid);
-  void left(uint64_t connection) { connected_.erase(connection); }
-
-  std::set<uint32_t> ranks() const;
-  bool is_connected(uint32_t rank, uint64_t pid) const;
-
- private:
-  struct Process {
-    uint32_t rank = 0;
-    uint64_t pid = 0;
-    bool operator==(const Process&) const = default;
-  };
-  std::map<uint32_t, uint64_t> pids_;  // by rank
-  std::map<uint64_t, Process> connected_;
+  std::map<std::string, NotedPlace> noted_;
 };
 
 }  // namespace forebay::job

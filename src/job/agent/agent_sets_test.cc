@@ -11,8 +11,9 @@ Content content(const std::string& fingerprint, std::optional<int64_t> step = st
   return {.step = step, .ranks = 1, .files = {}, .complete = {0}, .fingerprint = fingerprint, .written_ns = written_ns};
 }
 
-wire::SetNewsT news(const std::string& set, uint64_t exposure, SetState state) {
+wire::SetNewsT news(const std::string& set, uint64_t exposure, SetState state, uint64_t ordinal = 0) {
   wire::SetNewsT news;
+  news.ordinal = ordinal;
   news.set = set;
   news.exposure = exposure;
   news.state = state;
@@ -20,10 +21,10 @@ wire::SetNewsT news(const std::string& set, uint64_t exposure, SetState state) {
 }
 
 // A set that has ended, and was written just before that or earlier.
-void end(AgentSets& sets, const std::string& set, int64_t step, SetState state, int64_t at,
+void end(AgentSets& sets, const std::string& set, uint64_t ordinal, SetState state, int64_t at,
          std::optional<int64_t> written_ns = std::nullopt) {
-  sets.offered(set, content("f", step, written_ns.value_or(at)), 1);
-  ASSERT_TRUE(sets.heard(news(set, 1, state), at));
+  sets.offered(set, content("f", {}, written_ns.value_or(at)), 1);
+  ASSERT_TRUE(sets.heard(news(set, 1, state, ordinal), at));
 }
 
 TEST(AgentSets, OffersWhatIsCompleteOnce) {
@@ -75,11 +76,11 @@ TEST(AgentSets, TheNewestSealedSetStaysAndOthersWait) {
   EXPECT_TRUE(sets.removable(0).empty()) << "it is nowhere else";
   EXPECT_FALSE(sets.must_wait(1));
   sets.begin("b", 0, 5);
-  sets.offered("b", content("g", 2), 2);
+  sets.offered("b", content("g"), 2);
   EXPECT_TRUE(sets.removable(1).empty());
   EXPECT_TRUE(sets.must_wait(1)) << "a third set has no room before b is sealed";
   EXPECT_FALSE(sets.must_wait(2));
-  ASSERT_TRUE(sets.heard(news("b", 2, SetState::cached), 20));
+  ASSERT_TRUE(sets.heard(news("b", 2, SetState::cached, 2), 20));
   EXPECT_EQ(sets.removable(1), std::vector<std::string>{"a"});
   EXPECT_FALSE(sets.must_wait(1));
 }
@@ -140,7 +141,7 @@ TEST(AgentSets, KeepsTheNewestDurableSets) {
   end(sets, "d20", 20, SetState::durable, 3);
   end(sets, "s25", 25, SetState::skipped, 4);
   end(sets, "f5", 5, SetState::failed, 5);
-  sets.offered("w40", content("f", 40), 9);
+  sets.offered("w40", content("f"), 9);
   const auto removable = sets.removable(1);
   EXPECT_EQ(std::set<std::string>(removable.begin(), removable.end()), (std::set<std::string>{"d10", "d20", "s25"}));
   EXPECT_EQ(sets.removable(2).size(), 2u);
@@ -152,8 +153,52 @@ TEST(AgentSets, KeepsTheNewestDurableSets) {
   EXPECT_TRUE(sets.forgettable(3).empty());
 }
 
-Outcome restored(int64_t step, int64_t at) {
-  return {.state = SetState::durable, .fingerprint = "f", .step = step, .ended_ns = at, .restored_ns = at};
+// Until then nobody has anything newer than what was durable before it.
+TEST(AgentSets, ASkippedSetStaysUntilOneThatWasCompletedLaterIsDurable) {
+  AgentSets sets;
+  end(sets, "d10", 10, SetState::durable, 1);
+  end(sets, "s20", 20, SetState::skipped, 3, 2);
+  sets.offered("w30", content("f", {}, 1), 9);
+  EXPECT_TRUE(sets.removable(9).empty());
+  end(sets, "f40", 40, SetState::failed, 5);
+  end(sets, "c50", 50, SetState::cached, 6);
+  EXPECT_TRUE(sets.removable(9).empty());
+  sets.ended("back", {.state = SetState::durable, .step = 60, .ended_ns = 7, .restored_ns = 7}, true);
+  EXPECT_TRUE(sets.removable(9).empty()) << "a restart has brought what was stored before";
+  ASSERT_TRUE(sets.heard(news("w30", 9, SetState::durable, 30), 8));
+  EXPECT_EQ(sets.removable(9), std::vector<std::string>{"s20"});
+}
+
+TEST(AgentSets, KeepTheirPlaceAsLongAsTheirFilesAreTheSame) {
+  AgentSets sets;
+  sets.offered("a", content("f"), 7);
+  EXPECT_FALSE(sets.placed({.set = "a", .exposure = 6, .ordinal = 4})) << "of an earlier offer";
+  EXPECT_EQ(sets.find("a")->ordinal, 0u);
+  EXPECT_TRUE(sets.placed({.set = "a", .exposure = 7, .ordinal = 5}));
+  sets.offered("a", content("f"), 8);
+  EXPECT_EQ(sets.find("a")->ordinal, 5u);
+  sets.offered("a", content("g"), 9);
+  EXPECT_EQ(sets.find("a")->ordinal, 0u) << "it was written again, and comes behind the others";
+  AgentSets after;  // another agent, which knows the notes only
+  after.had_place("a", {5, "f"});
+  after.had_place("b", {6, "f"});
+  after.offered("a", content("f"), 1);
+  after.offered("b", content("other"), 2);
+  EXPECT_EQ(after.find("a")->ordinal, 5u);
+  EXPECT_EQ(after.find("b")->ordinal, 0u);
+}
+
+// The node whose part it was had the place; that node may go next.
+TEST(AgentSets, WhatIsMadeAgainHasThePlaceOfItsSet) {
+  AgentSets sets;
+  sets.rebuilt("a", {1}, 3);
+  ASSERT_TRUE(sets.observed("a", content("f"), {}).offer);
+  sets.offered("a", content("f"), 7);
+  EXPECT_EQ(sets.find("a")->ordinal, 3u);
+}
+
+Outcome restored(uint64_t ordinal, int64_t at) {
+  return {.state = SetState::durable, .fingerprint = "f", .ordinal = ordinal, .ended_ns = at, .restored_ns = at};
 }
 
 TEST(AgentSets, KeepsWhatARestartHasBroughtUntilThereIsMore) {
@@ -184,26 +229,29 @@ TEST(AgentSets, KeepsWhatTheLastRestartHasBrought) {
   EXPECT_EQ(sets.removable(0), std::vector<std::string>{"r40"});
 }
 
-TEST(KnownRanks, ForgetTheRunBefore) {
-  KnownRanks ranks;
-  EXPECT_FALSE(ranks.joined(1, 0, 100));
-  EXPECT_FALSE(ranks.joined(2, 1, 101));
-  ranks.left(2);
-  EXPECT_EQ(ranks.ranks(), (std::set<uint32_t>{0, 1})) << "it may come back, and has to complete its sets";
-  EXPECT_FALSE(ranks.joined(3, 1, 101)) << "the same process";
-  EXPECT_TRUE(ranks.is_connected(1, 101));
-  ranks.left(1);
-  ranks.left(3);
-  EXPECT_TRUE(ranks.joined(4, 0, 200)) << "the application was started again";
-  EXPECT_EQ(ranks.ranks(), std::set<uint32_t>{0}) << "rank 1 may be on another node now";
+TEST(AgentSets, AwaitWhoHasBegunHereAndWhoIsConnectedAndNobodyElse) {
+  AgentSets sets;
+  EXPECT_EQ(sets.awaited("a", {0, 1}), (std::set<uint32_t>{0, 1}));
+  sets.begin("a", 0);
+  sets.begin("a", 1);
+  EXPECT_EQ(sets.awaited("a", {0}), (std::set<uint32_t>{0, 1})) << "what rank 1 has begun is not complete";
+  sets.started_again({2});
+  EXPECT_EQ(sets.awaited("a", {2}), std::set<uint32_t>{2}) << "and will not be: it was started again elsewhere";
+  sets.begin("a", 2);
+  Content part = content("f");
+  part.complete = {2};
+  sets.offered("a", part, 1);
+  EXPECT_EQ(sets.awaited("a", {2, 3}), std::set<uint32_t>{2}) << "a rank that joins later takes nothing back";
+  sets.begin("a", 2);
+  EXPECT_EQ(sets.awaited("a", {2, 3}), (std::set<uint32_t>{2, 3})) << "another writing";
 }
 
 TEST(AgentSets, EachLevelKeepsItsNewestSets) {
   AgentSets sets;
-  for (int64_t step = 1; step <= 6; ++step) {
-    const std::string set = "s" + std::to_string(step);
-    sets.begin(set, 0, 1, step % 3 == 0 ? "/ssd" : "");
-    end(sets, set, step, SetState::durable, step);
+  for (uint64_t number = 1; number <= 6; ++number) {
+    const std::string set = "s" + std::to_string(number);
+    sets.begin(set, 0, 1, number % 3 == 0 ? "/ssd" : "");
+    end(sets, set, number, SetState::durable, static_cast<int64_t>(number));
   }
   EXPECT_EQ(sets.removable(AgentSets::Keep{1, {{"/ssd", 2}}}), (std::vector<std::string>{"s4", "s2", "s1"}));
   EXPECT_EQ(sets.removable(AgentSets::Keep{9, {{"/ssd", 1}}}), std::vector<std::string>{"s3"});
@@ -222,10 +270,11 @@ TEST(AgentSets, TheNewestCachedSetStaysWhereverItLies) {
 
 TEST(AgentSets, RoomIsMadeByTheOldestAndNeverByTheNewest) {
   AgentSets sets;
-  const auto add = [&](const std::string& set, int64_t step, uint64_t bytes, SetState state) {
+  const auto add = [&](const std::string& set, uint64_t number, uint64_t bytes, SetState state) {
     sets.begin(set, 0, 1, "/ssd");
-    sets.offered(set, content("f", step, step), 1, bytes);
-    if (state != SetState::incomplete) ASSERT_TRUE(sets.heard(news(set, 1, state), step));
+    sets.offered(set, content("f", {}, static_cast<int64_t>(number)), 1, bytes);
+    if (state == SetState::incomplete) return;
+    ASSERT_TRUE(sets.heard(news(set, 1, state, number), static_cast<int64_t>(number)));
   };
   EXPECT_TRUE(sets.room("/ssd", 10).fits) << "nothing is known yet";
   add("a", 1, 10, SetState::cached);

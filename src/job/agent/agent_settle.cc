@@ -9,6 +9,7 @@
 
 #include "job/agent/agent_core.h"
 #include "job/client/stage_names.h"
+#include "job/stage/begun_sets.h"
 #include "store/files.h"
 #include "store/names.h"
 
@@ -18,6 +19,10 @@ namespace {
 using fabric::Severity;
 using wire::SetState;
 
+constexpr const char* kChanged =
+    "it was there before this run, and was written to since: it is left alone; let the application write its sets to "
+    "directories that are not there yet";
+
 // What lies in the stage itself under names that sets cannot have.
 struct Strays {
   uint64_t files = 0;
@@ -25,7 +30,13 @@ struct Strays {
   std::vector<std::string> directories;
 };
 
-Result<Strays> strays_in(const std::string& stage, const Completion& completion) {
+// Of what was there before only what was written to.
+bool is_stray(const std::optional<Strangers>& strangers, const std::string& stage, const std::string& name) {
+  return !is_anothers(stage, name) && (!strangers || !strangers->has(name) || strangers->was_changed(name));
+}
+
+Result<Strays> strays_in(const std::string& stage, const Completion& completion,
+                         const std::optional<Strangers>& strangers) {
   FOREBAY_TRY(auto names, store::names_in(stage));
   std::ranges::sort(names);
   Strays strays;
@@ -33,6 +44,7 @@ Result<Strays> strays_in(const std::string& stage, const Completion& completion)
     struct stat info{};
     if (name.starts_with('.') || is_of_marker(name, completion)) continue;
     if (::lstat((stage + "/" + name).c_str(), &info) != 0) continue;
+    if (!is_stray(strangers, stage, name)) continue;
     if (S_ISDIR(info.st_mode)) {
       if (!store::is_job_name(name)) strays.directories.push_back(std::move(name));
     } else if (!place_of(stage, name) && strays.files++ == 0) {
@@ -87,6 +99,8 @@ void AgentCore::tell_settled() {
 std::optional<std::string> AgentCore::why_left(const std::string& set) const {
   const auto* entry = sets_.find(set);
   if (entry != nullptr && entry->is_offered()) return std::nullopt;
+  if (is_anothers(stage_, set)) return std::nullopt;
+  if (is_left_alone(set)) return strangers_->was_changed(set) ? std::optional<std::string>(kChanged) : std::nullopt;
   const auto has_files = holds_files(stage_, set);
   if (!has_files) return has_files.error().message();
   if (!*has_files) return std::nullopt;
@@ -95,7 +109,7 @@ std::optional<std::string> AgentCore::why_left(const std::string& set) const {
   if (is_same) return "it was given up: " + entry->message;
   if (auto rejected = looks_.why_rejected(set)) return rejected;
   const auto now = std::chrono::time_point_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now());
-  const auto ranks = ranks_of(set);
+  const auto ranks = awaited(set);
   const auto seen = scan_set(stage_, set, ranks, options_.completion);
   if (!seen) return seen.error().message();
   const Verdict verdict = judge(set, *seen, ranks, options_.completion, now, at_rest_);
@@ -109,9 +123,15 @@ Result<std::vector<wire::LeftT>> AgentCore::what_is_left() const {
     if (auto why = is_of_marker(set, options_.completion) ? std::nullopt : why_left(set))
       rows.push_back(left(set, *std::move(why)));
   FOREBAY_TRY(const auto aside, quarantined_sets(stage_));
-  for (const Quarantined& set : aside)
-    rows.push_back(left(set.set, "it is set aside, and is not restarted from: " + set.reason));
-  FOREBAY_TRY(const Strays strays, strays_in(stage_, options_.completion));
+  for (const Quarantined& set : aside)  // it goes as soon as a newer set is safe
+    if (!sets_.has_newer_on_its_way(set.since_ns))
+      rows.push_back(left(set.set, "it is set aside, and is not restarted from: " + set.reason));
+  for (const BegunSet& set : begun_sets(stage_))
+    if (set.is_lost) {
+      rows.push_back(left(set.name, set.reason));
+      rows.back().place = set.place;
+    }
+  FOREBAY_TRY(const Strays strays, strays_in(stage_, options_.completion, strangers_));
   for (const std::string& name : strays.directories)
     rows.push_back(left(name, store::check_job_name(name).error().what));
   if (strays.files > 0)

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "job/agent/test_agent_stage.h"
+#include "job/stage/begun_sets.h"
 
 namespace forebay::job {
 namespace {
@@ -109,6 +110,18 @@ TEST_F(SettledAgentTest, AnEarlierRunsSetDoesNotTakeTheRestartsPlace) {
   EXPECT_THAT(texts(*coordinator.settle(3)), IsEmpty());
   coordinator.say_state(coordinator.next_offer("dump_80").value(), SetState::durable);
   EXPECT_TRUE(eventually([&] { return !has_set("dump_40"); })) << "the application has gone on";
+}
+
+TEST_F(AgentTest, NamesWhatACodeHasBegunInItsDirectory) {
+  ScriptedCoordinator coordinator(rendezvous_);
+  ASSERT_TRUE(eventually([&] { return coordinator.hellos().size() == 1; }));
+  fs::create_directories(stage_ + "/.forebay/gather");
+  check(
+      note_begun_sets(stage_, {{"1.1", "rank 1 is not there again", "/case", true}, {"1.2", "open", "/case", false}}));
+  const auto settled = coordinator.settle(1);
+  ASSERT_TRUE(settled);
+  EXPECT_THAT(texts(*settled), ElementsAre("1.1: rank 1 is not there again"));
+  EXPECT_EQ(settled->left[0]->place, "/case");
 }
 
 TEST_F(AgentTest, NamesWhatNobodyHasClaimed) {

@@ -7,6 +7,7 @@
 #include "job/agent/agent_core.h"
 #include "job/client/stage_names.h"
 #include "job/wire/convert.h"
+#include "store/natural_order.h"
 
 namespace forebay::job {
 namespace {
@@ -42,13 +43,6 @@ const char* name_of(SetState state) {
 
 }  // namespace
 
-// Whose markers make the set complete. Of what is offered a rank that joins later takes nothing back.
-std::set<uint32_t> AgentCore::ranks_of(const std::string& set) const {
-  const auto* entry = sets_.find(set);
-  return entry != nullptr && (entry->is_offered() || entry->is_final() || entry->is_rebuilt) ? entry->complete
-                                                                                             : ranks_.ranks();
-}
-
 void AgentCore::look_at_all() {
   auto sets = sets_in(stage_);
   if (!sets) {
@@ -59,22 +53,53 @@ void AgentCore::look_at_all() {
   // What is offered may have gone as a whole.
   for (const auto& [set, entry] : sets_.entries())
     if (entry.is_offered() && !std::ranges::binary_search(*sets, set)) sets->push_back(set);
+  put_in_order(*sets);
   for (const std::string& set : *sets) look(set);
 }
 
+// Sets that nobody has seen become complete are looked at, and offered, in the order that names and times tell, behind
+// those whose places are known.
+void AgentCore::put_in_order(std::vector<std::string>& sets) {
+  std::vector<std::string> others;
+  std::vector<store::NamedSet> unseen;
+  for (std::string& set : sets) {
+    const auto* const entry = sets_.find(set);
+    if (is_left_alone(set) || (entry != nullptr ? !entry->fingerprint.empty() : sets_.has_noted_place(set)))
+      others.push_back(std::move(set));
+    else
+      unseen.push_back({std::move(set)});
+  }
+  if (unseen.size() > 1)
+    for (store::NamedSet& set : unseen) set.time_ns = newest_time(stage_, set.name);
+  const store::NaturalOrder order = store::natural_order(unseen, wall_now().time_since_epoch().count());
+  sets = std::move(others);
+  std::string names;
+  for (const size_t i : order.oldest_first) {
+    if (unseen[i].time_ns) names += (names.empty() ? "" : ", ") + unseen[i].name;
+    sets.push_back(std::move(unseen[i].name));
+  }
+  if (names.find(',') == std::string::npos || !looks_.is_news("/order", names)) return;
+  log(Severity::info, fmt::format("what lies here is taken in the order of the {}: {}",
+                                  order.is_by_times ? "times of the files" : "names", names));
+  if (!order.remark.empty()) log(Severity::warning, order.remark);
+}
+
 void AgentCore::look(const std::string& set) {
-  if (!looks_.may_look(set, std::chrono::steady_clock::now())) return;
-  auto listing = scan_set(stage_, set, ranks_of(set), options_.completion);
+  if (is_left_alone(set) || !looks_.may_look(set, std::chrono::steady_clock::now())) return;
+  note_sight(set);
+  auto listing = scan_set(stage_, set, awaited(set), options_.completion);
   if (!listing) {
     warn_once(set, listing.error().message());
     looks_.look_again(set, std::chrono::steady_clock::now() + kLookAgain);
     return;
   }
+  if (listing->anothers == set) warn_once(set, "belongs to another user: it is no set, and is left alone");
   const WallTime now = wall_now();
-  Verdict verdict = judge(set, *listing, ranks_of(set), options_.completion, now, at_rest_);
+  Verdict verdict = judge(set, *listing, awaited(set), options_.completion, now, at_rest_);
   if (verdict.again)
     looks_.look_again(
         set, std::chrono::steady_clock::now() + std::chrono::ceil<std::chrono::milliseconds>(*verdict.again - now));
+  if (verdict.is_misfit) tell_misfit(set, verdict.reason);
   const auto* entry = sets_.find(set);
   const bool is_news = verdict.content && (entry == nullptr || entry->fingerprint != verdict.content->fingerprint);
   if (is_news && verdict.needs_check) {
@@ -120,11 +145,13 @@ void AgentCore::check_then_offer(const std::string& set, Listing listing, Conten
 void AgentCore::offer(const std::string& set, const Listing& listing, const Content& content) {
   auto exposed = std::make_shared<Exposed>();
   std::vector<fabric::ExposedFile> files;
+  exposed->number = ++offered_;
   wire::OfferT& offer = exposed->offer;
   offer.set = set;
   offer.ranks = content.ranks;
   offer.complete = content.complete;
   if (content.step) offer.step = *content.step;
+  offer.suspect = read_suspicion(stage_, set);
   if (listing.policy) offer.policy = std::make_unique<wire::SetPolicyT>(*listing.policy);
   uint64_t bytes = 0;
   for (const Content::File& file : content.files) {
@@ -142,7 +169,7 @@ void AgentCore::offer(const std::string& set, const Listing& listing, const Cont
     offer.took_ms = static_cast<uint32_t>(std::chrono::ceil<std::chrono::milliseconds>(took).count());
   }
   offer.exposure = exposures_.add(std::move(files));
-  sets_.offered(set, content, offer.exposure, bytes);
+  sets_.offered(set, content, offer.exposure, bytes);  // offer_again() says the rest
   watcher_.follow(set, place_of(stage_, set).value_or(std::string()));
   looks_.forget_news(set);
   log(Severity::info,
@@ -176,12 +203,17 @@ void AgentCore::finish(const std::string& set) {
   if (entry.state == SetState::cached || entry.state == SetState::durable) release_quarantined(entry.written_ns);
   if (auto noted = note_outcome(stage_, set, AgentSets::outcome_of(entry)); !noted)
     warn_once(set, "its outcome cannot be written down: " + noted.error().message());
+  if (entry.is_void && read_begin(stage_, set).value_or(std::nullopt)) {
+    log(Severity::info, set + ": the application goes on without it, what there is of it is void");
+    discard(set);
+  }
   tidy();
   settle_all();
 }
 
 // Takes the files out of the stage.
 void AgentCore::discard(const std::string& set) {
+  if (!is_ours(set)) return;
   if (const auto* entry = sets_.find(set); entry != nullptr && entry->is_offered()) {
     withdraw(set, entry->exposure, "it is removed to make room");
     sets_.unexposed(set);
@@ -204,7 +236,7 @@ bool AgentCore::is_as_it_ended(const std::string& set) const {
 
 void AgentCore::tidy() {
   for (const std::string& set : sets_.removable(keep()))
-    if (is_as_it_ended(set)) discard(set);
+    if (is_ours(set) && is_as_it_ended(set)) discard(set);
   for (const std::string& set : sets_.forgettable(kMostOutcomes)) {
     (void)discard_notes(stage_, set);
     sets_.forget(set);

@@ -296,7 +296,14 @@ TEST_F(MarkerAgentTest, OffersWhatTheApplicationHasMarked) {
   ASSERT_EQ(offer->files.size(), 3u);
   EXPECT_EQ(offer->files[0]->rank, -1);
   coordinator.say_state(*offer, SetState::skipped);
+  ASSERT_TRUE(coordinator.settle(2)) << "it has heard that";
+  EXPECT_TRUE(has_set("dump_5")) << "nothing newer is durable";
+  let_file_time_pass(path("clock"));
+  write_text(stage_ + "/dump_6/x", "abc");
+  write_text(stage_ + "/dump_6.done", "");
+  coordinator.say_state(coordinator.next_offer("dump_6").value(), SetState::durable);
   EXPECT_TRUE(eventually([&] { return !has_set("dump_5") && !fs::exists(stage_ + "/dump_5.done"); }));
+  EXPECT_TRUE(has_set("dump_6"));
   write_text(stage_ + "/dump_5/y", "again");
   write_text(stage_ + "/dump_5.done", "");
   EXPECT_TRUE(coordinator.next_offer("dump_5")) << "another set of the name";

@@ -1,7 +1,9 @@
 // The part of an agent that speaks with the coordinator and with workers.
 #include <algorithm>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -69,7 +71,6 @@ void AgentCore::adopt(Reached reached) {
   hello.stage = stage_;
   hello.failure_groups = options_.failure_groups;
   hello.pid = static_cast<uint64_t>(::getpid());
-  if (tally_) hello.tally = std::make_unique<wire::TallyT>(*tally_);
   // A path is of use on this node only, and others may have a socket of another agent there.
   const auto& addresses = hub_.addresses();
   const bool has_tcp =
@@ -106,13 +107,14 @@ Result<void> AgentCore::hear_coordinator(wire::MessageT message) {
   } else if (const auto* news = message.body.AsSetNews()) {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     const uint64_t exposure = news->exposure;
-    if (news->tally) tally_ = std::make_unique<wire::TallyT>(*news->tally);
     const std::string set = news->set;
     if (!sets_.heard(*news, std::chrono::nanoseconds(now).count())) return {};
     const bool stays = sets_.find(set)->is_offered();
     if (!stays) unexpose(exposure);
     finish(set);
     if (stays) offer_again(exposure);
+  } else if (const auto* placed = message.body.AsPlaced()) {
+    keep_place(*placed);
   } else if (auto* ready = message.body.AsRestartReady()) {
     return restart_ready(*ready);
   } else if (const auto* done = message.body.AsRestartDone()) {
@@ -123,6 +125,7 @@ Result<void> AgentCore::hear_coordinator(wire::MessageT message) {
     settle(rest->number);
   } else if (const auto* stop = message.body.AsStop()) {
     log(Severity::info, stop->message.empty() ? "the job is over" : stop->message);
+    end_run(stage_);
     hub_.stop();
   } else if (const auto* in_place = message.body.AsRestartInPlace()) {
     return restart_in_place(*in_place);
@@ -134,10 +137,24 @@ Result<void> AgentCore::hear_coordinator(wire::MessageT message) {
   return {};
 }
 
+// Those whose place in the series is known come first: what becomes complete next comes behind them. The others come in
+// the order in which they were offered first.
 void AgentCore::offer_everything() {
-  std::vector<uint64_t> exposures;
-  for (const auto& [exposure, exposed] : exposed_) exposures.push_back(exposure);
-  for (const uint64_t exposure : exposures) offer_again(exposure);
+  std::vector<std::tuple<uint64_t, uint64_t, uint64_t>> exposures;  // place, number, exposure
+  for (const auto& [exposure, exposed] : exposed_) {
+    const auto* const entry = sets_.find(exposed->offer.set);
+    const uint64_t ordinal = entry != nullptr ? entry->ordinal : 0;
+    exposures.emplace_back(ordinal != 0 ? ordinal : UINT64_MAX, exposed->number, exposure);
+  }
+  std::ranges::sort(exposures);
+  for (const auto& [ordinal, number, exposure] : exposures) offer_again(exposure);
+}
+
+// The set is complete, and has a place in its series, which the next coordinator is to know.
+void AgentCore::keep_place(const wire::PlacedT& placed) {
+  if (!sets_.placed(placed)) return;
+  if (auto noted = note_place(stage_, placed.set, {placed.ordinal, sets_.find(placed.set)->fingerprint}); !noted)
+    warn_once(placed.set, "its place in the series cannot be written down: " + noted.error().message());
 }
 
 // From a worker, or somebody who has not said yet who it is.
@@ -180,10 +197,15 @@ void AgentCore::serve_layouts(ConnectionId id, const wire::LayoutRequestT& reque
 
 // Says that this process is alive to whoever waits for more than that, and looks whether the coordinator is.
 void AgentCore::keep_in_touch(Time now) {
-  for (const ConnectionId id : reading_) send(id, wire::PingT{.moves = moves_});
+  for (const ConnectionId id : reading_) {
+    wire::PingT ping;
+    ping.moves = moves_;
+    send(id, std::move(ping));
+  }
   for (const auto& [id, question] : clients_.questions()) send(id, wire::PingT());
   if (!delivering_.empty()) deliveries_.ping();
   cache_.ping();
+  if (strangers_) strangers_->renew();
   if (!coordinator_) return;
   if (now - coordinator_->heard > coordinator_->lost) {
     log(Severity::warning, "the coordinator says nothing");
@@ -197,6 +219,7 @@ void AgentCore::keep_in_touch(Time now) {
     ping.processes = usage.processes;
     ping.processor_ms = static_cast<uint64_t>(usage.processor_time.count());
   }
+  ping.begun = begun_in_code();
   send(coordinator_->id, std::move(ping));
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -37,12 +38,17 @@ class Clients {
   using Id = fabric::ConnectionId;
   using Time = std::chrono::steady_clock::time_point;
 
-  // corrupt if it cannot be a rank.
-  Result<void> joined(Id id, const ConnectedRank& client);
+  // Whether this is the first one of another start of the application than before, as its attempt tells, or that the
+  // rank was another process. corrupt if it cannot be a rank.
+  Result<bool> joined(Id id, const ConnectedRank& client);
   // Its question is gone, too. Nothing if it is no client.
   std::optional<ConnectedRank> left(Id id);
   const ConnectedRank* find(Id id) const;  // null if it is none
   size_t count() const { return clients_.size(); }
+  // Those of the latest start that are connected.
+  std::set<uint32_t> ranks() const;
+  // Whether this process is, as the latest one of that rank.
+  bool is_connected(uint32_t rank, uint64_t pid) const;
 
   // corrupt if the client has one that is not answered.
   Result<void> may_ask(Id id) const;
@@ -64,7 +70,11 @@ class Clients {
   const std::map<Id, Question>& questions() const { return questions_; }
 
  private:
+  std::map<uint32_t, uint64_t> connected() const;
+
   std::unordered_map<Id, ConnectedRank> clients_;
+  std::map<uint32_t, uint64_t> processes_;  // of the latest start, by rank; also those that are not connected now
+  uint64_t attempt_ = 0;                    // the latest one
   std::map<Id, Question> questions_;
 };
 

@@ -28,8 +28,33 @@ class ClientsTest : public testing::Test {
   Clients clients;
 };
 
+TEST_F(ClientsTest, KnowsTheRanksOfTheLatestStart) {
+  EXPECT_FALSE(value(clients.joined(1, {.rank = 0, .ranks = 3, .pid = 100})));
+  EXPECT_FALSE(value(clients.joined(2, {.rank = 1, .ranks = 3, .pid = 101})));
+  clients.left(2);
+  EXPECT_FALSE(value(clients.joined(3, {.rank = 1, .ranks = 3, .pid = 101}))) << "the same process";
+  EXPECT_TRUE(clients.is_connected(1, 101));
+  clients.left(3);
+  EXPECT_FALSE(clients.is_connected(1, 101));
+  EXPECT_TRUE(value(clients.joined(4, {.rank = 0, .ranks = 3, .pid = 200}))) << "the application was started again";
+  EXPECT_FALSE(clients.is_connected(0, 100)) << "though its end was not noticed yet";
+  EXPECT_EQ(clients.ranks(), std::set<uint32_t>{0}) << "rank 1 may be on another node now";
+  EXPECT_FALSE(value(clients.joined(5, {.rank = 1, .ranks = 3, .pid = 201}))) << "it is the same start";
+}
+
+TEST_F(ClientsTest, TellsStartsByTheirAttemptsWhereRanksChangePlaces) {
+  EXPECT_FALSE(value(clients.joined(1, {.rank = 2, .ranks = 3, .pid = 100, .attempt = 1})));
+  EXPECT_TRUE(value(clients.joined(2, {.rank = 1, .ranks = 3, .pid = 200, .attempt = 2})));
+  EXPECT_EQ(clients.ranks(), std::set<uint32_t>{1});
+  EXPECT_FALSE(clients.is_connected(2, 100));
+  EXPECT_FALSE(value(clients.joined(3, {.rank = 2, .ranks = 3, .pid = 101, .attempt = 1}))) << "it came late";
+  EXPECT_EQ(clients.ranks(), std::set<uint32_t>{1});
+  EXPECT_FALSE(value(clients.joined(4, {.rank = 0, .ranks = 3, .pid = 300}))) << "of any start";
+  EXPECT_EQ(clients.ranks(), (std::set<uint32_t>{0, 1}));
+}
+
 TEST_F(ClientsTest, KnowsWhoIsThere) {
-  check(clients.joined(1, {.rank = 2, .ranks = 3, .pid = 7}));
+  value(clients.joined(1, {.rank = 2, .ranks = 3, .pid = 7}));
   ASSERT_NE(clients.find(1), nullptr);
   EXPECT_EQ(clients.find(1)->rank, 2u);
   EXPECT_EQ(error(clients.joined(2, {.rank = 3, .ranks = 3})).kind, ErrorKind::corrupt);

@@ -7,26 +7,15 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <stop_token>
 #include <string>
-#include <string_view>
 #include <thread>
 
 #include <sys/types.h>
 
+#include "base/posix/processes.h"
+
 namespace forebay::job {
-
-// What /proc/PID/stat says of a process.
-struct ProcessTimes {
-  uint64_t started = 0;                        // with the number, what tells it from all others
-  std::chrono::milliseconds processor_time{};  // of all its threads
-  bool operator==(const ProcessTimes&) const = default;
-};
-
-// From "PID (NAME) STATE ...", where the name may hold anything; `ticks` is how many of them are a second. Nothing if
-// it is something else, or of a process that has ended. Pure.
-std::optional<ProcessTimes> parse_process_times(std::string_view stat, long ticks);
 
 // Sums up what processes have used that come and go. Pure.
 class UsedTime {
@@ -61,7 +50,7 @@ class RankProcesses {
   void run(const std::stop_token& stop);
   std::map<pid_t, ProcessTimes> look();
 
-  const std::string variable_;
+  const std::string rendezvous_;
   mutable std::mutex mutex_;
   std::condition_variable_any wake_;
   std::map<pid_t, uint64_t> known_;  // that belong to it, and when they were started; 0: not known yet

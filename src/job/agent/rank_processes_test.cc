@@ -13,18 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(ProcessTimes, AreReadBehindWhateverNameThereIs) {
-  const auto line = [](const char* name, char state) {
-    return fmt::format("77 ({}) {} 1 77 77 0 -1 4194560 90 0 0 0 1200 34 0 0 20 0 1 0 5551 9 9\n", name, state);
-  };
-  const ProcessTimes expected{5551, 12'340ms};
-  EXPECT_EQ(parse_process_times(line("app", 'S'), 100), expected);
-  EXPECT_EQ(parse_process_times(line("a) R 1 2 (b", 'R'), 100), expected);
-  EXPECT_EQ(parse_process_times(line("app", 'Z'), 100), std::nullopt);
-  EXPECT_EQ(parse_process_times("77 (app) S 1 77", 100), std::nullopt);
-  EXPECT_EQ(parse_process_times("", 100), std::nullopt);
-}
-
 TEST(UsedTime, NeverDecreases) {
   UsedTime used;
   used.see({{7, {1, 500ms}}, {8, {1, 100ms}}});

@@ -1,6 +1,7 @@
 #include "job/agent/rank_restart.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace forebay::job {
 namespace {
@@ -26,6 +27,7 @@ Result<void> RankRestart::ask(const ConnectedRank& client, bool any_ranks, Time 
     attempt_ = client.attempt;
     asked_.clear();
     ending_.reset();
+    before_.reset();
   }
   asked_[client.rank] = client.pid;
   total_ = client.ranks;
@@ -64,17 +66,28 @@ std::optional<wire::RestartRequestT> RankRestart::request() {
   request.any_ranks = std::ranges::none_of(request.ranks, [&](uint32_t rank) { return strict_.contains(rank); });
   request.attempt = attempt_;
   request.newest = newest_;
+  if (before_) {
+    request.placed_by = before_->generation;
+    request.placed_round = before_->ready.round;
+  }
   has_requested_ = !asked_.empty();
   return request;
 }
 
-Result<RankRestart::Step> RankRestart::ready(const wire::RestartReadyT& ready) {
+Result<RankRestart::Step> RankRestart::ready(const wire::RestartReadyT& ready, uint64_t generation) {
   if (is_publishing_) return fail(ErrorKind::corrupt, "a restart before the last one was answered");
   if (ready.attempt < attempt_) return Step::too_late;
   has_requested_ = false;
-  if (!ending_) ending_.emplace().asked.swap(asked_);
+  if (!ending_) ending_ = Ending{.ready = {}, .asked = std::exchange(asked_, {})};
   ending_->ready = ready;
+  ending_->generation = generation;
+  ending_->is_placed = false;
+  before_.reset();
   return Step::go_on;
+}
+
+void RankRestart::placed(uint64_t round) {
+  if (ending_ && ending_->ready.round == round) ending_->is_placed = true;
 }
 
 void RankRestart::end_publishing(Time now) {
@@ -90,7 +103,12 @@ wire::RestartedT RankRestart::nothing_found(Time now) {
 }
 
 std::optional<wire::RestartedT> RankRestart::done(const wire::RestartDoneT& done, Time now) {
-  if (!ending_ || ending_->ready.round != done.round) return std::nullopt;
+  if (!ending_ && before_ && done.placed_by == before_->generation && before_->ready.round == done.round) {
+    ending_ = std::exchange(before_, std::nullopt);
+    std::erase_if(asked_, [&](const auto& one) { return has(ending_->asked, one.first, one.second); });
+  }
+  const bool is_before = done.placed_by != 0 && ending_ && ending_->generation != done.placed_by;
+  if (!ending_ || is_before || ending_->ready.round != done.round) return std::nullopt;
   const wire::RestartReadyT& ready = ending_->ready;
   wire::RestartedT answer;
   answer.found = true;
@@ -117,12 +135,14 @@ void RankRestart::refused(const wire::RefusedT& refused) {
   if (refused.attempt != attempt_) return;
   asked_.clear();
   ending_.reset();
+  before_.reset();
   has_requested_ = false;
 }
 
 void RankRestart::interrupted() {
   has_requested_ = false;
   if (!ending_) return;
+  if (ending_->is_placed) before_ = ending_;
   asked_.merge(ending_->asked);
   ending_.reset();
 }

@@ -38,17 +38,19 @@ class RankRestart {
   // There is no coordinator that it could be told.
   void cannot_request() { request_at_ = Time::max(); }
 
-  // RestartReady has come.
+  // RestartReady has come from the coordinator of that generation.
   enum class Step : uint8_t {
     go_on,     // whatever the ranks had begun is over; found: the set is to be published; else nothing_found() follows
     too_late,  // it is of an earlier start of the application, whose ranks are gone; found: that is to be reported
   };
   // corrupt if the last one is still being published.
-  Result<Step> ready(const wire::RestartReadyT& ready);
+  Result<Step> ready(const wire::RestartReadyT& ready, uint64_t generation);
 
   // What was delivered is being put in its place, or that is done: so long nothing may be delivered, and the
   // coordinator is asked for nothing.
   void begin_publishing() { is_publishing_ = true; }
+  // The coordinator was told that the set of that round is in its place here.
+  void placed(uint64_t round);
   void end_publishing(Time now);
 
   // How the round has ended, for the ranks that asked: take_answer() has it then. done(): nothing if it is of another
@@ -59,7 +61,8 @@ class RankRestart {
   // later start of the application asks. Whether it is meant for a rank that waits:
   bool is_refused(const ConnectedRank& client, const wire::RefusedT& refused) const;
   void refused(const wire::RefusedT& refused);
-  // The coordinator is lost: the next one is asked again, also for what is published already.
+  // The coordinator is lost: the next one is asked again, also for what is published already. If that is in its place,
+  // the one before may have answered other nodes, and the next one knows: done() takes its word.
   void interrupted();
 
   // The answer for a rank that waits, once; nothing if there is none for this process of it.
@@ -70,6 +73,8 @@ class RankRestart {
   struct Ending {
     wire::RestartReadyT ready;
     Askers asked;
+    uint64_t generation = 0;
+    bool is_placed = false;
   };
 
   void request_soon(Time now);
@@ -83,6 +88,7 @@ class RankRestart {
   bool has_requested_ = false;  // the coordinator knows of some
   // RestartReady has come: these ranks are told when the coordinator says that all nodes are as far.
   std::optional<Ending> ending_;
+  std::optional<Ending> before_;  // that of a coordinator that was lost, which may have answered others
   std::map<uint32_t, std::pair<uint64_t, wire::RestartedT>> kept_;  // for ranks that had ceased to wait
   Time request_at_ = Time::max();
   bool is_publishing_ = false;

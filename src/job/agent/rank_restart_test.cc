@@ -39,15 +39,20 @@ class RankRestartTest : public testing::Test {
     const auto request = restart.request();
     return request ? request->ranks : std::vector<uint32_t>{99};
   }
+  uint64_t value_of_placed() {
+    const auto request = restart.request();
+    return request ? request->placed_round : 99;
+  }
   bool is_told(uint32_t rank, uint64_t attempt = 1) { return restart.take_answer(client(rank, attempt)).has_value(); }
   void ask_both() {
     check(restart.ask(client(0), false, now));
     check(restart.ask(client(1), false, now));
     EXPECT_THAT(requested(), ElementsAre(0, 1));
   }
-  std::optional<wire::RestartedT> done(uint64_t round) {
+  std::optional<wire::RestartedT> done(uint64_t round, uint64_t placed_by = 0) {
     wire::RestartDoneT done;
     done.round = round;
+    done.placed_by = placed_by;
     return restart.done(done, now);
   }
 
@@ -71,7 +76,7 @@ TEST_F(RankRestartTest, OneRequestIsForAllThatAskAtAboutTheSameTime) {
 
 TEST_F(RankRestartTest, RanksAreToldWhenAllNodesAreAsFar) {
   ask_both();
-  EXPECT_EQ(value(restart.ready(found(5))), Step::go_on);
+  EXPECT_EQ(value(restart.ready(found(5), 1)), Step::go_on);
   EXPECT_FALSE(is_told(0));
   EXPECT_FALSE(done(4)) << "another round";
   ASSERT_TRUE(done(5));
@@ -83,7 +88,7 @@ TEST_F(RankRestartTest, RanksAreToldWhenAllNodesAreAsFar) {
 
 TEST_F(RankRestartTest, ARankThatCeasedToWaitIsToldWhenItAsksAgain) {
   ask_both();
-  value(restart.ready(found(5)));
+  value(restart.ready(found(5), 1));
   ASSERT_TRUE(done(5));
   check(restart.ask(client(1), false, now));
   EXPECT_EQ(restart.request_at(), RankRestart::Time::max()) << "it has its answer";
@@ -107,9 +112,9 @@ TEST_F(RankRestartTest, ALaterStartTakesTheEarlierOnesPlace) {
   check(restart.ask(client(0, 2), false, now));
   EXPECT_EQ(error(restart.ask(client(1, 1), false, now)).kind, ErrorKind::cancelled);
   EXPECT_THAT(requested(), ElementsAre(0));
-  EXPECT_EQ(value(restart.ready(found(5, 1))), Step::too_late);
+  EXPECT_EQ(value(restart.ready(found(5, 1), 1)), Step::too_late);
   EXPECT_FALSE(done(5));
-  EXPECT_EQ(value(restart.ready(found(6, 2))), Step::go_on);
+  EXPECT_EQ(value(restart.ready(found(6, 2), 1)), Step::go_on);
   ASSERT_TRUE(done(6));
   EXPECT_TRUE(is_told(0, 2));
   EXPECT_FALSE(is_told(1, 1));
@@ -117,9 +122,9 @@ TEST_F(RankRestartTest, ALaterStartTakesTheEarlierOnesPlace) {
 
 TEST_F(RankRestartTest, NothingIsAskedForWhileASetIsPublished) {
   ask_both();
-  value(restart.ready(found(5)));
+  value(restart.ready(found(5), 1));
   restart.begin_publishing();
-  EXPECT_FALSE(restart.ready(found(6))) << "an answer is owed";
+  EXPECT_FALSE(restart.ready(found(6), 1)) << "an answer is owed";
   restart.interrupted();
   EXPECT_THAT(requested(), ElementsAre(99));
   restart.end_publishing(now);
@@ -127,10 +132,49 @@ TEST_F(RankRestartTest, NothingIsAskedForWhileASetIsPublished) {
   EXPECT_THAT(requested(), ElementsAre(0, 1)) << "the next coordinator is asked, also for what is published";
 }
 
+// The coordinator may have died when it had answered other nodes.
+TEST_F(RankRestartTest, TheNextCoordinatorMayEndTheRoundOfTheOneBefore) {
+  ask_both();
+  value(restart.ready(found(5), 3));
+  restart.placed(5);
+  restart.interrupted();
+  check(restart.ask(client(0), false, now));
+  const auto request = restart.request();
+  ASSERT_TRUE(request);
+  EXPECT_THAT(request->ranks, ElementsAre(0, 1));
+  EXPECT_EQ(request->placed_by, 3u);
+  EXPECT_EQ(request->placed_round, 5u);
+  EXPECT_FALSE(done(4, 3)) << "another round";
+  EXPECT_FALSE(done(5)) << "one of the next coordinator";
+  EXPECT_FALSE(done(5, 2)) << "one of another coordinator";
+  ASSERT_TRUE(done(5, 3));
+  EXPECT_TRUE(is_told(0));
+  EXPECT_TRUE(is_told(1));
+  EXPECT_THAT(requested(), IsEmpty()) << "nobody asks any more";
+}
+
+TEST_F(RankRestartTest, ARoundOfWhichTheSetIsNotInItsPlaceOrThatBeganAnewIsOver) {
+  ask_both();
+  value(restart.ready(found(5), 3));
+  restart.interrupted();
+  check(restart.ask(client(0), false, now));
+  EXPECT_EQ(value_of_placed(), 0u);
+  EXPECT_FALSE(done(5, 3));
+  value(restart.ready(found(1), 4));
+  restart.placed(5);
+  restart.placed(1);
+  restart.interrupted();
+  check(restart.ask(client(0), false, now));
+  EXPECT_EQ(value_of_placed(), 1u);
+  value(restart.ready(found(2), 5));
+  EXPECT_FALSE(done(1, 4));
+  EXPECT_TRUE(done(2));
+}
+
 TEST_F(RankRestartTest, WhoAsksDuringARoundIsOfTheNext) {
   check(restart.ask(client(0), false, now));
   EXPECT_THAT(requested(), ElementsAre(0));
-  value(restart.ready(found(5)));
+  value(restart.ready(found(5), 1));
   check(restart.ask(client(1), false, now));
   EXPECT_THAT(requested(), ElementsAre(99));
   ASSERT_TRUE(done(5));
@@ -155,7 +199,7 @@ TEST_F(RankRestartTest, NothingToRestartFromIsAnAnswerToo) {
   wire::RestartReadyT none;
   none.message = "the store is empty";
   none.attempt = 1;
-  EXPECT_EQ(value(restart.ready(none)), Step::go_on);
+  EXPECT_EQ(value(restart.ready(none, 1)), Step::go_on);
   EXPECT_EQ(restart.nothing_found(now).message, "the store is empty");
   const auto answer = restart.take_answer(client(0));
   ASSERT_TRUE(answer);
@@ -166,7 +210,7 @@ TEST_F(RankRestartTest, WhoIsGoneWhenTheApplicationStartsAgainIsForgotten) {
   ask_both();
   restart.forget_gone([](uint32_t rank, uint64_t) { return rank == 1; }, now);
   EXPECT_THAT(requested(), ElementsAre(1));
-  value(restart.ready(found(5)));
+  value(restart.ready(found(5), 1));
   ASSERT_TRUE(done(5));
   restart.forget_gone([](uint32_t, uint64_t) { return false; }, now);
   EXPECT_FALSE(is_told(1));
@@ -189,7 +233,7 @@ TEST_F(RankRestartTest, AnyOrderOfEventsTellsEachRankOnce) {
         if (const auto request = one.request()) is_asked = !request->ranks.empty();
       }
       if (what == 2 && is_asked && !is_publishing && !is_ready) {
-        EXPECT_EQ(value(one.ready(found(++round))), Step::go_on);
+        EXPECT_EQ(value(one.ready(found(++round), 1)), Step::go_on);
         one.begin_publishing();
         is_publishing = is_ready = true;
         is_asked = false;

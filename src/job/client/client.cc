@@ -285,6 +285,20 @@ Result<void> Client::complete() {
   return send(frames);
 }
 
+Result<void> Client::discard() {
+  FOREBAY_CHECK(check_process());
+  const auto begun = std::exchange(begun_, std::nullopt);
+  Result<void> done;
+  if (!begun) return done;
+  for (const std::string& file : begun->files) {
+    std::string path = begun->directory + "/" + file;
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT && done) done = fail_errno(errno, "unlink", path);
+    do path.resize(path.rfind('/'));
+    while (path.size() >= begun->directory.size() && ::rmdir(path.c_str()) == 0);
+  }
+  return done;
+}
+
 Result<Client::News> Client::wait(std::string_view set, Timeout timeout) {
   FOREBAY_CHECK(check_process());
   if (!store::is_job_name(set) || (begun_ && begun_->set == set))
@@ -320,16 +334,33 @@ Result<std::string> Client::restart_path(std::string_view file) {
 }
 
 Result<void> Client::reject(std::string_view set, std::string_view stored_as, std::string_view reason) {
+  return send_reject(
+      {.set = std::string(set), .stored_as = std::string(stored_as), .reason = std::string(reason), .removes = false});
+}
+
+Result<void> Client::send_reject(const wire::RejectT& reject) {
   FOREBAY_CHECK(check_process());
-  FOREBAY_CHECK(store::check_job_name(set));
+  FOREBAY_CHECK(store::check_job_name(reject.set));
   restarted_.clear();
   Bytes frames;
-  wire::encode(
-      frames,
-      wire::RejectT{.set = std::string(set), .stored_as = std::string(stored_as), .reason = std::string(reason)});
+  wire::encode(frames, wire::RejectT(reject));
   if (link_ && send(frames)) return {};
   FOREBAY_CHECK(reach());
   return send(frames);
+}
+
+Result<void> Client::remove(std::string_view set) {
+  return send_reject({.set = std::string(set), .reason = "the application has deleted it", .removes = true});
+}
+
+Result<void> Client::wait_until_gone(std::string_view set, Timeout timeout) {
+  constexpr Timeout kPause{20};
+  for (const auto until = Clock::now() + timeout; Clock::now() < until; std::this_thread::sleep_for(kPause)) {
+    const auto news = wait(set, kPause);
+    if (!news && news.error().kind == ErrorKind::not_found) return {};
+    if (!news && news.error().kind != ErrorKind::timeout) return std::unexpected(news.error());
+  }
+  return fail(ErrorKind::timeout, fmt::format("set {} is still there", set));
 }
 
 }  // namespace forebay::job

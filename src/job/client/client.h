@@ -40,6 +40,9 @@ class Client {
 
   // Gives up what was begun and not completed: nothing of it is removed before the next begin() of its name.
   void abandon() { begun_.reset(); }
+  // Gives it up, and removes the files that this rank has asked for, and directories that are empty then: they are no
+  // part of a set, and never will be. The first error of removing one; the others are removed.
+  Result<void> discard();
 
   // The set's state, final or when the time was over, with what there is to say about it.
   struct News {
@@ -70,9 +73,15 @@ class Client {
   // offered again, and nothing of it is removed. To be called by one rank before all ask for the next restart. Returns
   // when it is sent.
   Result<void> reject(std::string_view set, std::string_view stored_as, std::string_view reason);
+  // The application deletes the set, which is complete or was never: it leaves all stages, and what is left of it
+  // anywhere is never offered again. What the store has stays. To be called by one rank. Returns when it is sent.
+  Result<void> remove(std::string_view set);
+  // Until this node has nothing of the set any more: before it is begun again. timeout.
+  Result<void> wait_until_gone(std::string_view set, Timeout timeout);
 
  private:
   Client(std::string stage, uint32_t rank, uint32_t ranks);
+  Result<void> send_reject(const wire::RejectT& reject);
 
   // The set that was begun and is not complete.
   struct Begun {

@@ -1,6 +1,6 @@
 #include "job/client/marker.h"
 
-#include <chrono>
+#include <ctime>
 
 #include <gtest/gtest.h>
 
@@ -71,9 +71,9 @@ TEST(Marker, RefusesWhatMakesNoSense) {
 TEST(Marker, OfManyFilesIsReadInTime) {
   Marker marker = sample();
   for (int i = 0; i < 100'000; ++i) marker.files.push_back({"f" + std::to_string(i), 1, 1, 1});
-  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();
   EXPECT_EQ(decode_marker(encode_marker(marker), "m"), marker);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  EXPECT_LT((std::clock() - begin) / CLOCKS_PER_SEC, 5) << "seconds of processor time";
 }
 
 TEST(Marker, KnowsUtf8) {

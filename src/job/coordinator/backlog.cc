@@ -1,11 +1,12 @@
 #include "job/coordinator/backlog.h"
 
+#include <utility>
+
 namespace forebay::job {
 namespace {
 
 bool is_newer(const WaitingSet& a, const WaitingSet& b) {
-  if (a.step && b.step) return std::pair(*a.step, a.id) > std::pair(*b.step, b.id);
-  return std::pair(a.written, a.id) > std::pair(b.written, b.id);
+  return std::pair(a.ordinal, a.id) > std::pair(b.ordinal, b.id);
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace forebay::job {
@@ -19,13 +18,11 @@ const char* to_string(Backlog backlog);
 
 // A set that waits to be drained.
 struct WaitingSet {
-  uint64_t id = 0;  // a later set has a higher one
-  std::optional<int64_t> step;
-  std::pair<int64_t, uint32_t> written;  // the newest of its files: seconds and nanoseconds
+  uint64_t id = 0;       // a later set has a higher one
+  uint64_t ordinal = 0;  // the newer set has the higher one
 };
 
-// Which is drained next, when nothing else is, and which are skipped then. Of two sets the newer one is that of the
-// higher step, or, if not both have one, that whose files are newer.
+// Which is drained next, when nothing else is, and which are skipped then.
 struct NextSet {
   uint64_t id = 0;
   std::vector<uint64_t> skipped;

@@ -8,29 +8,23 @@ namespace {
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-const std::vector<WaitingSet> kByStep = {{1, 20, {9, 0}}, {2, 30, {1, 0}}, {3, 10, {5, 0}}};
+const std::vector<WaitingSet> kSets = {{1, 20}, {2, 30}, {3, 10}};
 
 TEST(NextToDrain, TheNewestAloneOrTheOldestFirst) {
-  const auto newest = next_to_drain(kByStep, Backlog::newest);
+  const auto newest = next_to_drain(kSets, Backlog::newest);
   ASSERT_TRUE(newest);
   EXPECT_EQ(newest->id, 2u);
   EXPECT_THAT(newest->skipped, UnorderedElementsAre(1, 3));
   for (const Backlog backlog : {Backlog::skip, Backlog::block}) {
-    const auto oldest = next_to_drain(kByStep, backlog);
+    const auto oldest = next_to_drain(kSets, backlog);
     ASSERT_TRUE(oldest);
     EXPECT_EQ(oldest->id, 3u);
     EXPECT_THAT(oldest->skipped, IsEmpty());
   }
 }
 
-TEST(NextToDrain, TimesOfFilesTellWhereStepsDoNot) {
-  const std::vector<WaitingSet> sets = {{1, {}, {7, 5}}, {2, 30, {7, 4}}, {3, {}, {6, 9}}};
-  EXPECT_EQ(next_to_drain(sets, Backlog::newest)->id, 1u);
-  EXPECT_EQ(next_to_drain(sets, Backlog::block)->id, 3u);
-}
-
 TEST(NextToDrain, OfEqualSetsTheLaterOneIsNewer) {
-  const std::vector<WaitingSet> sets = {{1, 4, {}}, {2, 4, {}}};
+  const std::vector<WaitingSet> sets = {{1, 4}, {2, 4}};
   EXPECT_EQ(next_to_drain(sets, Backlog::newest)->id, 2u);
   EXPECT_EQ(next_to_drain(sets, Backlog::block)->id, 1u);
   EXPECT_FALSE(next_to_drain({}, Backlog::newest));

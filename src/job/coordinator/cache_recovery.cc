@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <tuple>
 
 #include <fmt/format.h>
 
 namespace forebay::job {
 namespace {
-
-constexpr uint32_t kMostFailures = 3;
 
 // Whether more pieces of one row are bad, with `lost` members that have none, than can be computed from the others.
 bool is_too_bad(const std::vector<wire::BadPiecesT>& bad, size_t lost, uint32_t losses) {
@@ -37,11 +36,9 @@ bool is_too_bad(const std::vector<wire::BadPiecesT>& bad, size_t lost, uint32_t 
 
 }  // namespace
 
-CacheRecovery::Actions CacheRecovery::begin(const CachedSet& set, Agents agents, std::map<uint32_t, std::string> wanted,
-                                            Time now) {
+CacheRecovery::Actions CacheRecovery::begin(const CachedSet& set, std::map<uint32_t, std::string> wanted, Time now) {
   Actions actions;
   set_ = set;
-  agents_ = std::move(agents);
   wanted_ = std::move(wanted);
   failures_ = 0;
   avoided_.clear();
@@ -60,46 +57,59 @@ SessionId CacheRecovery::session_of(const std::string& key) const {
   return found == agents_.end() ? 0 : found->second.session;
 }
 
+std::string CacheRecovery::key_of(SessionId session) const {
+  const auto found = std::ranges::find(agents_, session, [](const auto& one) { return one.second.session; });
+  return found == agents_.end() ? std::string() : found->first;
+}
+
 CacheRecovery::Actions CacheRecovery::cancel() {
   Actions actions;
-  if (phase_ == Phase::repairing)
-    for (const auto& [key, group] : waiting_)
-      if (const SessionId to = session_of(key); to != 0) actions.tell.push_back({to, wire::CancelT{.id = number_}});
-  phase_ = Phase::idle;
-  waiting_.clear();
+  end_order(actions);
   return actions;
 }
 
+void CacheRecovery::begin_order(OrderKind kind, Time now) { order_ = Order(kind, order_.number() + 1, now, timeout_); }
+
+// The repairing agents hear that it is over.
+void CacheRecovery::end_order(Actions& actions) {
+  if (order_.is(OrderKind::repair))
+    for (const Order::Asked& one : order_.asked())
+      if (one.state == Order::Asked::State::waiting)
+        actions.tell.push_back({one.session, wire::CancelT{.id = order_.number()}});
+  order_.end();
+}
+
 void CacheRecovery::end(Ended ended, Actions& actions) {
-  phase_ = Phase::idle;
-  waiting_.clear();
+  end_order(actions);
   actions.ended = std::move(ended);
 }
 
 void CacheRecovery::check(Time now, Actions& actions) {
-  phase_ = Phase::checking;
-  since_ = now;
-  ++number_;
-  waiting_.clear();
+  begin_order(OrderKind::check, now);
   bad_.clear();
   burden_.clear();
   repairing_.clear();
   for (const CachedGroup& group : caches_->groups(set_.name, set_.encoding))
     for (const CachedGroup::Member& member : group.members) {
       const SessionId to = member.holder.empty() ? 0 : session_of(member.holder);
-      if (to == 0 || !waiting_.emplace(member.holder, 0).second) continue;
+      if (to == 0 || !order_.ask(to, agents_.at(member.holder).host)) continue;
       wire::CheckCachedT question;
-      question.number = number_;
+      question.number = order_.number();
       question.set = set_.name;
       question.id = set_.encoding;
       actions.tell.push_back({to, std::move(question)});
     }
-  if (waiting_.empty()) plan(now, actions);
+  if (order_.state() == Order::State::done) plan(now, actions);
 }
 
 CacheRecovery::Actions CacheRecovery::checked(const std::string& agent, const wire::CachedCheckedT& answer, Time now) {
   Actions actions;
-  if (phase_ != Phase::checking || answer.number != number_ || waiting_.erase({agent, 0}) == 0) return actions;
+  if (!is_open() || !order_.answered({.kind = OrderKind::check,
+                                      .number = answer.number,
+                                      .from = session_of(agent),
+                                      .has_failed = answer.failed,
+                                      .why = answer.error}))
+    return actions;
   const std::string& host = agents_.at(agent).host;
   if (answer.failed) {
     actions.log.warn(fmt::format("set {}: what {} has of it cannot be checked: {}", set_.name, host, answer.error));
@@ -114,27 +124,30 @@ CacheRecovery::Actions CacheRecovery::checked(const std::string& agent, const wi
                                  run->row, host, run->first));
     bad_[run->group].push_back(*run);
   }
-  if (waiting_.empty()) plan(now, actions);
+  if (order_.state() == Order::State::done) plan(now, actions);
   return actions;
 }
 
-// Who takes a lost position.
-std::string CacheRecovery::receiver_of(const CachedGroup& group, uint32_t position) const {
-  const CachedGroup::Member& member = group.members[position];
-  std::set<std::string> askers;
-  for (const uint32_t rank : member.ranks)
+// Who takes a lost position: never a node that has another one of the group, as long as there is one that has not, lest
+// the next loss takes both; of these the one whose ranks it is; or else one that has little.
+std::string CacheRecovery::receiver_of(const CachedGroup& group, uint32_t position, const Plan& plan) const {
+  std::set<std::string> taken, askers;
+  for (uint32_t i = 0; i < group.members.size(); ++i) {
+    const auto receiver = plan.receivers.find(i);
+    const auto agent = agents_.find(receiver == plan.receivers.end() ? group.members[i].holder : receiver->second);
+    if (agent != agents_.end()) taken.insert(agent->second.node);
+  }
+  for (const uint32_t rank : group.members[position].ranks)
     if (const auto asker = wanted_.find(rank); asker != wanted_.end()) askers.insert(asker->second);
-  if (askers.size() == 1 && agents_.contains(*askers.begin()) && !avoided_.contains(*askers.begin()))
-    return *askers.begin();
-  const auto cost = [&](const std::string& key) {
-    const bool is_member = std::ranges::any_of(group.members, [&](const auto& one) { return one.holder == key; });
-    const auto burden = burden_.find(key);
-    return std::pair(is_member, burden == burden_.end() ? 0 : burden->second);
+  const auto cost = [&](const auto& one) {
+    const bool is_asker = askers.size() == 1 && askers.contains(one.first);
+    const auto burden = burden_.find(one.first);
+    return std::tuple(taken.contains(one.second.node), !is_asker, burden == burden_.end() ? 0 : burden->second);
   };
-  const std::string* best = nullptr;
-  for (const auto& [key, agent] : agents_)
-    if (!avoided_.contains(key) && (best == nullptr || cost(key) < cost(*best))) best = &key;
-  return best == nullptr ? std::string() : *best;
+  std::string best;
+  for (const auto& one : agents_)
+    if (!avoided_.contains(one.first) && (best.empty() || cost(one) < cost(*agents_.find(best)))) best = one.first;
+  return best;
 }
 
 std::string CacheRecovery::plan_group(uint32_t number, const CachedGroup& group, Plan& plan) {
@@ -153,7 +166,7 @@ std::string CacheRecovery::plan_group(uint32_t number, const CachedGroup& group,
     return fmt::format("more pieces of a row of protection group {} are damaged or lost than the {} that it survives",
                        number, group.losses);
   for (const uint32_t position : plan.lost) {
-    const std::string receiver = receiver_of(group, position);
+    const std::string receiver = receiver_of(group, position, plan);
     if (receiver.empty()) return "no agent is there that could take what was lost";
     ++burden_[receiver];
     plan.receivers[position] = receiver;
@@ -172,11 +185,10 @@ void CacheRecovery::plan(Time now, Actions& actions) {
       return end({.is_whole = false, .why = std::move(why), .is_damaged = is_damaged_}, actions);
     lost_ += plans[i].lost.size();
   }
-  phase_ = Phase::repairing;
-  since_ = now;
+  begin_order(OrderKind::repair, now);
   for (uint32_t i = 0; i < groups.size(); ++i)
     if (!plans[i].lost.empty() || !plans[i].bad.empty()) repair(i, groups.size(), groups[i], plans[i], actions);
-  if (!waiting_.empty())
+  if (order_.waiting() > 0)
     actions.log.info(
         fmt::format("set {} is repaired: {} lost members, {} damaged pieces", set_.name, lost_, bad_pieces_));
   seal_if_repaired(now, actions);
@@ -186,9 +198,10 @@ void CacheRecovery::repair(uint32_t number, size_t groups, const CachedGroup& gr
                            Actions& actions) {
   std::map<std::string, std::vector<uint32_t>> roles;  // positions, by agent
   wire::RepairT order;
-  order.number = number_;
+  order.number = order_.number();
   order.id = set_.encoding;
   order.set = set_.name;
+  order.ordinal = set_.ordinal;
   order.group = number;
   order.groups = static_cast<uint32_t>(groups);
   order.losses = group.losses;
@@ -216,14 +229,19 @@ void CacheRecovery::repair(uint32_t number, size_t groups, const CachedGroup& gr
   for (auto& [key, positions] : roles) {
     wire::RepairT own = order;
     own.self = positions;
-    waiting_.emplace(key, number);
+    order_.ask(session_of(key), agents_.at(key).host, number);
     actions.tell.push_back({session_of(key), std::move(own)});
   }
 }
 
 CacheRecovery::Actions CacheRecovery::repaired(const std::string& agent, const wire::RepairedT& answer, Time now) {
   Actions actions;
-  if (phase_ != Phase::repairing || answer.number != number_ || waiting_.erase({agent, answer.group}) == 0)
+  if (!is_open() || !order_.answered({.kind = OrderKind::repair,
+                                      .number = answer.number,
+                                      .from = session_of(agent),
+                                      .part = answer.group,
+                                      .has_failed = answer.failed,
+                                      .why = answer.error}))
     return actions;
   if (!answer.failed) {
     repaired_bytes_ += answer.bytes;
@@ -241,52 +259,50 @@ CacheRecovery::Actions CacheRecovery::repaired(const std::string& agent, const w
 
 // When nothing is asked any more, and what was repaired is offered.
 void CacheRecovery::seal_if_repaired(Time now, Actions& actions) {
-  if (phase_ != Phase::repairing || !waiting_.empty()) return;
+  if (!order_.is(OrderKind::repair) || order_.state() != Order::State::done) return;
   const auto groups = caches_->groups(set_.name, set_.encoding);
   for (const CachedGroup& group : groups)
     for (const CachedGroup::Member& member : group.members)
       if (member.holder.empty()) return;
-  phase_ = Phase::sealing;
-  since_ = now;
+  begin_order(OrderKind::seal, now);
   for (const CachedGroup& group : groups)
     for (const CachedGroup::Member& member : group.members) {
-      if (member.is_sealed || !waiting_.emplace(member.holder, 0).second) continue;
+      const SessionId to = session_of(member.holder);
+      if (member.is_sealed || !order_.ask(to, member.host)) continue;
       wire::SealT seal;
       seal.id = set_.encoding;
       seal.set = set_.name;
-      actions.tell.push_back({session_of(member.holder), std::move(seal)});
+      actions.tell.push_back({to, std::move(seal)});
     }
-  if (waiting_.empty()) end({.is_whole = true, .why = {}}, actions);
+  if (order_.state() == Order::State::done) end({.is_whole = true, .why = {}}, actions);
 }
 
 CacheRecovery::Actions CacheRecovery::sealed(const std::string& agent, const wire::SealedT& answer, Time now) {
   Actions actions;
-  if (phase_ != Phase::sealing || answer.id != set_.encoding || waiting_.erase({agent, 0}) == 0) return actions;
+  if (!is_open() || answer.id != set_.encoding ||
+      !order_.answered({.kind = OrderKind::seal,
+                        .number = order_.number(),
+                        .from = session_of(agent),
+                        .has_failed = answer.failed,
+                        .why = answer.error}))
+    return actions;
   if (answer.failed)
     again(fmt::format("{} could not seal it: {}", agents_.at(agent).host, answer.error), true, now, actions);
-  else if (waiting_.empty())
+  else if (order_.state() == Order::State::done)
     end({.is_whole = true, .why = {}}, actions);
   return actions;
 }
 
-CacheRecovery::Actions CacheRecovery::joined(const std::string& key, Agent agent) {
-  if (phase_ != Phase::idle) agents_[key] = std::move(agent);
-  return {};
-}
-
 CacheRecovery::Actions CacheRecovery::left(const std::string& agent, Time now) {
   Actions actions;
-  if (phase_ == Phase::idle || agents_.erase(agent) == 0) return actions;
-  const auto is_its = [&](const auto& one) { return one.first == agent; };
-  if (phase_ == Phase::checking) {
-    std::erase_if(waiting_, is_its);
-    if (waiting_.empty()) plan(now, actions);
+  const SessionId session = session_of(agent);
+  if (agents_.erase(agent) == 0 || !is_open()) return actions;
+  const bool takes_part = order_.lost(session);
+  if (order_.is(OrderKind::check)) {
+    if (order_.state() == Order::State::done) plan(now, actions);
     return actions;
   }
-  const bool takes_part = std::ranges::any_of(repairing_, [&](const auto& one) { return one.second == agent; }) ||
-                          std::ranges::any_of(waiting_, is_its);
   const auto now_there = caches_->find(set_.name, set_.write, set_.encoding);
-  std::erase_if(waiting_, is_its);
   if (takes_part || !now_there || now_there->lost > 0) again("an agent was lost meanwhile", false, now, actions);
   return actions;
 }
@@ -299,25 +315,24 @@ CacheRecovery::Actions CacheRecovery::changed(Time now) {
 
 // What is left is looked at from the beginning.
 void CacheRecovery::again(const std::string& why, bool counts, Time now, Actions& actions) {
-  for (const auto& [key, group] : waiting_)
-    if (const SessionId to = session_of(key); phase_ == Phase::repairing && to != 0)
-      actions.tell.push_back({to, wire::CancelT{.id = number_}});
-  if (counts && ++failures_ >= kMostFailures) return end({.is_whole = false, .why = why, .is_damaged = false}, actions);
+  end_order(actions);
+  if (counts && ++failures_ >= rule_of(OrderKind::repair).most_failures)
+    return end({.is_whole = false, .why = why, .is_damaged = false}, actions);
   actions.log.warn(fmt::format("set {}: its repair begins anew: {}", set_.name, why));
   check(now, actions);
 }
 
 CacheRecovery::Actions CacheRecovery::tick(Time now) {
   Actions actions;
-  if (phase_ == Phase::idle || now - since_ < timeout_) return actions;
-  if (phase_ != Phase::checking) {
-    again(fmt::format("{} answers were not there in time", std::max<size_t>(waiting_.size(), 1)), true, now, actions);
+  if (!order_.is_late(now)) return actions;
+  if (!order_.is(OrderKind::check)) {
+    again(fmt::format("{} answers were not there in time", std::max<size_t>(order_.waiting(), 1)), true, now, actions);
     return actions;
   }
-  for (const auto& [key, group] : std::exchange(waiting_, {})) {
-    actions.log.warn(
-        fmt::format("set {}: {} did not check what it has of it in time", set_.name, agents_.at(key).host));
-    caches_->distrust(key, set_.name, set_.encoding);
+  for (const Order::Asked& one : order_.asked()) {
+    if (one.state != Order::Asked::State::waiting) continue;
+    actions.log.warn(fmt::format("set {}: {} did not check what it has of it in time", set_.name, one.name));
+    caches_->distrust(key_of(one.session), set_.name, set_.encoding);
   }
   plan(now, actions);
   return actions;
@@ -325,8 +340,8 @@ CacheRecovery::Actions CacheRecovery::tick(Time now) {
 
 CacheRecovery::Row CacheRecovery::row() const {
   return {.set = set_.name,
-          .phase = phase_,
-          .waiting = waiting_.size(),
+          .order = rule_of(order_.kind()).name,
+          .waiting = order_.waiting(),
           .bad_pieces = bad_pieces_,
           .lost = lost_,
           .repaired_bytes = repaired_bytes_};

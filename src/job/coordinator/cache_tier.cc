@@ -17,6 +17,7 @@ std::optional<TierAnswer> CacheTier::answer(Time, TierNeeds&) {
     answer.sets.push_back({.name = set.name,
                            .application_name = set.name,
                            .step = set.step,
+                           .ordinal = set.ordinal,
                            .time_ns = set.time_ns,
                            .ranks = set.ranks,
                            .stored_as = set.stored_as,
@@ -31,12 +32,14 @@ std::optional<TierAnswer> CacheTier::answer(Time, TierNeeds&) {
 void CacheTier::prepare(const TierSet& set, const Askers& askers, Time now) {
   set_ = sets_.at(set.number);
   wanted_.clear();
+  std::map<SessionId, std::string> keys;
+  for (const auto& [key, agent] : recovery_->agents()) keys.emplace(agent.session, key);
   total_ = static_cast<uint32_t>(askers.by_rank.size());
   for (uint32_t rank = 0; rank < total_; ++rank)
-    if (const auto key = keys_.find(askers.by_rank[rank]); key != keys_.end()) wanted_.emplace(rank, key->second);
+    if (const auto key = keys.find(askers.by_rank[rank]); key != keys.end()) wanted_.emplace(rank, key->second);
   if (!set_.stored_as.empty() && !can_be_in_place(set_)) return end({.how = Prepared::How::leave});
   state_ = State::recovering;
-  CacheRecovery::Actions actions = recovery_->begin(set_, agents_, wanted_, now);
+  CacheRecovery::Actions actions = recovery_->begin(set_, wanted_, now);
   const auto ended = std::exchange(actions.ended, std::nullopt);
   actions_.recovery.push_back(std::move(actions));
   if (ended) recovered(*ended);
@@ -51,6 +54,11 @@ std::optional<Prepared> CacheTier::prepared(Time) {
   if (state_ != State::known) return std::nullopt;
   state_ = State::idle;
   return std::move(prepared_);
+}
+
+void CacheTier::misplaced(SessionId agent, const TierSet& set) {
+  const std::string key = recovery_->key_of(agent);
+  if (!key.empty() && set.name == set_.name) caches_->distrust(key, set_.name, set_.encoding);
 }
 
 void CacheTier::recovered(CacheRecovery::Ended ended) {

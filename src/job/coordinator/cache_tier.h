@@ -18,17 +18,8 @@ namespace forebay::job {
 
 class CacheTier final : public Tier {
  public:
-  // Both outlive it. `recovery` is used by others only while this has no set to prepare.
-  CacheTier(const CachedSets& caches, CacheRecovery& recovery) : caches_(&caches), recovery_(&recovery) {}
-
-  // An agent that may take what was lost, and whose ranks may ask.
-  void joined(const std::string& key, const CacheRecovery::Agent& agent) {
-    keys_[agent.session] = key;
-    agents_[key] = agent;
-  }
-  void left(SessionId agent) {
-    if (const auto key = keys_.extract(agent); key) agents_.erase(key.mapped());
-  }
+  // Both outlive it. `recovery` knows the agents, and is used by others only while this has no set to prepare.
+  CacheTier(CachedSets& caches, CacheRecovery& recovery) : caches_(&caches), recovery_(&recovery) {}
 
   const char* step() const override { return "caches"; }
   void ask(Time, TierNeeds&) override {}
@@ -36,6 +27,7 @@ class CacheTier final : public Tier {
   std::optional<TierAnswer> answer(Time now, TierNeeds& needs) override;
   void prepare(const TierSet& set, const Askers& askers, Time now) override;
   std::optional<Prepared> prepared(Time now) override;
+  void misplaced(SessionId agent, const TierSet& set) override;
   std::vector<Delivery> deliveries(const TierSet&, const Askers&) const override { return {}; }
   wire::TaskT task(const TierSet&, const Delivery&, const Askers&) const override { return {}; }
 
@@ -61,10 +53,8 @@ class CacheTier final : public Tier {
   bool can_be_in_place(const CachedSet& set) const;
   void end(Prepared prepared);
 
-  const CachedSets* caches_;
+  CachedSets* caches_;
   CacheRecovery* recovery_;
-  std::map<SessionId, std::string> keys_;
-  CacheRecovery::Agents agents_;
   std::vector<CachedSet> sets_;  // of the last answer
   State state_ = State::idle;
   CachedSet set_;  // that is prepared

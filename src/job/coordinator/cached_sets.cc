@@ -72,6 +72,13 @@ void CachedSets::offered(const std::string& key, const std::string& set, CachedP
   keys_[key].insert(set);
 }
 
+void CachedSets::placed(const std::string& key, const std::string& set, uint64_t exposure, uint64_t ordinal) {
+  const auto entry = sets_.find(set);
+  if (entry == sets_.end()) return;
+  const auto part = entry->second.parts.find(key);
+  if (part != entry->second.parts.end() && part->second.exposure == exposure) part->second.ordinal = ordinal;
+}
+
 void CachedSets::withdrawn(const std::string& key, const std::string& set, uint64_t exposure) {
   const auto entry = sets_.find(set);
   if (entry == sets_.end()) return;
@@ -97,6 +104,7 @@ void CachedSets::distrust(const std::string& key, const std::string& set, uint64
   const auto entry = sets_.find(set);
   if (entry == sets_.end()) return;
   const auto part = entry->second.parts.find(key);
+  if (part != entry->second.parts.end() && encoding == 0) return withdrawn(key, set, part->second.exposure);
   if (part != entry->second.parts.end())
     std::erase_if(part->second.held, [&](const HeldPosition& held) { return held.id == encoding; });
 }
@@ -111,12 +119,12 @@ void CachedSets::stored(const std::string& set, uint64_t write, const std::strin
   }
 }
 
-void CachedSets::quarantine(const std::string& set, uint64_t write, uint64_t encoding, const std::string& reason) {
+void CachedSets::quarantine(Quarantined refused) {
   const auto is_same = [&](const Quarantined& one) {
-    return one.set == set && one.write == write && one.encoding == encoding;
+    return one.set == refused.set && one.write == refused.write && one.encoding == refused.encoding;
   };
   if (std::ranges::any_of(quarantined_, is_same)) return;
-  quarantined_.push_back({.set = set, .reason = reason, .write = write, .encoding = encoding});
+  quarantined_.push_back(std::move(refused));
   if (quarantined_.size() > kMostQuarantined) quarantined_.erase(quarantined_.begin());
 }
 
@@ -162,6 +170,7 @@ CachedSet CachedSets::summary(const std::string& name, const Entry& entry, uint6
   for (const auto& [key, part] : entry.parts) {
     if (part.write != write) continue;
     if (part.step) set.step = part.step;
+    set.ordinal = std::max(set.ordinal, part.ordinal);
     set.time_ns = std::max(set.time_ns, part.written_ns);
     set.is_for_store = set.is_for_store && part.flush != wire::FlushWish::never;
     set.ranks = std::max(set.ranks, part.total);
@@ -246,8 +255,9 @@ std::vector<CachedSet> CachedSets::sets() const {
     for (const auto& [key, part] : entry.parts) writes.insert(part.write);
     for (const uint64_t write : writes) all.push_back(with_refusal(best(name, entry, write), entry));
   }
-  store::order_oldest_first(
-      all, [](const CachedSet& set) { return std::tuple(set.step, set.time_ns, std::pair(set.name, set.write)); });
+  std::ranges::sort(all, {}, [](const CachedSet& set) {
+    return std::tuple(store::Age{set.ordinal, set.time_ns}, set.name, set.write);
+  });
   return all;
 }
 
@@ -269,6 +279,22 @@ std::optional<CachedSet> CachedSets::find(const std::string& name, uint64_t writ
   if (encoding == 0) return with_refusal(without_encoding(name, entry, write), entry);
   if (!entry.encodings.contains(encoding)) return std::nullopt;
   return with_refusal(with_encoding(name, entry, write, encoding), entry);
+}
+
+std::optional<CachedSet> CachedSets::sealed(const std::string& set, uint64_t write) const {
+  const auto found = sets_.find(set);
+  if (found == sets_.end()) return std::nullopt;
+  CachedSet known = best(set, found->second, write);
+  if (known.encoding == 0 || !known.is_sealed) return std::nullopt;
+  return known;
+}
+
+std::optional<CachedSet> CachedSets::encoded(const std::string& set, uint64_t write) const {
+  const auto found = sets_.find(set);
+  if (found == sets_.end()) return std::nullopt;
+  CachedSet known = with_refusal(best(set, found->second, write), found->second);
+  if (known.encoding == 0 || !known.wrong.empty()) return std::nullopt;
+  return known;
 }
 
 std::map<std::string, const CachedPart*> CachedSets::parts(const std::string& set, uint64_t write) const {

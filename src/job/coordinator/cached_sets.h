@@ -34,6 +34,7 @@ struct CachedPart {
   uint32_t total = 0;           // ranks of the whole job
   std::vector<uint32_t> ranks;  // that have completed the set here, in order
   int64_t written_ns = 0;       // the newest of the files, since 1970
+  uint64_t ordinal = 0;         // the set's place in its series; 0: not told
   std::optional<int64_t> step;
   uint64_t bytes = 0;
   wire::SetState state = wire::SetState::incomplete;
@@ -63,8 +64,9 @@ struct CachedSet {
   uint64_t write = 0;
   uint64_t encoding = 0;  // 0: none, all ranks have it
   std::optional<int64_t> step;
-  int64_t time_ns = 0;  // the newest of its files, since 1970
-  uint32_t ranks = 0;   // that wrote it
+  uint64_t ordinal = 0;  // its place in the series; 0: nobody was told
+  int64_t time_ns = 0;   // the newest of its files, since 1970
+  uint32_t ranks = 0;    // that wrote it
   uint64_t bytes = 0;
   std::string stored_as;     // not empty: the store has it, too, under this name
   bool is_sealed = false;    // somebody says so; without an encoding: all know that it is complete
@@ -79,9 +81,12 @@ class CachedSets {
   // wire/check.h wants it; those that contradict what others say of the same number are passed over.
   void offered(const std::string& key, const std::string& set, CachedPart part,
                const std::vector<std::unique_ptr<wire::EncodingT>>& encodings);
+  // The set has this place now; of another exposure that was not said.
+  void placed(const std::string& key, const std::string& set, uint64_t exposure, uint64_t ordinal);
   void withdrawn(const std::string& key, const std::string& set, uint64_t exposure);
   void left(const std::string& key);
-  // What the agent has of that encoding proved to be worthless: until it is offered again, it has nothing of it.
+  // What the agent has of that encoding, or of a set without one (0), proved to be worthless: until it is offered
+  // again, it has nothing of it.
   void distrust(const std::string& key, const std::string& set, uint64_t encoding);
   // It is in the store now.
   void stored(const std::string& set, uint64_t write, const std::string& stored_as);
@@ -90,17 +95,22 @@ class CachedSets {
   struct Quarantined {
     std::string set, reason;
     uint64_t write = 0, encoding = 0;
+    bool removes = false;  // agents are to remove it, and not to set it aside
   };
-  void quarantine(const std::string& set, uint64_t write, uint64_t encoding, const std::string& reason);
+  void quarantine(Quarantined refused);
   // Null if it is not.
   const Quarantined* quarantined(const std::string& set, const CachedPart& part) const;
   const std::vector<Quarantined>& all_quarantined() const { return quarantined_; }
 
-  // All sets, oldest first (by step, then time). Of several encodings of one writing the one with the fewest losses.
+  // All sets, oldest first (store/set_order.h). Of several encodings of one writing the one with the fewest losses.
   // Those of which nothing can be said but that parts are there come with `wrong`.
   std::vector<CachedSet> sets() const;
   // As things are now; nothing if there is nothing of it left.
   std::optional<CachedSet> find(const std::string& set, uint64_t write, uint64_t encoding) const;
+  // That writing of it, if an encoding of it is sealed: all ranks had completed it, and were told so.
+  std::optional<CachedSet> sealed(const std::string& set, uint64_t write) const;
+  // The same, if an encoding of it can be made whole from what is there, sealed or not.
+  std::optional<CachedSet> encoded(const std::string& set, uint64_t write) const;
   // The groups of an encoding; empty if it is not known.
   std::vector<CachedGroup> groups(const std::string& set, uint64_t encoding) const;
   // By key, of that writing.

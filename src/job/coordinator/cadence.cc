@@ -1,15 +1,11 @@
 #include "job/coordinator/cadence.h"
 
 #include <algorithm>
+#include <deque>
 #include <vector>
 
 namespace forebay::job {
 namespace {
-
-void add(std::deque<double>& latest, double value) {
-  if (latest.size() == Cadence::kMost) latest.pop_front();
-  latest.push_back(value);
-}
 
 double median(const std::deque<double>& values) {
   if (values.empty()) return 0;
@@ -21,26 +17,35 @@ double median(const std::deque<double>& values) {
 
 }  // namespace
 
-void Cadence::completed(const std::string& set, double seconds, Time now) {
-  const std::pair its(set, seconds);
-  if (seconds <= 0 || (sets_ > 0 && its == latest_)) return;
-  latest_ = its;
-  ++sets_;
-  add(costs_, seconds);
-  if (last_) add(intervals_, std::chrono::duration<double>(now - *last_).count());
+std::optional<Pace::Set> Cadence::completed(const std::string& set, double seconds, Time now) {
+  since_ = now;
+  if (seconds <= 0 || (pace_.sets > 0 && set == pace_.latest && seconds == pace_.latest_seconds)) return std::nullopt;
+  Pace::Set sample{.name = set, .seconds = seconds, .interval = 0};
+  if (last_) sample.interval = std::chrono::duration<double>(now - *last_).count();
   last_ = now;
+  pace_.add(sample);
+  return sample;
 }
 
 void Cadence::restarted() {
-  if (last_) ++failures_;
+  pace_.restarted();
   last_.reset();
+}
+
+std::optional<Cadence::Late> Cadence::late(Time now, std::chrono::milliseconds least) const {
+  constexpr size_t kLeastMeasured = 2;
+  constexpr double kIntervals = 3;
+  const double interval = median(pace_.intervals), seconds = std::chrono::duration<double>(now - since_).count();
+  if (pace_.intervals.size() < kLeastMeasured || seconds < kIntervals * interval || now - since_ < least)
+    return std::nullopt;
+  return Late{seconds, interval};
 }
 
 MeasuredRun Cadence::measured(Time now) const {
   return {.seconds = std::chrono::duration<double>(now - started_).count(),
-          .failures = failures_,
-          .set_seconds = median(costs_),
-          .interval = median(intervals_)};
+          .failures = pace_.failures,
+          .set_seconds = median(pace_.costs),
+          .interval = median(pace_.intervals)};
 }
 
 }  // namespace forebay::job

@@ -5,6 +5,7 @@
 namespace forebay::job {
 namespace {
 
+using namespace std::chrono_literals;
 using std::chrono::seconds;
 
 TEST(Cadence, TellsWhatIsUsual) {
@@ -47,6 +48,26 @@ TEST(Cadence, OnlyTheLatestSetsCount) {
   for (int set = 40; set < 80; ++set) cadence.completed(std::to_string(set), 3, start + seconds(now += 50));
   EXPECT_DOUBLE_EQ(cadence.measured(start).interval, 50);
   EXPECT_DOUBLE_EQ(cadence.measured(start).set_seconds, 3);
+}
+
+TEST(Cadence, ThreeIntervalsWithoutASetAreSaid) {
+  const Cadence::Time start{100h};
+  Cadence cadence(start);
+  cadence.completed("a", 1, start + 10s);
+  cadence.completed("b", 1, start + 20s);
+  EXPECT_FALSE(cadence.late(start + 1h, 1s)) << "one interval says little";
+  cadence.completed("c", 1, start + 30s);
+  EXPECT_FALSE(cadence.late(start + 59s, 1s));
+  const auto late = cadence.late(start + 60s, 1s);
+  ASSERT_TRUE(late);
+  EXPECT_EQ(late->seconds, 30);
+  EXPECT_EQ(late->interval, 10);
+  EXPECT_FALSE(cadence.late(start + 60s, 31s)) << "intervals may be very short";
+  cadence.rests(start + 60s);
+  EXPECT_FALSE(cadence.late(start + 89s, 1s)) << "a restart takes its time";
+  EXPECT_TRUE(cadence.late(start + 90s, 1s));
+  cadence.completed("", 0, start + 90s);
+  EXPECT_FALSE(cadence.late(start + 100s, 1s)) << "a set that nobody has begun is one, too";
 }
 
 }  // namespace

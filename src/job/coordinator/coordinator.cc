@@ -62,7 +62,6 @@ Result<void> Coordinator::Impl::greet(SessionId id, std::unique_ptr<wire::AgentH
   }
   const Session& session = *roster.find(id);
   info(fmt::format("agent of {} is here: {}", host, session.agent->stage));
-  if (session.agent->tally) tally.learn(*session.agent->tally);
   welcome(id);
   cache_agent_joined(id, session);
   apply(settling.joined({id, session.key, host}, now));
@@ -107,6 +106,7 @@ void Coordinator::Impl::leave(SessionId id, const std::string& why) {
 //      of what the application writes anew.
 void Coordinator::Impl::exclude(SessionId asker, const std::string& host) {
   if (const auto theirs = roster.exclude(host)) {
+    decide(decided::Excluded{host});
     info(fmt::format("node {} is excluded from the job", host));
     for (const SessionId id : *theirs) {
       settling.excluded(roster.find(id)->key);
@@ -119,7 +119,7 @@ void Coordinator::Impl::exclude(SessionId asker, const std::string& host) {
       if (set.needs_lost(host)) lost.push_back(id);
     for (const uint64_t id : lost)
       if (sets.contains(id)) give_up(id, fmt::format("node {} is excluded, and has what is not drained of it", host));
-    give_up_incomplete();
+    give_up_incomplete(true);
   }
   send(asker, wire::StatusT{.json = status()});
 }
@@ -136,6 +136,7 @@ Result<void> Coordinator::Impl::dispatch(SessionId id, Session& session, wire::M
       session.ranks = message.body.AsPing()->ranks;
       session.processes = message.body.AsPing()->processes;
       session.processor_ms = message.body.AsPing()->processor_ms;
+      session.begun = std::move(message.body.AsPing()->begun);
       return {};
     case Body::AgentHello:
       return greet(id, take_out(message.body.AsAgentHello()));
@@ -207,7 +208,7 @@ Result<void> Coordinator::Impl::dispatch_question(SessionId id, const Session& s
   switch (message.body.type) {
     case Body::StatusRequest:
       roster.asks(id);
-      send(id, wire::StatusT{.json = status()});
+      send_at_once(id, wire::StatusT{.json = status(logged_exclusions)});
       return {};
     case Body::StopRequest:
       roster.asks(id);
@@ -221,6 +222,12 @@ Result<void> Coordinator::Impl::dispatch_question(SessionId id, const Session& s
       if (session.role != Session::Role::none) return broken("a message that this peer cannot send");
       roster.asks(id);
       exclude(id, message.body.AsExclude()->host);
+      return {};
+    case Body::Reject:
+      if (session.role != Session::Role::none) return broken("a message that this peer cannot send");
+      roster.asks(id);
+      reject_everywhere(*message.body.AsReject());
+      send(id, wire::StatusT{.json = status()});
       return {};
     default:
       return broken("a message that a coordinator does not take");
@@ -239,14 +246,21 @@ void Coordinator::Impl::end(const std::string& message) {
   if (std::exchange(over, true)) return;
   info("end: " + message);
   while (!announcements.empty()) announce();
-  for (const auto& [id, session] : roster.sessions()) send(id, wire::StopT{.message = message});
+  outbox.open();
+  for (const auto& [id, session] : roster.sessions()) {
+    // Who waits for the end goes by the last status, and may have asked before the last thing happened.
+    if (session.role == Session::Role::asker) send(id, wire::StatusT{.json = status()});
+    send(id, wire::StopT{.message = message});
+  }
 }
 
 void Coordinator::Impl::check_end() {
-  if (!sets.empty() || !announcements.empty() || restarts.is_open() || settling.is_open() || is_caching())
+  if (draining_to_end && outbox.waits() && now - outbox.since() >= options.stall_timeout) outbox.open();
+  if (outbox.waits() || !sets.empty() || !announcements.empty() || restarts.is_open() || settling.is_open() ||
+      is_caching())
     quiet_since = now;
   if (!draining_to_end || now - quiet_since < options.quiet || !close_caches()) return;
-  const wire::TallyT all = tally.total();
+  const decided::Counts& all = facts.sums.counts;
   const std::string cached = all.cached == 0 ? "" : fmt::format(", {} were in the caches", all.cached);
   end(fmt::format("{} sets are durable, {} were skipped, {} were given up{}", all.durable, all.skipped, all.failed,
                   cached));
@@ -262,22 +276,68 @@ void Coordinator::Impl::check_store() {
                               std::chrono::duration_cast<std::chrono::seconds>(now - owed_since).count());
 }
 
+// Likewise. Who goes on without a log promises what the next one does not know.
+void Coordinator::Impl::check_log() {
+  if (!outbox.waits() || now - outbox.since() < options.store_patience ||
+      !roster.has_other_workers(options.host, options.pid))
+    return;
+  out.step_down = fmt::format("its decisions cannot be logged: {}",
+                              log_error.empty() ? "the directory of the job does not answer" : log_error);
+}
+
+// Whatever the reason: an application whose checkpoints count for nothing is to be known as such while it runs.
+void Coordinator::Impl::check_cadence() {
+  if (roster.connected_ranks() == 0 || restarts.is_open() || draining_to_end) cadence.rests(now);
+  const auto late = cadence.late(now, 2 * options.peer_timeout);
+  const bool is_news = no_set.empty();
+  no_set.clear();
+  if (!late) return;
+  no_set = fmt::format("no set became complete for {:.0f} s, and before that one did every {:.1f} s: {}", late->seconds,
+                       late->interval, what_keeps_sets());
+  if (is_news) warn(no_set);
+}
+
+std::string Coordinator::Impl::what_keeps_sets() const {
+  for (auto set = sets.rbegin(); set != sets.rend(); ++set)
+    if (set->second.phase() == SetDrain::Phase::incomplete)
+      return fmt::format("of set {} {}", set->second.name(), set->second.what_is_missing(roster.hosts()));
+  if (const SetDrain* const drained = drained_set()) return fmt::format("set {} is being stored", drained->name());
+  return "no node has all that its ranks write of one";
+}
+
 void Coordinator::Impl::ping_all() {
   if (now < next_ping) return;
   next_ping = now + ping_interval();
   const auto silent = roster.silent(now, options.peer_timeout);
-  for (const auto& [id, session] : roster.sessions()) send(id, wire::PingT{.ranks = roster.connected_ranks()});
+  for (const auto& [id, session] : roster.sessions()) {
+    wire::PingT ping;
+    ping.ranks = roster.connected_ranks();
+    send_at_once(id, std::move(ping));
+  }
   for (const SessionId id : silent) {
     out.closed.push_back(id);
     leave(id, fmt::format("silent for {} s", static_cast<double>(options.peer_timeout.count()) / 1000));
   }
 }
 
+void Coordinator::Impl::forgive_orders(std::chrono::nanoseconds gap) {
+  board.forgive(gap);
+  recovery.forgive(gap);
+  restarts.forgive(gap);
+  settling.forgive(gap);
+  for (auto& [set, one] : awaited) one.forgive(gap);
+  for (auto& [id, one] : keeping)
+    if (one.encoding) one.encoding->forgive(gap);
+}
+
 void Coordinator::Impl::tick() {
   if (const auto gap = now - last_tick; gap > kSlept) {
     roster.forgive(gap);
-    board.forgive(gap);
     owed_since += gap;
+    outbox.forgive(gap);
+    forgive_orders(gap);
+  } else if (outbox.waits() && outbox.since() <= last_tick) {
+    forgive_orders(gap);  // they are held back, and nobody has heard of them
   }
   last_tick = now;
   ping_all();
@@ -290,8 +350,10 @@ void Coordinator::Impl::tick() {
   apply(with_stages_observed().tick(now));
   apply(settling.tick(now));
   start_tasks();
+  check_cadence();
   check_end();
   check_store();
+  check_log();
 }
 
 bool Coordinator::Impl::has_slices() const {
@@ -315,8 +377,8 @@ void Coordinator::Impl::do_slice() {
   start_tasks();
 }
 
-Coordinator::Coordinator(const CoordinatorOptions& options, uint64_t generation, Time now)
-    : impl_(std::make_unique<Impl>(options, generation, now)) {}
+Coordinator::Coordinator(const CoordinatorOptions& options, uint64_t generation, Time now, Facts facts)
+    : impl_(std::make_unique<Impl>(options, generation, now, std::move(facts))) {}
 
 Coordinator::~Coordinator() = default;
 
@@ -351,6 +413,22 @@ void Coordinator::answered(StoreAnswer answer, Time now) {
   impl_->start_tasks();
 }
 
+void Coordinator::logged(uint64_t decisions, Time now) {
+  if (!impl_->over) impl_->now = now;
+  impl_->outbox.logged(decisions, now);
+  if (!impl_->outbox.waits()) impl_->logged_exclusions = impl_->facts.excluded;
+  if (!impl_->log_error.empty()) impl_->info("decisions are logged again");
+  impl_->log_error.clear();
+}
+
+void Coordinator::log_failed(const Error& error, Time now) {
+  impl_->now = now;
+  const std::string why = error.message();
+  if (why == impl_->log_error) return;
+  impl_->warn(fmt::format("a decision cannot be logged, and what follows from it waits; it is tried again: {}", why));
+  impl_->log_error = why;
+}
+
 void Coordinator::tick(Time now) {
   if (impl_->over) return;
   impl_->now = now;
@@ -369,7 +447,7 @@ CoordinatorOutput Coordinator::take_output() {
     if (std::holds_alternative<Abandon>(command)) continue;
     if (impl_->answers_owed++ == 0) impl_->owed_since = impl_->now;
   }
-  return std::exchange(impl_->out, {});
+  return impl_->outbox.pass(std::exchange(impl_->out, {}), impl_->now);
 }
 
 void Coordinator::count_received(wire::Body kind, size_t bytes) { impl_->received[kind].add(bytes); }
@@ -377,6 +455,11 @@ void Coordinator::count_received(wire::Body kind, size_t bytes) { impl_->receive
 void Coordinator::count_sent(wire::Body kind, size_t bytes) { impl_->sent[kind].add(bytes); }
 
 bool Coordinator::stopped() const { return impl_->over; }
+
+bool Coordinator::is_left_alone() const {
+  const CoordinatorOptions& options = impl_->options;
+  return impl_->roster.agents().empty() && !impl_->roster.has_other_workers(options.host, options.pid);
+}
 
 bool Coordinator::is_needed() const {
   return !impl_->roster.agents().empty() || !impl_->sets.empty() || impl_->draining_to_end;

@@ -1,6 +1,6 @@
 // What the coordinator of a job does, without sockets, files, threads or a clock of its own (decision 0019): agents and
 // workers with their pings, sets from the first offer to the store, tasks, restarts, and the end. (session, message,
-// now) in; messages, commands for the store and lines for the log out. Pure.
+// now) in; decisions, messages, commands for the store and lines to print out. Pure.
 #pragma once
 
 #include <chrono>
@@ -15,6 +15,7 @@
 #include "job/coordinator/coordinator_options.h"
 #include "job/coordinator/session.h"
 #include "job/coordinator/store_commands.h"
+#include "job/decisions/facts.h"
 #include "job/wire/messages.h"
 
 namespace forebay::job {
@@ -24,7 +25,9 @@ struct CoordinatorOutput {
   struct ToSend {
     SessionId to = 0;
     wire::MessageT message;
+    bool at_once = false;  // nothing that is not logged yet follows from it
   };
+  std::vector<Decision> decisions;  // for the log; logged() is to be called when they are in it
   std::vector<ToSend> messages;
   std::vector<SessionId> closed;  // connections to be closed after that; disconnected() need not be called for them
   std::vector<StoreCommand> commands;
@@ -39,7 +42,8 @@ class Coordinator {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  Coordinator(const CoordinatorOptions& options, uint64_t generation, Time now);
+  // `facts`: what coordinators before have decided.
+  Coordinator(const CoordinatorOptions& options, uint64_t generation, Time now, Facts facts = {});
   ~Coordinator();
   Coordinator(const Coordinator&) = delete;
   Coordinator& operator=(const Coordinator&) = delete;
@@ -51,6 +55,11 @@ class Coordinator {
   Result<void> received(SessionId session, wire::MessageT message, Time now);
   void disconnected(SessionId session, Time now);
   void answered(StoreAnswer answer, Time now);
+  // This number more of decisions are in the log. Until then nobody hears what follows from them, or from what came
+  // after them.
+  void logged(uint64_t decisions, Time now);
+  // They cannot be written, and are tried again.
+  void log_failed(const Error& error, Time now);
 
   // To be called at next_tick() or later, after what has arrived was received. No call of this class takes long: what
   // a set of a million files needs is done a slice at a time, and next_tick() is a time that has passed as long as
@@ -58,7 +67,7 @@ class Coordinator {
   void tick(Time now);
   Time next_tick() const;
 
-  // What is to be done since the last call.
+  // What is to be done since the last call, as far as all is logged that it follows from.
   CoordinatorOutput take_output();
 
   // A message of this kind came, or went out, in a frame of so many bytes: the status sums them up.
@@ -67,6 +76,8 @@ class Coordinator {
 
   // Whether the job is over: Stop was sent to everybody.
   bool stopped() const;
+  // Whether nobody is connected but those who ask, and the worker of this process.
+  bool is_left_alone() const;
   // Whether an agent is there, or something is under way.
   bool is_needed() const;
 

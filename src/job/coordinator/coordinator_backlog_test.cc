@@ -16,14 +16,16 @@ TEST_F(CoordinatorTest, NewestSkipsWhatIsOlder) {
   EXPECT_TRUE(s.stored.contains("s1") && s.stored.contains("s4"));
 }
 
-TEST_F(CoordinatorTest, NewestGoesByTheStepNotByTheOffer) {
+TEST_F(CoordinatorTest, NewestIsWhatWasCompletedLastWhateverItsStep) {
   s.pass(1s, all());
   offer_all("s1", 1);
   offer_all("s9", 9);
   offer_all("s8", 8);
   work();
-  EXPECT_TRUE(s.stored.contains("s9"));
-  EXPECT_FALSE(s.stored.contains("s8"));
+  EXPECT_TRUE(s.stored.contains("s8"));
+  EXPECT_FALSE(s.stored.contains("s9"));
+  EXPECT_EQ(s.stored.at("s1").ordinal, 1u);
+  EXPECT_EQ(s.stored.at("s8").ordinal, 3u) << "s9 had the place between them";
 }
 
 class BacklogTest : public CoordinatorTest {

@@ -8,6 +8,8 @@
 namespace forebay::job {
 namespace {
 
+constexpr uint32_t kMostClosings = 3;  // of the set that is stored at the end
+
 bool is_cached(const wire::OfferT& offered) {
   return offered.state == wire::SetState::cached || offered.state == wire::SetState::durable;
 }
@@ -25,6 +27,7 @@ CachedPart cached_part(const Part& part, const wire::OfferT& offered) {
       .total = part.ranks,
       .ranks = part.covered,
       .written_ns = std::clamp(part.written.first, -kMostSeconds, kMostSeconds) * kSecond + part.written.second,
+      .ordinal = part.ordinal,
       .bytes = part.bytes,
       .state = offered.state,
       .stored_as = offered.stored_as};
@@ -41,16 +44,18 @@ bool Coordinator::Impl::take_cached(SessionId id, const Session& session, const 
   if (!is_cached(offered) && offered.encodings.empty()) return false;
   CachedPart cached = cached_part(part, offered);
   caches.offered(session.key, offered.set, std::move(cached), offered.encodings);
-  offers_seen(offered.set, id);
+  if (const auto one = awaited.find(offered.set); one != awaited.end())
+    one->second.answered({.kind = OrderKind::offer, .from = id});
   const CachedPart& known = *caches.parts(offered.set, part.write).at(session.key);
   if (const auto* refused = caches.quarantined(offered.set, known)) {
-    send(id, wire::QuarantineT{.set = offered.set, .id = refused->encoding, .reason = refused->reason});
+    send(id, wire::QuarantineT{
+                 .set = offered.set, .id = refused->encoding, .reason = refused->reason, .removes = refused->removes});
     return true;
   }
   bool is_over = is_cached(offered);
   if (!set_ids.contains(offered.set))
     for (const HeldPosition& held : known.held) {
-      if (!held.is_encoded || !sealed_sets.contains(held.id)) continue;
+      if (!held.is_encoded || !facts.is_sealed(held.id)) continue;
       if (!held.is_sealed) send(id, wire::SealT{.id = held.id, .set = offered.set});
       if (is_cached(offered)) continue;
       wire::SetNewsT sealed = news(offered.set, {wire::SetState::cached, {}, {}});
@@ -65,56 +70,84 @@ bool Coordinator::Impl::take_cached(SessionId id, const Session& session, const 
     if (part.write == set.write && (set.encoding == 0 || is_holder)) is_over = false;
   }
   apply(recovery.changed(now));
+  if (is_over) leave_what_others_know(offered.set, part.write);
   return is_over;
 }
 
+bool Coordinator::Impl::leave_to_caches(uint64_t id, bool nobody_writes) {
+  const SetDrain& set = sets.at(id);
+  const auto& offered = set.parts();
+  const bool waits = set.phase() == SetDrain::Phase::incomplete && !offered.empty() && !set.is_complete();
+  if (!waits || is_sealing(id) || flushes.contains(set.name())) return false;
+  const uint64_t write = offered.begin()->second.write;
+  auto sealed = caches.sealed(set.name(), write);
+  // Who had sealed it may be lost, after its parts were made again and before these were sealed.
+  if (!sealed && nobody_writes) sealed = caches.encoded(set.name(), write);
+  if (!sealed) return false;
+  const auto parts = caches.parts(set.name(), sealed->write);
+  const auto is_of_it = [&](const auto& one) {
+    const auto part = parts.find(one.first);
+    return part != parts.end() && std::ranges::any_of(part->second->held, [&](const HeldPosition& held) {
+             return held.id == sealed->encoding && held.is_encoded;
+           });
+  };
+  if (!std::ranges::all_of(offered, is_of_it)) return false;  // it is being rewritten
+  finish(id, {.state = wire::SetState::cached,
+              .stored_as = {},
+              .message = "it was sealed before",
+              .ordinal = sealed->ordinal,
+              .is_known = true});
+  return true;
+}
+
+void Coordinator::Impl::leave_what_others_know(const std::string& set, uint64_t write) {
+  const auto id = set_ids.find(set);
+  if (id == set_ids.end()) return;
+  const auto is_told = [](const auto& one) {
+    return one.second->state == wire::SetState::cached || one.second->state == wire::SetState::durable;
+  };
+  if (std::ranges::any_of(caches.parts(set, write), is_told)) leave_to_caches(id->second);
+}
+
+// The others may be gone, or have made room for newer sets.
+void Coordinator::Impl::leave_what_is_late() {
+  std::vector<uint64_t> late;
+  for (const auto& [id, set] : sets)
+    if (set.phase() == SetDrain::Phase::incomplete && now - set.row().since > 2 * options.peer_timeout)
+      late.push_back(id);
+  for (const uint64_t id : late)
+    if (sets.contains(id)) leave_to_caches(id);
+}
+
 void Coordinator::Impl::await_offers(const std::string& set, const std::vector<SetAnnouncements::Listener>& listeners) {
-  Awaited& one = awaited[set];
-  one.since = now;
-  one.agents.clear();
-  for (const SetAnnouncements::Listener& listener : listeners) one.agents.insert(listener.session);
-  if (one.agents.empty()) awaited.erase(set);
+  std::erase_if(awaited, [&](const auto& one) { return !is_awaited(one.second); });
+  Order& one = awaited[set] = Order(OrderKind::offer, 0, now, options.peer_timeout);
+  for (const SetAnnouncements::Listener& listener : listeners) one.ask(listener.session, {});
 }
 
-void Coordinator::Impl::offers_seen(const std::string& set, SessionId id) {
-  const auto one = awaited.find(set);
-  if (one == awaited.end()) return;
-  one->second.agents.erase(id);
-  if (one->second.agents.empty()) awaited.erase(one);
-}
+// An agent that has removed the set does not offer it again.
+bool Coordinator::Impl::is_awaited(const Order& offers) const { return offers.waiting() > 0 && !offers.is_late(now); }
 
-CacheRecovery::Agents Coordinator::Impl::cache_agents() const {
-  CacheRecovery::Agents agents;
-  for (const auto& [key, id] : roster.agents()) {
-    const wire::AgentHelloT& agent = *roster.find(id)->agent;
-    agents[key] = {
-        .session = id, .host = agent.host, .node = agent.node, .addresses = agent.addresses, .stage = agent.stage};
-  }
-  return agents;
+bool Coordinator::Impl::are_offers_awaited() const {
+  return std::ranges::any_of(awaited, [&](const auto& one) { return is_awaited(one.second); });
 }
 
 void Coordinator::Impl::cache_agent_joined(SessionId id, const Session& session) {
   const wire::AgentHelloT& agent = *session.agent;
-  const CacheRecovery::Agent one{
-      .session = id, .host = agent.host, .node = agent.node, .addresses = agent.addresses, .stage = agent.stage};
-  cache_tier.joined(session.key, one);
-  recovery.joined(session.key, one);
+  recovery.joined(
+      session.key,
+      {.session = id, .host = agent.host, .node = agent.node, .addresses = agent.addresses, .stage = agent.stage});
 }
 
 void Coordinator::Impl::cache_agent_left(SessionId id, const Session& session) {
-  for (auto one = awaited.begin(); one != awaited.end();) {
-    one->second.agents.erase(id);
-    one = one->second.agents.empty() ? awaited.erase(one) : std::next(one);
-  }
-  cache_tier.left(id);
+  for (auto& [set, one] : awaited) one.lost(id);
   apply(recovery.left(session.key, now));
 }
 
 void Coordinator::Impl::tick_caches() {
   protect_again();
+  leave_what_is_late();
   apply(recovery.tick(now));
-  // An agent that has removed the set does not offer it again.
-  std::erase_if(awaited, [&](const auto& one) { return now - one.second.since >= options.peer_timeout; });
   std::vector<std::string> late;
   for (const auto& [name, flush] : flushes)
     if (!set_ids.contains(name) && now - flush.since >= options.set_timeout) late.push_back(name);
@@ -128,13 +161,9 @@ void Coordinator::Impl::store_cached(const CachedSet& set) {
   info(fmt::format("set {} is in the caches only, and is stored now", set.name));
   flushes[set.name] = {set, now};
   const auto known = set_ids.find(set.name);
-  if (known == set_ids.end()) {
-    apply(settling.begin(0, now));
-    return;
-  }
-  Keeping& one = keeping[known->second];
-  one.is_decided = one.is_due = one.is_ready = true;
-  if (sets.at(known->second).phase() == SetDrain::Phase::waiting) queue(known->second);
+  if (known != set_ids.end() && sets.at(known->second).phase() == SetDrain::Phase::waiting) return queue(known->second);
+  // Also where some have offered their parts already: the others were told that theirs are in the caches.
+  apply(settling.begin(0, now));
 }
 
 void Coordinator::Impl::flush_ended(const std::string& set, const SetDrain::Ended& ended) {
@@ -145,35 +174,68 @@ void Coordinator::Impl::flush_ended(const std::string& set, const SetDrain::Ende
   const std::string why = ended.message.empty() ? "it was not stored" : ended.message;
   cache_tier.stored(set, is_stored ? std::string() : why);
   if (closing && closing->name == set) {
+    const auto left = caches.find(set, closing->write, closing->encoding);
     if (is_stored)
-      closing.reset();
+      closed();
     else
-      close_failed(why);
+      close_failed(why, left && left->wrong.empty() && left->lost > 0);
   }
   advance_restart();
 }
 
-void Coordinator::Impl::quarantine(const CachedSet& set, const std::string& reason) {
-  warn(fmt::format("set {} is set aside: {}", set.name, reason));
-  caches.quarantine(set.name, set.write, set.encoding, reason);
+void Coordinator::Impl::quarantine(const CachedSet& set, const std::string& reason, bool removes) {
+  if (removes)
+    info(fmt::format("set {} is removed: {}", set.name, reason));
+  else
+    warn(fmt::format("set {} is set aside: {}", set.name, reason));
+  caches.quarantine({set.name, reason, set.write, set.encoding, removes});
   for (const auto& [key, id] : roster.agents())
-    send(id, wire::QuarantineT{.set = set.name, .id = set.encoding, .reason = reason});
+    send(id, wire::QuarantineT{.set = set.name, .id = set.encoding, .reason = reason, .removes = removes});
 }
 
 void Coordinator::Impl::reject(SessionId id, const Session& session, const wire::RejectT& rejected) {
   const std::string reason = rejected.reason.empty() ? "the application could not use it" : rejected.reason;
   std::string stored_as = rejected.stored_as;
+  bool is_cached = false;
   for (const CachedSet& set : caches.sets()) {
     if (set.name != rejected.set) continue;
     const auto parts = caches.parts(set.name, set.write);
     const auto part = parts.find(session.key);
-    if (part == parts.end() || caches.quarantined(set.name, *part->second) != nullptr) continue;
+    // What is deleted is so everywhere; what could not be used is the writing that this node has.
+    if (!rejected.removes && (part == parts.end() || caches.quarantined(set.name, *part->second) != nullptr)) continue;
+    is_cached = true;
+    if (stored_as.empty()) stored_as = set.stored_as;
+    quarantine(set, reason, rejected.removes);
+  }
+  if (!rejected.removes) return reject_stored(stored_as, reason, ", says " + roster.find(id)->agent->host);
+  // Stages also have sets that no agent offers, such as stored ones. From the store the process removes it itself.
+  if (is_cached) return;
+  for (const auto& [key, agent] : roster.agents())
+    send(agent, wire::QuarantineT{.set = rejected.set, .reason = reason, .removes = true});
+}
+
+void Coordinator::Impl::reject_stored(const std::string& stored_as, const std::string& reason,
+                                      const std::string& says) {
+  if (stored_as.empty() || !store_tier.refuse(stored_as, reason)) return;
+  warn(fmt::format("set {} of the store is set aside: {}{}", stored_as, reason, says));
+  out.commands.emplace_back(SetAside{stored_as, reason});
+}
+
+// As reject(), of somebody who speaks for the whole job: every writing of the set that the stages have, also if no
+// agent has offered it to this coordinator.
+void Coordinator::Impl::reject_everywhere(const wire::RejectT& rejected) {
+  const std::string reason = rejected.reason.empty() ? "the application could not use it" : rejected.reason;
+  std::string stored_as = rejected.stored_as;
+  bool is_cached = false;
+  for (const CachedSet& set : caches.sets()) {
+    if (set.name != rejected.set) continue;
+    is_cached = true;
     if (stored_as.empty()) stored_as = set.stored_as;
     quarantine(set, reason);
   }
-  if (stored_as.empty() || !store_tier.refuse(stored_as, reason)) return;
-  warn(fmt::format("set {} of the store is set aside: {}, says {}", stored_as, reason, roster.find(id)->agent->host));
-  out.commands.emplace_back(SetAside{stored_as, reason});
+  if (!is_cached)
+    for (const auto& [key, id] : roster.agents()) send(id, wire::QuarantineT{.set = rejected.set, .reason = reason});
+  reject_stored(stored_as, reason, {});
 }
 
 void Coordinator::Impl::answered(WasSetAside answer) {
@@ -186,6 +248,8 @@ void Coordinator::Impl::apply(CacheRecovery::Actions actions) {
   take(std::move(actions.log));
   for (auto& [to, what] : actions.tell) std::visit([&, id = to](auto& table) { send(id, std::move(table)); }, what);
   if (!actions.ended) return;
+  if (const auto id = set_ids.find(recovery.set().name); actions.ended->is_whole && id != set_ids.end())
+    leave_to_caches(id->second);
   if (cache_tier.is_preparing()) {
     cache_tier.recovered(*std::move(actions.ended));
     apply_cache_tier();
@@ -193,7 +257,7 @@ void Coordinator::Impl::apply(CacheRecovery::Actions actions) {
   } else if (closing) {
     if (actions.ended->is_whole) return store_cached(*closing);
     if (actions.ended->is_damaged) quarantine(*closing, actions.ended->why);
-    close_failed(actions.ended->why);
+    close_failed(actions.ended->why, !actions.ended->is_damaged);
   }
 }
 
@@ -204,31 +268,39 @@ void Coordinator::Impl::apply_cache_tier() {
   if (actions.store) store_cached(*actions.store);
 }
 
-bool Coordinator::Impl::is_caching() const {
-  return !awaited.empty() || !flushes.empty() || recovery.phase() != CacheRecovery::Phase::idle;
-}
+bool Coordinator::Impl::is_caching() const { return are_offers_awaited() || !flushes.empty() || recovery.is_open(); }
 
-void Coordinator::Impl::close_failed(const std::string& why) {
-  warn(fmt::format("set {} of the caches cannot be stored at the end: {}", closing->name, why));
-  could_not_close.insert(closing->name);
+void Coordinator::Impl::closed() {
+  unclosed.erase(closing->name);
   closing.reset();
 }
 
-// The newest set of the caches is stored, if it is not; where that cannot be, the one before it.
+// may_be_had: by another try, which mends what was lost meanwhile.
+void Coordinator::Impl::close_failed(const std::string& why, bool may_be_had) {
+  warn(fmt::format("set {} of the caches cannot be stored at the end: {}", closing->name, why));
+  Unclosed& one = unclosed[closing->name];
+  one.why = why;
+  one.tries = may_be_had ? one.tries + 1 : kMostClosings;
+  closing.reset();
+}
+
+// The newest set of the caches is stored, if it is not; where that cannot be, the one before it. Agents that are lost
+// may come back, and what was not whole may be so then.
 bool Coordinator::Impl::close_caches() {
   if (closing) return false;
   const auto all = caches.sets();
   for (auto set = all.rbegin(); set != all.rend(); ++set) {
-    if (could_not_close.contains(set->name) || !set->is_for_store) continue;
+    const auto known = unclosed.find(set->name);
+    if (!set->is_for_store || (known != unclosed.end() && known->second.tries >= kMostClosings)) continue;
     if (!set->stored_as.empty()) return true;
-    if (!set->wrong.empty()) {
-      warn(fmt::format("set {} of the caches cannot be stored at the end: {}", set->name, set->wrong));
-      could_not_close.insert(set->name);
-      continue;
+    if (set->wrong.empty()) {
+      closing = *set;
+      apply(recovery.begin(*set, {}, now));
+      return false;
     }
-    closing = *set;
-    apply(recovery.begin(*set, cache_agents(), {}, now));
-    return false;
+    if (known != unclosed.end()) continue;
+    warn(fmt::format("set {} of the caches cannot be stored at the end: {}", set->name, set->wrong));
+    unclosed[set->name].why = set->wrong;
   }
   return true;
 }

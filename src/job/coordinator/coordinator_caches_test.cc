@@ -13,6 +13,7 @@ using testing::Contains;
 using testing::Each;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 using wire::SetState;
 
@@ -142,6 +143,39 @@ TEST_F(CachesTest, WhenRanksAreElsewhereTheSetGoesByTheStore) {
   for (const char* node : {"n0", "n1", "n2", "n3"}) EXPECT_EQ(w.published[node], "store:a");
 }
 
+TEST_F(CachesTest, WhatIsMadeAgainIsWhereNothingElseOfItsGroupIs) {
+  w.write("a", 1);
+  w.lose(1);
+  w.ask_all(0);
+  EXPECT_TRUE(w.agents[4].stage.contains("a"))
+      << "a node without any is there, though the rank asks at n0: " << w.s.log;
+  EXPECT_THAT(w.agents[0].stage["a"].encodings, SizeIs(1));
+}
+
+TEST_F(CachesTest, WhoCannotPutItInItsPlaceIsToBlameAndItIsMendedThere) {
+  w.write("a", 1);
+  w.write("b", 2);
+  w.agents[2].misplaces = 1;
+  w.ask_all();
+  for (const char* node : {"n0", "n1", "n2", "n3"}) EXPECT_EQ(w.published[node], "b") << w.s.log;
+  EXPECT_THAT(w.s.log, HasSubstr("cannot be put in its place on n2: it is not in this stage any more"));
+  EXPECT_THAT(w.s.inbox[w.agents[2].session].refused, IsEmpty());
+  EXPECT_THAT(w.s.inbox[w.agents[2].session].restarted, SizeIs(1));
+}
+
+TEST_F(CachesTest, WhatCannotBePutInItsPlaceComesFromTheStoreThenTheOneBefore) {
+  for (const bool is_stored : {true, false}) {
+    CacheWorld n{caching(), 5};
+    n.write("a", 1);
+    if (is_stored) n.flush = wire::FlushWish::always;
+    n.write("b", 2);
+    n.agents[2].misplaces = 3;
+    n.ask_all();
+    for (const char* node : {"n0", "n1", "n2", "n3"})
+      EXPECT_EQ(n.published[node], is_stored ? "store:b" : "a") << n.s.log;
+  }
+}
+
 TEST_F(CachesTest, DamagedPiecesAreRepaired) {
   w.write("a", 1);
   wire::BadPiecesT run;
@@ -203,6 +237,19 @@ TEST_F(CachesTest, ASetOfTheStoreThatIsRefusedIsSetAside) {
   EXPECT_EQ(w.published["n2"], "a") << w.s.log;
 }
 
+TEST_F(CachesTest, SomebodyWhoSpeaksForTheJobRejectsASetEverywhere) {
+  w.flush = wire::FlushWish::always;
+  w.write("a", 1);
+  w.write("b", 2);
+  w.s.send(w.s.join(), wire::RejectT{.set = "b", .stored_as = {}, .reason = "NaN"});
+  w.run();
+  for (uint32_t i = 0; i < 4; ++i) EXPECT_TRUE(w.agents[i].quarantine.contains("b"));
+  ASSERT_THAT(w.s.aside, SizeIs(1)) << "the caches know what the store calls it";
+  EXPECT_EQ(w.s.aside[0].name, "b");
+  w.ask_all();
+  EXPECT_EQ(w.published["n2"], "a") << w.s.log;
+}
+
 TEST_F(CachesTest, TheNewestOfTheCachesIsStoredAtTheEnd) {
   w.write("a", 1);
   w.write("b", 2);
@@ -215,6 +262,36 @@ TEST_F(CachesTest, TheNewestOfTheCachesIsStoredAtTheEnd) {
   EXPECT_TRUE(w.s.stored.contains("b")) << w.s.log;
   EXPECT_FALSE(w.s.stored.contains("a"));
   EXPECT_TRUE(w.s.coordinator.stopped());
+}
+
+TEST_F(CachesTest, ASetThatLosesANodeWhileItIsStoredAtTheEndIsMendedAndStored) {
+  w.write("a", 1);
+  w.works = false;
+  wire::StopRequestT stop;
+  stop.drain = stop.settle = true;
+  w.s.send(w.s.join(), std::move(stop));
+  w.pass(5s);
+  ASSERT_FALSE(w.s.inbox[w.worker].tasks.empty()) << w.s.log;
+  w.lose(0);
+  w.pass(61s);  // its agent did not come back
+  w.works = true;
+  w.pass(20s);
+  EXPECT_TRUE(w.s.stored.contains("a")) << w.s.log;
+  EXPECT_TRUE(w.s.coordinator.stopped());
+}
+
+TEST_F(CachesTest, WhatCannotBeStoredAtTheEndIsInTheLastStatus) {
+  w.write("a", 1);
+  w.lose(0);
+  w.lose(1);
+  const SessionId asker = w.s.join();
+  wire::StopRequestT stop;
+  stop.drain = stop.settle = true;
+  w.s.send(asker, std::move(stop));
+  w.pass(40s);
+  ASSERT_TRUE(w.s.coordinator.stopped());
+  ASSERT_FALSE(w.s.inbox[asker].status.empty()) << "the last status comes before the end";
+  EXPECT_THAT(w.s.inbox[asker].status.back(), testing::HasSubstr("set a of the caches is not stored"));
 }
 
 TEST_F(CachesTest, PartsOfTwoWritingsAreNeverMixed) {
@@ -247,6 +324,41 @@ TEST_F(CachesTest, AnotherCoordinatorLearnsOfTheCaches) {
   again.lose(0);
   again.ask_all(4);
   EXPECT_EQ(again.published["n4"], "b") << again.s.log;
+}
+
+// What was made again is offered to a coordinator that has not ordered it, which tells what has become of the set.
+TEST_F(CachesTest, APartThatWasMadeAgainWaitsForNobodyAtAnotherCoordinator) {
+  w.write("a", 1);
+  w.lose(1);
+  w.ask_all(4);
+  ASSERT_EQ(w.published["n4"], "a") << w.s.log;
+  for (const bool has_others : {true, false}) {
+    CacheWorld again{caching(), 5};
+    for (const uint32_t i : {4u, 0u, 2u, 3u}) {
+      if (i != 4 && !has_others) continue;  // they have made room for newer sets
+      again.agents[i].stage["a"] = w.agents[i].stage["a"];
+      again.agents[i].stage["a"].exposure = 0;
+      if (i == 4) again.agents[i].stage["a"].state = SetState::incomplete;  // its news did not come
+      again.offer(again.agents[i], "a");
+    }
+    again.run();
+    if (!has_others) again.pass(2 * again.s.options.peer_timeout + 1s);
+    EXPECT_EQ(again.agents[4].stage["a"].state, SetState::cached) << has_others << again.s.log;
+    EXPECT_THAT(again.s.log, Not(HasSubstr("given up")));
+  }
+}
+
+TEST_F(CachesTest, WhatWasSealedIsKnownToTheNextCoordinatorAtOnce) {
+  w.write("a", 1);
+  CacheWorld again{caching(), 4, 1, w.s.logged};
+  FakeCacheSet& part = again.agents[2].stage["a"] = w.agents[2].stage["a"];
+  part.exposure = 0;
+  part.state = SetState::incomplete;  // its news did not come
+  part.encodings[0].is_sealed = false;
+  again.offer(again.agents[2], "a");
+  again.run();
+  EXPECT_EQ(part.state, SetState::cached) << "none of the others is there";
+  EXPECT_TRUE(part.encodings[0].is_sealed);
 }
 
 // Nodes are lost and held at any moment. Whatever happens, all ranks begin from one set, and it is not older than the

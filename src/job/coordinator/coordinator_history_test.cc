@@ -77,6 +77,8 @@ class History {
     for (FakeWorker& worker : workers_) worker.hangs = false;
     for (int i = 0; i < 200 && unfinished() != 0; ++i) run(100);
     EXPECT_EQ(unfinished(), 0) << log_;
+    EXPECT_GE(logged_.sums.counts.durable, heard_.size()) << "nobody hears of what the next one does not know";
+    EXPECT_LE(logged_.sums.counts.durable, store_.sets.size());
   }
 
   uint32_t commits() const { return commits_; }
@@ -107,7 +109,10 @@ class History {
     // What the one before has asked of the store may be done, but nobody hears of it.
     while (!commands_.empty() && chance(50)) perform(true);
     commands_.clear();
-    coordinator_ = std::make_unique<Coordinator>(options_, generation_, now_);
+    // Some of what it has decided last is in the log, though it has not heard of that.
+    while (!deciding_.empty() && chance(70)) write_next();
+    deciding_.clear();
+    coordinator_ = std::make_unique<Coordinator>(options_, generation_, now_, logged_);
     for (FakeAgent& agent : agents_) agent.session = 0;
     for (FakeWorker& worker : workers_) worker = {.node = worker.node};
     answers_.clear();
@@ -153,6 +158,16 @@ class History {
     if (one.session == 0) return;
     coordinator_->disconnected(one.session, now_);
     one.session = 0;
+  }
+
+  void write_next() {
+    logged_.apply(deciding_.front());
+    deciding_.pop_front();
+  }
+  void write_log() {
+    const uint64_t written = deciding_.size();
+    while (!deciding_.empty()) write_next();
+    coordinator_->logged(written, now_);
   }
 
   // ---- what they do
@@ -300,7 +315,9 @@ class History {
     }
     if (now_ >= coordinator_->next_tick()) coordinator_->tick(now_);
     CoordinatorOutput out = coordinator_->take_output();
-    for (auto& [to, message] : out.messages) receive(to, message);
+    for (Decision& decision : out.decisions) deciding_.push_back(std::move(decision));
+    if (calm_ || chance(60)) write_log();
+    for (auto& [to, message, at_once] : out.messages) receive(to, message);
     for (const SessionId id : out.closed) {
       for (FakeAgent& agent : agents_)
         if (agent.session == id) agent.session = 0;
@@ -330,6 +347,7 @@ class History {
     EXPECT_GE(news.state, SetState::durable);
     set.state = news.state;
     if (news.state != SetState::durable) return;
+    heard_.insert(news.stored_as);
     ASSERT_TRUE(store_.sets.contains(news.stored_as)) << news.stored_as << " is not stored";
     wire::OfferT same = offer_of(news.set, agent.ranks, ranks(), 1, set.mtime);
     EXPECT_THAT(store_.sets.at(news.stored_as).sources, testing::Contains(hash_text(value(make_part(same)).hash)));
@@ -357,6 +375,9 @@ class History {
   FakeStore store_;
   std::deque<StoreCommand> commands_;
   std::deque<StoreAnswer> answers_;
+  std::deque<Decision> deciding_;  // what is not in the log yet
+  Facts logged_;
+  std::set<std::string> heard_;  // durable sets, as agents have
   bool calm_ = false;
   uint32_t commits_ = 0;
   std::string log_;
@@ -403,7 +424,7 @@ TEST(MessagesOfASet, AreFewForEachNodeAndGroup) {
       stand.send(worker, success(task));
       stand.serve_store();
     }
-    for (const SessionId agent : agents) EXPECT_EQ(stand.inbox[agent].messages, 1u);
+    for (const SessionId agent : agents) EXPECT_EQ(stand.inbox[agent].messages, 2u) << "its place, and its end";
     EXPECT_EQ(stand.inbox[worker].messages, 32u);
   }
 }

@@ -15,24 +15,54 @@ struct CoordinatorHost::Gate {
 };
 
 CoordinatorHost::CoordinatorHost(fabric::Hub& hub, const CoordinatorOptions& options, const std::string& store,
-                                 uint64_t generation, Log log)
+                                 uint64_t generation, DecisionLog::Start start, Log log)
     : hub_(hub),
       log_(std::move(log)),
-      coordinator_(options, generation, now()),
+      coordinator_(options, generation, now(), std::move(start.facts)),
       gate_(std::make_shared<Gate>(this)),
-      store_(std::make_unique<StoreWorker>(store, [&hub, gate = gate_](StoreAnswer answer) {
-        hub.post([gate, answer = std::move(answer)]() mutable {
-          if (gate->host == nullptr) return;
-          gate->host->coordinator_.answered(std::move(answer), now());
-          gate->host->flush();
-        });
-      })) {}
+      threads_{.store = std::make_unique<StoreWorker>(store,
+                                                      [&hub, gate = gate_](StoreAnswer answer) {
+                                                        hub.post([gate, answer = std::move(answer)]() mutable {
+                                                          if (gate->host == nullptr) return;
+                                                          gate->host->coordinator_.answered(std::move(answer), now());
+                                                          gate->host->flush();
+                                                        });
+                                                      }),
+               .decisions = std::make_unique<LogWriter>(std::move(start.log), log_callbacks())} {
+  for (const std::string& warning : start.warnings) log_(fabric::Severity::warning, warning);
+}
+
+LogWriter::Callbacks CoordinatorHost::log_callbacks() {
+  const auto post = [&hub = hub_, gate = gate_](auto what) {
+    hub.post([gate, what = std::move(what)] {
+      if (gate->host != nullptr) what(*gate->host);
+    });
+  };
+  return {.written =
+              [post](uint64_t decisions) {
+                post([decisions](CoordinatorHost& host) {
+                  host.coordinator_.logged(decisions, now());
+                  host.flush();
+                });
+              },
+          .failed =
+              [post](const Error& error) {
+                post([error](CoordinatorHost& host) {
+                  host.coordinator_.log_failed(error, now());
+                  host.flush();
+                });
+              },
+          .replaced =
+              [post] {
+                post([](CoordinatorHost& host) { host.step_down_ = "another one has closed its log of decisions"; });
+              }};
+}
 
 CoordinatorHost::~CoordinatorHost() { gate_->host = nullptr; }
 
-std::unique_ptr<StoreWorker> CoordinatorHost::release_store() {
+CoordinatorHost::Threads CoordinatorHost::release_threads() {
   gate_->host = nullptr;
-  return std::move(store_);
+  return std::move(threads_);
 }
 
 void CoordinatorHost::connected(fabric::ConnectionId id, const std::string& peer) {
@@ -62,19 +92,22 @@ std::chrono::steady_clock::time_point CoordinatorHost::next_tick() const { retur
 
 bool CoordinatorHost::stopped() const { return coordinator_.stopped(); }
 
+bool CoordinatorHost::is_left_alone() const { return coordinator_.is_left_alone(); }
+
 bool CoordinatorHost::is_needed() const { return coordinator_.is_needed(); }
 
 void CoordinatorHost::flush() {
   CoordinatorOutput out = coordinator_.take_output();
+  if (!out.decisions.empty()) threads_.decisions->add(std::move(out.decisions));
   Bytes bytes;
-  for (const auto& [to, message] : out.messages) {
+  for (const auto& [to, message, at_once] : out.messages) {
     bytes.clear();
     wire::encode(bytes, message);
     coordinator_.count_sent(message.body.type, bytes.size());
     hub_.send(to, bytes);
   }
   for (const fabric::ConnectionId id : out.closed) hub_.close(id);
-  for (StoreCommand& command : out.commands) store_->submit(std::move(command));
+  for (StoreCommand& command : out.commands) threads_.store->submit(std::move(command));
   if (out.step_down) step_down_ = std::move(out.step_down);
   for (const LogLine& line : out.log) log_(line.severity, line.text);
 }

@@ -1,5 +1,6 @@
 // How a coordinator joins its machines, each of which decides one thing and knows nothing of the others:
 //   roster.h         who is connected
+//   orders.h         what agents were asked, and who has answered: the machines below ask by that
 //   set_drain.h      one set, from the first offer to the commit
 //   backlog.h        which of the sets that wait is next
 //   finished_sets.h, set_announcements.h
@@ -10,7 +11,7 @@
 //   cache_recovery.h one cached set, checked and repaired
 //   restarts.h       restart rounds, with the tiers that they ask (stage_tier.h, cache_tier.h, store_tier.h)
 //   settling.h       what the stages hold when the application rests
-//   tally.h          what is counted, across coordinators
+//   outbox.h         what must be in the log before anybody hears of it (job/decisions)
 // The coordinator hands what happens to the machine that it concerns, and does what that asks for (apply()):
 //   coordinator.cc          sessions, pings, dispatch, the end
 //   coordinator_sets.cc     offers to sets, and what becomes of these
@@ -39,26 +40,22 @@
 #include "job/coordinator/cadence.h"
 #include "job/coordinator/coordinator.h"
 #include "job/coordinator/finished_sets.h"
+#include "job/coordinator/orders.h"
+#include "job/coordinator/outbox.h"
 #include "job/coordinator/protection.h"
 #include "job/coordinator/restarts.h"
 #include "job/coordinator/roster.h"
 #include "job/coordinator/set_announcements.h"
 #include "job/coordinator/set_drain.h"
+#include "job/coordinator/set_sizes.h"
 #include "job/coordinator/settling.h"
 #include "job/coordinator/stage_tier.h"
 #include "job/coordinator/store_tier.h"
-#include "job/coordinator/tally.h"
 #include "job/coordinator/task_board.h"
 
 namespace forebay::job {
 
 struct Coordinator::Impl {
-  // What a unit of work is about.
-  struct UnitOwner {
-    uint64_t set = 0;    // 0: the restart
-    uint32_t index = 0;  // of the rank group, or of the delivery
-    auto operator<=>(const UnitOwner&) const = default;
-  };
   // A set that was sealed, for the status.
   struct CachedRow {
     std::string name;
@@ -77,17 +74,20 @@ struct Coordinator::Impl {
   };
   using TrafficByKind = std::map<wire::Body, Traffic>;
 
-  Impl(const CoordinatorOptions& with, uint64_t number, Time start)
+  Impl(const CoordinatorOptions& with, uint64_t number, Time start, Facts known)
       : options(with),
         generation(number),
         started(start),
-        cadence(start),
+        facts(std::move(known)),
+        cadence(start, facts.sums.pace),
         now(start),
         last_tick(start),
         next_ping(start),
         quiet_since(start),
         group_size(with.group_size),
-        tally(number),
+        logged_exclusions(facts.excluded),
+        roster(facts.excluded),
+        newest_place(facts.sums.newest_place),
         settling({with.agents, with.peer_timeout, with.set_timeout}),
         recovery(caches, with.set_timeout),
         cache_tier(caches, recovery),
@@ -98,6 +98,7 @@ struct Coordinator::Impl {
   const CoordinatorOptions options;
   const uint64_t generation;
   const Time started;
+  Facts facts;  // what all coordinators have decided, this one so far: changed by decide() alone
   Cadence cadence;
   Time now;  // of the call under way
   Time last_tick, next_ping, quiet_since;
@@ -106,26 +107,32 @@ struct Coordinator::Impl {
   uint64_t answers_owed = 0;
   Time owed_since{};
   CoordinatorOutput out;
+  Outbox outbox;
+  std::set<std::string> logged_exclusions;  // hosts; what may be said at once
+  std::string log_error;                    // why decisions cannot be logged; empty: they can
   Roster roster;
   std::map<uint64_t, SetDrain> sets;
   std::unordered_map<std::string, uint64_t> set_ids;  // by name
   uint64_t next_set = 1, next_staging = 1;
   uint64_t sets_completed = 0;  // by the application
+  SetSizes set_sizes;           // of sets that are complete by their files alone
+  uint64_t newest_place;        // of the sets of the series that the store, the stages or this coordinator know
+  // Of the store, when it was asked first. Without a name: none, or a set of this job was compared with it.
+  std::optional<store::Manifest> newest_at_first;
+  std::string looks_older;  // why that was not in order; empty: it was
+  std::string no_set;       // comes any more, and who is missing; empty: they come
   FinishedSets finished;
   SetAnnouncements announcements;
   SpentParts spent;  // of sets that are over
-  Tally tally;
   Settling settling;
   StageTier stage_tier;
   // What is to become of a set in `sets`, from the first offer on.
   struct Keeping {
     wire::SetPolicyT policy;
     redundancy::Protection protection;
-    bool is_decided = false;                  // the two below are, when it was complete for the first time
-    bool is_due = false, is_counted = false;  // it is to be stored; as one of every so many
-    bool is_ready = false;                    // sealed, or without need of it
-    bool is_sealed = false;
-    std::optional<SetProtection> encoding;
+    std::optional<bool> is_due{};  // it is to be stored: decided when it was complete for the first time
+    std::optional<SetProtection> encoding{};
+    bool is_sealed() const { return encoding && encoding->is_sealed(); }
   };
   std::map<uint64_t, Keeping> keeping;  // by set
   // Cached sets that are to be stored, by name: agents offer them again.
@@ -134,26 +141,22 @@ struct Coordinator::Impl {
     Time since{};
   };
   std::map<std::string, Flush> flushes;
-  // Sets that were announced as ended, and that agents offer again as cached: who has not done so yet.
-  struct Awaited {
-    std::set<SessionId> agents;
-    Time since{};
-  };
-  std::map<std::string, Awaited> awaited;
-  std::map<uint64_t, std::string> sealed_sets;  // names by encoding, of those that this coordinator has sealed
-  std::deque<CachedRow> cached_rows;            // for the status
+  std::map<std::string, Order> awaited;  // offers of sets, by name: those that were announced as cached come again
+  std::deque<CachedRow> sealed_sets;     // by this coordinator, the latest: for the status
   CachedSets caches;
   CacheRecovery recovery;
   CacheTier cache_tier;
-  std::optional<CachedSet> closing;       // at the end: the set that is being made whole, or stored
-  std::set<std::string> could_not_close;  // names of those that could not be
+  std::optional<CachedSet> closing;  // at the end: the set that is being made whole, or stored
+  // Sets that could not be so far, by name.
+  struct Unclosed {
+    std::string why;
+    uint32_t tries = 0;
+  };
+  std::map<std::string, Unclosed> unclosed;
   std::mt19937_64 own_numbers{std::random_device{}()};
   StoreTier store_tier;
   Restarts restarts;
   TaskBoard board;
-  std::unordered_map<UnitId, UnitOwner> owners;
-  std::map<UnitOwner, UnitId> units;  // the inverse
-  UnitId next_unit = 1;
   bool has_more_tasks = false;  // than one call may start
   TaskCounts task_counts;
   std::deque<std::string> errors;  // the latest
@@ -166,6 +169,16 @@ struct Coordinator::Impl {
   void send(SessionId to, Table body) {
     out.messages.push_back({to, {}});
     out.messages.back().message.body.Set(std::move(body));
+  }
+  // What says nothing that a decision has changed, as those say that wait for the log.
+  template <class Table>
+  void send_at_once(SessionId to, Table body) {
+    send(to, std::move(body));
+    out.messages.back().at_once = true;
+  }
+  void decide(Decision decision) {
+    facts.apply(decision);
+    out.decisions.push_back(std::move(decision));
   }
   void info(std::string text) { out.log.push_back({fabric::Severity::info, std::move(text)}); }
   void warn(std::string text);
@@ -185,8 +198,12 @@ struct Coordinator::Impl {
   void end(const std::string& message);
   void check_end();
   void check_store();
+  void check_log();
+  void check_cadence();
+  std::string what_keeps_sets() const;
   void ping_all();
   void tick();
+  void forgive_orders(std::chrono::nanoseconds gap);
   // What takes long is done a slice at a time, between other calls.
   bool has_slices() const;
   void do_slice();
@@ -203,12 +220,14 @@ struct Coordinator::Impl {
   void announce();
   void refuse(SessionId id, const wire::OfferT& offered, const std::string& why);
   void apply(uint64_t set, SetDrain::Actions actions);
-  void queue(uint64_t id);  // it is complete
+  void place(uint64_t id);  // it is complete
+  void queue(uint64_t id);  // likewise
   void drain_next();
   const SetDrain* drained_set() const;
   void finish(uint64_t id, SetDrain::Ended ended);
   void give_up(uint64_t id, const std::string& why);
-  void give_up_incomplete();
+  // is_void: since the application goes on without them.
+  void give_up_incomplete(bool is_void);
   template <class Answer>
   void answered_set(uint64_t set, Answer answer);
   void answered(LookedUp answer);
@@ -218,12 +237,20 @@ struct Coordinator::Impl {
   // ---- coordinator_keeping.cc
 
   static constexpr size_t kAll = SIZE_MAX;
-  void keep(uint64_t id);  // it is complete
-  bool is_to_drain(uint64_t id) const;
+  void keep(uint64_t id, std::optional<Pace::Set> sample);  // it is complete
+  bool is_ready(const SetDrain& set) const;
+  bool is_due(const SetDrain& set) const;
+  bool is_to_drain(const SetDrain& set) const;
+  bool is_counted(const SetDrain& set) const;
   bool is_sealed_and_gone(uint64_t set) const;
   void leave_drains_of_lost();
-  bool close_keeping(uint64_t id, SetDrain::Ended& ended);  // whether it was sealed
-  void decide(uint64_t id, Keeping& keeping);
+  struct Kept {
+    uint64_t encoding = 0;    // that is sealed; 0: none
+    bool owes_flush = false;  // as decided::Ended has it
+  };
+  Kept close_keeping(const SetDrain& set, SetDrain::Ended& ended);
+  void decide(const SetDrain& set, Keeping& keeping);
+  void decide_whole(const SetDrain& set, std::optional<Pace::Set> sample);
   void protect(uint64_t id);
   bool adopt(uint64_t id);
   void protect_again();
@@ -244,32 +271,40 @@ struct Coordinator::Impl {
   // ---- coordinator_caches.cc
 
   bool take_cached(SessionId id, const Session& session, const wire::OfferT& offered, const Part& part);
+  // What is offered again of a set that was sealed before: its part is made again, or it was offered to a coordinator
+  // that knows nothing of the seal. The agent hears at once that the part is in the caches.
+  // nobody_writes: what can be made whole from what is there is left to them, too, whether it was sealed or not.
+  bool leave_to_caches(uint64_t id, bool nobody_writes = false);
+  void leave_what_others_know(const std::string& set, uint64_t write);
+  void leave_what_is_late();
   void await_offers(const std::string& set, const std::vector<SetAnnouncements::Listener>& listeners);
-  void offers_seen(const std::string& set, SessionId id);
+  bool is_awaited(const Order& offers) const;
+  bool are_offers_awaited() const;
   void cache_agent_joined(SessionId id, const Session& session);
   void cache_agent_left(SessionId id, const Session& session);
   void tick_caches();
   void store_cached(const CachedSet& set);
   void flush_ended(const std::string& set, const SetDrain::Ended& ended);
-  void quarantine(const CachedSet& set, const std::string& reason);
+  void quarantine(const CachedSet& set, const std::string& reason, bool removes = false);
   void reject(SessionId id, const Session& session, const wire::RejectT& rejected);
+  void reject_everywhere(const wire::RejectT& rejected);
+  void reject_stored(const std::string& stored_as, const std::string& reason, const std::string& says);
   void answered(WasSetAside answer);
   void apply(CacheRecovery::Actions actions);
   void apply_cache_tier();
   bool is_caching() const;  // something about caches is under way that an end waits for
   bool close_caches();      // at the end: whether nothing of the caches is to be stored any more
-  void close_failed(const std::string& why);
-  CacheRecovery::Agents cache_agents() const;
+  void closed();
+  void close_failed(const std::string& why, bool may_be_had);
 
   // ---- coordinator_tasks.cc
 
-  void add_unit(UnitOwner owner, int priority, const std::string& home, bool ready);
-  void remove_unit(UnitOwner owner);
-  void retry_unit(UnitOwner owner);
+  void remove_unit(UnitId unit);
+  void retry_unit(UnitId unit);
   void start_tasks();
   wire::TaskT task_of(const TaskBoard::Attempt& attempt);
   void ended(SessionId worker, const wire::TaskDoneT& done);
-  void unit_lost(UnitId id, const std::string& how);
+  void unit_lost(UnitId unit, const std::string& how);
   void find_stalled();
 
   // ---- coordinator_restart.cc
@@ -284,6 +319,7 @@ struct Coordinator::Impl {
   // ---- coordinator_status.cc
 
   std::string status() const;
+  std::string status(const std::set<std::string>& excluded) const;
 };
 
 }  // namespace forebay::job

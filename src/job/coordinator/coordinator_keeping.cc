@@ -73,15 +73,14 @@ uint64_t Coordinator::Impl::set_of_encoding(uint64_t number) const {
 
 bool Coordinator::Impl::is_sealing(uint64_t set) const {
   const auto found = keeping.find(set);
-  return found != keeping.end() && found->second.encoding &&
-         found->second.encoding->phase() == SetProtection::Phase::sealing;
+  return found != keeping.end() && found->second.encoding && found->second.encoding->is_sealing();
 }
 
 // It waited for its drain, which cannot be had from what is there.
 bool Coordinator::Impl::is_sealed_and_gone(uint64_t set) const {
   const auto found = keeping.find(set);
   const auto drain = sets.find(set);
-  return found != keeping.end() && found->second.is_sealed && drain != sets.end() &&
+  return found != keeping.end() && found->second.is_sealed() && drain != sets.end() &&
          drain->second.phase() == SetDrain::Phase::incomplete;
 }
 
@@ -89,48 +88,70 @@ bool Coordinator::Impl::is_sealed_and_gone(uint64_t set) const {
 void Coordinator::Impl::leave_drains_of_lost() {
   std::vector<uint64_t> ids;
   for (const auto& [id, one] : keeping)
-    if (const auto set = sets.find(id); one.is_sealed && set != sets.end() && set->second.needs_lost())
+    if (const auto set = sets.find(id); one.is_sealed() && set != sets.end() && set->second.needs_lost())
       ids.push_back(id);
   for (const uint64_t id : ids)
     if (sets.contains(id)) give_up(id, "a node that has a part of it is lost, and a restart repairs it");
 }
 
-bool Coordinator::Impl::is_to_drain(uint64_t id) const {
-  const auto found = keeping.find(id);
-  return found != keeping.end() && found->second.is_ready && found->second.is_due;
+// It is sealed, cannot be, or need not be.
+bool Coordinator::Impl::is_ready(const SetDrain& set) const {
+  const Keeping& one = keeping.at(set.id());
+  return one.protection.scheme == redundancy::Scheme::none || (one.encoding && one.encoding->ended()) ||
+         flushes.contains(set.name());
 }
 
-void Coordinator::Impl::decide(uint64_t id, Keeping& one) {
-  one.is_decided = true;
+// What cannot be protected is stored.
+bool Coordinator::Impl::is_due(const SetDrain& set) const {
+  const Keeping& one = keeping.at(set.id());
+  return one.is_due.value_or(false) || (one.encoding && one.encoding->ended() && !one.is_sealed()) ||
+         flushes.contains(set.name());
+}
+
+bool Coordinator::Impl::is_to_drain(const SetDrain& set) const {
+  return keeping.contains(set.id()) && is_ready(set) && is_due(set);
+}
+
+void Coordinator::Impl::decide(const SetDrain& set, Keeping& one) {
   one.protection = protection_of(one.policy, options.protection);
-  one.is_ready = one.protection.scheme == redundancy::Scheme::none;
-  if (flushes.contains(sets.at(id).name())) {
-    one.is_due = one.is_ready = true;
-    return;
-  }
-  switch (one.policy.flush) {
-    case wire::FlushWish::job:
-      one.is_counted = options.flush_every > 1;
-      one.is_due = options.flush_every == 1 || tally.completed(options.flush_every);
-      break;
-    case wire::FlushWish::always:
-      one.is_due = true;
-      break;
-    case wire::FlushWish::never:
-      break;
-  }
+  const auto* known = facts.whole(set.name(), set.parts().begin()->second.write);
+  one.is_due = known != nullptr ? known->is_due
+                                : one.policy.flush == wire::FlushWish::always ||
+                                      (one.policy.flush == wire::FlushWish::job && !flushes.contains(set.name()) &&
+                                       (options.flush_every == 1 || facts.is_due(options.flush_every)));
 }
 
-void Coordinator::Impl::keep(uint64_t id) {
+// Towards every n-th set that is stored.
+bool Coordinator::Impl::is_counted(const SetDrain& set) const {
+  return keeping.at(set.id()).policy.flush == wire::FlushWish::job && options.flush_every > 1 &&
+         !flushes.contains(set.name());
+}
+
+// Nothing, if that is known of this writing of it.
+void Coordinator::Impl::decide_whole(const SetDrain& set, std::optional<Pace::Set> sample) {
+  const uint64_t write = set.parts().begin()->second.write;
+  if (flushes.contains(set.name()) && facts.whole(set.name(), write) != nullptr) return;
+  decided::Whole whole{.set = set.name(),
+                       .write = write,
+                       .ordinal = set.ordinal(),
+                       .is_due = keeping.at(set.id()).is_due.value_or(false),
+                       .is_counted = is_counted(set),
+                       .sample = std::move(sample)};
+  const auto known = facts.wholes.find(whole.set);
+  if (known == facts.wholes.end() || known->second != whole) decide(std::move(whole));
+}
+
+void Coordinator::Impl::keep(uint64_t id, std::optional<Pace::Set> sample) {
   Keeping& one = keeping[id];
-  if (!one.is_decided) decide(id, one);
-  if (one.is_ready) return store_or_keep(id);
+  if (!one.is_due) decide(sets.at(id), one);
+  decide_whole(sets.at(id), std::move(sample));
+  if (is_ready(sets.at(id))) return store_or_keep(id);
   if (!one.encoding) one.encoding.emplace(sets.at(id).name(), one.protection, options.set_timeout);
   if (one.encoding->is_ready(now) && !adopt(id)) protect(id);
 }
 
 void Coordinator::Impl::store_or_keep(uint64_t id) {
-  if (keeping.at(id).is_due)
+  if (is_due(sets.at(id)))
     queue(id);
   else
     apply(id, sets.at(id).keep({}));
@@ -175,6 +196,8 @@ bool Coordinator::Impl::adopt(uint64_t id) {
       for (uint32_t p = 0; p < groups[g].members.size(); ++p) {
         const auto part = set.parts().find(groups[g].members[p].holder);
         if (part == set.parts().end() || part->second.write != cached.write) return false;
+        const auto is_its = [&](const auto& one) { return one.part.session == part->second.session; };
+        if (std::ranges::any_of(members, is_its)) return false;
         members.push_back({.part = protected_part(part->second, *roster.find(part->second.session)->agent,
                                                   failure_group_of(keeping.at(id).policy, options)),
                            .group = g,
@@ -196,7 +219,7 @@ void Coordinator::Impl::protect_again() {
   for (const uint64_t id : ids) {
     SetProtection* const encoding = encoding_of(id);
     const auto set = sets.find(id);
-    if (encoding == nullptr || set == sets.end() || keeping.at(id).is_ready) continue;
+    if (encoding == nullptr || set == sets.end() || is_ready(set->second)) continue;
     if (set->second.phase() == SetDrain::Phase::waiting && encoding->is_ready(now))
       protect(id);
     else
@@ -219,16 +242,13 @@ void Coordinator::Impl::apply(uint64_t set, SetProtection::Actions actions) {
 }
 
 void Coordinator::Impl::sealed(uint64_t set) {
-  constexpr size_t kMostSealed = 256, kMostRows = 32;
-  Keeping& one = keeping.at(set);
-  one.is_ready = one.is_sealed = true;
+  constexpr size_t kMostSealed = 32;
+  const Keeping& one = keeping.at(set);
   const SetProtection::Row row = one.encoding->row(now);
   info(fmt::format("set {} is sealed: {} in {} groups, encoding {:x}, in {:.1f} s", one.encoding->set(),
                    redundancy::to_text(one.protection), row.groups, row.id, row.seconds));
-  sealed_sets[row.id] = one.encoding->set();
-  if (sealed_sets.size() > kMostSealed) sealed_sets.erase(sealed_sets.begin());
-  cached_rows.push_back({one.encoding->set(), redundancy::to_text(one.protection), row});
-  if (cached_rows.size() > kMostRows) cached_rows.pop_front();
+  sealed_sets.push_back({one.encoding->set(), redundancy::to_text(one.protection), row});
+  if (sealed_sets.size() > kMostSealed) sealed_sets.pop_front();
   if (sets.at(set).phase() == SetDrain::Phase::waiting) return store_or_keep(set);
   apply(set, sets.at(set).keep(fmt::format("{} of {} members were lost when it was sealed", row.lost, row.members)));
 }
@@ -236,7 +256,6 @@ void Coordinator::Impl::sealed(uint64_t set) {
 void Coordinator::Impl::unprotected(uint64_t set, const std::string& why) {
   Keeping& one = keeping.at(set);
   send_orders(*one.encoding, kAll);
-  one.is_ready = one.is_due = true;
   warn(fmt::format("set {} is not protected ({}), and stored instead: {}", one.encoding->set(),
                    redundancy::to_text(one.protection), why));
   if (sets.at(set).phase() == SetDrain::Phase::waiting) store_or_keep(set);
@@ -246,7 +265,7 @@ void Coordinator::Impl::unprotected(uint64_t set, const std::string& why) {
 void Coordinator::Impl::check_parts(uint64_t set) {
   SetProtection* const encoding = encoding_of(set);
   const auto found = sets.find(set);
-  if (encoding == nullptr || found == sets.end() || keeping.at(set).is_ready) return;
+  if (encoding == nullptr || found == sets.end() || is_ready(found->second)) return;
   bool is_same = is_sealing(set) || found->second.phase() == SetDrain::Phase::waiting;
   for (const auto& [key, part] : found->second.parts())
     is_same = is_same && encoding->has_part(part.session, part.exposure);
@@ -263,21 +282,22 @@ void Coordinator::Impl::was_sealed(SessionId id, const Session& session, const w
 }
 
 // The set is over. What was sealed stays in the caches, whatever kept it from the store.
-bool Coordinator::Impl::close_keeping(uint64_t id, SetDrain::Ended& ended) {
-  auto node = keeping.extract(id);
-  if (!node) return false;
-  Keeping& one = node.mapped();
-  if (one.encoding && !one.is_sealed) {
+Coordinator::Impl::Kept Coordinator::Impl::close_keeping(const SetDrain& set, SetDrain::Ended& ended) {
+  const auto found = keeping.find(set.id());
+  if (found == keeping.end()) return {};
+  Keeping& one = found->second;
+  Kept kept{.encoding = one.is_sealed() ? one.encoding->id() : 0,
+            .owes_flush = ended.state != wire::SetState::durable && is_due(set) && is_counted(set)};
+  if (one.encoding && kept.encoding == 0) {
     one.encoding->cancel();
     send_orders(*one.encoding, kAll);
   }
-  if (ended.state == wire::SetState::durable) return one.is_sealed;
-  if (one.is_due && one.is_counted) tally.flush_failed(options.flush_every);
-  if (one.is_sealed && ended.state != wire::SetState::cached) {
+  keeping.erase(found);
+  if (kept.encoding != 0 && ended.state != wire::SetState::durable && ended.state != wire::SetState::cached) {
     ended.state = wire::SetState::cached;
     ended.message = "it is not stored: " + ended.message;
   }
-  return one.is_sealed;
+  return kept;
 }
 
 }  // namespace forebay::job

@@ -1,6 +1,8 @@
 // What restarts and settling ask for.
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "job/coordinator/coordinator_impl.h"
 
 namespace forebay::job {
@@ -11,6 +13,13 @@ constexpr int kDeliverPriority = 0;
 }  // namespace
 
 void Coordinator::Impl::restart(SessionId id, const Session& session, const wire::RestartRequestT& request) {
+  // The coordinator before has died when some had heard that all have it, and these have not.
+  const decided::Answered placed{request.placed_by, request.placed_round};
+  if (placed.round != 0 && placed == facts.answered) {
+    info(fmt::format("the restart that coordinator {} has answered ends for {}, too", placed.generation,
+                     session.agent->host));
+    return send(id, wire::RestartDoneT{.round = placed.round, .placed_by = placed.generation});
+  }
   const wire::AgentHelloT& agent = *session.agent;
   Asker asker{.id = id,
               .host = agent.host,
@@ -27,7 +36,7 @@ void Coordinator::Impl::restart(SessionId id, const Session& session, const wire
 Restarts& Coordinator::Impl::with_stages_observed() {
   // One that is complete may wait for what the store says of it.
   const bool has_undrained =
-      !announcements.empty() || !awaited.empty() || std::ranges::any_of(sets, [&](const auto& one) {
+      !announcements.empty() || are_offers_awaited() || std::ranges::any_of(sets, [&](const auto& one) {
         return one.second.phase() != SetDrain::Phase::incomplete || one.second.is_complete() || is_sealing(one.first);
       });
   stage_tier.observe(settling.is_open(), has_undrained);
@@ -45,18 +54,21 @@ void Coordinator::Impl::apply(Restarts::Actions actions) {
   using Kind = Restarts::Work::Kind;
   take(std::move(actions.log));
   take(std::move(actions.commands));
+  for (const TierSet& set : actions.aside)
+    for (const auto& [key, id] : roster.agents())
+      send(id, wire::QuarantineT{.set = set.application_name, .reason = "it is suspect: " + set.suspicion});
   for (auto& [to, what] : actions.tell) std::visit([&, id = to](auto& table) { send(id, std::move(table)); }, what);
   for (const auto& work : actions.work) {
-    const UnitOwner owner{0, work.delivery};
-    if (work.kind == Kind::add) add_unit(owner, kDeliverPriority, work.home, true);
-    if (work.kind == Kind::remove) remove_unit(owner);
-    if (work.kind == Kind::retry) retry_unit(owner);
+    const UnitId unit{0, work.delivery};
+    if (work.kind == Kind::add) board.add(unit, kDeliverPriority, work.home, true);
+    if (work.kind == Kind::remove) remove_unit(unit);
+    if (work.kind == Kind::retry) retry_unit(unit);
   }
-  for (uint32_t i = 0; i < actions.answered; ++i) {
-    tally.restarted();
+  for (const uint64_t round : actions.answered) {
+    decide(decided::Answered{generation, round});
     cadence.restarted();
   }
-  if (actions.void_incomplete) give_up_incomplete();
+  if (actions.void_incomplete) give_up_incomplete(true);
   if (actions.settle) apply(settling.begin(0, now));
   apply_cache_tier();
 }
@@ -67,7 +79,7 @@ void Coordinator::Impl::apply(Settling::Actions actions) {
   if (!actions.ended) return;
   for (const SessionId id : actions.tell)
     if (roster.find(id) != nullptr) send(id, wire::StatusT{.json = status()});
-  if (settling.is_for_good() && actions.all_said) give_up_incomplete();
+  if (settling.is_for_good() && actions.all_said) give_up_incomplete(false);
   leave_drains_of_lost();
   advance_restart();
 }

@@ -1,10 +1,12 @@
 // Offers to the sets that they are parts of, and what the sets ask for.
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "job/coordinator/coordinator_impl.h"
 #include "store/names.h"
+#include "store/series.h"
 
 namespace forebay::job {
 namespace {
@@ -12,6 +14,19 @@ namespace {
 constexpr size_t kMaxSetsPerAgent = 256;
 constexpr int kPackPriority = 1;  // after deliveries: there the application waits
 constexpr size_t kMostNewsAtOnce = 1024;
+
+decided::End end_of(wire::SetState state) {
+  switch (state) {
+    case wire::SetState::durable:
+      return decided::End::durable;
+    case wire::SetState::skipped:
+      return decided::End::skipped;
+    case wire::SetState::cached:
+      return decided::End::cached;
+    default:
+      return decided::End::failed;
+  }
+}
 
 }  // namespace
 
@@ -21,12 +36,17 @@ wire::SetNewsT Coordinator::Impl::news(const std::string& set, const SetDrain::E
   news.state = ended.state;
   news.stored_as = ended.stored_as;
   news.message = ended.message;
-  news.tally = std::make_unique<wire::TallyT>(tally.total());
+  news.ordinal = ended.ordinal;
+  news.is_void = ended.is_void && ended.state == wire::SetState::failed;
   return news;
 }
 
 void Coordinator::Impl::announce() {
-  for (auto& [to, news] : announcements.take(kMostNewsAtOnce)) send(to, std::move(news));
+  for (auto& [to, news] : announcements.take(kMostNewsAtOnce))
+    if (news.state == wire::SetState::waiting)
+      send(to, wire::PlacedT{.set = news.set, .exposure = news.exposure, .ordinal = news.ordinal});
+    else
+      send(to, std::move(news));
 }
 
 void Coordinator::Impl::refuse(SessionId id, const wire::OfferT& offered, const std::string& why) {
@@ -59,6 +79,9 @@ void Coordinator::Impl::take_part(SessionId id, Session& session, wire::OfferT& 
   part.host = session.agent->host;
   part.addresses = session.agent->addresses;
   part.stage = session.agent->stage;
+  const decided::Whole* const whole = facts.whole(offered.set, part.write);
+  if (part.ordinal == 0 && whole != nullptr) part.ordinal = whole->ordinal;
+  newest_place = std::max(newest_place, part.ordinal);
   if (take_cached(id, session, offered, part)) return;
   const bool is_known = set_ids.contains(offered.set) || flushes.contains(offered.set);
   if (!is_known && answer_from_history(id, offered.set, part)) return;
@@ -67,14 +90,16 @@ void Coordinator::Impl::take_part(SessionId id, Session& session, wire::OfferT& 
   if (offered.policy) keeping[set].policy = *offered.policy;
   std::optional<int64_t> step;
   if (offered.step) step = *offered.step;
+  const uint64_t write = part.write;
   apply(set, sets.at(set).offered(session.key, std::move(part), step, now));
   check_parts(set);
+  leave_what_others_know(offered.set, write);
 }
 
 bool Coordinator::Impl::answer_from_history(SessionId id, const std::string& name, const Part& part) {
   const FinishedSet* const found = finished.find(name, part.hash);
   if (found == nullptr) return false;
-  wire::SetNewsT known = news(name, {found->state, found->stored_as, found->message});
+  wire::SetNewsT known = news(name, {found->state, found->stored_as, found->message, found->ordinal, found->is_void});
   known.exposure = part.exposure;
   send(id, std::move(known));
   return true;
@@ -120,7 +145,41 @@ void Coordinator::Impl::answered_set(uint64_t set, Answer answer) {
     apply(set, found->second.answered(std::move(answer), now));
 }
 
-void Coordinator::Impl::answered(LookedUp answer) { answered_set(answer.set, std::move(answer)); }
+void Coordinator::Impl::answered(LookedUp answer) {
+  newest_place = std::max(newest_place, answer.newest_place);
+  if (!newest_at_first && answer.stored) newest_at_first = answer.newest.value_or(store::Manifest());
+  answered_set(answer.set, std::move(answer));
+}
+
+// The set is complete, and gets its place in the series. All that have a part of it are to know: the next coordinator
+// hears it from them.
+void Coordinator::Impl::place(uint64_t id) {
+  SetDrain& set = sets.at(id);
+  const uint64_t place_before = set.ordinal();
+  newest_place = set.take_place(newest_place);
+  if (const auto size = set.watched_size(); size && set.ordinal() != place_before) {
+    if (std::string why = set_sizes.judge(*size); !why.empty()) {
+      warn(fmt::format("set {} is suspect, and not the first choice of a restart: {}", set.name(), why));
+      set.suspect(std::move(why));
+    }
+  }
+  wire::SetNewsT place;
+  place.set = set.name();
+  place.state = wire::SetState::waiting;
+  place.ordinal = set.ordinal();
+  std::vector<SetAnnouncements::Listener> listeners;
+  for (const auto& [key, part] : set.parts()) {
+    caches.placed(key, set.name(), part.exposure, set.ordinal());
+    if (part.session != 0) listeners.push_back({part.session, part.exposure});
+  }
+  announcements.add(std::move(place), std::move(listeners));
+  announce();
+  if (!newest_at_first) return;
+  const store::Manifest newest = std::exchange(*newest_at_first, {});
+  if (newest.name.empty() || facts.sums.counts.restarts != 0) return;
+  looks_older = store::why_older(set.name(), set.step(), newest);
+  if (!looks_older.empty()) warn(looks_older);
+}
 
 // These name the staging and not the set, which may be staged again.
 void Coordinator::Impl::answered(Staged answer) {
@@ -138,11 +197,11 @@ void Coordinator::Impl::apply(uint64_t set, SetDrain::Actions actions) {
   take(std::move(actions.log));
   take(std::move(actions.commands));
   for (const auto& work : actions.work) {
-    const UnitOwner owner{set, work.group};
-    if (work.kind == Kind::add) add_unit(owner, kPackPriority, work.home, work.ready);
-    if (work.kind == Kind::remove) remove_unit(owner);
-    if (work.kind == Kind::set_ready) board.set_ready(units.at(owner), work.ready);
-    if (work.kind == Kind::retry) retry_unit(owner);
+    const UnitId unit{set, work.group};
+    if (work.kind == Kind::add) board.add(unit, kPackPriority, work.home, work.ready);
+    if (work.kind == Kind::remove) remove_unit(unit);
+    if (work.kind == Kind::set_ready) board.set_ready(unit, work.ready);
+    if (work.kind == Kind::retry) retry_unit(unit);
   }
   if (actions.group_size != 0) group_size = std::min(group_size, actions.group_size);
   if (actions.ended) return finish(set, *std::move(actions.ended));
@@ -158,8 +217,9 @@ void Coordinator::Impl::apply(uint64_t set, SetDrain::Actions actions) {
     ++sets_completed;
     uint32_t longest_ms = 0;
     for (const auto& [key, part] : sets.at(set).parts()) longest_ms = std::max(longest_ms, part.took_ms);
-    cadence.completed(sets.at(set).name(), longest_ms / 1e3, now);
-    keep(set);
+    auto sample = cadence.completed(sets.at(set).name(), longest_ms / 1e3, now);
+    place(set);
+    keep(set, std::move(sample));
   }
 }
 
@@ -179,7 +239,7 @@ void Coordinator::Impl::drain_next() {
   if (drained_set() != nullptr) return;
   std::vector<WaitingSet> waiting;
   for (const auto& [id, set] : sets)
-    if (set.phase() == SetDrain::Phase::waiting && is_to_drain(id)) waiting.push_back({id, set.step(), set.written()});
+    if (set.phase() == SetDrain::Phase::waiting && is_to_drain(set)) waiting.push_back({id, set.ordinal()});
   const auto next = next_to_drain(waiting, options.backlog);
   if (!next) return;
   SetDrain& set = sets.at(next->id);
@@ -187,19 +247,22 @@ void Coordinator::Impl::drain_next() {
   apply(next->id, set.drain(next_staging++, group_size, now));
   for (const uint64_t id : next->skipped)
     if (const auto one = sets.find(id);
-        one != sets.end() && one->second.phase() == SetDrain::Phase::waiting && is_to_drain(id))
+        one != sets.end() && one->second.phase() == SetDrain::Phase::waiting && is_to_drain(one->second))
       apply(id, one->second.skip(fmt::format("set {} is newer", name)));
 }
 
 void Coordinator::Impl::give_up(uint64_t id, const std::string& why) { apply(id, sets.at(id).give_up(why)); }
 
-void Coordinator::Impl::give_up_incomplete() {
+void Coordinator::Impl::give_up_incomplete(bool is_void) {
   std::vector<uint64_t> ids;
   for (const auto& [id, set] : sets)
     if (set.phase() == SetDrain::Phase::incomplete && !set.is_complete() && !is_sealing(id)) ids.push_back(id);
   for (const uint64_t id : ids)
-    if (const auto found = sets.find(id); found != sets.end())
-      give_up(id, found->second.what_is_missing(roster.hosts()));
+    if (const auto found = sets.find(id); found != sets.end() && !leave_to_caches(id, true)) {
+      auto actions = found->second.give_up(found->second.what_is_missing(roster.hosts()));
+      actions.ended->is_void = is_void;
+      apply(id, std::move(actions));
+    }
 }
 
 // The set's end.
@@ -207,7 +270,7 @@ void Coordinator::Impl::finish(uint64_t id, SetDrain::Ended ended) {
   const auto node = sets.extract(id);
   SetDrain& set = node.mapped();
   set_ids.erase(set.name());
-  const bool was_sealed = close_keeping(id, ended);
+  const Kept kept = close_keeping(set, ended);
   const bool was_flushed = flushes.contains(set.name());
   if (was_flushed && ended.state != wire::SetState::durable) ended.state = wire::SetState::cached;
   const SetDrain::Row row = set.row();
@@ -215,6 +278,8 @@ void Coordinator::Impl::finish(uint64_t id, SetDrain::Ended ended) {
                    .state = ended.state,
                    .stored_as = ended.stored_as,
                    .message = ended.message,
+                   .is_void = ended.is_void && ended.state == wire::SetState::failed,
+                   .ordinal = ended.ordinal,
                    .hashes = {},
                    .step = set.step(),
                    .raw_bytes = row.raw_done,
@@ -222,16 +287,28 @@ void Coordinator::Impl::finish(uint64_t id, SetDrain::Ended ended) {
                    .seconds = set.seconds(now),
                    .steps = set.steps(),
                    .cpu = set.cpu()};
-  if (ended.state == wire::SetState::durable) tally.committed(row.raw_done, row.stored_done);
-  if (!was_flushed || ended.state == wire::SetState::durable) tally.ended(ended.state, ended.stored_as);
+  if (kept.encoding != 0) decide(decided::Sealed{set.name(), kept.encoding});
+  const bool is_stored = ended.state == wire::SetState::durable;
+  const bool is_counted = !ended.is_known && (!was_flushed || is_stored);
+  if (is_counted || kept.owes_flush)
+    decide(decided::Ended{.set = set.name(),
+                          .end = end_of(ended.state),
+                          .stored_as = ended.stored_as,
+                          .raw_bytes = is_stored ? row.raw_done : 0,
+                          .stored_bytes = is_stored ? row.stored_done : 0,
+                          .is_counted = is_counted,
+                          .owes_flush = kept.owes_flush});
   std::vector<SetAnnouncements::Listener> listeners;
   for (const auto& [key, part] : set.parts()) {
     past.hashes.push_back(part.hash);
+    // Its agent offers it no more, and may remove it.
+    if (ended.state == wire::SetState::failed || ended.state == wire::SetState::skipped)
+      caches.withdrawn(key, set.name(), part.exposure);
     if (part.session == 0) continue;
     listeners.push_back({part.session, part.exposure});
     if (Session* const session = roster.find(part.session)) session->sets.erase(id);
   }
-  if (ended.state == wire::SetState::cached || was_sealed) await_offers(set.name(), listeners);
+  if (ended.state == wire::SetState::cached || kept.encoding != 0) await_offers(set.name(), listeners);
   announcements.add(news(set.name(), ended), std::move(listeners));
   announce();
   if (ended.state == wire::SetState::skipped) warn(fmt::format("set {} is skipped: {}", set.name(), ended.message));

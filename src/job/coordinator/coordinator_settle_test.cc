@@ -155,6 +155,19 @@ TEST_F(SettleTest, AgentsThatDoNotComeOrDoNotAnswerAreNamed) {
   EXPECT_THAT(one.inbox[who].status[0], AllOf(HasSubstr("1 of 3 agents are not there"), HasSubstr("\"host\":\"nb\"")));
 }
 
+// Whoever starts the next daemons must not meet one that ends.
+TEST_F(SettleTest, TheCoordinatorIsLeftAloneWhenAllButAskersHaveGone) {
+  Stand one(s.options);
+  const SessionId agent = one.agent("na"), worker = one.worker("nb"), who = one.join();
+  one.send(who, wire::StopRequestT{});
+  EXPECT_EQ(one.inbox[agent].stops.size(), 1u);
+  EXPECT_FALSE(one.coordinator.is_left_alone());
+  one.leave(agent);
+  EXPECT_FALSE(one.coordinator.is_left_alone());
+  one.leave(worker);
+  EXPECT_TRUE(one.coordinator.is_left_alone());
+}
+
 TEST_F(SettleTest, WithoutAskingItIsAsBefore) {
   stop(false);
   s.pass(2s, everybody());

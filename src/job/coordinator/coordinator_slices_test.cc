@@ -69,7 +69,7 @@ TEST_F(SlicesTest, TheNewsComeBeforeTheEnd) {
   stop.body.Set(wire::StopRequestT{});
   check(s.coordinator.received(asker, std::move(stop), s.now));
   std::map<SessionId, std::string> said;
-  for (const auto& [to, message] : s.coordinator.take_output().messages) {
+  for (const auto& [to, message, at_once] : s.coordinator.take_output().messages) {
     if (message.body.type == wire::Body::SetNews) said[to] += "news ";
     if (message.body.type == wire::Body::Stop) said[to] += "stop ";
   }

@@ -14,6 +14,7 @@ using Impl = Coordinator::Impl;
 constexpr size_t kMaxRows = 1024;     // of workers
 constexpr size_t kMaxAgents = 65536;  // likewise; who has started them looks whether all are there
 constexpr size_t kMaxPast = 64;       // sets that are over
+constexpr size_t kMaxSealed = 32;     // of encodings
 
 double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
@@ -70,6 +71,7 @@ json past_row(const FinishedSet& fate) {
               {"steps", steps_row(fate.steps)},
               {"cpu", {{"fetch", fate.cpu.fetch}, {"encode", fate.cpu.encode}, {"write", fate.cpu.write}}}};
   if (fate.step) row["step"] = *fate.step;
+  if (fate.is_void) row["void"] = true;
   return row;
 }
 
@@ -100,20 +102,20 @@ json set_row(const Impl& impl, const SetDrain& set, const Running& running) {
   return row;
 }
 
-json task_row(const Impl& impl, const Impl::UnitOwner& owner, const TaskBoard::Progress& progress) {
-  json row = {{"container", owner.index},
+json task_row(const Impl& impl, const UnitId& unit, const TaskBoard::Progress& progress) {
+  json row = {{"container", unit.index},
               {"raw_bytes", progress.raw_bytes},
               {"stored_bytes", progress.stored_bytes},
               {"seconds", seconds(impl.now - progress.since)},
               {"still_seconds", seconds(impl.now - progress.last)}};
-  if (owner.set == 0) {
+  if (unit.set == 0) {
     row["kind"] = "deliver";
     row["set"] = impl.restarts.chosen();
   } else {
-    const SetDrain& set = impl.sets.at(owner.set);
+    const SetDrain& set = impl.sets.at(unit.set);
     row["kind"] = "pack";
     row["set"] = set.name();
-    row["total_bytes"] = set.group_bytes(owner.index);
+    row["total_bytes"] = set.group_bytes(unit.index);
   }
   return row;
 }
@@ -129,12 +131,11 @@ json worker_rows(const Impl& impl, std::map<uint64_t, Running>& running) {
                 {"memory_bytes", session.worker->memory_bytes},
                 {"silent_seconds", seconds(impl.now - session.last_heard)}};
     const auto attempt = impl.board.attempt_of(id);
-    const auto owner = attempt ? impl.owners.find(attempt->unit) : impl.owners.end();
-    if (owner != impl.owners.end()) {
+    if (attempt && attempt->unit) {
       const TaskBoard::Progress progress = impl.board.progress_of(id);
-      running[owner->second.set].raw_bytes += progress.raw_bytes;
-      running[owner->second.set].stored_bytes += progress.stored_bytes;
-      row["task"] = task_row(impl, owner->second, progress);
+      running[attempt->unit->set].raw_bytes += progress.raw_bytes;
+      running[attempt->unit->set].stored_bytes += progress.stored_bytes;
+      row["task"] = task_row(impl, *attempt->unit, progress);
     }
     if (rows.size() < kMaxRows) rows.push_back(std::move(row));
   }
@@ -170,7 +171,7 @@ json restart_row(const Impl& impl, const Restarts::Row& round) {
 
 // Of the whole job, but for the tasks, which are this coordinator's.
 json totals_row(const Impl& impl) {
-  const wire::TallyT all = impl.tally.total();
+  const decided::Counts& all = impl.facts.sums.counts;
   return {{"durable", all.durable},
           {"skipped", all.skipped},
           {"failed", all.failed},
@@ -216,26 +217,24 @@ json cached_rows(const Impl& impl) {
 }
 
 json recovery_row(const CacheRecovery::Row& row) {
-  using Phase = CacheRecovery::Phase;
-  return {{"set", row.set},
-          {"state", row.phase == Phase::checking    ? "checking"
-                    : row.phase == Phase::repairing ? "repairing"
-                    : row.phase == Phase::sealing   ? "sealing"
-                                                    : "idle"},
-          {"agents", row.waiting},
-          {"bad_pieces", row.bad_pieces},
-          {"lost", row.lost},
-          {"repaired_bytes", row.repaired_bytes}};
+  return {{"set", row.set},        {"state", fmt::format("{}ing", row.order)},
+          {"agents", row.waiting}, {"bad_pieces", row.bad_pieces},
+          {"lost", row.lost},      {"repaired_bytes", row.repaired_bytes}};
 }
 
 json cache_row(const Impl& impl) {
   json encoding = json::array(), sealed = json::array(), aside = json::array();
   for (const auto& [id, one] : impl.keeping)
-    if (one.encoding && !one.is_sealed)
+    if (one.encoding && !one.is_sealed())
       encoding.push_back(
           encoding_row(one.encoding->set(), redundancy::to_text(one.protection), one.encoding->row(impl.now)));
-  for (const auto& row : impl.cached_rows) sealed.push_back(encoding_row(row.name, row.scheme, row.encoding));
-  for (const auto& one : impl.caches.all_quarantined()) aside.push_back({{"name", one.set}, {"reason", one.reason}});
+  const auto& rows = impl.sealed_sets;
+  for (size_t i = rows.size() - std::min(rows.size(), kMaxSealed); i < rows.size(); ++i)
+    sealed.push_back(encoding_row(rows[i].name, rows[i].scheme, rows[i].encoding));
+  for (const auto& one : impl.caches.all_quarantined())
+    aside.push_back({{"name", one.set}, {"reason", one.reason}, {"where", "stages"}});
+  for (const auto& [name, reason] : impl.store_tier.refused())
+    aside.push_back({{"name", name}, {"reason", reason}, {"where", "store"}});
   json row = {{"redundancy", redundancy::to_text(impl.options.protection)},
               {"flush_every", impl.options.flush_every},
               {"failure_group", impl.options.failure_group},
@@ -243,7 +242,7 @@ json cache_row(const Impl& impl) {
               {"sealed", std::move(sealed)},
               {"sets", cached_rows(impl)},
               {"set_aside", std::move(aside)}};
-  if (impl.recovery.phase() != CacheRecovery::Phase::idle) row["recovery"] = recovery_row(impl.recovery.row());
+  if (impl.recovery.is_open()) row["recovery"] = recovery_row(impl.recovery.row());
   return row;
 }
 
@@ -265,7 +264,26 @@ json cadence_row(const Impl& impl) {
 json left_rows(const Impl& impl) {
   json rows = json::array();
   for (const Settling::Left& left : impl.settling.rows())
-    if (rows.size() < kMaxRows) rows.push_back({{"host", left.host}, {"name", left.name}, {"reason", left.reason}});
+    if (rows.size() < kMaxRows)
+      rows.push_back({{"host", left.host}, {"name", left.name}, {"reason", left.reason}, {"place", left.place}});
+  for (const auto& [name, one] : impl.unclosed)
+    if (rows.size() < kMaxRows)
+      rows.push_back({{"host", ""},
+                      {"name", ""},
+                      {"reason", fmt::format("set {} of the caches is not stored: {}", name, one.why)},
+                      {"place", ""}});
+  return rows;
+}
+
+json begun_rows(const Impl& impl) {
+  json rows = json::array();
+  for (const auto& [key, id] : impl.roster.agents()) {
+    const Session& session = *impl.roster.find(id);
+    for (const auto& row : session.begun)
+      if (rows.size() < kMaxRows)
+        rows.push_back(
+            {{"host", session.agent->host}, {"name", row->name}, {"reason", row->reason}, {"place", row->place}});
+  }
   return rows;
 }
 
@@ -278,7 +296,9 @@ json traffic_row(const Impl::TrafficByKind& traffic) {
 
 }  // namespace
 
-std::string Coordinator::Impl::status() const {
+std::string Coordinator::Impl::status() const { return status(facts.excluded); }
+
+std::string Coordinator::Impl::status(const std::set<std::string>& excluded) const {
   std::map<uint64_t, Running> running;
   json workers = worker_rows(*this, running);
   json set_rows = json::array(), past = json::array();
@@ -286,23 +306,39 @@ std::string Coordinator::Impl::status() const {
   const auto& history = finished.all();
   for (size_t i = history.size() - std::min(history.size(), kMaxPast); i < history.size(); ++i)
     past.push_back(past_row(history[i]));
-  json body = {
-      {"generation", generation},        {"host", options.host},
-      {"series", options.origin.series}, {"seconds", seconds(now - started)},
-      {"profile", options.profile},      {"scheme", options.scheme},
-      {"group_size", group_size},        {"backlog", to_string(options.backlog)},
-      {"ending", draining_to_end},       {"store_silent_seconds", answers_owed == 0 ? 0 : seconds(now - owed_since)},
-      {"sets", std::move(set_rows)},     {"past_sets", std::move(past)},
-      {"agents", agent_rows(*this)},     {"agent_count", roster.agents().size()},
-      {"excluded", roster.excluded()},   {"sets_completed", sets_completed},
-      {"workers", std::move(workers)},   {"worker_count", board.workers()},
-      {"left", left_rows(*this)},        {"cache", cache_row(*this)},
-      {"totals", totals_row(*this)},     {"received", traffic_row(received)},
-      {"sent", traffic_row(sent)},       {"errors", errors},
-      {"cadence", cadence_row(*this)}};
+  json body = {{"generation", generation},
+               {"host", options.host},
+               {"series", options.origin.series},
+               {"seconds", seconds(now - started)},
+               {"profile", options.profile},
+               {"scheme", options.scheme},
+               {"group_size", group_size},
+               {"backlog", to_string(options.backlog)},
+               {"ending", draining_to_end},
+               {"store_silent_seconds", answers_owed == 0 ? 0 : seconds(now - owed_since)},
+               {"log_silent_seconds", outbox.waits() ? seconds(now - outbox.since()) : 0},
+               {"sets", std::move(set_rows)},
+               {"past_sets", std::move(past)},
+               {"agents", agent_rows(*this)},
+               {"agent_count", roster.agents().size()},
+               {"excluded", excluded},
+               {"sets_completed", sets_completed},
+               {"workers", std::move(workers)},
+               {"worker_count", board.workers()},
+               {"left", left_rows(*this)},
+               {"cache", cache_row(*this)},
+               {"begun", begun_rows(*this)},
+               {"totals", totals_row(*this)},
+               {"received", traffic_row(received)},
+               {"sent", traffic_row(sent)},
+               {"errors", errors},
+               {"cadence", cadence_row(*this)}};
+  if (!looks_older.empty()) body["looks_older"] = looks_older;
+  if (!no_set.empty()) body["no_set"] = no_set;
   if (const auto row = restarts.row()) body["restart"] = restart_row(*this, *row);
   if (const auto& last = restarts.last())
-    body["last_restart"] = {{"stored_as", last->stored_as},
+    body["last_restart"] = {{"set", last->set},
+                            {"stored_as", last->stored_as},
                             {"ranks", last->ranks},
                             {"passed_over", last->passed_over},
                             {"steps", steps_row(last->steps)}};

@@ -44,6 +44,43 @@ TEST_F(CoordinatorTest, ASetIsDrainedWhenAllRanksAreThere) {
   EXPECT_FALSE(s.commits[0].has_others);
 }
 
+TEST_F(CoordinatorTest, WhereNoSetComesAnyMoreTheLogAndTheStatusSayWhoIsMissing) {
+  const SessionId one = s.agent("n1"), two = s.agent("n2"), user = s.join();
+  const auto offer_part = [&](SessionId agent, const std::string& set, uint32_t rank, uint64_t number) {
+    wire::OfferT part = offer_of(set, {rank}, 2, number);
+    part.took_ms = 1000 + static_cast<uint32_t>(number);
+    s.send(agent, std::move(part));
+    s.serve_store();
+  };
+  const auto pass = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      for (const SessionId agent : {one, two}) {
+        wire::PingT ping;
+        ping.ranks = 1;
+        s.send(agent, std::move(ping));
+      }
+      s.pass(1s, {user});
+    }
+  };
+  for (uint64_t set = 1; set <= 3; ++set) {
+    offer_part(one, "s" + std::to_string(set), 0, set);
+    offer_part(two, "s" + std::to_string(set), 1, set);
+    pass(30);
+  }
+  offer_part(one, "s4", 0, 4);
+  pass(58);
+  EXPECT_THAT(s.log, Not(HasSubstr("no set became complete")));
+  pass(3);
+  const std::string why = "before that one did every 30.0 s: of set s4 ranks 1 of 2 are missing; not offered by n2";
+  EXPECT_THAT(s.log, HasSubstr(why));
+  s.send(user, wire::StatusRequestT{});
+  EXPECT_THAT(s.inbox[user].status.back(), HasSubstr("\"no_set\""));
+  offer_part(two, "s4", 1, 4);
+  pass(1);
+  s.send(user, wire::StatusRequestT{});
+  EXPECT_THAT(s.inbox[user].status.back(), Not(HasSubstr("\"no_set\"")));
+}
+
 TEST_F(CoordinatorTest, OfUnknownRanksTheNumberOfAgentsTells) {
   CoordinatorOptions with = small_groups();
   with.agents = 2;

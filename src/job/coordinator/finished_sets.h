@@ -18,6 +18,8 @@ struct FinishedSet {
   std::string name;
   wire::SetState state = wire::SetState::failed;
   std::string stored_as, message;
+  bool is_void = false;  // failed: the application was started again before all ranks had completed it
+  uint64_t ordinal = 0;
   std::vector<uint64_t> hashes;  // of the parts, in order
   std::optional<int64_t> step;
   uint64_t raw_bytes = 0, stored_bytes = 0;

@@ -52,7 +52,9 @@ Result<void> check_file(const wire::FileT& file, uint32_t ranks, const std::stri
 std::string hash_text(uint64_t hash) { return fmt::format("{:016x}", hash); }
 
 Result<Part> make_part(wire::OfferT& offer) {
-  Part part{.exposure = offer.exposure, .ranks = offer.ranks, .took_ms = offer.took_ms};
+  Part part{.exposure = offer.exposure, .ranks = offer.ranks, .ordinal = offer.ordinal, .took_ms = offer.took_ms};
+  constexpr size_t kMostSuspicion = 1024;
+  part.suspicion = offer.suspect.substr(0, kMostSuspicion);
   if (offer.policy) part.write = offer.policy->write;
   if (offer.ranks > kMaxRanks) return bad(fmt::format("{} ranks are more than can be served", offer.ranks));
   part.files.reserve(offer.files.size());

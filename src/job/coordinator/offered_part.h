@@ -30,10 +30,12 @@ struct Part {
   std::vector<OfferedFile> files;        // by name
   std::vector<uint32_t> covered;         // the ranks whose part of the set is complete here, in order
   std::pair<int64_t, uint32_t> written;  // when the newest of the files was: seconds and nanoseconds
+  uint64_t ordinal = 0;                  // the set's place, as its agent was told of these files; 0: it was not
   uint64_t write = 0;                    // of this writing of the set; 0: not told
   uint64_t hash = 0;                     // of the files' names, kinds, sizes and times
   uint64_t bytes = 0;
-  uint32_t took_ms = 0;  // from the first rank's begin to the last one's end; 0: not told
+  std::string suspicion;  // why the set may not be whole; empty: nothing speaks against it
+  uint32_t took_ms = 0;   // from the first rank's begin to the last one's end; 0: not told
 };
 
 // A part's hash as store::Manifest::sources has it.

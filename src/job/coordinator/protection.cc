@@ -4,13 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "job/coordinator/orders.h"
 #include "redundancy/geometry.h"
 #include "redundancy/placement.h"
 
 namespace forebay::job {
 namespace {
-
-constexpr size_t kMostNamed = 8;
 
 wire::Scheme wire_scheme(redundancy::Scheme scheme) {
   using redundancy::Scheme;
@@ -30,31 +29,16 @@ wire::Scheme wire_scheme(redundancy::Scheme scheme) {
 // What tells one agent's part from another one's, also on one node.
 std::string name_of(const ProtectedPart& part) { return part.node + '\n' + part.stage; }
 
-// Hosts for a message, some of them.
-class NamedHosts {
- public:
-  void add(const std::string& host) {
-    if (++count_ <= kMostNamed) text_ += (count_ == 1 ? "" : ", ") + host;
-  }
-  std::string text() const {
-    return count_ <= kMostNamed ? text_ : fmt::format("{} and {} more", text_, count_ - kMostNamed);
-  }
-
- private:
-  size_t count_ = 0;
-  std::string text_;
-};
-
 }  // namespace
 
-SetProtection::Member* SetProtection::member_of(SessionId agent) {
-  const auto found = by_session_.find(agent);
-  return found == by_session_.end() ? nullptr : &members_[found->second];
+const SetProtection::Member* SetProtection::member_of(SessionId agent) const {
+  const Order::Asked* const asked = order_.find(agent);
+  return asked == nullptr ? nullptr : &members_[static_cast<size_t>(asked - order_.asked().data())];
 }
 
 bool SetProtection::has_part(SessionId agent, uint64_t exposure) const {
-  const auto found = by_session_.find(agent);
-  return found != by_session_.end() && members_[found->second].part.exposure == exposure;
+  const Member* const member = member_of(agent);
+  return member != nullptr && member->part.exposure == exposure;
 }
 
 std::string SetProtection::place(std::vector<ProtectedPart> parts, LogLines& log) {
@@ -64,7 +48,7 @@ std::string SetProtection::place(std::vector<ProtectedPart> parts, LogLines& log
   const redundancy::Placement placement = redundancy::place(nodes, protection_);
   if (!placement.unprotected.empty() || placement.groups.empty()) {
     if (parts.size() < 2) return "there is one node only, and nobody to protect it";
-    NamedHosts hosts;
+    NamedFew hosts;
     for (const unsigned node : placement.unprotected) hosts.add(parts[node].host);
     return fmt::format("no protection group can take {}: too many nodes are of one failure group", hosts.text());
   }
@@ -78,7 +62,6 @@ std::string SetProtection::place(std::vector<ProtectedPart> parts, LogLines& log
       members_.push_back({.part = std::move(parts[node]),
                           .group = static_cast<uint32_t>(groups_.size() - 1),
                           .position = static_cast<uint32_t>(group.members.size() - 1)});
-      by_session_[members_.back().part.session] = static_cast<uint32_t>(members_.size() - 1);
     }
     group.losses = std::min<uint32_t>(wanted, static_cast<uint32_t>(sizes.size()) - 1);
     if (group.losses < wanted)
@@ -98,8 +81,7 @@ SetProtection::Actions SetProtection::begin(std::vector<ProtectedPart> parts, ui
   ++attempts_;
   members_.clear();
   groups_.clear();
-  by_session_.clear();
-  encoded_ = sealed_ = told_ = 0;
+  order_ = {};
   sent_bytes_ = cpu_us_ = 0;
   encoding_since_ = now;
   if (const std::string why = place(std::move(parts), actions.log); !why.empty()) {
@@ -107,8 +89,14 @@ SetProtection::Actions SetProtection::begin(std::vector<ProtectedPart> parts, ui
     end({.is_sealed = false, .why = why}, actions);
     return actions;
   }
-  phase_ = Phase::encoding;
+  ask_all(OrderKind::protect, now);
   return actions;
+}
+
+void SetProtection::ask_all(OrderKind kind, Time now) {
+  order_ = Order(kind, id_, now, timeout_);
+  for (const Member& member : members_) order_.ask(member.part.session, member.part.host);
+  told_ = 0;
 }
 
 SetProtection::Actions SetProtection::adopt(std::vector<Encoded> members, uint32_t groups, uint32_t losses,
@@ -117,21 +105,17 @@ SetProtection::Actions SetProtection::adopt(std::vector<Encoded> members, uint32
   if (!since_) since_ = now;
   id_ = number;
   encoding_since_ = now;
-  groups_.resize(groups);
-  for (Encoded& one : members) {
+  members_.clear();
+  groups_.assign(groups, {});
+  for (const Encoded& one : members) {
     Group& group = groups_[one.group];
     group.losses = losses;
     group.members.push_back(static_cast<uint32_t>(members_.size()));
-    by_session_[one.part.session] = static_cast<uint32_t>(members_.size());
-    members_.push_back({.part = std::move(one.part),
-                        .group = one.group,
-                        .position = one.position,
-                        .is_encoded = true,
-                        .is_sealed = one.is_sealed});
+    members_.push_back({.part = one.part, .group = one.group, .position = one.position});
   }
-  encoded_ = members_.size();
-  sealed_ = static_cast<size_t>(std::ranges::count_if(members_, &Member::is_sealed));
-  seal(now);
+  ask_all(OrderKind::seal, now);
+  for (const Encoded& one : members)
+    if (one.is_sealed) order_.answered({.kind = OrderKind::seal, .number = id_, .from = one.part.session});
   end_if_sealed(actions);
   return actions;
 }
@@ -161,109 +145,107 @@ wire::ProtectT SetProtection::order(const Member& member) const {
   return order;
 }
 
-bool SetProtection::has_messages() const {
-  return !cancels_.empty() || ((phase_ == Phase::encoding || phase_ == Phase::sealing) && told_ < members_.size());
-}
+bool SetProtection::has_messages() const { return !cancels_.empty() || (order_.is_open() && told_ < members_.size()); }
 
 std::vector<SetProtection::Tell> SetProtection::take(size_t most) {
   std::vector<Tell> next;
   for (; next.size() < most && !cancels_.empty(); cancels_.pop_front())
     next.push_back({cancels_.front().first, wire::ProtectCancelT{.id = cancels_.front().second}});
-  if (phase_ != Phase::encoding && phase_ != Phase::sealing) return next;
+  if (!order_.is_open()) return next;
   for (; next.size() < most && told_ < members_.size(); ++told_) {
     const Member& member = members_[told_];
-    if (member.is_lost || member.is_sealed) continue;
-    if (phase_ == Phase::encoding)
-      next.push_back({member.part.session, order(member)});
-    else
+    if (order_.asked()[told_].state != Order::Asked::State::waiting) continue;
+    if (is_sealing())
       next.push_back({member.part.session, wire::SealT{.id = id_, .set = set_}});
+    else
+      next.push_back({member.part.session, order(member)});
   }
   return next;
 }
 
 SetProtection::Actions SetProtection::encoded(SessionId agent, const wire::ProtectedT& answer, Time now) {
   Actions actions;
-  Member* const member = member_of(agent);
-  if (phase_ != Phase::encoding || answer.id != id_ || member == nullptr || member->is_encoded) return actions;
+  if (!order_.is_open() || !order_.answered({.kind = OrderKind::protect,
+                                             .number = answer.id,
+                                             .from = agent,
+                                             .has_failed = answer.failed,
+                                             .why = answer.error}))
+    return actions;
+  const Member& member = *member_of(agent);
   if (answer.failed) {
-    const Group& group = groups_[member->group];
+    const Group& group = groups_[member.group];
     const std::string& culprit =
-        answer.fault < group.members.size() ? members_[group.members[answer.fault]].part.host : member->part.host;
-    const std::string why = fmt::format("{} says of {}: {}", member->part.host, culprit, answer.error);
+        answer.fault < group.members.size() ? members_[group.members[answer.fault]].part.host : member.part.host;
+    const std::string why = fmt::format("{} says of {}: {}", member.part.host, culprit, answer.error);
     fail(why, now, actions);
     // Once more, as what was in its way may just be leaving; a disk that is still full then stays so.
     if (answer.is_full && attempts_ > 1 && !actions.ended) end({.is_sealed = false, .why = why}, actions);
     return actions;
   }
-  member->is_encoded = true;
   sent_bytes_ += answer.sent_bytes;
   cpu_us_ += answer.cpu_us;
-  if (++encoded_ == members_.size()) seal(now);
+  if (order_.state() == Order::State::done) ask_all(OrderKind::seal, now);
   return actions;
-}
-
-void SetProtection::seal(Time now) {
-  phase_ = Phase::sealing;
-  sealing_since_ = now;
-  told_ = 0;
 }
 
 SetProtection::Actions SetProtection::sealed(SessionId agent, const wire::SealedT& answer) {
   Actions actions;
-  Member* const member = member_of(agent);
-  if (phase_ != Phase::sealing || answer.id != id_ || member == nullptr || member->is_sealed || member->is_lost)
+  if (!order_.is_open() || !order_.answered({.kind = OrderKind::seal,
+                                             .number = answer.id,
+                                             .from = agent,
+                                             .has_failed = answer.failed,
+                                             .why = answer.error}))
     return actions;
-  if (answer.failed) {
-    lose(*member, answer.error, actions);
-    return actions;
-  }
-  member->is_sealed = true;
-  ++sealed_;
-  end_if_sealed(actions);
+  if (answer.failed)
+    lose(agent, actions);
+  else
+    end_if_sealed(actions);
   return actions;
 }
 
-// A member of a set that is being sealed: the others go on without it as long as its group can be repaired.
-void SetProtection::lose(Member& member, const std::string& why, Actions& actions) {
-  if (member.is_lost) return;
-  member.is_lost = true;
-  if (member.is_sealed) --sealed_;
-  ++lost_;
-  Group& group = groups_[member.group];
-  actions.log.warn(fmt::format("set {}: the part of {} was lost while it was sealed: {}", set_, member.part.host, why));
-  if (++group.lost > group.losses)
+// A member that is missing when the set is sealed: the others go on without it as long as its group can be repaired.
+void SetProtection::lose(SessionId agent, Actions& actions) {
+  const Group& group = groups_[member_of(agent)->group];
+  const Order::Asked& one = *order_.find(agent);
+  actions.log.warn(fmt::format("set {}: the part of {} was lost while it was sealed: {}", set_, one.name, one.why));
+  const auto lost = std::ranges::count_if(
+      group.members, [&](uint32_t index) { return order_.asked()[index].state == Order::Asked::State::missing; });
+  if (lost > group.losses)
     return end({.is_sealed = false,
-                .why = fmt::format("{} members of a protection group of {} were lost while it was sealed", group.lost,
+                .why = fmt::format("{} members of a protection group of {} were lost while it was sealed", lost,
                                    group.members.size())},
                actions);
   end_if_sealed(actions);
 }
 
 void SetProtection::end_if_sealed(Actions& actions) {
-  if (phase_ == Phase::sealing && sealed_ + lost_ == members_.size()) end({.is_sealed = true, .why = {}}, actions);
+  if (order_.state() == Order::State::done) end({.is_sealed = true, .why = {}}, actions);
 }
 
 SetProtection::Actions SetProtection::left(SessionId agent, Time now) {
   Actions actions;
-  Member* const member = member_of(agent);
   std::erase_if(cancels_, [&](const auto& one) { return one.first == agent; });
-  if (member == nullptr) return actions;
-  if (phase_ == Phase::encoding) fail(fmt::format("the agent of {} is lost", member->part.host), now, actions);
-  if (phase_ == Phase::sealing) lose(*member, "its agent is lost", actions);
+  if (!order_.is_open() || !order_.lost(agent)) return actions;
+  if (is_sealing())
+    lose(agent, actions);
+  else
+    fail(fmt::format("the agent of {} is lost", order_.find(agent)->name), now, actions);
   return actions;
 }
 
 SetProtection::Actions SetProtection::interrupt(const std::string& why, Time now) {
   Actions actions;
-  if (phase_ == Phase::encoding || phase_ == Phase::sealing) fail(why, now, actions);
+  if (order_.is_open()) fail(why, now, actions);
   return actions;
 }
 
+// What is encoded is removed by all that were told to encode it; what may be sealed, by nobody that has sealed it.
 void SetProtection::cancel() {
-  if (phase_ == Phase::encoding || phase_ == Phase::sealing)
-    for (size_t i = 0; i < (phase_ == Phase::sealing ? members_.size() : told_); ++i)
-      if (!members_[i].is_lost && !members_[i].is_sealed) cancels_.emplace_back(members_[i].part.session, id_);
-  phase_ = Phase::over;
+  for (size_t i = 0; order_.is_open() && i < (is_sealing() ? members_.size() : told_); ++i)
+    if (!is_sealing() || order_.asked()[i].state == Order::Asked::State::waiting)
+      cancels_.emplace_back(members_[i].part.session, id_);
+  order_.end();
+  ended_ = Ended{};
 }
 
 void SetProtection::fail(const std::string& why, Time now, Actions& actions) {
@@ -271,52 +253,43 @@ void SetProtection::fail(const std::string& why, Time now, Actions& actions) {
   retry_.failed(now);
   actions.log.warn(fmt::format("set {}: its encoding {:x} failed, and is made anew in {} s: {}", set_, id_,
                                std::chrono::duration_cast<std::chrono::seconds>(retry_.next() - now).count(), why));
-  phase_ = Phase::pausing;
+  ended_.reset();
   if (now - *since_ >= timeout_) end({.is_sealed = false, .why = why}, actions);
 }
 
 void SetProtection::end(Ended ended, Actions& actions) {
-  if (ended.is_sealed) {
-    phase_ = Phase::over;
-  } else {
-    cancel();
-  }
-  actions.ended = std::move(ended);
+  if (!ended.is_sealed) cancel();
+  order_.end();
+  actions.ended = ended_ = std::move(ended);
 }
 
 SetProtection::Actions SetProtection::tick(Time now) {
   Actions actions;
-  if (phase_ == Phase::over || !since_) return actions;
-  if (phase_ == Phase::sealing) {
-    if (now - sealing_since_ < timeout_) return actions;
-    for (Member& member : members_)
-      if (!actions.ended && !member.is_sealed) lose(member, "it does not answer", actions);
+  if (ended_ || !since_) return actions;
+  if (is_sealing()) {
+    for (size_t i = 0; order_.is_late(now) && i < members_.size(); ++i) {
+      if (order_.asked()[i].state != Order::Asked::State::waiting) continue;
+      order_.give_up(members_[i].part.session);
+      lose(members_[i].part.session, actions);
+    }
     return actions;
   }
   if (now - *since_ < timeout_) return actions;
-  const std::string waiting = who_is_waited_for();
+  const std::string waiting = order_.is_open() ? order_.who_is_waited_for() : std::string();
   end({.is_sealed = false,
        .why = fmt::format("it was not encoded in time{}", waiting.empty() ? "" : ": waiting for " + waiting)},
       actions);
   return actions;
 }
 
-std::string SetProtection::who_is_waited_for() const {
-  NamedHosts hosts;
-  if (phase_ == Phase::encoding || phase_ == Phase::sealing)
-    for (const Member& member : members_)
-      if (!member.is_lost && !(phase_ == Phase::encoding ? member.is_encoded : member.is_sealed))
-        hosts.add(member.part.host);
-  return hosts.text();
-}
-
 SetProtection::Row SetProtection::row(Time now) const {
+  const bool is_encoded = order_.kind() == OrderKind::seal;
   Row row{.id = id_,
           .groups = static_cast<uint32_t>(groups_.size()),
           .members = members_.size(),
-          .encoded = encoded_,
-          .sealed = sealed_,
-          .lost = lost_,
+          .encoded = is_encoded ? members_.size() : order_.done(),
+          .sealed = is_encoded ? order_.done() : 0,
+          .lost = is_encoded ? order_.missing() : 0,
           .attempts = attempts_,
           .sent_bytes = sent_bytes_,
           .cpu_us = cpu_us_};

@@ -1,8 +1,8 @@
 // One set on its way from complete to sealed (decision 0037):
 //   1. the nodes that have parts of it are placed into protection groups; where that leaves one without protection, the
 //      set is not protected at all, and says why;
-//   2. the encoding gets a number, and all agents are told to protect their parts (encoding);
-//   3. when all have done so, they are told to seal it (sealing); when all have, it is sealed.
+//   2. the encoding gets a number, and all agents are ordered to protect their parts;
+//   3. when all have done so, they are ordered to seal it; when all have, it is sealed.
 // Who fails, or is lost, while it is encoded ends that encoding: what there is of it is removed, and a new one, with
 // another number, is tried after a pause that grows, as soon as all parts are there again. From the first Seal on
 // nothing is taken back, since some agents may have sealed it: a member that is lost then is one of those that the
@@ -15,13 +15,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "job/coordinator/orders.h"
 #include "job/coordinator/retry.h"
 #include "job/coordinator/session.h"
 #include "job/wire/messages.h"
@@ -41,7 +41,6 @@ struct ProtectedPart {
 class SetProtection {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  enum class Phase : uint8_t { pausing, encoding, sealing, over };
 
   struct Tell {
     SessionId to = 0;
@@ -49,7 +48,7 @@ class SetProtection {
   };
   struct Ended {
     bool is_sealed = false;
-    std::string why;  // not sealed: the reason
+    std::string why{};  // not sealed: the reason
   };
   // What is to be done after a call; what is to be sent, take() has.
   struct Actions {
@@ -71,12 +70,14 @@ class SetProtection {
       : set_(std::move(set)), protection_(protection), timeout_(timeout) {}
 
   // Whether begin() may be called: it was not yet, or the pause after a failure is over.
-  bool is_ready(Time now) const { return phase_ == Phase::pausing && (retry_.failures() == 0 || now >= retry_.next()); }
+  bool is_ready(Time now) const {
+    return !ended_ && !order_.is_open() && (retry_.failures() == 0 || now >= retry_.next());
+  }
   // All parts of the set are there; they are no others until interrupt(). is_ready(). `number`: of the encoding, never
   // used before, not 0.
   Actions begin(std::vector<ProtectedPart> parts, uint64_t number, Time now);
   // The encoding was made already, by another coordinator's order: all members have it, as their offers say, and it is
-  // but to be sealed by those that have not done so.
+  // but to be sealed by those that have not done so. No agent has two positions.
   struct Encoded {
     ProtectedPart part;
     uint32_t group = 0, position = 0;
@@ -88,9 +89,13 @@ class SetProtection {
   Actions encoded(SessionId agent, const wire::ProtectedT& answer, Time now);
   Actions sealed(SessionId agent, const wire::SealedT& answer);
   Actions left(SessionId agent, Time now);
-  // A part of the set was changed, or is gone. Not in phase sealing if only the agent is lost: left() is for that.
+  // A part of the set was changed, or is gone. Not while it is sealed if only the agent is lost: left() is for that.
   Actions interrupt(const std::string& why, Time now);
   Actions tick(Time now);
+  void forgive(std::chrono::nanoseconds gap) {
+    order_.forgive(gap);
+    if (since_) *since_ += gap;
+  }
   // Nobody wants the set protected any more.
   void cancel();
 
@@ -103,48 +108,47 @@ class SetProtection {
 
   const std::string& set() const { return set_; }
   const redundancy::Protection& protection() const { return protection_; }
-  Phase phase() const { return phase_; }
+  bool is_sealing() const { return order_.is(OrderKind::seal); }
+  const std::optional<Ended>& ended() const { return ended_; }
+  bool is_sealed() const { return ended_ && ended_->is_sealed; }
   uint64_t id() const { return id_; }  // of the encoding under way, or the last one
   Row row(Time now) const;
-  std::string who_is_waited_for() const;  // hosts, some of them; empty: nobody
 
  private:
   struct Member {
     ProtectedPart part;
     uint32_t group = 0, position = 0;
-    bool is_encoded = false, is_sealed = false, is_lost = false;
   };
   struct Group {
     std::vector<uint32_t> members;  // indices, by position
     uint64_t chunk = 0;
-    uint32_t losses = 0, lost = 0;
+    uint32_t losses = 0;
   };
 
   void fail(const std::string& why, Time now, Actions& actions);
   void end(Ended ended, Actions& actions);
   std::string place(std::vector<ProtectedPart> parts, LogLines& log);  // why it cannot be; empty: it is
-  void seal(Time now);
-  void lose(Member& member, const std::string& why, Actions& actions);
+  void ask_all(OrderKind kind, Time now);
+  void lose(SessionId agent, Actions& actions);
   void end_if_sealed(Actions& actions);
   wire::ProtectT order(const Member& member) const;
-  Member* member_of(SessionId agent);
+  const Member* member_of(SessionId agent) const;
 
   std::string set_;
   redundancy::Protection protection_;
   std::chrono::milliseconds timeout_;
-  Phase phase_ = Phase::pausing;
+  std::optional<Ended> ended_;
+  Order order_;                // protect or seal, of all members, as they are in members_
   std::optional<Time> since_;  // the first attempt
-  Time encoding_since_{}, sealing_since_{};
+  Time encoding_since_{};
   uint32_t attempts_ = 0;
   Retry retry_;
   uint64_t id_ = 0;
   std::vector<Member> members_;
   std::vector<Group> groups_;
-  std::map<SessionId, uint32_t> by_session_;
-  size_t encoded_ = 0, sealed_ = 0, lost_ = 0;
   uint64_t sent_bytes_ = 0, cpu_us_ = 0;
   std::deque<std::pair<SessionId, uint64_t>> cancels_;  // to be sent first
-  size_t told_ = 0;                                     // members that were sent the order of this phase
+  size_t told_ = 0;                                     // members that were sent the order
 };
 
 }  // namespace forebay::job

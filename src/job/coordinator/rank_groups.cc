@@ -51,6 +51,12 @@ void assign_by_names(Parts& parts) {
   }
 }
 
+// Whether a file of one writing of the set was made again on a second node, and the first came back.
+bool is_copy(const Part& part, const wire::FileT& file, const Part& others, const wire::FileT& other) {
+  return part.write != 0 && part.write == others.write && file.rank == other.rank && file.kind == other.kind &&
+         file.size == other.size && file.mtime_s == other.mtime_s && file.mtime_ns == other.mtime_ns;
+}
+
 // Whether both are stored as one: a directory, link or marker of the application's that several nodes have.
 Result<bool> is_same_thing(const wire::FileT& file, const std::string& host, const wire::FileT& other,
                            const std::string& other_host) {
@@ -173,8 +179,9 @@ Result<void> GroupCutter::check_same_hash(std::vector<Named>::iterator first, st
       stored = one;
       continue;
     }
-    FOREBAY_CHECK(
-        is_same_thing(one->entry.row(), one->entry.part->host, stored->entry.row(), stored->entry.part->host));
+    if (!is_copy(*one->entry.part, one->entry.row(), *stored->entry.part, stored->entry.row()))
+      FOREBAY_CHECK(
+          is_same_thing(one->entry.row(), one->entry.part->host, stored->entry.row(), stored->entry.part->host));
     repeated_.insert(&one->entry.row());
   }
   return {};

@@ -36,7 +36,8 @@ struct Groups {
 
 // Gives ranks to files that have none, and cuts. Files get their ranks from their names if no file has one
 // (engine::assign_ranks()); else a file without one is that of the lowest rank of its part. A directory that several
-// nodes have is stored once, as are links that say the same, and markers of the application's with the same bytes.
+// nodes have is stored once, as are links that say the same, markers of the application's with the same bytes, and
+// files of one writing of the set that were made again.
 // The parts stay where they are until it is done, and keep their files; what renew() changes may change.
 class GroupCutter {
  public:

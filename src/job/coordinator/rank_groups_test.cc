@@ -112,6 +112,20 @@ TEST(CutGroups, OneMarkerOnManyNodesIsOne) {
   EXPECT_FALSE(cut_groups(half, 8)) << "one of them is a file";
 }
 
+TEST(CutGroups, WhatWasMadeAgainOfOneWritingIsOneFile) {
+  Parts parts;
+  parts.emplace("a", part_of(named({"x", "y"}, {0, 1}), "node-a"));
+  parts.emplace("b", part_of(named({"y"}, {1}), "node-b"));
+  for (auto& [node, part] : parts) part.write = 9;
+  const Groups cut = value(cut_groups(parts, 8));
+  EXPECT_EQ(cut.files, 2u);
+  parts.at("b").write = 8;
+  EXPECT_THAT(error(cut_groups(parts, 8)).message(), HasSubstr("both have it")) << "of two writings";
+  parts.at("b").write = 9;
+  parts.at("b").files[0].file->mtime_s += 1;
+  EXPECT_THAT(error(cut_groups(parts, 8)).message(), HasSubstr("both have it"));
+}
+
 TEST(CutGroups, RefusesTwoFilesOfOneNameAndSetsOfNothing) {
   Parts parts;
   EXPECT_FALSE(cut_groups(parts, 8));

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <tuple>
 #include <utility>
-
-#include "store/set_order.h"
 
 namespace forebay::job {
 namespace {
@@ -35,17 +34,16 @@ void RestartCandidates::add(size_t tier, std::vector<TierSet> sets) {
 
 void RestartCandidates::order() {
   std::map<std::string, TierSet> stored;  // as its last tier says, which knows it by that name
-  for (const auto& [candidate, index, step, time] : all_)
-    if (!candidate.set.stored_as.empty()) stored.insert_or_assign(candidate.set.stored_as, candidate.set);
+  for (const Ranked& one : all_)
+    if (const TierSet& set = one.candidate.set; !set.stored_as.empty()) stored.insert_or_assign(set.stored_as, set);
   for (Ranked& one : all_) {
     const auto same = stored.find(one.candidate.set.stored_as);
     const TierSet& said = same == stored.end() ? one.candidate.set : same->second;
     one.step = said.step;
-    one.time_ns = said.time_ns;
+    one.age = {said.ordinal, said.time_ns};
+    if (one.candidate.set.suspicion.empty()) one.candidate.set.suspicion = said.suspicion;
   }
-  store::order_oldest_first(all_, [](const Ranked& one) {
-    return std::tuple(one.step, one.time_ns, std::pair(~one.candidate.tier, one.index));
-  });
+  std::ranges::sort(all_, {}, [](const Ranked& one) { return std::tuple(one.age, ~one.candidate.tier, one.index); });
 }
 
 void RestartCandidates::leave_newer_out(const std::string& newest) {
@@ -64,9 +62,14 @@ void RestartCandidates::leave_newer_out(const std::string& newest) {
 }
 
 RestartCandidates::Candidate RestartCandidates::take_newest() {
-  Candidate newest = std::move(all_.back().candidate);
-  all_.pop_back();
-  return newest;
+  const auto is_whole = [](const Ranked& one) { return one.candidate.set.suspicion.empty(); };
+  auto newest = std::find_if(all_.rbegin(), all_.rend(), is_whole);
+  if (newest == all_.rend()) newest = all_.rbegin();
+  Candidate taken = std::move(newest->candidate);
+  for (auto newer = all_.rbegin(); newer != newest; ++newer)
+    if (!std::exchange(newer->is_told, true)) taken.passed.push_back(newer->candidate.set);
+  all_.erase(std::next(newest).base());
+  return taken;
 }
 
 }  // namespace forebay::job

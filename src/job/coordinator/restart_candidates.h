@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "job/coordinator/tier.h"
+#include "store/set_order.h"
 
 namespace forebay::job {
 
@@ -16,6 +17,7 @@ class RestartCandidates {
   struct Candidate {
     size_t tier = 0;
     TierSet set;
+    std::vector<TierSet> passed{};  // newer ones that are suspect, and are left for later; each is told once
   };
 
   void clear() { all_.clear(); }
@@ -30,14 +32,16 @@ class RestartCandidates {
   void leave_newer_out(const std::string& newest);
 
   bool empty() const { return all_.empty(); }
-  Candidate take_newest();  // of some
+  // Of some: the newest that is not suspect, or if all are, the newest.
+  Candidate take_newest();
 
  private:
   struct Ranked {
     Candidate candidate;
     size_t index = 0;  // in the order of add()
     std::optional<int64_t> step;
-    int64_t time_ns = 0;
+    store::Age age;
+    bool is_told = false;  // in Candidate::passed
   };
   std::vector<Ranked> all_;  // oldest first, after order()
 };

@@ -7,10 +7,10 @@ namespace {
 
 using testing::ElementsAre;
 
-TierSet set_of(const std::string& name, std::optional<int64_t> step, int64_t time_ns, const std::string& stored_as) {
+TierSet set_of(const std::string& name, uint64_t ordinal, int64_t time_ns, const std::string& stored_as) {
   TierSet set;
   set.name = set.application_name = name;
-  set.step = step;
+  set.ordinal = ordinal;
   set.time_ns = time_ns;
   set.stored_as = stored_as;
   return set;
@@ -32,6 +32,18 @@ TEST(RestartCandidates, TheNewestOfAllTiersIsNext) {
   candidates.add(1, {set_of("a2", 2, 20, "a2"), set_of("a4", 4, 40, "a4")});
   candidates.order();
   EXPECT_THAT(taken(candidates), ElementsAre("1:a4", "0:a3", "1:a2", "0:a1"));
+}
+
+TEST(RestartCandidates, NeitherStepsNorClocksDecide) {
+  RestartCandidates candidates;
+  TierSet behind = set_of("dump_1", 8, 5, "");
+  behind.step = 1;
+  TierSet before = set_of("dump_10", 7, 900, "dump_10");
+  before.step = 10;
+  candidates.add(0, {behind});
+  candidates.add(1, {set_of("old", 0, 9000, "old"), before});
+  candidates.order();
+  EXPECT_THAT(taken(candidates), ElementsAre("0:dump_1", "1:dump_10", "1:old"));
 }
 
 TEST(RestartCandidates, OfASetInSeveralTiersTheFirstTierComesFirst) {
@@ -57,6 +69,32 @@ TEST(RestartCandidates, SetsNewerThanTheOneThatIsWantedAreLeftOut) {
   EXPECT_TRUE(nothing.empty());
   without_number.leave_newer_out("final");
   EXPECT_THAT(taken(without_number), ElementsAre("0:a5", "0:a3", "0:a1"));
+}
+
+TEST(RestartCandidates, SuspectSetsComeLast) {
+  RestartCandidates candidates;
+  const auto set = [](const char* name, uint64_t ordinal, const char* suspicion) {
+    TierSet one;
+    one.name = one.application_name = one.stored_as = name;
+    one.ordinal = ordinal;
+    one.suspicion = suspicion;
+    return one;
+  };
+  candidates.add(
+      0, {set("a", 1, ""), set("b", 2, "killed"), set("c", 3, ""), set("d", 4, "small"), set("e", 5, "killed")});
+  candidates.order();
+  const auto first = candidates.take_newest();
+  EXPECT_EQ(first.set.name, "c");
+  ASSERT_EQ(first.passed.size(), 2u) << "the newer ones, once";
+  EXPECT_EQ(first.passed[0].name, "e");
+  const auto second = candidates.take_newest();
+  EXPECT_EQ(second.set.name, "a");
+  ASSERT_EQ(second.passed.size(), 1u);
+  EXPECT_EQ(second.passed[0].name, "b");
+  EXPECT_EQ(candidates.take_newest().set.name, "e") << "then the newest of the others";
+  EXPECT_EQ(candidates.take_newest().set.name, "d");
+  EXPECT_EQ(candidates.take_newest().set.name, "b");
+  EXPECT_TRUE(candidates.empty());
 }
 
 }  // namespace

@@ -117,7 +117,7 @@ bool Restarts::drop(SessionId agent) {
 
 Restarts::Actions Restarts::left(SessionId agent, Time now) {
   Actions actions;
-  publishing_.erase(agent);
+  publishing_.lost(agent);
   if (round_) std::erase_if(round_->later, [&](const auto& one) { return one.first.id == agent; });
   leave(agent, now, actions);
   return actions;
@@ -130,6 +130,7 @@ void Restarts::leave(SessionId agent, Time now, Actions& actions) {
 // Somebody has asked and does so no more.
 void Restarts::gather_anew(Time now, Actions& actions) {
   stop_delivering(actions);
+  publishing_.end();
   if (round_->phase == Round::Phase::asking || round_->phase == Round::Phase::preparing) tier().forget();
   round_->phase = Round::Phase::gathering;
   round_->since = now;
@@ -141,6 +142,7 @@ void Restarts::gather_anew(Time now, Actions& actions) {
 // Who came too late for it asks for the next one.
 void Restarts::end_round(Time now, Actions& actions) {
   stop_delivering(actions);
+  publishing_.end();
   if (round_->phase == Round::Phase::asking || round_->phase == Round::Phase::preparing) tier().forget();
   const auto later = std::move(round_->later);
   round_.reset();
@@ -155,7 +157,7 @@ Restarts::Actions Restarts::advance(Time now) {
 
 // Once all ranks have asked.
 void Restarts::go_on(Time now, Actions& actions) {
-  if (!publishing_.empty() || !round_ || round_->coverage.size() < round_->total) return;
+  if (publishing_.waiting() > 0 || !round_ || round_->coverage.size() < round_->total) return;
   if (round_->phase == Round::Phase::gathering) {
     round_->passed_over.clear();
     ask_tiers(now, actions);
@@ -222,12 +224,17 @@ void Restarts::choose(Time now, Actions& actions) {
   while (!round_->candidates.empty()) {
     auto candidate = round_->candidates.take_newest();
     const TierSet& set = candidate.set;
+    for (const TierSet& suspect : candidate.passed) {
+      pass_over(suspect, "it is suspect: " + suspect.suspicion, actions);
+      if (!suspect.stored_as.empty()) actions.aside.push_back(suspect);
+    }
     if (!set.wrong.empty()) {
       pass_over(set, set.wrong, actions);
       continue;
     }
     const bool suits = set.ranks == 0 || set.ranks == round_->total ||
                        std::ranges::all_of(round_->askers.all, [](const auto& one) { return one.second.any_ranks; });
+    round_->tries = 0;
     return suits ? prepare(std::move(candidate), now, actions) : refuse_other_ranks(set, now, actions);
   }
   std::string why = round_->passed_over.empty() ? round_->none : round_->passed_over;
@@ -327,76 +334,6 @@ void Restarts::stop_delivering(Actions& actions) {
   round_->deliveries.clear();
 }
 
-void Restarts::publish(Time now, Actions& actions) {
-  round_->phase = Round::Phase::publishing;
-  if (!round_->in_place) round_->steps.end("deliver", now);
-  round_->number = next_publication_++;
-  round_->published_since = now;
-  for (const auto& [id, asker] : round_->askers.all) {
-    publishing_[id] = {round_->number, asker.host, asker.stage};
-    if (round_->in_place)
-      actions.tell.push_back({id, in_place(asker)});
-    else
-      actions.tell.push_back({id, ready(asker)});
-  }
-}
-
-wire::RestartReadyT Restarts::ready(const Asker& asker) const {
-  wire::RestartReadyT ready;
-  ready.found = true;
-  ready.set = round_->chosen->application_name;
-  ready.stored_as = round_->chosen->name;
-  if (round_->chosen->step) ready.step = *round_->chosen->step;
-  ready.message = round_->passed_over;
-  ready.ranks = static_cast<uint32_t>(round_->chosen->ranks);
-  ready.round = round_->number;
-  ready.attempt = asker.attempt;
-  return ready;
-}
-
-wire::RestartInPlaceT Restarts::in_place(const Asker& asker) const {
-  wire::RestartInPlaceT ready;
-  ready.set = round_->chosen->application_name;
-  ready.id = *round_->in_place;
-  if (round_->chosen->step) ready.step = *round_->chosen->step;
-  ready.message = round_->passed_over;
-  ready.ranks = static_cast<uint32_t>(round_->chosen->ranks);
-  ready.round = round_->number;
-  ready.attempt = asker.attempt;
-  return ready;
-}
-
-Restarts::Actions Restarts::published(SessionId agent, const wire::RestartPublishedT& report, Time now) {
-  Actions actions;
-  const auto place = publishing_.find(agent);
-  if (place == publishing_.end() || place->second.round != report.round) return actions;
-  const std::string host = std::move(place->second.host);
-  publishing_.erase(place);
-  const bool is_late = !round_ || round_->phase != Round::Phase::publishing || round_->number != report.round;
-  if (is_late)
-    go_on(now, actions);
-  else if (report.failed)
-    refuse_all(ErrorKind::io,
-               fmt::format("set {} was delivered, but cannot be put in its place on {}: {}; no rank begins: see to "
-                           "that, and restart again",
-                           round_->chosen->name, host, report.error),
-               now, actions);
-  else if (publishing_.empty())
-    finish(now, actions);
-  return actions;
-}
-
-std::string Restarts::who_publishes() const {
-  constexpr size_t kMost = 8;
-  std::string text;
-  size_t named = 0;
-  for (const auto& [id, publisher] : publishing_) {
-    if (named++ == kMost) return fmt::format("{} and {} more", text, publishing_.size() - kMost);
-    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", publisher.host, publisher.stage);
-  }
-  return text;
-}
-
 void Restarts::nothing(const std::string& why, uint32_t other_ranks, Time now, Actions& actions) {
   if (other_ranks != 0)
     actions.log.warn("the restart is refused: " + why);
@@ -409,7 +346,7 @@ void Restarts::nothing(const std::string& why, uint32_t other_ranks, Time now, A
     ready.attempt = asker.attempt;
     actions.tell.push_back({id, ready});
   }
-  ++actions.answered;
+  actions.answered.push_back(0);
   end_round(now, actions);
 }
 
@@ -419,11 +356,13 @@ void Restarts::finish(Time now, Actions& actions) {
                                in_steps(round_->steps)));
   for (const auto& [id, asker] : round_->askers.all) {
     wire::RestartDoneT done;
-    done.round = round_->number;
+    done.round = publishing_.number();
     actions.tell.push_back({id, done});
   }
-  ++actions.answered;
-  last_ = Last{round_->chosen->name, round_->total, round_->passed_over, round_->steps};
+  actions.answered.push_back(publishing_.number());
+  const TierSet& set = *round_->chosen;
+  last_ = Last{set.application_name.empty() ? set.name : set.application_name, set.stored_as, round_->total,
+               round_->passed_over, round_->steps};
   end_round(now, actions);
 }
 
@@ -443,10 +382,10 @@ Restarts::Actions Restarts::tick(Time now) {
   Actions actions;
   if (!round_) return actions;
   if (round_->phase == Round::Phase::publishing) {
-    if (now - round_->published_since >= options_.set_timeout)
+    if (publishing_.is_late(now))
       refuse_all(ErrorKind::timeout,
                  fmt::format("set {} was delivered, but not put in its place in time: {}", round_->chosen->name,
-                             who_publishes()),
+                             publishing_.who_is_waited_for()),
                  now, actions);
     return actions;
   }
@@ -457,8 +396,9 @@ Restarts::Actions Restarts::tick(Time now) {
                fmt::format("ranks {} of {} did not ask for the restart", round_->coverage.missing(round_->total),
                            round_->total),
                now, actions);
-  } else if (!publishing_.empty()) {
-    refuse_all(ErrorKind::timeout, "agents have not ended the restart before: " + who_publishes(), now, actions);
+  } else if (publishing_.waiting() > 0) {
+    refuse_all(ErrorKind::timeout, "agents have not ended the restart before: " + publishing_.who_is_waited_for(), now,
+               actions);
   } else if (round_->phase == Round::Phase::preparing) {
     go_on(now, actions);  // what is done then has limits of its own
   } else if (round_->phase != Round::Phase::delivering) {
@@ -473,7 +413,7 @@ std::optional<Restarts::Row> Restarts::row() const {
              .ranks_asked = round_->coverage.size(),
              .deliveries = round_->deliveries.size(),
              .deliveries_done = round_->deliveries.size() - round_->open.size(),
-             .publishing = publishing_.size(),
+             .publishing = publishing_.waiting(),
              .set = chosen(),
              .passed_over = round_->passed_over,
              .since = round_->since};

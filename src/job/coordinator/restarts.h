@@ -10,6 +10,9 @@
 //      passed over for everybody, and the next older one is chosen;
 //   4. all agents publish what was delivered, or is in place;
 //   5. when all have done so, and not before, all ranks get the same answer: what fails at one of them fails for all.
+//   Who
+//      cannot put in place what it has is to blame: its part counts no more, and the set is prepared again, three times
+//      at most; then the next one is chosen, which may be the same set of a later tier.
 // An agent that is lost before the answer must ask again: what was delivered to it may be gone. Ranks that cease to ask
 // before it, since they have ended, let the round gather anew.
 // A round is of one start of the application (attempt): when ranks of a later one ask, those of earlier ones are
@@ -28,6 +31,7 @@
 #include <vector>
 
 #include "job/coordinator/coverage.h"
+#include "job/coordinator/orders.h"
 #include "job/coordinator/restart_candidates.h"
 #include "job/coordinator/session.h"
 #include "job/coordinator/steps.h"
@@ -62,13 +66,17 @@ class Restarts {
     bool settle = false;                 // for a tier
     bool void_incomplete = false;        // likewise: TierNeeds has them
     std::vector<StoreCommand> commands;  // for a tier
-    uint32_t answered = 0;               // restarts that were answered, also by there being nothing
+    // Suspect sets that the store has, and that are newer than the chosen one: what the stages have of them is to go
+    // aside before the application writes sets of these names again.
+    std::vector<TierSet> aside;
+    // Restarts that were answered: the rounds, as agents have them; 0: there is nothing to restart from.
+    std::vector<uint64_t> answered;
     LogLines log;
   };
 
   // One that has brought a set.
   struct Last {
-    std::string stored_as;
+    std::string set, stored_as;  // as the ranks and as the store call it; stored_as: empty if the store has it not
     uint32_t ranks = 0;
     std::string passed_over;  // newer sets, and why
     Steps steps;
@@ -93,6 +101,7 @@ class Restarts {
   // A tier may have an answer now, or nothing is in the way of the next step any more.
   Actions advance(Time now);
   Actions tick(Time now);
+  void forgive(std::chrono::nanoseconds gap) { publishing_.forgive(gap); }
   // The round under way, if there is one, ends with this answer to all that have asked.
   Actions refuse(ErrorKind kind, const std::string& message, Time now);
 
@@ -118,18 +127,12 @@ class Restarts {
     std::string none, left_alone;  // as the tiers have said
     std::optional<TierSet> chosen;
     std::optional<uint64_t> in_place;  // the chosen one is: its encoding
+    uint32_t tries = 0;                // to put it in its place
     std::vector<Delivery> deliveries;
     std::vector<uint32_t> failures;  // by delivery
     std::set<uint32_t> open;         // deliveries that are not done
     std::string passed_over;
     std::vector<std::pair<Asker, wire::RestartRequestT>> later;  // that came when others had all that is delivered
-    uint64_t number = 0;     // of what the agents publish: another one each time that they are told to
-    Time published_since{};  // they were
-  };
-  // Of an agent that was told to publish.
-  struct Publisher {
-    uint64_t round = 0;
-    std::string host, stage;
   };
 
   void request(Asker asker, const wire::RestartRequestT& request, Time now, Actions& actions);
@@ -152,21 +155,20 @@ class Restarts {
   void publish(Time now, Actions& actions);
   wire::RestartReadyT ready(const Asker& asker) const;
   wire::RestartInPlaceT in_place(const Asker& asker) const;
+  void place_again(Time now, Actions& actions);
   void finish(Time now, Actions& actions);
   void refuse_other_ranks(const TierSet& set, Time now, Actions& actions);
   void nothing(const std::string& why, uint32_t other_ranks, Time now, Actions& actions);
   void refuse_all(ErrorKind kind, const std::string& message, Time now, Actions& actions);
-  std::string who_publishes() const;
   Tier& tier() const { return *tiers_[round_->tier]; }
 
   Options options_;
   std::vector<Tier*> tiers_;
   std::optional<Round> round_;
   uint64_t last_attempt_ = 0;  // the latest start of the application that is known of
-  uint64_t next_publication_ = 1;
-  // Agents that were told to publish and have not answered, of an earlier round, too. Until they have, nothing is
-  // delivered: it would be mixed with what they are at.
-  std::map<SessionId, Publisher> publishing_;
+  // Of this round, or an earlier one. Until all have answered, nothing is delivered: it would be mixed with what they
+  // are at.
+  Order publishing_;
   std::optional<Last> last_;
 };
 

@@ -91,7 +91,7 @@ class RestartsTest : public testing::Test {
         ++retries;
       }
     }
-    answered += actions.answered;
+    answered += static_cast<uint32_t>(actions.answered.size());
     for (const LogLine& line : actions.log.lines) log += line.text + "\n";
   }
   void ask(SessionId id, uint64_t attempt = 0, bool any_ranks = false, uint32_t total = 2) {
@@ -153,7 +153,7 @@ TEST_F(RestartsTest, OfSetsOfOneTimeTheNearestTiersIsTaken) {
   EXPECT_EQ(dones[1] + dones[2], 2u);
   EXPECT_EQ(answered, 1u);
   EXPECT_FALSE(restarts.is_open());
-  EXPECT_EQ(restarts.last()->stored_as, "n2");
+  EXPECT_EQ(restarts.last()->set, "n2");
 }
 
 TEST_F(RestartsTest, ATierThatHasNoneOrOnlyDamagedOnesIsPassedOver) {
@@ -172,10 +172,10 @@ TEST_F(RestartsTest, ATierThatHasNoneOrOnlyDamagedOnesIsPassedOver) {
 TEST_F(RestartsTest, TheNewestOfAllTiersIsTaken) {
   near.gives({"n1", "n3"});
   far.gives({"f2", "f4"});
-  near.says->sets[0].step = 1;
-  near.says->sets[1].step = 3;
-  far.says->sets[0].step = 2;
-  far.says->sets[1].step = 4;
+  near.says->sets[0].ordinal = 1;
+  near.says->sets[1].ordinal = 3;
+  far.says->sets[0].ordinal = 2;
+  far.says->sets[1].ordinal = 4;
   ask(1);
   ask(2);
   for (const char* name : {"f4", "n3", "f2", "n1"}) {

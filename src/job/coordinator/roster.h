@@ -24,18 +24,21 @@ struct Session {
   std::string peer;
   Role role = Role::none;
   Time last_heard{};
-  std::unique_ptr<wire::AgentHelloT> agent;    // of an agent
-  std::unique_ptr<wire::WorkerHelloT> worker;  // of a worker
-  std::string key;                             // of an agent: of its node and stage
-  std::set<uint64_t> sets;                     // of which an agent has a part
-  uint32_t processes = 0;                      // of the application, as an agent tells
-  uint64_t processor_ms = 0;                   // that they have used
-  uint32_t ranks = 0;                          // connected with an agent, as it tells
+  std::unique_ptr<wire::AgentHelloT> agent;         // of an agent
+  std::unique_ptr<wire::WorkerHelloT> worker;       // of a worker
+  std::string key;                                  // of an agent: of its node and stage
+  std::set<uint64_t> sets;                          // of which an agent has a part
+  uint32_t processes = 0;                           // of the application, as an agent tells
+  uint64_t processor_ms = 0;                        // that they have used
+  uint32_t ranks = 0;                               // connected with an agent, as it tells
+  std::vector<std::unique_ptr<wire::LeftT>> begun;  // in the directory of a code, as an agent tells
 };
 
 class Roster {
  public:
   using Time = Session::Time;
+
+  explicit Roster(std::set<std::string> excluded = {}) : excluded_(std::move(excluded)) {}
 
   // `id` was never used before.
   void connected(SessionId id, std::string peer, Time now) {

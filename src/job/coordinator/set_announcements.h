@@ -1,5 +1,5 @@
-// The news of how sets have ended, for all agents that have a part of them: of a set of many nodes they are sent a few
-// at a time. Pure.
+// The news of how sets have ended, and which places they have (state waiting), for all agents that have a part of them:
+// of a set of many nodes they are sent a few at a time. Pure.
 #pragma once
 
 #include <cstddef>

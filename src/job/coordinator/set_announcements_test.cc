@@ -12,8 +12,7 @@ TEST(SetAnnouncements, GoToAllInOrderAFewAtATime) {
   for (const char* name : {"s1", "s2", "s3"}) {
     wire::SetNewsT news;
     news.set = name;
-    news.tally = std::make_unique<wire::TallyT>();
-    news.tally->durable = 7;
+    news.ordinal = 7;
     const std::vector<SetAnnouncements::Listener> listeners = {{1, 11}, {2, 12}, {3, 13}};
     announcements.add(std::move(news),
                       std::string(name) == "s2" ? std::vector<SetAnnouncements::Listener>() : listeners);
@@ -25,7 +24,7 @@ TEST(SetAnnouncements, GoToAllInOrderAFewAtATime) {
     for (const auto& [to, news] : next) {
       said += news.set + " to " + std::to_string(to) + "; ";
       EXPECT_EQ(news.exposure, to + 10);
-      EXPECT_EQ(news.tally->durable, 7u);
+      EXPECT_EQ(news.ordinal, 7u);
     }
   }
   EXPECT_EQ(said, "s1 to 1; s1 to 2; s1 to 3; s3 to 1; s3 to 2; s3 to 3; ");

@@ -132,6 +132,32 @@ bool SetDrain::is_complete() const {
   return options_->agents != 0 && parts_.size() >= options_->agents;
 }
 
+std::optional<SetSizes::Size> SetDrain::watched_size() const {
+  SetSizes::Size size;
+  for (const auto& [agent, part] : parts_) {
+    if (part.ranks != 0) return std::nullopt;
+    size.files += part.files.size();
+    size.bytes += part.bytes;
+  }
+  return size;
+}
+
+uint64_t SetDrain::take_place(uint64_t newest) {
+  std::vector<uint64_t> hashes;
+  uint64_t told = 0;
+  for (const auto& [agent, part] : parts_) {
+    hashes.push_back(part.hash);
+    told = std::max(told, part.ordinal);
+  }
+  std::ranges::sort(hashes);
+  if (ordinal_ == 0 && told != 0)
+    ordinal_ = told;
+  else if (ordinal_ == 0 || hashes != placed_)
+    ordinal_ = newest + 1;
+  placed_ = std::move(hashes);
+  return std::max(newest, ordinal_);
+}
+
 // The stored set that has all these files. A complete one must be just that.
 const StoredSet* SetDrain::stored_already() const {
   if (!stored_ || parts_.empty()) return nullptr;
@@ -170,8 +196,10 @@ void SetDrain::consider(Actions& actions) {
   if (ranks_ == 0 && options_->agents == 0 && !parts_.empty())
     return give_up("the number of ranks is unknown, and so is that of the nodes (give --agents)", actions);
   if (!stored_ || !is_complete()) return;
-  if (const StoredSet* stored = stored_already())
+  if (const StoredSet* stored = stored_already()) {
+    ordinal_ = stored->ordinal;
     return end(wire::SetState::durable, stored->name, "the store had it already", actions);
+  }
   phase_ = Phase::waiting;
   actions.completed = true;
 }
@@ -196,10 +224,12 @@ SetDrain::Actions SetDrain::tick(Time now, const AgentHosts& agents) {
   if (phase_ != Phase::incomplete) return actions;
   // What remains of a set that was committed, and whose other nodes know it, comes alone.
   const StoredSet* stored = stored_already();
-  if (stored != nullptr && now - since_ > 2 * options_->peer_timeout)
+  if (stored != nullptr && now - since_ > 2 * options_->peer_timeout) {
+    ordinal_ = stored->ordinal;
     end(wire::SetState::durable, stored->name, "the store had it already", actions);
-  else if (now - since_ > options_->set_timeout)
+  } else if (now - since_ > options_->set_timeout) {
     give_up(what_is_missing(agents), actions);
+  }
   return actions;
 }
 
@@ -242,13 +272,7 @@ void SetDrain::end(wire::SetState state, std::string stored_as, std::string mess
   remove_units(actions);
   if (state != wire::SetState::durable && is_staged()) actions.commands.emplace_back(Abandon{staging_});
   actions.completed = false;
-  actions.ended = Ended{state, std::move(stored_as), std::move(message)};
-}
-
-std::pair<int64_t, uint32_t> SetDrain::written() const {
-  std::pair<int64_t, uint32_t> newest{};
-  for (const auto& [agent, part] : parts_) newest = std::max(newest, part.written);
-  return newest;
+  actions.ended = Ended{state, std::move(stored_as), std::move(message), ordinal_};
 }
 
 double SetDrain::seconds(Time now) const {

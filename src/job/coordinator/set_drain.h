@@ -26,6 +26,7 @@
 #include "job/coordinator/rank_groups.h"
 #include "job/coordinator/retry.h"
 #include "job/coordinator/session.h"
+#include "job/coordinator/set_sizes.h"
 #include "job/coordinator/steps.h"
 #include "job/coordinator/store_commands.h"
 #include "job/coordinator/task_board.h"
@@ -52,6 +53,9 @@ class SetDrain {
   struct Ended {  // as SetNews has it
     wire::SetState state = wire::SetState::failed;
     std::string stored_as, message;
+    uint64_t ordinal = 0;
+    bool is_void = false;   // likewise
+    bool is_known = false;  // it had ended so before, and is counted: some of its parts came again
   };
   struct Actions {
     std::vector<StoreCommand> commands;
@@ -84,6 +88,11 @@ class SetDrain {
   Actions answered(Staged answer, Time now);
   Actions answered(Committed answer, Time now);
 
+  // When it was completed: its place in the series, where the newest set that is known has the place `newest`. A set
+  // that has had one keeps it, as long as its files are the same; also one that its agents were told by an earlier
+  // coordinator. The place of the newest set now.
+  uint64_t take_place(uint64_t newest);
+
   // Phase waiting. `staging`: a number that was never used before.
   Actions drain(uint64_t staging, uint64_t group_size, Time now);
   // Phase cutting: goes on with it for a while; no call takes long.
@@ -105,12 +114,16 @@ class SetDrain {
   const std::string& name() const { return name_; }
   Phase phase() const { return phase_; }
   std::optional<int64_t> step() const { return step_; }
+  // Of a set that is known to be complete by its files alone: what it has; nothing of others.
+  std::optional<SetSizes::Size> watched_size() const;
+  // Why it may not be whole, for its manifest.
+  void suspect(std::string why) { suspicion_ = std::move(why); }
+  uint64_t ordinal() const { return ordinal_; }  // 0: it was never completed
   const Parts& parts() const { return parts_; }
   const Steps& steps() const { return steps_; }
   bool is_drained() const { return phase_ != Phase::incomplete && phase_ != Phase::waiting; }
   bool is_complete() const;                      // all ranks are there
   uint64_t staging() const { return staging_; }  // 0: the store has nothing of it
-  std::pair<int64_t, uint32_t> written() const;  // the newest of its files: seconds and nanoseconds
   std::string what_is_missing(const AgentHosts& agents) const;
   // Whether its drain needs files that lie on that node alone, whose agent is gone.
   bool needs_lost(const std::string& host) const;
@@ -167,6 +180,9 @@ class SetDrain {
   Steps steps_;  // gather, stage, pack, commit
   Phase phase_ = Phase::incomplete;
   std::optional<int64_t> step_;
+  uint64_t ordinal_ = 0;
+  std::string suspicion_;
+  std::vector<uint64_t> placed_;  // hashes of the parts that have it
   Parts parts_;
   Coverage coverage_;
   std::map<uint64_t, uint32_t> writes_;  // of the parts, and how many have each: parts of two are never mixed

@@ -173,6 +173,10 @@ void SetDrain::make_manifest(Time now, Actions& actions) {
   facts.name = place_.name;
   facts.application_name = name_;
   facts.step = step_;
+  facts.ordinal = ordinal_;
+  facts.suspicion = suspicion_;
+  for (const auto& [key, part] : parts_)
+    if (facts.suspicion.empty()) facts.suspicion = part.suspicion;
   facts.profile = options_->profile;
   facts.scheme = options_->scheme;
   facts.ranks = groups_.ranks;

@@ -8,10 +8,10 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
+#include "job/coordinator/orders.h"
 #include "job/coordinator/session.h"
 #include "job/wire/messages.h"
 
@@ -33,6 +33,7 @@ class Settling {
   // Something that is neither in the store nor on its way, as an agent has said. Without a name: what is not known.
   struct Left {
     std::string host, name, reason;
+    std::string place{};  // the directory where it is; empty: the stage
   };
 
   // What is to be done after a call.
@@ -60,10 +61,11 @@ class Settling {
   // An answer with another number, or to nothing, is passed over.
   Actions answered(SessionId agent, const wire::SettledT& answer, Time now);
   Actions tick(Time now);
+  void forgive(std::chrono::nanoseconds gap) { order_.forgive(gap); }
 
-  bool is_open() const { return open_; }
+  bool is_open() const { return order_.is_open(); }
   bool is_for_good() const { return for_good_; }
-  uint64_t number() const { return number_; }  // another one each time that it begins
+  uint64_t number() const { return order_.number(); }  // another one each time that it begins
   // Of the last time, as far as the agents have answered.
   std::vector<Left> rows() const;
 
@@ -74,10 +76,8 @@ class Settling {
 
   Options options_;
   std::map<SessionId, Agent> agents_;  // that are there
-  bool open_ = false, for_good_ = false;
-  uint64_t number_ = 0;
-  Time since_{};
-  std::set<SessionId> waiting_;                    // have not answered
+  bool for_good_ = false;
+  Order order_;
   std::vector<SessionId> askers_;                  // who is told when all have
   std::map<std::string, std::vector<Left>> said_;  // by key
   std::vector<Left> unknown_;                      // for those that have not

@@ -18,6 +18,7 @@ namespace forebay::job {
 struct StoredSet {
   std::string name;
   std::vector<std::string> sources;  // store::Manifest::sources
+  uint64_t ordinal = 0;
 };
 
 struct LookUp {
@@ -26,9 +27,11 @@ struct LookUp {
 };
 struct LookedUp {
   uint64_t set = 0;
-  Result<std::vector<StoredSet>> stored;  // those of NAME, NAME+2, ... without a gap that the
-                                          // application called so, as far as they can be read
-  uint64_t taken = 0;                     // how many of these names there are
+  Result<std::vector<StoredSet>> stored;       // those of NAME, NAME+2, ... without a gap that the
+                                               // application called so, as far as they can be read
+  uint64_t taken = 0;                          // how many of these names there are
+  uint64_t newest_place = 0;                   // store::newest_place() of the series
+  std::optional<store::Manifest> newest = {};  // in outline: the newest set of the series
 };
 
 // Stages the set under the first of NAME, NAME+2, ... that is free, and finds the set of its series whose choices are

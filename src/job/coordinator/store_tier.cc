@@ -73,6 +73,8 @@ TierAnswer StoreTier::take(std::vector<store::SetInfo> sets, LogLines& log) {
     if (!set.manifest) continue;
     row.application_name = store::application_name(*set.manifest);
     row.step = set.manifest->step;
+    row.ordinal = set.manifest->ordinal;
+    row.suspicion = set.manifest->suspicion;
     row.ranks = set.manifest->ranks;
     row.time_ns = set.manifest->created_ns;
     row.stored_as = set.name;

@@ -19,6 +19,10 @@ class StoreTier final : public Tier {
   // The set of that name was refused: from now on it cannot be brought. False if it was refused before.
   bool refuse(const std::string& set, const std::string& reason) { return refused_.emplace(set, reason).second; }
 
+  // The sets of the series that no restart takes, and why: those that were refused, and those that the store had set
+  // aside when it was asked last.
+  const std::unordered_map<std::string, std::string>& refused() const { return refused_; }
+
   const char* step() const override { return "list"; }
   // An error of the store is tried again, with growing pauses.
   void ask(Time now, TierNeeds& needs) override;

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_set>
 
@@ -86,8 +87,15 @@ struct StoreWorker::Impl {
 
   StoreAnswer answer_to(const LookUp& command) {
     uint64_t taken = 0;
-    auto stored = look_up(command, taken);
-    return LookedUp{command.set, std::move(stored), taken};
+    LookedUp answer{command.set, look_up(command, taken), taken};
+    if (!answer.stored) return answer;
+    if (const auto refreshed = refresh(); !refreshed) {
+      answer.stored = std::unexpected(refreshed.error());
+      return answer;
+    }
+    answer.newest_place = store::newest_place(*known_, command.series);
+    if (const store::SetInfo* newest = store::newest_of(*known_, command.series)) answer.newest = *newest->manifest;
+    return answer;
   }
   StoreAnswer answer_to(const Stage& command) { return Staged{command.set, stage(command)}; }
   StoreAnswer answer_to(const Commit& command) { return Committed{command.set, commit(command)}; }
@@ -107,7 +115,7 @@ struct StoreWorker::Impl {
       FOREBAY_CHECK(set);
       if (set->manifest && set->manifest->origin.series == command.series &&
           store::application_name(*set->manifest) == command.name)
-        sets.push_back({set->name, set->manifest->sources});
+        sets.push_back({set->name, set->manifest->sources, set->manifest->ordinal});
     }
     // Who committed them may have died, or failed, before their names were durable, and they are taken for durable now.
     if (!sets.empty()) FOREBAY_CHECK(store->sync());
@@ -128,9 +136,7 @@ struct StoreWorker::Impl {
       break;
     }
     if (command.profile.empty()) return place;
-    if (!known_) {
-      FOREBAY_TRY(known_, store->outline());
-    }
+    FOREBAY_CHECK(refresh());
     const auto before = engine::find_set_before(store::of_series(*known_, command.series), command.profile,
                                                 command.ranks, command.group_size);
     place.before = before.name;
@@ -142,15 +148,34 @@ struct StoreWorker::Impl {
     const auto found = staged_.find(command.set);
     if (found == staged_.end()) return fail(ErrorKind::internal, "a set is to be committed that is not staged");
     if (command.has_others) FOREBAY_CHECK(remove_others(found->second->containers(), command.manifest));
-    FOREBAY_CHECK(found->second->commit(command.manifest));
+    FOREBAY_CHECK(found->second->commit(command.manifest, store::Place::as_said));
     if (known_) note(command.manifest);
     done_.push_back(std::move(found->second));
     staged_.erase(found);
     return {};
   }
 
+  // Takes what others have committed since.
+  Result<void> refresh() {
+    FOREBAY_TRY(const store::Store* store, opened());
+    if (!known_) {
+      FOREBAY_TRY(known_, store->outline());
+      for (const store::SetInfo& set : *known_) seen_.insert(set.name);
+    }
+    FOREBAY_TRY(const auto names, store->names());
+    for (const std::string& name : names) {
+      if (seen_.contains(name)) continue;
+      auto set = store->find(name);
+      if (!set) continue;  // removed meanwhile
+      seen_.insert(name);
+      known_->push_back(*std::move(set));
+    }
+    return {};
+  }
+
   // The last one of each kind is enough to find what is remembered.
   void note(const store::Manifest& manifest) {
+    seen_.insert(manifest.name);
     std::erase_if(*known_, [&](const store::SetInfo& set) {
       return !set.manifest ||
              (set.manifest->origin.series == manifest.origin.series && set.manifest->profile == manifest.profile &&
@@ -174,7 +199,8 @@ struct StoreWorker::Impl {
   std::optional<store::Store> store_;
   std::map<uint64_t, std::unique_ptr<store::StagedSet>> staged_;  // of the thread alone, as is the store
   std::vector<std::unique_ptr<store::StagedSet>> done_;           // committed; what is left of their staging goes later
-  std::optional<std::vector<store::SetInfo>> known_;  // what there was at first, and has been committed here since
+  std::optional<std::vector<store::SetInfo>> known_;  // what there was at first, and has been committed since
+  std::unordered_set<std::string> seen_;              // names of what is or was known
   SerialWorker worker_;                               // last: it ends before the rest goes
 };
 

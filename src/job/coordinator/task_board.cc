@@ -44,8 +44,11 @@ std::vector<TaskBoard::Attempt> TaskBoard::remove(UnitId id) {
   if (found == units_.end()) return cancelled;
   unlist(found->second);
   units_.erase(found);
-  for (auto& [worker, state] : workers_)
-    if (state.attempt.unit == id && !std::exchange(state.stalled, true)) cancelled.push_back(state.attempt);
+  for (auto& [worker, state] : workers_) {
+    if (state.attempt.unit != id) continue;
+    if (!std::exchange(state.stalled, true)) cancelled.push_back(state.attempt);
+    state.attempt.unit.reset();
+  }
   return cancelled;
 }
 
@@ -55,8 +58,7 @@ void TaskBoard::worker_joined(WorkerId id, std::string node) {
 }
 
 bool TaskBoard::is_current(const Attempt& attempt) const {
-  const auto unit = units_.find(attempt.unit);
-  return attempt.id != 0 && unit != units_.end() && unit->second.latest == attempt.id;
+  return attempt.unit && units_.at(*attempt.unit).latest == attempt.id;
 }
 
 std::optional<UnitId> TaskBoard::worker_left(WorkerId id) {
@@ -66,7 +68,7 @@ std::optional<UnitId> TaskBoard::worker_left(WorkerId id) {
   workers_.erase(found);
   idle_.erase(id);
   if (!is_current(attempt)) return {};
-  Unit& unit = units_.at(attempt.unit);
+  Unit& unit = units_.at(*attempt.unit);
   unit.latest = 0;
   ++unit.losses;
   wait_again(unit);
@@ -131,10 +133,10 @@ std::optional<UnitId> TaskBoard::ended(WorkerId id, AttemptId attempt, bool good
   found->second.stalled = false;
   found->second.progress = {};
   idle_.insert(id);
-  const auto unit = units_.find(ended.unit);
-  if (unit == units_.end()) return {};
-  const bool current = unit->second.latest == attempt;
-  if (current) unit->second.latest = 0;
+  if (!ended.unit) return {};
+  Unit& unit = units_.at(*ended.unit);
+  const bool current = unit.latest == attempt;
+  if (current) unit.latest = 0;
   if (!current && !good) return {};
   return ended.unit;
 }
@@ -158,7 +160,7 @@ std::vector<TaskBoard::Attempt> TaskBoard::stalled(Time now) {
     if (worker.attempt.id == 0 || worker.stalled || now - worker.progress.last < stall_timeout_) continue;
     worker.stalled = true;
     out.push_back(worker.attempt);
-    Unit& unit = units_.at(worker.attempt.unit);
+    Unit& unit = units_.at(*worker.attempt.unit);
     unit.latest = 0;
     ++unit.losses;
     wait_again(unit);

@@ -1,5 +1,5 @@
 // Which worker does what: units of work that wait, the workers, and the attempts that join them. It knows nothing of
-// sets or restarts. Pure.
+// sets or restarts but their numbers. Pure.
 #pragma once
 
 #include <chrono>
@@ -19,8 +19,14 @@
 namespace forebay::job {
 
 using WorkerId = fabric::ConnectionId;
-using UnitId = uint64_t;
 using AttemptId = uint64_t;
+
+// What a unit of work is about: `index` is of the rank group of a set, or of the delivery.
+struct UnitId {
+  uint64_t set = 0;  // 0: the restart
+  uint32_t index = 0;
+  auto operator<=>(const UnitId&) const = default;
+};
 
 class TaskBoard {
  public:
@@ -32,7 +38,7 @@ class TaskBoard {
   };
   struct Attempt {
     AttemptId id = 0;
-    UnitId unit = 0;
+    std::optional<UnitId> unit{};  // none: that was removed
     WorkerId worker = 0;
   };
 
@@ -43,7 +49,8 @@ class TaskBoard {
   void add(UnitId id, int priority, std::string home, bool ready);
   void set_ready(UnitId id, bool ready);
 
-  // Forgets the unit. What is returned is to be cancelled: its workers are busy until they say so.
+  // Forgets the unit, which may be added again. What is returned is to be cancelled: its workers are busy until they
+  // say so, and what comes of it does not matter.
   std::vector<Attempt> remove(UnitId id);
 
   void worker_joined(WorkerId id, std::string node);
@@ -63,6 +70,7 @@ class TaskBoard {
 
   // The unit is to be tried again, after a pause that grows.
   const Retry& failed(UnitId id, Time now);
+  bool contains(UnitId id) const { return units_.contains(id); }
   uint32_t losses(UnitId id) const;  // attempts that ended with their worker, or stalled
 
   // Attempts that have made no progress for too long: each is told once, to be cancelled, and its unit waits again.
@@ -79,7 +87,7 @@ class TaskBoard {
  private:
   struct Key {
     int priority = 0;
-    UnitId id = 0;
+    UnitId id;
     auto operator<=>(const Key&) const = default;
   };
   struct Unit {
@@ -105,7 +113,7 @@ class TaskBoard {
 
   std::chrono::milliseconds stall_timeout_;
   AttemptId next_attempt_ = 1;
-  std::unordered_map<UnitId, Unit> units_;
+  std::map<UnitId, Unit> units_;
   std::map<WorkerId, Worker> workers_;
   std::set<WorkerId> idle_;
   std::set<Key> waiting_;                                      // ready, and not paused

@@ -13,7 +13,7 @@ class TaskBoardTest : public testing::Test {
   std::vector<std::pair<UnitId, WorkerId>> start() {
     std::vector<std::pair<UnitId, WorkerId>> pairs;
     for (const auto& attempt : board.start(now)) {
-      pairs.emplace_back(attempt.unit, attempt.worker);
+      pairs.emplace_back(*attempt.unit, attempt.worker);
       attempts[attempt.worker] = attempt.id;
     }
     return pairs;
@@ -26,54 +26,54 @@ class TaskBoardTest : public testing::Test {
 };
 
 TEST_F(TaskBoardTest, WorkersGetWhatIsNearThem) {
-  board.add(1, 1, "a", true);
-  board.add(2, 1, "b", true);
-  board.add(3, 1, "b", true);
+  board.add({1}, 1, "a", true);
+  board.add({2}, 1, "b", true);
+  board.add({3}, 1, "b", true);
   board.worker_joined(10, "b");
   board.worker_joined(11, "a");
   board.worker_joined(12, "c");
-  EXPECT_EQ(start(), (Pairs{{2, 10}, {1, 11}, {3, 12}}));
+  EXPECT_EQ(start(), (Pairs{{{2}, 10}, {{1}, 11}, {{3}, 12}}));
   EXPECT_EQ(start(), Pairs{});
 }
 
 TEST_F(TaskBoardTest, WhatIsMoreImportantComesFirstEvenFromFar) {
-  board.add(1, 1, "a", true);
-  board.add(2, 0, "b", true);
+  board.add({1}, 1, "a", true);
+  board.add({2}, 0, "b", true);
   board.worker_joined(10, "a");
-  EXPECT_EQ(start(), (Pairs{{2, 10}}));
+  EXPECT_EQ(start(), (Pairs{{{2}, 10}}));
 }
 
 TEST_F(TaskBoardTest, AUnitThatIsNotReadyWaits) {
-  board.add(1, 1, "a", false);
+  board.add({1}, 1, "a", false);
   board.worker_joined(10, "a");
   EXPECT_EQ(start(), Pairs{});
-  board.set_ready(1, true);
-  board.set_ready(1, false);
+  board.set_ready({1}, true);
+  board.set_ready({1}, false);
   EXPECT_EQ(start(), Pairs{});
-  board.set_ready(1, true);
-  EXPECT_EQ(start(), (Pairs{{1, 10}}));
+  board.set_ready({1}, true);
+  EXPECT_EQ(start(), (Pairs{{{1}, 10}}));
 }
 
 TEST_F(TaskBoardTest, AUnitOfALostWorkerGoesToAnotherOne) {
-  board.add(1, 1, "a", true);
+  board.add({1}, 1, "a", true);
   board.worker_joined(10, "a");
   start();
-  EXPECT_EQ(board.worker_left(10), 1u);
-  EXPECT_EQ(board.losses(1), 1u);
+  EXPECT_EQ(board.worker_left(10), UnitId{1});
+  EXPECT_EQ(board.losses({1}), 1u);
   board.worker_joined(11, "z");
-  EXPECT_EQ(start(), (Pairs{{1, 11}}));
-  EXPECT_EQ(board.ended(11, attempts[11], true), 1u);
-  EXPECT_TRUE(board.remove(1).empty());
+  EXPECT_EQ(start(), (Pairs{{{1}, 11}}));
+  EXPECT_EQ(board.ended(11, attempts[11], true), UnitId{1});
+  EXPECT_TRUE(board.remove({1}).empty());
   EXPECT_EQ(board.worker_left(11), std::nullopt);
 }
 
 TEST_F(TaskBoardTest, FailuresPauseLongerAndLonger) {
-  board.add(1, 1, "a", true);
+  board.add({1}, 1, "a", true);
   board.worker_joined(10, "a");
   for (const auto pause : {1s, 2s, 4s, 8s, 16s, 32s, 60s, 60s}) {
     ASSERT_EQ(start().size(), 1u);
-    EXPECT_EQ(board.ended(10, attempts[10], false), 1u);
-    board.failed(1, now);
+    EXPECT_EQ(board.ended(10, attempts[10], false), UnitId{1});
+    board.failed({1}, now);
     now += pause - 1ms;
     EXPECT_EQ(start(), Pairs{}) << pause.count();
     now += 1ms;
@@ -81,7 +81,7 @@ TEST_F(TaskBoardTest, FailuresPauseLongerAndLonger) {
 }
 
 TEST_F(TaskBoardTest, AStalledWorkerIsToldOnceAndBusyUntilItAnswers) {
-  board.add(1, 1, "a", true);
+  board.add({1}, 1, "a", true);
   board.worker_joined(10, "a");
   start();
   now += 6s;
@@ -97,30 +97,31 @@ TEST_F(TaskBoardTest, AStalledWorkerIsToldOnceAndBusyUntilItAnswers) {
   EXPECT_TRUE(board.stalled(now + 100s).empty());
   EXPECT_EQ(start(), Pairs{}) << "the only worker is busy";
   board.worker_joined(11, "a");
-  EXPECT_EQ(start(), (Pairs{{1, 11}}));
+  EXPECT_EQ(start(), (Pairs{{{1}, 11}}));
   EXPECT_EQ(board.ended(10, attempts[10], false), std::nullopt);
   EXPECT_EQ(board.attempt_of(10), std::nullopt);
 }
 
 TEST_F(TaskBoardTest, AStalledWorkerThatWakesUpInTimeCounts) {
-  board.add(1, 1, "a", true);
+  board.add({1}, 1, "a", true);
   board.worker_joined(10, "a");
   start();
   now += 10s;
   board.stalled(now);
   board.worker_joined(11, "a");
   start();
-  EXPECT_EQ(board.ended(10, attempts[10], true), 1u);
-  const auto cancelled = board.remove(1);
+  EXPECT_EQ(board.ended(10, attempts[10], true), UnitId{1});
+  const auto cancelled = board.remove({1});
   ASSERT_EQ(cancelled.size(), 1u);
   EXPECT_EQ(cancelled[0].worker, 11u);
-  board.add(2, 1, "a", true);
-  EXPECT_EQ(start(), (Pairs{{2, 10}})) << "the other one has not answered yet";
-  EXPECT_EQ(board.ended(11, attempts[11], true), std::nullopt);
+  board.add({1}, 1, "a", true);
+  EXPECT_EQ(start(), (Pairs{{{1}, 10}})) << "the other one has not answered yet";
+  EXPECT_EQ(board.ended(11, attempts[11], true), std::nullopt) << "of the one that was removed";
+  EXPECT_EQ(board.ended(10, attempts[10], true), UnitId{1});
 }
 
 TEST_F(TaskBoardTest, TimeInWhichNobodyWasHeardIsForgiven) {
-  board.add(1, 1, "a", true);
+  board.add({1}, 1, "a", true);
   board.worker_joined(10, "a");
   start();
   now += 100s;
@@ -130,7 +131,7 @@ TEST_F(TaskBoardTest, TimeInWhichNobodyWasHeardIsForgiven) {
 }
 
 TEST_F(TaskBoardTest, WhatWasNeverGivenDoesNotEnd) {
-  board.add(1, 1, "a", true);
+  board.add({1}, 1, "a", true);
   board.worker_joined(10, "a");
   start();
   EXPECT_EQ(board.ended(10, attempts[10] + 1, true), std::nullopt);

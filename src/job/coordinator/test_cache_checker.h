@@ -113,6 +113,7 @@ class Checker {
     part.total = setup_.nodes;
     if (copy.marker) part.ranks = {i};
     part.written_ns = v;
+    part.ordinal = v;
     part.step = v;
     part.bytes = 10;
     part.state = wire::SetState::waiting;
@@ -389,10 +390,10 @@ class Checker {
     std::vector<Nodes> steps{nodes};
     const auto note = [&] { steps.push_back(nodes); };
     CacheRecovery recovery(caches, std::chrono::minutes(10));
-    CacheRecovery::Agents agents;
     std::map<uint32_t, std::string> wanted;
     for (unsigned i = 0; i < setup_.nodes; ++i) {
-      agents[key_of(i)] = {.session = i + 1, .host = key_of(i), .node = key_of(i), .addresses = {}, .stage = "/stage"};
+      recovery.joined(key_of(i),
+                      {.session = i + 1, .host = key_of(i), .node = key_of(i), .addresses = {}, .stage = "/stage"});
       wanted[i] = key_of(i);
     }
     std::vector<CacheRecovery::Tell> tell;
@@ -401,7 +402,7 @@ class Checker {
       for (auto& one : actions.tell) tell.push_back(std::move(one));
       if (actions.ended) ended = std::move(actions.ended);
     };
-    take(recovery.begin(set, agents, wanted, kNow));
+    take(recovery.begin(set, wanted, kNow));
     for (size_t at = 0; at < tell.size(); ++at) {
       const auto i = static_cast<unsigned>(tell[at].to - 1);
       const auto what = std::move(tell[at].what);

@@ -26,7 +26,7 @@ struct FakeEncoding {
 struct FakeCacheSet {
   std::vector<uint32_t> ranks;
   std::optional<int64_t> step;
-  uint64_t write = 0, exposure = 0;
+  uint64_t write = 0, exposure = 0, ordinal = 0;
   uint32_t total = 0;
   wire::SetState state = wire::SetState::incomplete;
   std::string stored_as;
@@ -39,13 +39,14 @@ struct FakeCacheAgent {
   std::map<std::string, FakeCacheSet> stage;
   std::vector<wire::BadPiecesT> bad;  // what its next check finds
   bool is_held = false;               // it does nothing
+  uint32_t misplaces = 0;             // so often it finds that what it is to put in place is gone
   std::map<std::string, std::string> quarantine;
 };
 
 class CacheWorld {
  public:
-  explicit CacheWorld(CoordinatorOptions with, uint32_t nodes, uint32_t ranks_per_node = 1)
-      : s(std::move(with)), per_node(ranks_per_node) {
+  explicit CacheWorld(CoordinatorOptions with, uint32_t nodes, uint32_t ranks_per_node = 1, Facts facts = {})
+      : s(std::move(with), 1, std::move(facts)), per_node(ranks_per_node) {
     for (uint32_t i = 0; i < nodes; ++i) agents.push_back({.node = "n" + std::to_string(i)});
     for (FakeCacheAgent& agent : agents) agent.session = s.agent(agent.node);
     worker = s.worker("w");
@@ -77,6 +78,7 @@ class CacheWorld {
     offered.policy->flush = flush;
     offered.state = set.state;
     offered.stored_as = set.stored_as;
+    offered.ordinal = set.ordinal;
     for (const FakeEncoding& one : set.encodings) {
       auto& encoding = *offered.encodings.emplace_back(std::make_unique<wire::EncodingT>());
       encoding.id = one.order.id;
@@ -155,6 +157,10 @@ class CacheWorld {
         for (FakeEncoding& one : set.encodings)
           if (one.order.id == id) one.is_sealed = true, done.failed = false;
       s.send(agent.session, std::move(done));
+    } else if (!box.placed.empty()) {
+      const wire::PlacedT placed = next(box.placed);
+      const auto set = agent.stage.find(placed.set);
+      if (set != agent.stage.end() && set->second.exposure == placed.exposure) set->second.ordinal = placed.ordinal;
     } else if (!box.news.empty()) {
       const wire::SetNewsT news = next(box.news);
       const auto set = agent.stage.find(news.set);
@@ -180,8 +186,10 @@ class CacheWorld {
       s.send(agent.session, settled(number));
     } else if (!box.in_place.empty()) {
       const wire::RestartInPlaceT place = next(box.in_place);
-      published[agent.node] = place.set;
-      answer(agent, place.round);
+      const bool is_gone = agent.misplaces > 0 && agent.misplaces-- > 0;
+      if (is_gone) agent.stage.erase(place.set);
+      if (!is_gone) published[agent.node] = place.set;
+      answer(agent, place.round, is_gone);
     } else if (!box.ready.empty()) {
       const wire::RestartReadyT ready = next(box.ready);
       messages.push_back(ready.message);
@@ -243,9 +251,11 @@ class CacheWorld {
   std::vector<std::string> messages;
 
  private:
-  void answer(FakeCacheAgent& agent, uint64_t round) {
+  void answer(FakeCacheAgent& agent, uint64_t round, bool failed = false) {
     wire::RestartPublishedT done;
     done.round = round;
+    done.failed = failed;
+    if (failed) done.error = "it is not in this stage any more";
     s.send(agent.session, std::move(done));
   }
   void repair(FakeCacheAgent& agent, wire::RepairT order) {
@@ -260,11 +270,11 @@ class CacheWorld {
           set.step = known->second.step;
           set.write = known->second.write;
           set.total = known->second.total;
+          set.ordinal = order.ordinal;
         }
       for (const uint32_t rank : order.members[position]->ranks) set.ranks.push_back(rank);
       std::ranges::sort(set.ranks);
       set.ranks.erase(std::ranges::unique(set.ranks).begin(), set.ranks.end());
-      set.state = wire::SetState::cached;
       set.exposure = 0;
       FakeEncoding one{.is_encoded = true};
       one.order.id = order.id;

@@ -14,6 +14,7 @@
 #include "job/coordinator/coordinator.h"
 #include "job/test_job.h"
 #include "store/names.h"
+#include "store/series.h"
 
 namespace forebay::job {
 
@@ -73,6 +74,7 @@ inline wire::TaskDoneT failure(const wire::TaskT& task, wire::FaultSide side, Er
 // What came to one session.
 struct Inbox {
   std::deque<wire::SetNewsT> news;
+  std::deque<wire::PlacedT> placed;
   std::deque<wire::TaskT> tasks;
   std::deque<uint64_t> cancels;
   std::deque<wire::RestartReadyT> ready;
@@ -92,19 +94,22 @@ struct Inbox {
 
 class Stand {
  public:
-  explicit Stand(CoordinatorOptions with = {}, uint64_t generation = 1)
-      : options(std::move(with)), coordinator(options, generation, now) {}
+  explicit Stand(CoordinatorOptions with = {}, uint64_t generation = 1, Facts facts = {})
+      : options(std::move(with)), coordinator(options, generation, now, std::move(facts)) {}
+  // After `before`, which may have died before it heard that what it decided last is logged.
+  Stand(CoordinatorOptions with, uint64_t generation, const Stand& before)
+      : Stand(std::move(with), generation, before.logged) {
+    stored = before.stored;
+  }
 
   // As agent, worker or somebody else.
   SessionId join() {
     coordinator.connected(++last_session, "test", now);
     return last_session;
   }
-  SessionId agent(const std::string& node, const std::string& stage = "/stage",
-                  std::unique_ptr<wire::TallyT> tally = {}) {
+  SessionId agent(const std::string& node, const std::string& stage = "/stage") {
     const SessionId id = join();
     wire::AgentHelloT hello;
-    hello.tally = std::move(tally);
     hello.host = node;
     hello.node = node;
     hello.addresses = "tcp:" + node + ":1";
@@ -176,12 +181,17 @@ class Stand {
   }
   void take_output() {
     CoordinatorOutput out = coordinator.take_output();
+    for (const Decision& decision : out.decisions) waiting.push_back(decision);
     most_messages = std::max(most_messages, out.messages.size());
     for (auto& one : out.messages) deliver(inbox[one.to], one.message);
     for (const SessionId id : out.closed) inbox[id].closed = true;
     for (auto& command : out.commands) commands.push_back(std::move(command));
     if (out.step_down) step_down = out.step_down;
     for (LogLine& line : out.log) log += line.text + "\n";
+    if (log_works && !waiting.empty()) {
+      write_log();
+      take_output();
+    }
     // Agents have nothing to say of their stages, unless a test speaks for them.
     for (auto& [id, box] : inbox)
       while (agents_settle && !box.settles.empty()) {
@@ -189,6 +199,13 @@ class Stand {
         box.settles.pop_front();
         send(id, settled(number));
       }
+  }
+
+  // What was decided gets into the log.
+  void write_log() {
+    const uint64_t written = waiting.size();
+    for (const Decision& decision : std::exchange(waiting, {})) logged.apply(decision);
+    coordinator.logged(written, now);
   }
 
   CoordinatorOptions options;
@@ -203,6 +220,9 @@ class Stand {
   std::vector<Commit> commits;
   std::vector<uint64_t> abandoned;
   std::vector<SetAside> aside;
+  Facts logged;                   // what is in the log
+  std::vector<Decision> waiting;  // what is not
+  bool log_works = true;
   bool agents_settle = true;
   size_t most_messages = 0;  // of one call
 
@@ -218,6 +238,9 @@ class Stand {
         break;
       case wire::Body::SetNews:
         to.news.push_back(*message.body.AsSetNews());
+        break;
+      case wire::Body::Placed:
+        to.placed.push_back(*message.body.AsPlaced());
         break;
       case wire::Body::Task:
         to.tasks.push_back(*message.body.AsTask());
@@ -273,10 +296,13 @@ class Stand {
     std::vector<StoredSet> sets;
     for (uint64_t n = 1; stored.contains(store::stored_name(command.name, n)); ++n) {
       const std::string name = store::stored_name(command.name, n);
-      sets.push_back({name, stored.at(name).sources});
+      sets.push_back({name, stored.at(name).sources, stored.at(name).ordinal});
     }
     const uint64_t taken = sets.size();
-    coordinator.answered(LookedUp{command.set, std::move(sets), taken}, now);
+    const std::vector<store::SetInfo> all = listed();
+    LookedUp answer{command.set, std::move(sets), taken, store::newest_place(all, command.series)};
+    if (const auto* newest = store::newest_of(all, command.series)) answer.newest = *newest->manifest;
+    coordinator.answered(std::move(answer), now);
   }
   void perform(const Stage& command) {
     uint64_t n = 1;
@@ -294,11 +320,12 @@ class Stand {
     coordinator.answered(WasSetAside{command.name, {}}, now);
   }
   void perform(const Abandon& command) { abandoned.push_back(command.set); }
-  void perform(const ListSets&) {
+  void perform(const ListSets&) { coordinator.answered(ListedSets{listed()}, now); }
+  std::vector<store::SetInfo> listed() const {
     std::vector<store::SetInfo> sets;
     for (const auto& [name, manifest] : stored) sets.push_back({name, {}, manifest});
     store::sort_oldest_first(sets);
-    coordinator.answered(ListedSets{std::move(sets)}, now);
+    return sets;
   }
 };
 

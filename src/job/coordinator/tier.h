@@ -37,11 +37,13 @@ struct TierSet {
   std::string name;              // in the tier, also for messages
   std::string application_name;  // what the ranks know it by
   std::optional<int64_t> step;
+  uint64_t ordinal = 0;                                   // its place in the series; 0: it has none
   int64_t time_ns = std::numeric_limits<int64_t>::min();  // when it was written, since 1970; not known: long ago
   uint64_t ranks = 0;                                     // that wrote it; 0: not told
   std::string stored_as;                                  // its name in the store, if it is there, too
   uint64_t number = 0;                                    // the tier's own
-  std::string wrong;  // why it cannot be brought whole, as far as that is known; empty: it can, for all we know
+  std::string suspicion;  // why it may not be whole, and is the last choice; empty: nothing speaks against it
+  std::string wrong;      // why it cannot be brought whole, as far as that is known; empty: it can, for all we know
 };
 
 // What a tier says that it can give.
@@ -101,6 +103,8 @@ class Tier {
   // prepared() tells how, once it is known; nothing as long as it is not.
   virtual void prepare(const TierSet&, const Askers&, Time) {}
   virtual std::optional<Prepared> prepared(Time) { return Prepared{}; }
+  // in_place: what this agent has of it is not what it has offered, and counts no more until it offers it again.
+  virtual void misplaced(SessionId, const TierSet&) {}
 
   // deliver: how a set of the answer comes to the askers: all of these, in any order. Empty: there is nothing to bring.
   virtual std::vector<Delivery> deliveries(const TierSet& set, const Askers& askers) const = 0;

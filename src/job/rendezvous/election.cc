@@ -61,7 +61,10 @@ void Election::say(const std::string& what) {
 
 void Election::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
-    make_way();
+    if (!make_way()) {
+      pause(stop);
+      continue;
+    }
     check_superseded();
     if (!wanted()) {
       wait(stop, options_.look_every);
@@ -72,19 +75,27 @@ void Election::run(const std::stop_token& stop) {
   }
 }
 
-// Nobody looks for a coordinator here any more once the file is there.
-void Election::make_way() {
+// Nobody looks for a coordinator here any more once the file is there; until then it is tried again, since others reach
+// this process, and take it for one that coordinates. False: it is not there yet.
+bool Election::make_way() {
   {
     const std::scoped_lock lock(mutex_);
-    if (!std::exchange(resigns_, false)) return;
+    if (std::exchange(resigns_, false) && mine_ != 0) leave_post(std::exchange(mine_, 0));
   }
-  if (mine_ == 0) return;  // superseded meanwhile
-  const uint64_t generation = std::exchange(mine_, 0);
-  not_before_ = std::chrono::steady_clock::now() + kMakesWay;
+  if (left_ == 0) return true;
   Place nobody = options_.place;
   nobody.addresses.clear();
-  if (const auto made = rendezvous_.take(generation + 1, nobody); !made)
-    say("nobody can be told that this coordinator steps down: " + made.error().message());
+  if (const auto made = rendezvous_.take(left_ + 1, nobody); !made) {
+    say(fmt::format("others cannot see that coordinator {} steps down: {}", left_, made.error().message()));
+    return false;
+  }
+  left_ = 0;
+  return true;
+}
+
+void Election::leave_post(uint64_t generation) {
+  left_ = generation;
+  not_before_ = std::chrono::steady_clock::now() + kMakesWay;
 }
 
 void Election::check_superseded() {
@@ -117,13 +128,18 @@ void Election::attempt() {
 
 void Election::take(uint64_t generation) {
   if (std::chrono::steady_clock::now() < not_before_) return;
-  // Nobody can come before the file is there, and the file is the last thing that can fail.
+  // Nobody can come before the file is there.
   const auto taken = rendezvous_.take(generation, options_.place);
   if (!taken) return say("a coordinator cannot be made: " + taken.error().message());
   if (!*taken) return;
   if (mine_ != 0) callbacks_.superseded(generation);
-  mine_ = generation;
-  callbacks_.elected(generation);
+  mine_ = 0;
+  if (const auto begun = callbacks_.elected(generation); begun) {
+    mine_ = generation;
+  } else {
+    leave_post(generation);
+    say(fmt::format("this cannot be coordinator {}: {}", generation, begun.error().message()));
+  }
 }
 
 }  // namespace forebay::job

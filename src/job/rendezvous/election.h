@@ -15,6 +15,7 @@
 #include <string>
 #include <thread>
 
+#include "base/error.h"
 #include "fabric/credentials.h"
 #include "job/rendezvous/rendezvous.h"
 
@@ -30,7 +31,8 @@ class Election {
   };
   // Called by the election's thread.
   struct Callbacks {
-    std::function<void(uint64_t generation)> elected;     // before anybody can know
+    // The coordinator begins. An error: this aggregator steps down as resign() does.
+    std::function<Result<void>(uint64_t generation)> elected;
     std::function<void(uint64_t generation)> superseded;  // by this one
     std::function<void(Reached)> reached;                 // once for each look()
     std::function<void(const std::string&)> log;
@@ -53,14 +55,16 @@ class Election {
   void check_superseded();
   void attempt();
   void take(uint64_t generation);
-  void make_way();
+  bool make_way();
+  void leave_post(uint64_t generation);
   void say(const std::string& what);
 
   const Rendezvous rendezvous_;
   const Options options_;
   const Callbacks callbacks_;
-  uint64_t mine_ = 0;                                   // the generation that this aggregator coordinates; 0: none
-  uint64_t failed_ = 0;                                 // the generation that did not answer last
+  uint64_t mine_ = 0;    // the generation that this aggregator coordinates; 0: none
+  uint64_t left_ = 0;    // the generation that others must hear has no coordinator; 0: none
+  uint64_t failed_ = 0;  // the generation that did not answer last
   std::chrono::steady_clock::time_point not_before_{};  // may it be taken by this one
   std::string said_;                                    // a reason is told once
   std::mutex mutex_;

@@ -18,6 +18,7 @@
 
 #include "job/rendezvous/rendezvous.h"
 #include "store/files.h"
+#include "store/may_replace.h"
 #include "store/sealed_text.h"
 
 namespace forebay::job {
@@ -98,8 +99,17 @@ void end_dead(JobEntry& entry) {
   }
 }
 
+bool is_name_of_job(std::string_view name) {
+  if (Rendezvous::is_name(name)) return true;
+  while (name.starts_with('.')) name.remove_prefix(1);  // what a kill leaves of files that were being written
+  return name.starts_with(kLeaseName) || name.starts_with(kSummaryName) || name == kLogName ||
+         name.starts_with(kNewJob.substr(1));
+}
+
+// Of a job that has ended; not if somebody has put something else there.
 void remove_whole(const std::string& jobs, const std::string& name) {
   const std::string gone = fmt::format("{}{}", kGone, store::random_token());
+  if (!store::may_replace(in(jobs, name), {.right = store::Right::own, .is_own = is_name_of_job})) return;
   if (::rename(in(jobs, name).c_str(), in(jobs, gone).c_str()) != 0) return;
   (void)store::remove_tree(AT_FDCWD, in(jobs, gone), in(jobs, gone));
 }
@@ -108,6 +118,8 @@ void clean_hidden(const std::string& jobs, const std::string& name, int64_t now)
   const std::string path = in(jobs, name);
   struct stat info{};
   if (::lstat(path.c_str(), &info) != 0 || info.st_uid != ::geteuid()) return;
+  if (S_ISDIR(info.st_mode) && !store::may_replace(path, {.right = store::Right::own, .is_own = is_name_of_job}))
+    return;
   if (name.starts_with(kGone)) (void)store::remove_tree(AT_FDCWD, path, path);
   if (name.starts_with(kTime) && now - info.st_mtim.tv_sec > kLease.count()) ::unlink(path.c_str());
   if (!name.starts_with(kNewJob)) return;
@@ -138,7 +150,7 @@ const char* to_string(JobState state) {
 std::string lease_of(const std::string& job_directory) { return in(job_directory, kLeaseName); }
 
 Result<std::string> make_job_directory(const std::string& jobs, const std::string& id, const Holder& holder) {
-  if (::mkdir(jobs.c_str(), 0777) != 0 && errno != EEXIST) return fail_errno(errno, "mkdir", jobs);
+  if (::mkdir(jobs.c_str(), 0775) != 0 && errno != EEXIST) return fail_errno(errno, "mkdir", jobs);
   const std::string made = in(jobs, fmt::format("{}{}", kNewJob, store::random_token()));
   if (::mkdir(made.c_str(), 0700) != 0) return fail_errno(errno, "mkdir", made);
   Result<void> moved = write_lease(made, kLeaseName, holder);
@@ -196,7 +208,7 @@ std::vector<JobEntry> clean_jobs(const std::string& jobs, size_t kept) {
   std::ranges::sort(ended, {},
                     [](const JobEntry& entry) { return std::pair(number(entry, "ended_seconds"), entry.id); });
   for (size_t i = 0; i + kept < ended.size(); ++i)
-    if (ended[i].state == JobState::ended) remove_whole(jobs, ended[i].id);
+    if (ended[i].state == JobState::ended && ended[i].summary) remove_whole(jobs, ended[i].id);
   const int64_t now = file_system_time(jobs);
   if (const auto names = store::names_in(jobs))
     for (const std::string& name : *names)

@@ -1,6 +1,8 @@
 // What lies in the directory:
 //   secret               the job's secret (fabric/credentials.h)
+//   run                  which run of the job it is, a text
 //   coordinator.<n>      the place of the coordinator of generation n, sealed; the highest n counts
+//   decisions.<n>        what the coordinator of generation n has decided (job/decisions)
 //   aggregator.<h>.<p>   the place of an aggregator: h is 16 hexadecimal digits made from its host, p its process
 // Each is written under a hidden name and renamed, never over another (an aggregator's: over its own).
 #include "job/rendezvous/rendezvous.h"
@@ -16,7 +18,10 @@
 
 #include "base/bytes.h"
 #include "base/checksum.h"
+#include "base/posix/ownership.h"
 #include "fabric/address.h"
+#include "fabric/remote.h"
+#include "job/decisions/decision_log.h"
 #include "job/wire/messages.h"
 #include "store/files.h"
 #include "store/sealed_text.h"
@@ -28,6 +33,8 @@ constexpr std::string_view kPlaceTag = "forebay-place";
 constexpr uint64_t kPlaceVersion = 1;
 constexpr uint64_t kMaxPlaceBytes = 64 << 10;
 constexpr std::string_view kSecret = "secret";
+constexpr std::string_view kRun = "run";
+constexpr uint64_t kMostRunBytes = 64;
 constexpr std::string_view kCoordinator = "coordinator.";
 constexpr std::string_view kAggregator = "aggregator.";
 constexpr std::string_view kNew = "new-";
@@ -49,21 +56,8 @@ std::optional<uint64_t> generation_of(std::string_view name) {
   return generation;
 }
 
-// With what a kill leaves of files that were being written.
-bool is_ours(std::string_view name) {
-  while (name.starts_with('.')) name.remove_prefix(1);
-  return name == kSecret || name.starts_with(kCoordinator) || name.starts_with(kAggregator) || name.starts_with(kNew);
-}
-
 Result<void> check_owner(const std::string& path) {
-  struct stat info{};
-  if (::lstat(path.c_str(), &info) != 0) return fail_errno(errno, "stat", path);
-  if (!S_ISDIR(info.st_mode)) return fail(ErrorKind::invalid_argument, "is not a directory", path);
-  if (info.st_uid != ::geteuid())
-    return fail(ErrorKind::permission, "the rendezvous directory belongs to another user", path);
-  if ((info.st_mode & 077) != 0)
-    return fail(ErrorKind::permission, "others than its owner can use the rendezvous directory", path, {}, "chmod 700");
-  return {};
+  return check_private_directory(path, "the rendezvous directory", "name another one");
 }
 
 std::string hidden_name() { return fmt::format(".{}{}", kNew, store::random_token()); }
@@ -135,6 +129,20 @@ Result<Rendezvous> Rendezvous::open_existing(std::string path) {
   return Rendezvous(std::move(path), secret);
 }
 
+Result<std::string> Rendezvous::run() const {
+  const std::string path = fmt::format("{}/{}", path_, kRun);
+  auto run = store::read_text(path, kMostRunBytes);
+  if (run || run.error().kind != ErrorKind::not_found) return run;
+  const std::string temporary = hidden_name();
+  FOREBAY_CHECK(store::write_text(path_, temporary, store::random_token()));
+  FOREBAY_CHECK(make_once(path_ + "/" + temporary, path));
+  return store::read_text(path, kMostRunBytes);
+}
+
+Result<void> Rendezvous::begin_run() const {
+  return store::write_text(path_, std::string(kRun), store::random_token());
+}
+
 Result<std::optional<CoordinatorFile>> Rendezvous::coordinator() const {
   FOREBAY_TRY(const auto names, store::names_in(path_));
   uint64_t highest = 0;
@@ -171,10 +179,17 @@ Result<std::vector<Place>> Rendezvous::aggregators() const {
   return places;
 }
 
+bool Rendezvous::is_name(std::string_view name) {
+  while (name.starts_with('.')) name.remove_prefix(1);
+  return name == kSecret || name == kRun || name.starts_with(kCoordinator) || name.starts_with(kAggregator) ||
+         name.starts_with(kNew) || DecisionLog::is_name(name);
+}
+
 void Rendezvous::remove_from(const std::string& path) {
+  DecisionLog::remove_from(path);
   if (const auto names = store::names_in(path))
     for (const std::string& name : *names)
-      if (is_ours(name)) ::unlink((path + "/" + name).c_str());
+      if (is_name(name)) ::unlink((path + "/" + name).c_str());
   ::rmdir(path.c_str());
 }
 
@@ -190,8 +205,15 @@ Result<Reached> reach_coordinator(const Rendezvous& rendezvous, const fabric::Cr
                 fmt::format("the coordinator on {} has stepped down, and there is no other one yet", file->place->host),
                 rendezvous.path());
   FOREBAY_TRY(const auto addresses, fabric::parse_addresses(file->place->addresses));
-  FOREBAY_TRY(auto link, fabric::Link::open(addresses, credentials, wire::kPurpose, patience));
-  return Reached{file->generation, std::move(link)};
+  auto link = fabric::Link::open(addresses, credentials, wire::kPurpose, patience);
+  if (link) return Reached{file->generation, *std::move(link)};
+  Error error = std::move(link).error();
+  const bool is_local =
+      std::ranges::all_of(addresses, [](const auto& one) { return one.kind == fabric::Address::Kind::unix_socket; });
+  if (const auto here = fabric::node_identity(); is_local && here && *here != file->place->node)
+    error.hint = fmt::format("only processes on {} reach this job; 'forebay run --listen tcp:*:0' lets others",
+                             file->place->host);
+  return std::unexpected(std::move(error));
 }
 
 }  // namespace forebay::job

@@ -46,6 +46,11 @@ class Rendezvous {
   const std::string& path() const { return path_; }
   const fabric::Secret& secret() const { return secret_; }
 
+  // Tells the runs of a job that have the same directory from each other: agents of one run have the same. It is made
+  // once, and anew by whoever begins another run.
+  Result<std::string> run() const;
+  Result<void> begin_run() const;
+
   // The coordinator of the highest generation; nothing if there was none so far.
   Result<std::optional<CoordinatorFile>> coordinator() const;
 
@@ -60,10 +65,13 @@ class Rendezvous {
   // out.
   Result<std::vector<Place>> aggregators() const;
 
-  // At the end of the job: removes all that this class has made, and the directory if it is empty then.
+  // At the end of the job: removes all that this class has made, the log of decisions, and the directory if it is empty
+  // then.
   void remove() const { remove_from(path_); }
   // The same where the secret may be gone already, as after an end that was interrupted.
   static void remove_from(const std::string& path);
+  // Whether something of that name is one that this class has made, a log of decisions, or what a kill left of one.
+  static bool is_name(std::string_view name);
 
  private:
   Rendezvous(std::string path, const fabric::Secret& secret) : path_(std::move(path)), secret_(secret) {}

@@ -79,7 +79,7 @@ Rival judge_rival(const LeaseSeen& seen, bool renewed) {
 Result<SeriesClaim> SeriesClaim::take(const std::string& store, const std::string& series, const std::string& command,
                                       const Say& say) {
   const std::string runs = store + "/runs";
-  if (::mkdir(runs.c_str(), 0777) != 0 && errno != EEXIST) return fail_errno(errno, "mkdir", runs);
+  if (::mkdir(runs.c_str(), 0775) != 0 && errno != EEXIST) return fail_errno(errno, "mkdir", runs);
   FOREBAY_TRY(const Holder holder, this_holder(command));
   for (int attempt = 1;; ++attempt) {
     const std::string token = store::random_token(), name = fmt::format("{}.{}", series, token);

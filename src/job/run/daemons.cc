@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,8 @@ struct Daemons::One {
   Process process;  // pid 0: does not run
   Revival revival;
   std::optional<Time> again;  // when to start it again
+  std::string line;           // that it prints, as far as it has come
+  bool has_printed = false;   // the first one, since it was started
   bool ready = false, failed = false, given_up = false;
   Ending ending;
 
@@ -39,6 +42,8 @@ Result<void> Daemons::start(One& one) {
       spawn(
           {.words = one.spec.words, .death_signal = SIGTERM, .own_session = true, .piped = true, .log = one.spec.log}));
   one.again.reset();
+  one.line.clear();
+  one.has_printed = false;
   return {};
 }
 
@@ -70,9 +75,21 @@ void Daemons::readable(int fd) {
     char buffer[512];
     const ssize_t got = ::read(fd, buffer, sizeof buffer);
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) one.process.out = Fd();
-    if (got > 0 && std::find(buffer, buffer + got, '\n') != buffer + got) one.ready = true;
+    for (ssize_t i = 0; i < got; ++i) take(one, buffer[i]);
     return;
   }
+}
+
+// The first line says that it is ready, and the others are for whoever has started the job.
+void Daemons::take(One& one, char next) {
+  constexpr size_t kMostLine = 16 << 10;
+  if (next != '\n') {
+    if (one.line.size() < kMostLine) one.line += next;
+    return;
+  }
+  one.ready = true;
+  if (std::exchange(one.has_printed, true)) say_(fmt::format("{}: {}", one.spec.name, one.line));
+  one.line.clear();
 }
 
 bool Daemons::ended(const Ended& process, Time now) {

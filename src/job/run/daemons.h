@@ -37,7 +37,8 @@ class Daemons {
   Result<bool> ready() const;
   std::string not_ready() const;  // the names of those that are not
 
-  // Pipes to be waited for, and what to call when they can be read.
+  // Pipes to be waited for, and what to call when they can be read. What a daemon prints after the line that says that
+  // it is ready is passed on.
   std::vector<int> pipes() const;
   void readable(int fd);
   // True if the process was one of these. One that dies is started again by tick(), but for one that ended in good
@@ -62,6 +63,7 @@ class Daemons {
  private:
   struct One;
   Result<void> start(One& one);
+  void take(One& one, char next);
   std::vector<One> all_;
   Say say_;
   size_t deaths_ = 0;

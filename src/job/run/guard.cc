@@ -3,18 +3,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
-#include <string_view>
 #include <thread>
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/posix/processes.h"
 #include "job/run/pipe.h"
 #include "store/files.h"
 
@@ -28,17 +24,6 @@ constexpr const char* kVariable = "FOREBAY_RUN";
 constexpr char kGoodbye = 'q';
 constexpr auto kLook = 100ms;
 constexpr auto kLast = 10s;  // for processes that were killed to be gone
-
-std::string environment_of(const char* pid) {
-  constexpr size_t kMost = 4 << 20;
-  const Fd file(::open(fmt::format("/proc/{}/environ", pid).c_str(), O_RDONLY | O_CLOEXEC));
-  std::string text;
-  if (!file) return text;
-  char buffer[16384];
-  for (ssize_t got; text.size() < kMost && (got = ::read(file.get(), buffer, sizeof buffer)) > 0;)
-    text.append(buffer, static_cast<size_t>(got));
-  return text;
-}
 
 void end_all_with(const std::string& entry, std::chrono::milliseconds grace) {
   const auto soft = Clock::now() + grace, hard = soft + kLast;
@@ -78,16 +63,11 @@ void close_all_but(int one, int other) {
 }  // namespace
 
 std::vector<pid_t> processes_with(const std::string& entry) {
-  std::vector<pid_t> found;
-  DIR* processes = ::opendir("/proc");
-  if (processes == nullptr) return found;
-  while (const dirent* one = ::readdir(processes)) {
-    if (one->d_name[0] < '1' || one->d_name[0] > '9') continue;
-    const std::string environment = '\0' + environment_of(one->d_name);
-    if (environment.find('\0' + entry + '\0') != std::string::npos)
-      found.push_back(static_cast<pid_t>(std::atoi(one->d_name)));
-  }
-  ::closedir(processes);
+  std::vector<pid_t> found = other_processes();
+  const size_t equals = entry.find('=');
+  std::erase_if(found, [&](pid_t pid) {
+    return variable_in(process_text(pid, "environ"), entry.substr(0, equals)) != entry.substr(equals + 1);
+  });
   return found;
 }
 

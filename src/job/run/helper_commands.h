@@ -12,7 +12,7 @@ namespace forebay::job {
 struct HelperCommand {
   std::string name;  // "the restart on node7"
   std::vector<std::string> words;
-  bool may_fail = false;  // its output is empty then
+  bool may_fail = false;  // its output is empty then, and while it has not ended
   int also_good = 0;      // an exit code that is no failure
 };
 
@@ -44,7 +44,9 @@ class HelperCommands {
     Process process;  // pid 0: has ended
     std::string output;
     Ending ending;
-    bool good() const { return ending.signal == 0 && (ending.exit_code == 0 || ending.exit_code == also_good); }
+    bool good() const {
+      return process.pid == 0 && ending.signal == 0 && (ending.exit_code == 0 || ending.exit_code == also_good);
+    }
   };
   std::vector<One> all_;
 };

@@ -43,6 +43,12 @@ std::vector<NodeTable::Spare>::const_iterator NodeTable::find_spare(const std::s
 
 bool NodeTable::can_replace(const std::string& host) const { return find_spare(host) != spares_.end(); }
 
+size_t NodeTable::replaceable(const std::vector<std::string>& hosts) const {
+  NodeTable left = *this;
+  return static_cast<size_t>(
+      std::ranges::count_if(hosts, [&](const std::string& host) { return left.replace(host).has_value(); }));
+}
+
 std::optional<std::string> NodeTable::replace(const std::string& host) {
   const auto place = std::ranges::find(in_use_.hosts, host);
   const auto spare = find_spare(host);

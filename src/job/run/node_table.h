@@ -25,6 +25,8 @@ class NodeTable {
 
   // Whether a spare has as many slots as this node, which is in use.
   bool can_replace(const std::string& host) const;
+  // How many of these, which are in use, spares can replace together.
+  size_t replaceable(const std::vector<std::string>& hosts) const;
   // The node, which is in use, is lost for good. The spare that has its place now; nothing if none has as many slots.
   std::optional<std::string> replace(const std::string& host);
 

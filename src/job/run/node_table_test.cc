@@ -48,5 +48,14 @@ TEST(NodesText, IsInTheWordsOfTheFile) {
   EXPECT_EQ(nodes_text(one_node("localhost")), "localhost\n");
 }
 
+TEST(NodeTable, CountsWhatSparesCanReplaceTogether) {
+  const auto table =
+      NodeTable::create(parse_nodes("a slots=2\nb slots=4\nc slots=2\nd slots=2\n", "hosts").value(), 1).value();
+  EXPECT_EQ(table.replaceable({"a"}), 1u);
+  EXPECT_EQ(table.replaceable({"a", "c"}), 1u);
+  EXPECT_EQ(table.replaceable({"b"}), 0u);
+  EXPECT_EQ(table.spares_left(), 1u);
+}
+
 }  // namespace
 }  // namespace forebay::job

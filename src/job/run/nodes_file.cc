@@ -1,8 +1,10 @@
 #include "job/run/nodes_file.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -100,12 +102,35 @@ Result<Nodes> parse_nodes(std::string_view text, const std::string& path) {
   return nodes;
 }
 
+std::optional<SlotStyle> style_of_launcher(std::string_view program) {
+  constexpr std::array<std::pair<std::string_view, SlotStyle>, 9> kKnown{{{"srun", SlotStyle::names},
+                                                                          {"mpiexec.hydra", SlotStyle::colon},
+                                                                          {"mpiexec.mpich", SlotStyle::colon},
+                                                                          {"mpirun.mpich", SlotStyle::colon},
+                                                                          {"mpiexec.openmpi", SlotStyle::equals},
+                                                                          {"mpirun.openmpi", SlotStyle::equals},
+                                                                          {"orterun", SlotStyle::equals},
+                                                                          {"prterun", SlotStyle::equals},
+                                                                          {"prun", SlotStyle::equals}}};
+  for (const auto& [name, style] : kKnown)
+    if (program == name) return style;
+  return std::nullopt;
+}
+
+Nodes in_style(Nodes nodes, SlotStyle style) {
+  nodes.styles.assign(nodes.hosts.size(), style);
+  return nodes;
+}
+
 std::string nodes_text(const Nodes& nodes) {
   std::string text;
+  std::set<size_t> named;
   for (const Nodes::Block& block : nodes.blocks) {
     const std::string& host = nodes.hosts[block.host];
     const SlotStyle style = nodes.style_of(block.host);
-    if (style == SlotStyle::colon)
+    if (style == SlotStyle::names)
+      text += named.insert(block.host).second ? host + "\n" : "";
+    else if (style == SlotStyle::colon)
       text += fmt::format("{}:{}\n", host, block.slots);
     else if (style == SlotStyle::equals)
       text += fmt::format("{} slots={}\n", host, block.slots);
@@ -113,6 +138,15 @@ std::string nodes_text(const Nodes& nodes) {
       for (uint32_t slot = 0; slot < (block.slots == kMostSlots ? 1 : block.slots); ++slot) text += host + "\n";
   }
   return text;
+}
+
+std::string with_hosts(std::string word, const Nodes& nodes) {
+  constexpr std::string_view kHosts = "{hosts}";
+  std::string names;
+  for (const std::string& host : nodes.hosts) names += (names.empty() ? "" : ",") + host;
+  for (size_t at = 0; (at = word.find(kHosts, at)) != word.npos; at += names.size())
+    word.replace(at, kHosts.size(), names);
+  return word;
 }
 
 Nodes one_node(std::string host) { return {{std::move(host)}, {{0, kMostSlots}}, {}}; }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@ enum class SlotStyle : uint8_t {
   lines,   // a line for each
   colon,   // "HOST:SLOTS"
   equals,  // "HOST slots=SLOTS"
+  names,   // not at all: each host once
 };
 
 struct Nodes {
@@ -41,6 +43,13 @@ Result<Nodes> parse_nodes(std::string_view text, const std::string& path);
 
 // What parse_nodes() reads: a line for each block, as the file that they come from had it.
 std::string nodes_text(const Nodes& nodes);
+
+// The form that the launcher reads that a program of this name is; nothing if the name does not tell.
+std::optional<SlotStyle> style_of_launcher(std::string_view program);
+Nodes in_style(Nodes nodes, SlotStyle style);
+
+// "{hosts}" in a word of a command stands for the names of the nodes, each once, with commas between them.
+std::string with_hosts(std::string word, const Nodes& nodes);
 
 // A single node, all of whose ranks are there.
 Nodes one_node(std::string host);

@@ -53,5 +53,23 @@ TEST(NodesFile, RanksAsText) {
     EXPECT_FALSE(parse_ranks(text, 9)) << text;
 }
 
+TEST(NodesFile, GivesTheNamesOfTheHosts) {
+  const auto nodes = parse_nodes("a slots=2\nb slots=2\na slots=1\n", "hosts");
+  ASSERT_TRUE(nodes);
+  EXPECT_EQ(with_hosts("--nodelist={hosts}", *nodes), "--nodelist=a,b");
+  EXPECT_EQ(with_hosts("{nodes}", *nodes), "{nodes}");
+}
+
+TEST(NodesFile, LaunchersGetTheFormThatTheyRead) {
+  const Nodes nodes = parse_nodes("a slots=2\nb slots=1\na slots=1\n", "hosts").value();
+  const auto text_for = [&](const char* program) {
+    return nodes_text(in_style(nodes, style_of_launcher(program).value()));
+  };
+  EXPECT_EQ(text_for("srun"), "a\nb\n");
+  EXPECT_EQ(text_for("mpiexec.hydra"), "a:2\nb:1\na:1\n");
+  EXPECT_EQ(text_for("mpirun.openmpi"), "a slots=2\nb slots=1\na slots=1\n");
+  EXPECT_FALSE(style_of_launcher("mpiexec")) << "it is either's name";
+}
+
 }  // namespace
 }  // namespace forebay::job

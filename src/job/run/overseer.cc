@@ -14,10 +14,9 @@ constexpr std::chrono::milliseconds kHurriedInterval = 500ms;
 constexpr int kLooks = 5;  // within the shortest of the times
 
 std::chrono::milliseconds interval_of(const WatchOptions& options) {
-  auto shortest = std::chrono::milliseconds::max();
+  std::chrono::milliseconds shortest = kRarest * kLooks;
   for (const auto time : {options.hang, options.interval, options.node})
     if (time.count() > 0) shortest = std::min(shortest, time);
-  if (shortest == std::chrono::milliseconds::max()) return {};
   return std::clamp<std::chrono::milliseconds>(shortest / kLooks, kOftenest, kRarest);
 }
 
@@ -29,7 +28,10 @@ bool is_among(const std::vector<std::string>& all, const std::string& one) {
 
 Overseer::Overseer(const WatchOptions& options, HelperCommand look,
                    std::function<HelperCommand(const std::string& host)> exclude)
-    : look_(std::move(look)), exclude_(std::move(exclude)), interval_(interval_of(options)) {}
+    : look_(std::move(look)),
+      exclude_(std::move(exclude)),
+      interval_(interval_of(options)),
+      next_(std::chrono::steady_clock::now() + interval_) {}
 
 bool Overseer::knows_excluded() const {
   if (excluded_.empty()) return true;

@@ -18,12 +18,12 @@ class Overseer {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // `look` prints what parse_sight() takes; `exclude` tells the coordinator of one node. Without any of the times of
-  // `options` there are no looks.
+  // `look` prints what parse_sight() takes; `exclude` tells the coordinator of one node. The shortest of the times of
+  // `options` says how often it looks; without a command there are no looks.
   Overseer(const WatchOptions& options, HelperCommand look,
            std::function<HelperCommand(const std::string& host)> exclude);
 
-  bool is_needed() const { return interval_.count() > 0; }
+  bool is_needed() const { return !look_.words.empty(); }
 
   // A node that the coordinator is to know as excluded: it is told so again and again, for another one may lead.
   void exclude(const std::string& host) { excluded_.push_back(host); }

@@ -72,26 +72,109 @@ class Run {
 
   Result<void> run_application() {
     for (;;) {
+      const auto before = look();
       FOREBAY_TRY(auto more, restore_on_nodes_that_are_left());
       if (ending() || !more) return {};
       FOREBAY_CHECK(launch(*std::move(more)));
+      if (ending() && !loop_.application().runs()) return {};
       wait_for_application();
+      // What a kill cut off must not seem to be left alone while processes that survived it take their time.
+      const bool was_killed = !loop_.ending().good();
+      if (was_killed) report_end(was_killed);
       end_orphans();
+      if (!was_killed) report_end(was_killed);
       const std::string& why = loop_.end_because();
-      if (!should_relaunch(loop_.ending(), !why.empty(), ending(), report_.launches - 1, plan_.relaunches)) return {};
+      if (!should_relaunch(loop_.ending(), !why.empty(), ending(), 0, plan_.relaunches)) return {};
+      if (used_ >= plan_.relaunches && loop_.nodes().spares_left() == 0) return {};
       if (const auto reason = plan_.hold ? plan_.hold() : std::nullopt) {
         say_(fmt::format("the application ended with {}; it is not started again: {}", loop_.ending().text(), *reason));
         return {};
       }
+      auto attempt = attempt_between(before, look(), !loop_.end_because_of_node());
+      const auto blame = blame_nodes(attempt);
+      if (!blame.blames_nodes && used_++ >= plan_.relaunches) return {};
+      attempt.ended_by_itself = attempt.ended_by_itself && !blame.blames_nodes;
       FOREBAY_TRY(const bool has_nodes, replace_lost_nodes(Clock::now()));
-      if (!has_nodes || ending()) return {};
-      say_(fmt::format("the application ended with {}{}; it is started again ({} of {})", loop_.ending().text(),
-                       why.empty() ? "" : ", as " + why, report_.launches, plan_.relaunches));
+      if (!has_nodes || ending() || !retire(blame.retire)) return {};
+      const auto verdict = trials_.ended(attempt);
+      const auto seconds = verdict.pause / 1s;
+      say_(fmt::format("the application ended with {}{}; it is started again ({}){}", loop_.ending().text(),
+                       why.empty() ? "" : ", as " + why,
+                       blame.blames_nodes ? "for the node's sake: no attempt is used up"
+                                          : fmt::format("{} of {}", used_, plan_.relaunches),
+                       seconds > 1 ? fmt::format(", after a pause of {} s", seconds) : ""));
+      if (verdict.blames_set) set_aside(attempt.from);
+      loop_.pump([this] { return ending(); }, Clock::now() + verdict.pause);
     }
   }
 
+  void report_end(bool was_killed) {
+    if (!plan_.end) return;
+    if (auto done = loop_.go({plan_.end(was_killed)}, plan_.restart_timeout, true); !done)
+      say_("what the application left was not looked at: " + done.error().message());
+  }
+
+  // What the job shows now, where somebody wants to know it; nothing: no coordinator answers.
+  std::optional<Sight> look() {
+    if (plan_.relaunches == 0 || plan_.look.words.empty() || ending()) return std::nullopt;
+    const auto outputs = loop_.go({plan_.look}, kTellTime);
+    return outputs ? parse_sight(outputs->front()) : std::nullopt;
+  }
+
+  // Which nodes are to blame for an attempt in which no rank had its answer: by something that is started on each.
+  NodeTrials::Verdict blame_nodes(const Attempt& attempt) {
+    const auto& hosts = loop_.nodes().in_use().hosts;
+    std::vector<std::string> closed;
+    if (!attempt.got_answer && plan_.try_node && loop_.nodes().spares_left() > 0) {
+      std::vector<HelperCommand> tries;
+      for (const std::string& host : hosts) tries.push_back(plan_.try_node(host));
+      const auto outputs = loop_.go_for(tries, kTellTime);
+      for (size_t i = 0; outputs && i < hosts.size() && !ending(); ++i)
+        if ((*outputs)[i].empty()) closed.push_back(hosts[i]);
+    }
+    auto verdict = node_trials_.ended(attempt, closed, hosts.size(), loop_.nodes().replaceable(closed));
+    if (verdict.blames_nodes) say_(fmt::format("nothing can be started on {}", fmt::join(closed, ", ")));
+    return verdict;
+  }
+
+  // Spares take the places of nodes whose agents stay, for what is in their stages. Whether the application has all
+  // nodes that it needs.
+  bool retire(const std::vector<std::string>& hosts) {
+    for (const std::string& host : hosts) {
+      if (std::ranges::find(loop_.nodes().in_use().hosts, host) == loop_.nodes().in_use().hosts.end()) continue;
+      const auto spare = loop_.nodes().replace(host);
+      if (!spare) {
+        say_(fmt::format("nothing starts on node {}, and no spare with as many slots is left", host));
+        return false;
+      }
+      report_.retired_nodes.push_back(host);
+      say_(
+          fmt::format("{} starts have died on node {} before a rank knew where to begin: {} takes its place, and its "
+                      "agent stays for what is in its stage",
+                      NodeTrials::kMostStarts, host, *spare));
+      const auto started = start_daemons_instead(host, *spare);
+      if (started || ending()) continue;
+      say_(started.error().message());
+      if (const auto has_nodes = replace(*spare); !has_nodes || !*has_nodes) return false;
+    }
+    return true;
+  }
+
+  // The application has not come further from this set: the next restart is to take the one before.
+  void set_aside(const Sight::Source& set) {
+    if (plan_.list.words.empty() || ending()) return;
+    const std::string name = set.stored_as.empty() ? set.set : set.stored_as;
+    const std::string what = fmt::format("{} starts from the set {} completed no new set", trials_.kMostAttempts, name);
+    const auto listed = loop_.go({plan_.list}, plan_.restart_timeout);
+    if (!listed || !plan_.has_other(listed->front(), set))
+      return say_(what + "; it is tried again, since the series has no other intact set");
+    const auto done = loop_.go({plan_.reject(set, what)}, plan_.restart_timeout);
+    say_(done ? what + ": it is set aside, and the next start is from the set before it"
+              : fmt::format("{}, and it cannot be set aside: {}", what, done.error().message()));
+  }
+
   // As restore(); nothing if a node was lost over it and none is left in its place.
-  Result<std::optional<std::vector<std::string>>> restore_on_nodes_that_are_left() {
+  Result<std::optional<RunPlan::Resumed>> restore_on_nodes_that_are_left() {
     for (;;) {
       const Time begin = Clock::now();
       const size_t lost = report_.lost_nodes.size();
@@ -159,14 +242,19 @@ class Run {
     return wait_for_daemons();
   }
 
-  // The application's further words.
-  Result<std::vector<std::string>> restore() {
-    if (plan_.looks.empty()) return std::vector<std::string>{};
+  // How the application is to be started.
+  Result<RunPlan::Resumed> restore() {
+    if (plan_.looks.empty()) return RunPlan::Resumed();
     FOREBAY_TRY(const auto errands, what_to_restore());
-    if (ending()) return std::vector<std::string>{};
-    FOREBAY_TRY(const auto outputs, loop_.go(errands, plan_.restart_timeout));
-    if (ending()) return std::vector<std::string>{};
-    return plan_.restart_words(outputs);
+    if (ending()) return RunPlan::Resumed();
+    FOREBAY_TRY(auto outputs, loop_.go(errands, plan_.restart_timeout));
+    if (ending()) return RunPlan::Resumed();
+    FOREBAY_TRY(const auto put_back, plan_.put_back ? plan_.put_back(outputs) : std::optional<HelperCommand>());
+    if (put_back) {
+      FOREBAY_TRY(outputs, loop_.go({*put_back}, plan_.restart_timeout));
+      if (ending()) return RunPlan::Resumed();
+    }
+    return plan_.resumed(outputs);
   }
 
   Result<std::vector<HelperCommand>> what_to_restore() {
@@ -184,14 +272,18 @@ class Run {
     }
   }
 
-  Result<void> launch(std::vector<std::string> more) {
-    auto words = plan_.application;
-    for (std::string& word : more) words.push_back(std::move(word));
+  Result<void> launch(RunPlan::Resumed resumed) {
+    auto words = resumed.command.empty() ? plan_.application : std::move(resumed.command);
+    for (std::string& word : resumed.more) words.push_back(std::move(word));
+    for (std::string& word : words) word = with_hosts(std::move(word), loop_.nodes().in_use());
     if (plan_.announce) FOREBAY_CHECK(plan_.announce(loop_.nodes().in_use()));
+    if (!plan_.begin.words.empty()) FOREBAY_CHECK(loop_.go({plan_.begin}, plan_.restart_timeout));
+    if (ending()) return {};
     auto environment = plan_.environment;
+    for (auto& one : resumed.environment) environment.push_back(std::move(one));
     environment.push_back(mark_);
     environment.emplace_back("FOREBAY_ATTEMPT", std::to_string(report_.launches + 1));
-    FOREBAY_CHECK(loop_.launch(std::move(words), std::move(environment), report_.launches < plan_.relaunches));
+    FOREBAY_CHECK(loop_.launch(std::move(words), std::move(environment), used_ < plan_.relaunches));
     ++report_.launches;
     return {};
   }
@@ -267,6 +359,9 @@ class Run {
   const Say& say_;
   const std::pair<std::string, std::string>& mark_;
   RunLoop loop_;
+  RestartTrials trials_{plan_.relaunch_pause};
+  NodeTrials node_trials_;
+  uint64_t used_ = 0;  // of the relaunches
   Time end_of_job_ = Time::max();
   RunReport report_;
 };

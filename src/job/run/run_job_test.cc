@@ -142,8 +142,8 @@ TEST_F(RunJob, StartsACrashedApplicationAgainFromWhatWasRestored) {
     if (++looked == 1 && !is_last) return std::nullopt;
     return std::vector<HelperCommand>{{"a", {"echo", outputs[1] + outputs[0]}}, {"b", {"echo", "b"}}};
   };
-  plan_.restart_words = [](const std::vector<std::string>& outputs) -> Result<std::vector<std::string>> {
-    return std::vector<std::string>{"--restart", fmt::format("{}{}", outputs[0][0], outputs[1][0])};
+  plan_.resumed = [](const std::vector<std::string>& outputs) -> Result<RunPlan::Resumed> {
+    return RunPlan::Resumed{{}, {"--restart", fmt::format("{}{}", outputs[0][0], outputs[1][0])}, {}};
   };
   EXPECT_EQ(run(), 0);
   EXPECT_EQ(read("application"), "run --restart fb\nrun --restart fb\nrun --restart fb\n");
@@ -304,6 +304,22 @@ TEST_F(Watched, OneThatEndsWellWhenToldToBecauseItHungHasNotSucceeded) {
   EXPECT_THAT(read("report"), HasSubstr("because it hangs: it has"));
 }
 
+TEST_F(Watched, OneWhoseSetsDoNotBecomeCompleteIsSaidToHaveNoneOnceWhileItRuns) {
+  use_nodes("a\n", 0);
+  plan_.look.words = {"sh", "-c", "cat status; echo >> looks"};
+  std::ofstream(dir_ / "looks") << "";
+  put("status", "a", R"(, "no_set": "no set became complete for 90 s: n3 is silent")");
+  put("with", "a");
+  plan_.application = {"sh", "-c",
+                       "wait() { tries=$((tries + 1)); [ $tries -lt 3000 ] || exit 5; sleep 0.02; }\n"
+                       "has() { until [ \"$(grep -c \"$1\" report)\" = \"$2\" ]; do wait; done; }\n"
+                       "looks() { until [ $(wc -l < looks) -gt $1 ]; do wait; done; }\n"
+                       "has 'warning: no set' 1; looks 4; has 'warning: no set' 1\n"
+                       "cp status without; mv with status; has 'complete again' 1\n"
+                       "mv without status; has 'warning: no set' 2"};
+  EXPECT_EQ(run(), 0);
+}
+
 TEST_F(Watched, ASpareTakesThePlaceOfANodeThatIsLost) {
   use_nodes("a\nb\nc\n", 1);
   put("status", "ab");
@@ -328,6 +344,26 @@ TEST_F(Watched, WhatCrashesWithItsNodeIsStartedAgainElsewhere) {
   EXPECT_EQ(run(), 0);
   EXPECT_THAT(read("report"), HasSubstr("launches 2"));
   EXPECT_THAT(read("report"), HasSubstr("node b is lost: c takes its place\n"));
+}
+
+TEST_F(Watched, ANodeWhereNothingStartsUsesUpNoAttemptAndASpareTakesItsPlace) {
+  use_nodes("a\nb\nc\n", 1);
+  put("status", "abc");
+  plan_.relaunch_pause = 10ms;
+  plan_.try_node = [](const std::string& host) {
+    return HelperCommand{"the try", {"sh", "-c", "[ " + host + " = b ] || echo well"}, true};
+  };
+  plan_.application = {"sh", "-c", "echo run >> application; grep -q c nodes && exit 6; exit 3"};
+  EXPECT_EQ(run(), 6);
+  EXPECT_EQ(read("application"), "run\nrun\nrun\nrun\n") << "two for the node, and the relaunch is left";
+  const std::string report = read("report");
+  EXPECT_THAT(report,
+              HasSubstr("nothing can be started on b\nthe application ended with exit code 3; it is started again "
+                        "(for the node's sake: no attempt is used up)\n"));
+  EXPECT_THAT(report, HasSubstr("2 starts have died on node b before a rank knew where to begin: c takes its place"));
+  EXPECT_THAT(report, HasSubstr("it is started again (1 of 1)"));
+  EXPECT_THAT(read("daemons"), testing::AnyOf("a\nb\nc\n", "b\na\nc\n"));
+  EXPECT_EQ(read("told"), "") << "the agent of b stays";
 }
 
 TEST_F(Watched, WithoutASpareTheApplicationIsLeftAlone) {
@@ -390,6 +426,17 @@ TEST_F(RunJob, EndsWhatTheApplicationLeftBehind) {
   plan_.application = {"sh", "-c", "sleep 100 & echo $! > orphan"};
   EXPECT_EQ(run(), 0);
   EXPECT_NE(::kill(std::atoi(read("orphan").c_str()), 0), 0);
+}
+
+TEST_F(RunJob, ReportsAKillBeforeItEndsWhatSurvivedIt) {
+  plan_.application = {"sh", "-c", "sleep 100 & echo $! > orphan; kill -9 $$"};
+  plan_.end = [](bool was_killed) {
+    return HelperCommand{
+        "the look", {"sh", "-c", fmt::format("kill -0 $(cat orphan) && echo {} > looked", was_killed ? "killed" : "")}};
+  };
+  EXPECT_EQ(run(), 137);
+  EXPECT_EQ(read("looked"), "killed\n");
+  EXPECT_FALSE(runs(std::atoi(read("orphan").c_str())));
 }
 
 TEST_F(RunJob, NothingSurvivesItsDeath) {

@@ -1,5 +1,6 @@
 #include "job/run/run_loop.h"
 
+#include <array>
 #include <csignal>
 
 #include <fmt/format.h>
@@ -26,7 +27,7 @@ void RunLoop::handle(Time until) {
   for (const HelperCommands* errands : {&helpers_, &clock_})
     for (const int fd : errands->pipes()) pipes.push_back(fd);
   for (const int fd : overseer_.pipes()) pipes.push_back(fd);
-  const auto seen = events_.wait(pipes, std::min({until, overseer_.next_tick(), deadline_.next()}));
+  const auto seen = events_.wait(pipes, std::min({until, overseer_.next_tick(), deadline_.next(), next_remarks()}));
   for (const int fd : seen.readable) {
     daemons_.readable(fd);
     helpers_.readable(fd);
@@ -46,6 +47,19 @@ void RunLoop::handle(Time until) {
   overseer_.tick(now);
   if (auto newest = overseer_.take_seen()) observe(*std::move(newest), now);
   watch_time(now);
+  say_remarks(now);
+}
+
+RunLoop::Time RunLoop::next_remarks() const {
+  constexpr std::array kAfter = {2s, 10s, 30s, 60s};
+  const bool is_asked = plan_.remarks && application_.runs() && remarks_ < kAfter.size();
+  return is_asked ? launched_ + kAfter[remarks_] : Time::max();
+}
+
+void RunLoop::say_remarks(Time now) {
+  if (now < next_remarks()) return;
+  ++remarks_;
+  for (const std::string& text : plan_.remarks()) say_once(text);
 }
 
 // Nobody looked after the application while this process did not run.
@@ -67,6 +81,7 @@ void RunLoop::observe(Overseer::Seen seen, Time now) {
   seen_ = std::move(seen);
   if (plan_.watch.node.count() > 0) lost_ = node_watch_.look(nodes_.in_use().hosts, seen_.sight, now);
   if (!application_.runs() || is_ending() || !end_because_.empty()) return;
+  if (seen_.sight) say_whether_sets_come(seen_.sight->no_set);
   if (const auto why = progress_.look(seen_.sight, now)) end_because_ = "it hangs: " + *why;
   if (progress_.is_blind() && plan_.watch.hang.count() > 0 && now - launched_ > plan_.watch.hang)
     say_once(
@@ -81,8 +96,16 @@ void RunLoop::judge_loss(const std::string& host) {
     say_once(fmt::format("node {} is lost, and the application is not to be started again", host));
   else if (!nodes_.can_replace(host))
     say_once(fmt::format("node {} is lost, and no spare has as many slots", host));
-  else
+  else {
     end_because_ = fmt::format("node {} is lost", host);
+    node_is_lost_ = true;
+  }
+}
+
+// Its text changes with each look, so that a change is what is said.
+void RunLoop::say_whether_sets_come(const std::string& no_set) {
+  if (std::exchange(sets_come_, no_set.empty()) == no_set.empty()) return;
+  say_(no_set.empty() ? "sets become complete again" : "warning: " + no_set);
 }
 
 void RunLoop::say_once(const std::string& text) {
@@ -145,9 +168,18 @@ Result<std::vector<std::string>> RunLoop::go(const std::vector<HelperCommand>& e
   return helpers_.outputs();
 }
 
+Result<std::vector<std::string>> RunLoop::go_for(const std::vector<HelperCommand>& helpers,
+                                                 std::chrono::milliseconds patience) {
+  helpers_.clear();
+  for (const HelperCommand& helper : helpers) FOREBAY_CHECK(helpers_.start(helper));
+  pump([&] { return helpers_.done() || is_ending(); }, Clock::now() + patience);
+  return helpers_.outputs();
+}
+
 Result<void> RunLoop::launch(std::vector<std::string> words,
                              std::vector<std::pair<std::string, std::string>> environment, bool may_start_again) {
   end_because_.clear();
+  node_is_lost_ = false;
   may_start_again_ = may_start_again;
   FOREBAY_CHECK(application_.start(std::move(words), std::move(environment)));
   launched_ = Clock::now();

@@ -46,6 +46,10 @@ class RunLoop {
   Result<std::vector<std::string>> go(const std::vector<HelperCommand>& helpers, std::chrono::milliseconds patience,
                                       bool even_when_ending = false);
 
+  // As go(), and what has not ended in time has an empty text as well. All of them may fail.
+  Result<std::vector<std::string>> go_for(const std::vector<HelperCommand>& helpers,
+                                          std::chrono::milliseconds patience);
+
   // The application starts, or goes on after this process did not run: nobody has looked after it.
   Result<void> launch(std::vector<std::string> words, std::vector<std::pair<std::string, std::string>> environment,
                       bool may_start_again);
@@ -60,6 +64,7 @@ class RunLoop {
 
   // Why the application is to be ended: it hangs, or a node that a spare can replace is lost; empty: it is not.
   const std::string& end_because() const { return end_because_; }
+  bool end_because_of_node() const { return node_is_lost_; }
   const Ending& ending() const { return ending_; }  // of the application's last start
 
   // Nodes in use that are lost, by the newest look. forget_lost(): these are seen to, and the others are found anew.
@@ -82,7 +87,10 @@ class RunLoop {
   void begin_watch();
   void observe(Overseer::Seen seen, Time now);
   void judge_loss(const std::string& host);
+  void say_whether_sets_come(const std::string& no_set);
   void say_once(const std::string& text);
+  Time next_remarks() const;
+  void say_remarks(Time now);
   void watch_time(Time now);
   void received(const Events::Signal& signal);
   void pause();
@@ -99,11 +107,13 @@ class RunLoop {
   Overseer::Seen seen_;            // the newest
   std::vector<std::string> lost_;  // nodes in use, by the newest
   std::vector<std::string> said_;
+  bool sets_come_ = true;  // by what was said last
+  size_t remarks_ = 0;     // how often they were asked for
   Deadline deadline_;
   HelperCommands clock_;  // asks how much time the job has left
   bool asks_time_ = false;
   Application application_;
-  bool may_start_again_ = false;
+  bool may_start_again_ = false, node_is_lost_ = false;  // node_is_lost_: that is why it was ended
   Time launched_{};
   Ending ending_;
   std::string end_because_;

@@ -51,7 +51,12 @@ std::optional<Sight> parse_sight(const std::string& status) {
   Sight sight;
   sight.generation = field<uint64_t>(document, "generation");
   sight.sets_completed = field<uint64_t>(document, "sets_completed");
+  if (const auto totals = document.find("totals"); totals != document.end() && totals->is_object())
+    sight.restarts = field<uint64_t>(*totals, "restarts");
+  if (const auto last = document.find("last_restart"); last != document.end() && last->is_object())
+    sight.restarted_from = {field<std::string>(*last, "set"), field<std::string>(*last, "stored_as")};
   sight.is_busy = is_busy(document);
+  sight.no_set = field<std::string>(document, "no_set");
   for (const json& agent : rows(document, "agents"))
     if (agent.is_object())
       sight.nodes.push_back({field<std::string>(agent, "host"), time_in(agent, "silent_seconds"),

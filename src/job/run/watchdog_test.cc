@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "job/run/overseer.h"
+
 namespace forebay::job {
 namespace {
 
@@ -134,6 +136,7 @@ TEST(Watchdog, TellsWhetherAllWereHeardSince) {
 
 TEST(Sight, IsWhatTheStatusSays) {
   const auto sight = parse_sight(R"({"generation": 3, "sets_completed": 5, "excluded": ["n9"], "sets": [],
+      "no_set": "no set became complete for 90 s",
       "agents": [{"host": "n1", "silent_seconds": 0.25, "processes": 4, "processor_seconds": 1.5}, {"host": 7}, 8]})");
   ASSERT_TRUE(sight);
   EXPECT_EQ(sight->generation, 3u);
@@ -145,6 +148,7 @@ TEST(Sight, IsWhatTheStatusSays) {
   EXPECT_EQ(sight->find("n1")->processor_time, 1500ms);
   EXPECT_EQ(sight->find("n2"), nullptr);
   EXPECT_THAT(sight->excluded, ElementsAre("n9"));
+  EXPECT_EQ(sight->no_set, "no set became complete for 90 s");
   EXPECT_FALSE(parse_sight(""));
   EXPECT_FALSE(parse_sight("[]"));
   EXPECT_FALSE(parse_sight(R"({"error": {"kind": "timeout"}})"));
@@ -158,6 +162,12 @@ TEST(Sight, TheApplicationMayWaitForADrainAndForARestartThatAllHaveAskedFor) {
   EXPECT_FALSE(is_busy(R"("sets": [{"complete": false}])"));
   EXPECT_TRUE(is_busy(R"("restart": {"ranks_asked": 4, "ranks": 4})"));
   EXPECT_FALSE(is_busy(R"("restart": {"ranks_asked": 3, "ranks": 4})")) << "one of them may hang";
+}
+
+TEST(Overseer, LooksAlsoWhereNothingIsToEndTheApplication) {
+  const Overseer overseer({}, {"the look", {"true"}}, {});
+  EXPECT_LE(overseer.next_tick(), std::chrono::steady_clock::now() + 10s);
+  EXPECT_EQ(Overseer({}, {}, {}).next_tick(), Overseer::Time::max());
 }
 
 }  // namespace

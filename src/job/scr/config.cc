@@ -8,14 +8,18 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "base/nearest.h"
+#include "base/posix/own_code.h"
+#include "base/posix/trust.h"
 #include "store/files.h"
 
 namespace forebay::scr {
 namespace {
 
 constexpr uint64_t kMostConfigBytes = 1u << 20;
+constexpr const char* kCommandKey = "FOREBAY_COMMAND";  // what it names is run
 
 struct KnownKey {
   const char* name;
@@ -59,12 +63,41 @@ constexpr std::array kKnownKeys{
     KnownKey{"SCR_LOG_ENABLE", "0"},
     KnownKey{"SCR_LOG_TXT_ENABLE", "1"},
     KnownKey{"SCR_DEBUG", "0"},
+    // Of SCR's own insides: nothing here follows from them.
+    KnownKey{"SCR_AXL_MKDIR", nullptr},
+    KnownKey{"SCR_CLUSTER_NAME", nullptr},
+    KnownKey{"SCR_COPY_METADATA", nullptr},
+    KnownKey{"SCR_CRC_ON_COPY", nullptr},
+    KnownKey{"SCR_CRC_ON_DELETE", nullptr},
+    KnownKey{"SCR_CRC_ON_FLUSH", nullptr},
+    KnownKey{"SCR_DROP_AFTER_CURRENT", nullptr},
+    KnownKey{"SCR_FILE_BUF_SIZE", nullptr},
+    KnownKey{"SCR_FLUSH_ASYNC_BW", nullptr},
+    KnownKey{"SCR_FLUSH_ASYNC_PERCENT", nullptr},
+    KnownKey{"SCR_FLUSH_ASYNC_USLEEP", nullptr},
+    KnownKey{"SCR_FLUSH_POSTSTAGE", nullptr},
+    KnownKey{"SCR_HOP_DISTANCE", nullptr},
+    KnownKey{"SCR_LOG_DB_DEBUG", nullptr},
+    KnownKey{"SCR_LOG_DB_ENABLE", nullptr},
+    KnownKey{"SCR_LOG_DB_HOST", nullptr},
+    KnownKey{"SCR_LOG_DB_NAME", nullptr},
+    KnownKey{"SCR_LOG_DB_PASS", nullptr},
+    KnownKey{"SCR_LOG_DB_USER", nullptr},
+    KnownKey{"SCR_LOG_SYSLOG_ENABLE", nullptr},
+    KnownKey{"SCR_LOG_SYSLOG_FACILITY", nullptr},
+    KnownKey{"SCR_LOG_SYSLOG_LEVEL", nullptr},
+    KnownKey{"SCR_LOG_SYSLOG_PREFIX", nullptr},
+    KnownKey{"SCR_MPI_BUF_SIZE", nullptr},
+    KnownKey{"SCR_NODE_TESTS", nullptr},
+    KnownKey{"SCR_NODE_TESTS_FILE", nullptr},
+    KnownKey{"SCR_USER_NAME", nullptr},
     KnownKey{"SCR_JOB_ID", nullptr},
     KnownKey{"SCR_JOB_NAME", nullptr},
     KnownKey{"SCR_END_TIME", nullptr},
     KnownKey{"SCR_CONF_FILE", nullptr},
     KnownKey{"FOREBAY_STORE", nullptr},
-    KnownKey{"FOREBAY_COMMAND", nullptr},
+    KnownKey{kCommandKey, nullptr},
+    KnownKey{"FOREBAY_SCR_BACKLOG", "2"},
     KnownKey{"FOREBAY_SCR_WAIT", "0"},
     KnownKey{"FOREBAY_SCR_FLUSH_KIND", "store"},
     KnownKey{"FOREBAY_SCR_TIMEOUT", "600"},
@@ -143,6 +176,14 @@ std::string strip_comment(std::string_view line) {
     }
   }
   return std::string(line);
+}
+
+// What speaks against believing a file: others than root, this user and the owner of Forebay's own files wrote it, or
+// can.
+Doubt doubt_of_file(int file) {
+  struct stat info{};
+  if (::fstat(file, &info) != 0) return Doubt::not_found;
+  return doubt_of(info.st_uid, info.st_gid, info.st_mode, trust_of_process(own_code().c_str()));
 }
 
 std::string name_of(const ConfigRequest& request, const std::string& item = {}) {
@@ -229,11 +270,16 @@ Result<std::optional<std::string>> Config::call(std::string_view text) {
   return std::nullopt;
 }
 
-Result<void> Config::read_file(const std::string& path, Layer& to) {
-  auto content = store::read_text(path, kMostConfigBytes);
-  if (!content && content.error().kind == ErrorKind::not_found) return {};
-  FOREBAY_CHECK(content);
-  std::string_view rest = *content;
+Result<void> Config::read_file(const std::string& path, bool is_named, Layer& to) {
+  const auto source = store::open_stored(path);
+  if (!source && source.error().kind == ErrorKind::not_found) return {};
+  if (!source) return std::unexpected(source.error());
+  const Doubt doubt = doubt_of_file((*source)->fd());
+  if (!is_named && (doubt == Doubt::foreign_owner || doubt == Doubt::writable_by_all))
+    return fail(ErrorKind::permission, "another user wrote this file of SCR's configuration, or can write it", path, {},
+                "name it by SCR_CONF_FILE if you mean it, or move it away");
+  FOREBAY_TRY(const std::string content, store::read_text(**source, kMostConfigBytes));
+  std::string_view rest = content;
   for (int number = 1; !rest.empty(); ++number) {
     const size_t end = std::min(rest.find('\n'), rest.size());
     const std::string line = strip_comment(rest.substr(0, end));
@@ -247,6 +293,9 @@ Result<void> Config::read_file(const std::string& path, Layer& to) {
       request.error().path = where;
       return std::unexpected(std::move(request).error());
     }
+    if (request->key == kCommandKey && doubt != Doubt::none)
+      return fail(ErrorKind::permission, fmt::format("others can write this file: its {} is not run", kCommandKey),
+                  where, {}, fmt::format("set {} in the environment, or 'chmod go-w' a file of your own", kCommandKey));
     if (const auto warning = unknown_key(request->key)) warnings_.push_back(where + ": " + *warning);
     apply(*request, where, to);
   }
@@ -256,10 +305,10 @@ Result<void> Config::read_file(const std::string& path, Layer& to) {
 Result<void> Config::read_files(const std::string& system_file) {
   if (has_read_files_) return {};
   has_read_files_ = true;
-  std::string file = find("SCR_CONF_FILE").value_or("");
-  if (file.empty()) file = find("SCR_PREFIX").value_or(".") + "/.scrconf";
-  FOREBAY_CHECK(read_file(file, user_));
-  return system_file.empty() ? Result<void>{} : read_file(system_file, system_);
+  const std::string named = find("SCR_CONF_FILE").value_or("");
+  const std::string found = find("SCR_PREFIX").value_or(".") + "/.scrconf";
+  FOREBAY_CHECK(read_file(named.empty() ? found : named, !named.empty(), user_));
+  return system_file.empty() ? Result<void>{} : read_file(system_file, false, system_);
 }
 
 std::optional<Config::Value> Config::look_up(const std::string& name) const {

@@ -51,7 +51,8 @@ class Config {
   Result<std::optional<std::string>> call(std::string_view text);
 
   // The user's file ($SCR_CONF_FILE, else .scrconf in the prefix) and the system's, which may be empty or not there.
-  // Once. The errors name file and line; keys that nobody knows are no error (warnings()).
+  // Once. The errors name file and line; keys that nobody knows are no error (warnings()). permission if others than
+  // the user can write a file that says which program is to be run.
   Result<void> read_files(const std::string& system_file);
   bool has_read_files() const { return has_read_files_; }
 
@@ -86,7 +87,7 @@ class Config {
   using Layer = std::map<std::string, Value>;  // by "KEY", or "KEY ID" and "KEY ID ITEM"
 
   static void apply(const ConfigRequest& request, const std::string& where, Layer& layer);
-  Result<void> read_file(const std::string& path, Layer& to);
+  Result<void> read_file(const std::string& path, bool is_named, Layer& to);
   std::optional<Value> look_up(const std::string& name) const;
   std::optional<std::string> find(const std::string& name) const;
 

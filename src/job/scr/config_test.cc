@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include "job/test_job.h"
 
@@ -108,6 +109,32 @@ TEST_F(ScrConfig, SaysWhereAWrongValueWasSet) {
   EXPECT_THAT(config.number("SCR_FLUSH").error().message(), HasSubstr("SCR_FLUSH=often"));
   EXPECT_EQ(config.number("SCR_CACHE_SIZE").error().path, "the environment");
   EXPECT_EQ(config.lines("CKPT").front().where, path("mine") + ":3");
+}
+
+TEST_F(ScrConfig, ProgramsAreNotNamedByOthers) {
+  write("mine", "SCR_FLUSH=2\nFOREBAY_COMMAND=/tmp/forebay\n");
+  variables = {{"SCR_CONF_FILE", path("mine")}};
+  ASSERT_EQ(::chmod(path("mine").c_str(), 0646), 0);
+  const auto read = Config(environment()).read_files("");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().kind, ErrorKind::permission);
+  EXPECT_THAT(read.error().message(), HasSubstr("mine:2: others can write this file: its FOREBAY_COMMAND is not run"));
+  write("mine", "SCR_FLUSH=2\n");
+  EXPECT_TRUE(Config(environment()).read_files("")) << "the rest of it runs nothing";
+
+  write(".scrconf", "SCR_FLUSH=2\n");
+  ASSERT_EQ(::chmod(path(".scrconf").c_str(), 0646), 0);
+  variables = {{"SCR_PREFIX", path("")}};
+  EXPECT_EQ(Config(environment()).read_files("").error().kind, ErrorKind::permission) << "nobody has named it";
+  ASSERT_EQ(::chmod(path(".scrconf").c_str(), 0644), 0);
+  EXPECT_TRUE(Config(environment()).read_files(""));
+
+  variables = {{"SCR_CONF_FILE", path("mine")}};
+  write("mine", "FOREBAY_COMMAND=/tmp/forebay\n");
+  ASSERT_EQ(::chmod(path("mine").c_str(), 0644), 0);
+  Config own(environment());
+  ASSERT_TRUE(own.read_files(""));
+  EXPECT_EQ(own.get("FOREBAY_COMMAND"), "/tmp/forebay");
 }
 
 TEST_F(ScrConfig, FailureGroupsOfANode) {

@@ -12,7 +12,7 @@ namespace {
 constexpr uint64_t kMostHaltBytes = 64u << 10;
 
 std::unexpected<Error> no_halt(const std::string& path, std::string what) {
-  return fail(ErrorKind::corrupt, std::move(what), path, {}, "'forebay scr halt --unset-reason' or remove the file");
+  return fail(ErrorKind::corrupt, std::move(what), path, {}, "'forebay scr halt --remove' forgets it");
 }
 
 std::optional<int64_t>* member(Halt& halt, const std::string& name) {
@@ -63,7 +63,7 @@ Result<void> write_halt(const std::string& path, const Halt& halt) {
 }
 
 std::optional<std::string> why_halt(const Halt& halt, int64_t now, std::optional<int64_t> end, int64_t seconds) {
-  if (!halt.reason.empty()) return halt.reason;
+  if (!halt.reason.empty() && !waits_for_checkpoint(halt)) return halt.reason;
   if (halt.checkpoints && *halt.checkpoints <= 0) return "the checkpoints that were to be written are written";
   const int64_t margin = halt.seconds.value_or(seconds);
   if (halt.before && now >= *halt.before - margin) return "it is to end before a time that has come";
@@ -71,5 +71,7 @@ std::optional<std::string> why_halt(const Halt& halt, int64_t now, std::optional
   if (end && margin > 0 && *end - now <= margin) return fmt::format("the allocation ends in {} s", *end - now);
   return std::nullopt;
 }
+
+bool waits_for_checkpoint(const Halt& halt) { return halt.reason == kHalted && halt.checkpoints.value_or(0) > 0; }
 
 }  // namespace forebay::scr

@@ -4,7 +4,7 @@
 //   "before": T           no checkpoint may be under way at T (with `seconds` before it), in seconds since 1970
 //   "after": T            at the first checkpoint after T
 //   "seconds": S          so long before the allocation ends, in place of SCR_HALT_SECONDS
-//   "reason": "TEXT"      now
+//   "reason": "TEXT"      now; JOB_HALTED: when "checkpoints" more are written, and no start meanwhile
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,9 @@ namespace forebay::scr {
 
 // What SCR_Finalize notes, so that nobody starts the application again; SCR_Init removes it.
 inline constexpr std::string_view kFinalized = "SCR_FINALIZE_CALLED";
+
+// What scr_halt without an option notes: after the next checkpoint.
+inline constexpr std::string_view kHalted = "JOB_HALTED";
 
 struct Halt {
   std::optional<int64_t> checkpoints, before, after, seconds;
@@ -37,5 +40,8 @@ Result<void> write_halt(const std::string& path, const Halt& halt);
 // Why the application is to end now, or nothing. `now` and `end` (of the allocation; nothing: not known) in seconds
 // since 1970; `seconds` of the configuration.
 std::optional<std::string> why_halt(const Halt& halt, int64_t now, std::optional<int64_t> end, int64_t seconds);
+
+// Whether somebody waits for the next checkpoint, to end the application after it.
+bool waits_for_checkpoint(const Halt& halt);
 
 }  // namespace forebay::scr

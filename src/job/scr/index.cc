@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/catalogue.h"
+#include "job/scr/set_names.h"
 #include "store/files.h"
 #include "store/sealed_text.h"
 
@@ -72,6 +73,14 @@ IndexEntry* Index::find(std::string_view name) {
   return found == entries.end() ? nullptr : &*found;
 }
 
+std::string Index::name_of(std::string_view set) const {
+  const auto found = std::ranges::find_if(entries, [&](const IndexEntry& entry) {
+    const auto its = set_of_name(entry.name);
+    return its && *its == set;
+  });
+  return found != entries.end() ? found->name : name_of_set(set);
+}
+
 void Index::add(IndexEntry entry) {
   std::erase_if(entries, [&](const IndexEntry& old) { return old.name == entry.name; });
   entries.push_back(std::move(entry));
@@ -86,10 +95,31 @@ bool Index::drop(std::string_view name) {
   return std::erase_if(entries, [&](const IndexEntry& entry) { return entry.name == name; }) > 0;
 }
 
+void Index::remove(std::string_view name) {
+  const IndexEntry* const entry = find(name);
+  deleted.push_back({std::string(name), entry != nullptr ? entry->step : last_step()});
+  if (deleted.size() > kKeptCached) deleted.erase(deleted.begin());
+  drop(name);
+}
+
+bool Index::is_deleted(std::string_view name, int64_t step) const {
+  return std::ranges::any_of(deleted, [&](const Deleted& one) { return one.name == name && step <= one.step; });
+}
+
+int64_t Index::last_step() const {
+  int64_t last = newest_step();
+  for (const Deleted& one : deleted) last = std::max(last, one.step);
+  return last;
+}
+
 std::string print_index(const Index& index) {
-  json sets = json::array();
+  json sets = json::array(), deleted = json::array();
   for (const IndexEntry& entry : index.entries) sets.push_back(json_of(entry));
-  return store::seal(kIndexTag, {{"version", kIndexVersion}, {"current", index.current}, {"sets", std::move(sets)}});
+  for (const Index::Deleted& one : index.deleted) deleted.push_back({one.name, one.step});
+  return store::seal(kIndexTag, {{"version", kIndexVersion},
+                                 {"current", index.current},
+                                 {"sets", std::move(sets)},
+                                 {"deleted", std::move(deleted)}});
 }
 
 Result<Index> parse_index(std::string_view text, const std::string& path) {
@@ -102,6 +132,14 @@ Result<Index> parse_index(std::string_view text, const std::string& path) {
     auto entry = entry_of(one);
     if (!entry) return broken_index(path);
     index.entries.push_back(std::move(*entry));
+  }
+  const auto deleted = body.find("deleted");  // not there: nothing was
+  if (deleted == body.end()) return index;
+  if (!deleted->is_array()) return broken_index(path);
+  for (const json& one : *deleted) {
+    if (!one.is_array() || one.size() != 2 || !one[0].is_string() || !one[1].is_number_integer())
+      return broken_index(path);
+    index.deleted.push_back({one[0].get<std::string>(), one[1].get<int64_t>()});
   }
   return index;
 }

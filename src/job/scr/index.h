@@ -35,6 +35,13 @@ struct IndexEntry {
 struct Index {
   std::string current;              // the set to restart from; empty: the newest
   std::vector<IndexEntry> entries;  // oldest first, by step
+  // Sets that were deleted, the newest kKeptCached: a node that was away may bring one back.
+  struct Deleted {
+    std::string name;
+    int64_t step = 0;  // this writing, and older ones
+    bool operator==(const Deleted&) const = default;
+  };
+  std::vector<Deleted> deleted;
   bool operator==(const Index&) const = default;
 
   const IndexEntry* find(std::string_view name) const;
@@ -43,7 +50,12 @@ struct Index {
   // newest kKeptCached are kept.
   void add(IndexEntry entry);
   bool drop(std::string_view name);  // false: there is none
+  void remove(std::string_view name);
+  bool is_deleted(std::string_view name, int64_t step) const;
+  // What the application calls the set: as one of the entries, where one fits, for of long names the set does not tell.
+  std::string name_of(std::string_view set) const;
   int64_t newest_step() const { return entries.empty() ? 0 : entries.back().step; }
+  int64_t last_step() const;  // that any set had
 };
 inline constexpr size_t kKeptCached = 64;
 

@@ -15,6 +15,7 @@
 #include "base/bytes.h"
 #include "base/catalogue.h"
 #include "base/checksum.h"
+#include "base/posix/ownership.h"
 #include "store/files.h"
 
 namespace forebay::scr {
@@ -37,14 +38,7 @@ std::string first_of(const Config& config, const Environment& environment, std::
 // One that belongs to this user alone.
 Result<void> make_private_directory(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return fail_errno(errno, "mkdir", path);
-  struct stat info{};
-  if (::lstat(path.c_str(), &info) != 0) return fail_errno(errno, "lstat", path);
-  if (!S_ISDIR(info.st_mode) || info.st_uid != ::geteuid())
-    return fail(ErrorKind::permission, "is not a directory of this user", path, {},
-                "remove it, or name another SCR_CACHE_BASE");
-  if ((info.st_mode & 0077) != 0)
-    return fail(ErrorKind::permission, "can be used by others", path, {}, "chmod 700, or name another SCR_CACHE_BASE");
-  return {};
+  return check_private_directory(path, "the cache's directory", "name another SCR_CACHE_BASE");
 }
 
 }  // namespace
@@ -128,15 +122,30 @@ Result<Places> places_of(const Config& config, const Environment& environment) {
   return places;
 }
 
+// Who else can write there could halt the job, name sets that are not the job's, and have its logs written elsewhere.
+static Result<void> make_own_directory(const std::string& path) {
+  FOREBAY_CHECK(store::make_directory(path));
+  struct stat info{};
+  if (::lstat(path.c_str(), &info) != 0) return fail_errno(errno, "lstat", path);
+  if (info.st_uid != ::geteuid() && info.st_uid != 0)
+    return fail(ErrorKind::permission, fmt::format("belongs to user {}", info.st_uid), path, {},
+                "name another SCR_PREFIX");
+  if ((info.st_mode & S_IWOTH) != 0)
+    return fail(ErrorKind::permission, "can be written by everybody", path, {},
+                "chmod o-w, or name another SCR_PREFIX");
+  return {};
+}
+
 Result<void> make_own_directories(const Places& places) {
-  FOREBAY_CHECK(store::make_directory(places.own));
-  FOREBAY_CHECK(store::make_directory(places.own + "/jobs"));
-  FOREBAY_CHECK(store::make_directory(places.sets));
-  return store::make_directory(places.logs);
+  FOREBAY_CHECK(make_own_directory(places.own));
+  FOREBAY_CHECK(make_own_directory(places.own + "/jobs"));
+  FOREBAY_CHECK(make_own_directory(places.sets));
+  return make_own_directory(places.logs);
 }
 
 Result<void> make_stage_directory(const std::string& stage) {
   const std::string above = stage.substr(0, stage.rfind('/'));
+  FOREBAY_CHECK(make_private_parents(above));
   FOREBAY_CHECK(make_private_directory(above));
   return make_private_directory(stage);
 }

@@ -47,11 +47,12 @@ Result<std::vector<LevelOfNode>> levels_of(const Config& config);
 // Where the sets of a stage lie on such a level: STORE/forebay-UID/scr.JOB.
 std::string directory_on(const std::string& store, const std::string& stage);
 
-// The prefix's own directory, and those in it, with mode 0700 where it holds secrets.
+// The prefix's own directory, and those in it, with mode 0700 where it holds secrets. permission if one is another
+// user's, or everybody can write there.
 Result<void> make_own_directories(const Places& places);
 
-// The stage's directory, mode 0700, and that of the user above it. permission if it is another user's, or others can do
-// anything in it.
+// The stage's directory, mode 0700, that of the user above it, and what is missing above that. permission if it is
+// another user's, or others can do anything in it.
 Result<void> make_stage_directory(const std::string& stage);
 
 }  // namespace forebay::scr

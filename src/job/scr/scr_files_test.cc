@@ -3,12 +3,15 @@
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "job/scr/flushing.h"
 #include "job/scr/halt.h"
 #include "job/scr/index.h"
 #include "job/scr/places.h"
 #include "job/scr/set_names.h"
 #include "job/test_job.h"
+#include "store/files.h"
 #include "store/names.h"
 
 namespace forebay::scr {
@@ -90,7 +93,28 @@ TEST(ScrSetNames, AreLegalAndReversible) {
   }
   EXPECT_EQ(set_of_name("ckpt.12").value(), "ckpt.12");
   EXPECT_FALSE(set_of_name(""));
-  EXPECT_FALSE(set_of_name(std::string(200, 'x')));
+}
+
+TEST(ScrSetNames, OfLongNamesTheHashTellsThemApart) {
+  const std::string x(1022, 'x');
+  for (const std::string& name :
+       {x + "1", x + "2", std::string(200, '.'), std::string(79, 'y') + std::string(99, '/')}) {
+    const auto set = set_of_name(name);
+    ASSERT_TRUE(set) << name;
+    EXPECT_TRUE(store::is_job_name(*set)) << *set;
+    EXPECT_EQ(set_of_name(name_of_set(*set)).value(), *set) << name;
+  }
+  EXPECT_NE(set_of_name(x + "1").value(), set_of_name(x + "2").value());
+  EXPECT_FALSE(set_of_name(x + "12")) << "has no room in SCR_MAX_FILENAME";
+}
+
+TEST(ScrHalt, AfterTheNextCheckpoint) {
+  const Halt next{.checkpoints = 1, .reason = std::string(kHalted)};
+  EXPECT_TRUE(waits_for_checkpoint(next));
+  EXPECT_FALSE(why_halt(next, 100, {}, 0));
+  const Halt written{.checkpoints = 0, .reason = std::string(kHalted)};
+  EXPECT_FALSE(waits_for_checkpoint(written));
+  EXPECT_EQ(why_halt(written, 100, {}, 0).value_or(""), kHalted);
 }
 
 TEST_F(ScrFiles, PlacesFollowFromThePrefixAndTheJob) {
@@ -112,6 +136,7 @@ TEST_F(ScrFiles, PlacesFollowFromThePrefixAndTheJob) {
   variables["SLURM_JOB_ID"] = "../x";
   EXPECT_FALSE(places_of(config, environment));
 
+  ASSERT_TRUE(make_stage_directory(path("no/such/base/user/stage")));
   ASSERT_TRUE(make_stage_directory(path("user/stage")));
   ASSERT_TRUE(make_stage_directory(path("user/stage"))) << "again";
   ::chmod(path("user").c_str(), 0755);
@@ -132,6 +157,81 @@ TEST(ScrPlaces, TheStoreOfAllCachedSetsIsWhereTheCacheLies) {
   EXPECT_EQ(cache_size_of(config_of({"CKPT=0 STORE=/ssd BYPASS=0", "STORE=/ssd COUNT=3"})).value(), 3);
   EXPECT_EQ(cache_size_of(config_of({"SCR_CACHE_SIZE=2", "STORE=/ssd COUNT=3"})).value(), 2);
   EXPECT_FALSE(cache_size_of(config_of({"STORE=/dev/shm COUNT=many"})));
+}
+
+TEST_F(ScrFiles, TheIndexKnowsWhatWasDeleted) {
+  const std::string file = path("index.json");
+  Index index;
+  index.add({.name = "a", .step = 1});
+  index.add({.name = "b", .step = 2});
+  index.remove("b");
+  index.remove("c");
+  ASSERT_TRUE(write_index(file, index));
+  EXPECT_EQ(read_index(file).value(), index);
+  EXPECT_TRUE(index.is_deleted("b", 2));
+  EXPECT_TRUE(index.is_deleted("c", 2)) << "nobody knows of a newer one";
+  EXPECT_FALSE(index.is_deleted("a", 1));
+  EXPECT_EQ(index.last_step(), 2) << "the next writing of b is another one";
+  EXPECT_FALSE(index.is_deleted("b", 3));
+}
+
+// A set on its way to the prefix is listed by the next start where all of its ranks had noted their files.
+class Flushing : public ScrFiles {
+ protected:
+  void SetUp() override {
+    ScrFiles::SetUp();
+    places_.sets = path("sets");
+    places_.index = path("index.json");
+    ASSERT_EQ(::mkdir(places_.sets.c_str(), 0700), 0);
+    notes_ = flushing_path(places_.sets, "ckpt.2", "0123456789abcdef");
+    index_.add(entry_);
+    ASSERT_TRUE(begin_flushing(notes_, entry_));
+    ASSERT_TRUE(note_flushed(notes_, 1, {{"b", 2, 22, 1}}));
+  }
+  SetPlace place_after() {
+    EXPECT_TRUE(adopt_flushed(places_, index_));
+    EXPECT_NE(::access(notes_.c_str(), F_OK), 0) << "nobody waits for it any more";
+    const IndexEntry* entry = index_.find("ckpt.2");
+    return entry != nullptr ? entry->place : SetPlace::cache;
+  }
+
+  Places places_;
+  Index index_;
+  const IndexEntry entry_{.name = "ckpt.2", .id = 2, .step = 2, .is_output = true, .ranks = 2};
+  std::string notes_;
+};
+
+TEST_F(Flushing, ASetThatIsWholeIsListed) {
+  ASSERT_TRUE(note_flushed(notes_, 0, {{"a", 1, 11, 0}}));
+  EXPECT_EQ(place_after(), SetPlace::prefix);
+  EXPECT_EQ(read_index(places_.index).value(), index_);
+  const std::string list = files_path(places_.sets, "ckpt.2");
+  EXPECT_EQ(parse_files(store::read_text(list, 1 << 20).value(), list).value(),
+            (std::vector<PrefixFile>{{"a", 1, 11, 0}, {"b", 2, 22, 1}}));
+}
+
+TEST_F(Flushing, ASetThatLacksARankIsNot) { EXPECT_EQ(place_after(), SetPlace::cache); }
+
+TEST_F(Flushing, ASetWithADamagedListIsNot) {
+  ASSERT_TRUE(note_flushed(notes_, 0, {{"a", 1, 11, 0}}));
+  std::ofstream(notes_ + "/1", std::ios::app) << "x";
+  EXPECT_EQ(place_after(), SetPlace::cache);
+}
+
+TEST_F(Flushing, ASetThatWasDroppedOrWrittenAgainIsNot) {
+  ASSERT_TRUE(note_flushed(notes_, 0, {{"a", 1, 11, 0}}));
+  index_.find("ckpt.2")->step = 3;
+  EXPECT_EQ(place_after(), SetPlace::cache);
+  ASSERT_TRUE(begin_flushing(notes_, entry_));
+  index_.drop("ckpt.2");
+  EXPECT_EQ(place_after(), SetPlace::cache);
+  EXPECT_TRUE(index_.entries.empty());
+}
+
+TEST_F(Flushing, WhatIsNotForebaysStays) {
+  std::ofstream(notes_ + "/notes.txt") << "mine";
+  ASSERT_TRUE(adopt_flushed(places_, index_));
+  EXPECT_EQ(::access((notes_ + "/notes.txt").c_str(), F_OK), 0);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/bytes.h"
+#include "base/checksum.h"
 #include "store/names.h"
 
 namespace forebay::scr {
@@ -16,13 +18,35 @@ bool is_plain(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || kPlain.find(c) != std::string_view::npos;
 }
 
+// At the end of a long name's set: this, and the 32 digits of a hash. No escape begins so.
+constexpr std::string_view kMark = "@=";
+constexpr size_t kMarkBytes = 34;
+constexpr size_t kKeptBytes = 80;  // of a long name, before it
+
+bool has_mark(std::string_view name) {
+  if (name.size() <= kMarkBytes) return false;
+  const std::string_view end = name.substr(name.size() - kMarkBytes);
+  return end.starts_with(kMark) && end.find_first_not_of("0123456789abcdef", kMark.size()) == end.npos;
+}
+
 std::string escaped(char c) { return fmt::format("@{:02X}", static_cast<unsigned>(static_cast<unsigned char>(c))); }
 
 }  // namespace
 
 Result<std::string> set_of_name(std::string_view name) {
+  if (name.size() > kMostName)
+    return fail(ErrorKind::invalid_argument,
+                fmt::format("the name of a set has {} bytes, and {} at most", name.size(), kMostName));
+  const std::string_view mark = has_mark(name) ? name.substr(name.size() - kMarkBytes) : std::string_view();
   std::string set;
-  for (const char c : name) set += is_plain(c) ? std::string(1, c) : escaped(c);
+  for (const char c : name.substr(0, name.size() - mark.size())) set += is_plain(c) ? std::string(1, c) : escaped(c);
+  set += mark;
+  if (set.size() > store::kMostJobName) {
+    set.resize(kKeptBytes);
+    // Not half an escape.
+    if (const size_t at = set.rfind('@'); at != std::string::npos && at + 3 > set.size()) set.resize(at);
+    set += fmt::format("{}{}", kMark, hash128_hex(as_bytes(name)));
+  }
   if (!set.empty() && !store::is_job_name(set)) {
     // Hidden, "latest", or with an ending of what is not finished.
     if (is_plain(name.front())) set = escaped(name.front()) + set.substr(1);

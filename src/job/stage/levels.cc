@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/posix/ownership.h"
 #include "job/stage/stage_notes.h"
 #include "store/files.h"
 
@@ -23,12 +24,10 @@ constexpr const char* kBin = ".forebay-bin";
 constexpr uint64_t kMostPath = PATH_MAX;
 
 Result<void> make_own(const std::string& path) {
+  // The one above as well, for a node may come back empty; where more is missing, the disk is not there.
+  (void)::mkdir(path.substr(0, path.rfind('/')).c_str(), kPrivate);
   if (::mkdir(path.c_str(), kPrivate) != 0 && errno != EEXIST) return fail_errno(errno, "mkdir", path);
-  struct stat info{};
-  if (::lstat(path.c_str(), &info) != 0) return fail_errno(errno, "stat", path);
-  if (S_ISDIR(info.st_mode) && info.st_uid == ::geteuid() && (info.st_mode & 0077) == 0) return {};
-  return fail(ErrorKind::permission, "is no directory of this user's alone", path, {},
-              "chmod 700, or name another one");
+  return check_private_directory(path, "the cache level", "name another one");
 }
 
 Result<void> check_owner(const std::string& directory, const std::string& stage) {

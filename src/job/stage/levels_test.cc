@@ -48,7 +48,7 @@ TEST_F(LevelTest, BelongsToOneStageAndOneAgent) {
   EXPECT_EQ(other.kind, ErrorKind::exists);
   EXPECT_NE(other.what.find(stage()), std::string::npos) << other.what;
   EXPECT_EQ(error(Level::take("level", stage())).kind, ErrorKind::invalid_argument);
-  EXPECT_EQ(error(Level::take(path("nothing/level"), stage())).kind, ErrorKind::not_found);
+  EXPECT_EQ(error(Level::take(path("nothing/at/level"), stage())).kind, ErrorKind::not_found);
   fs::create_directory(path("open"));
   ::chmod(path("open").c_str(), 0755);
   EXPECT_EQ(error(Level::take(path("open"), stage())).kind, ErrorKind::permission) << "others can enter it";

@@ -184,8 +184,12 @@ Verdict judge_settled(std::string_view set, const Listing& listing, const Comple
     newest = std::max(newest, WallTime(std::chrono::nanoseconds(changed_ns(file))));
     ++files;
   }
-  if (files != completion.files)
-    return incomplete(fmt::format("{} files where {} are expected", files, completion.files));
+  if (files != completion.files) {
+    Verdict verdict = incomplete(fmt::format("{} files where {} are expected", files, completion.files));
+    verdict.is_misfit = files > 0 && newest + completion.quiet <= now;
+    if (files > 0 && !verdict.is_misfit) verdict.again = newest + completion.quiet;
+    return verdict;
+  }
   if (newest > at_rest && newest + completion.quiet > now) {
     Verdict verdict = incomplete("it was written to a short time ago");
     verdict.again = newest + completion.quiet;
@@ -236,6 +240,8 @@ bool is_of_marker(std::string_view name, const Completion& completion) {
 
 Verdict judge(std::string_view set, const Listing& listing, const std::set<uint32_t>& ranks,
               const Completion& completion, WallTime now, WallTime at_rest) {
+  if (!listing.anothers.empty())
+    return incomplete(fmt::format("'{}' belongs to another user, and may be anything", listing.anothers));
   if (listing.is_begun) return judge_begun(listing, ranks);
   if (!listing.foreign.empty()) return incomplete(fmt::format("'{}' is a socket, device or FIFO", listing.foreign));
   switch (completion.kind) {

@@ -59,6 +59,7 @@ struct StagedFile {
 struct Listing {
   std::vector<StagedFile> files;           // by name
   std::string foreign;                     // a socket, device or FIFO among them, or empty
+  std::string anothers;                    // one of another user's, who is not root either, or empty
   std::vector<Marker> markers;             // of forebay.h, by rank
   bool is_begun = false;                   // by forebay_begin()
   std::optional<int64_t> step;             // as it was told there
@@ -85,6 +86,7 @@ struct Verdict {
   std::string reason;              // if it is not
   std::optional<WallTime> again;   // settled: when to look again although nothing happens
   bool needs_check = false;        // settled: complete if a format reader accepts each file
+  bool is_misfit = false;          // settled: it was left alone, and has another number of files than announced
 };
 
 // `ranks`: those of this node. A set of forebay.h is complete if each of them has left a marker, if at least one is

@@ -1,5 +1,6 @@
 #include "job/stage/stage_notes.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
@@ -11,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/posix/ownership.h"
 #include "job/client/stage_names.h"
 #include "job/stage/levels.h"
 #include "job/stage/stage.h"
@@ -24,12 +26,15 @@ namespace {
 using nlohmann::json;
 using wire::SetState;
 
-constexpr std::string_view kOutcomeTag = "forebay-outcome", kBeginTag = "forebay-begin";
+constexpr std::string_view kOutcomeTag = "forebay-outcome", kBeginTag = "forebay-begin", kPlaceTag = "forebay-place";
 constexpr uint64_t kVersion = 1;
 constexpr uint64_t kMaxNote = 1 << 20;
 constexpr mode_t kOwnersAlone = 0700;
 constexpr const char* kBeginFile = "begun";
 constexpr const char* kOutcomeFile = "outcome";
+constexpr const char* kSuspectFile = "suspect";
+constexpr const char* kSeenFile = "seen";
+constexpr const char* kPlaceFile = "place";
 constexpr const char* kReasonFile = "reason";
 constexpr std::pair<SetState, const char*> kFinal[] = {{SetState::durable, "durable"},
                                                        {SetState::skipped, "skipped"},
@@ -50,6 +55,10 @@ std::optional<int64_t> number_in(const json& body, const char* name) {
   const auto found = body.find(name);
   if (found == body.end() || !found->is_number_integer()) return std::nullopt;
   return found->get<int64_t>();
+}
+
+uint64_t ordinal_in(const json& body) {
+  return static_cast<uint64_t>(std::max<int64_t>(0, number_in(body, "ordinal").value_or(0)));
 }
 
 std::string text_in(const json& body, const char* name) {
@@ -121,6 +130,7 @@ std::string encode_outcome(const Outcome& outcome) {
   for (const auto& [state, name] : kFinal)
     if (outcome.state == state) body["state"] = name;
   if (outcome.step) body["step"] = *outcome.step;
+  if (outcome.ordinal != 0) body["ordinal"] = outcome.ordinal;
   if (outcome.restored_ns != 0) body["restored_ns"] = outcome.restored_ns;
   if (outcome.written_ns != 0) body["written_ns"] = outcome.written_ns;
   return store::seal(kOutcomeTag, body);
@@ -137,19 +147,19 @@ Result<Outcome> decode_outcome(std::string_view text, const std::string& path) {
                  .message = text_in(body, "message"),
                  .fingerprint = text_in(body, "fingerprint"),
                  .step = number_in(body, "step"),
+                 .ordinal = ordinal_in(body),
                  .ended_ns = ended->get<int64_t>(),
                  .restored_ns = number_in(body, "restored_ns").value_or(0),
                  .written_ns = number_in(body, "written_ns").value_or(0)};
 }
 
 Result<void> prepare_stage(const std::string& stage) {
+  FOREBAY_CHECK(make_private_parents(stage));  // a node may come back empty
   FOREBAY_CHECK(make_directory(stage, kOwnersAlone));
+  FOREBAY_CHECK(check_own_directory(stage, "the stage", "name another directory as the stage"));
   const std::string own = fmt::format("{}/{}", stage, kOwnDirectory);
   FOREBAY_CHECK(make_directory(own, kOwnersAlone));
-  struct stat info{};
-  if (::lstat(own.c_str(), &info) != 0) return fail_errno(errno, "stat", own);
-  if (!S_ISDIR(info.st_mode) || info.st_uid != ::geteuid())
-    return fail(ErrorKind::permission, "is no directory of this user's", own);
+  FOREBAY_CHECK(check_private_directory(own, "Forebay's own directory in the stage", "name another stage"));
   FOREBAY_CHECK(make_directory(own_path(stage, "sets"), kOwnersAlone));
   FOREBAY_CHECK(make_directory(bin_path(stage), kOwnersAlone));
   return {};
@@ -183,6 +193,34 @@ Result<std::optional<Begin>> read_begin(const std::string& stage, const std::str
   return read_begin_note(notes_path(stage, set) + "/" + kBeginFile);
 }
 
+Result<void> note_suspicion(const std::string& stage, const std::string& set, const std::string& why) {
+  return write_note(stage, set, kSuspectFile, why);
+}
+
+std::string read_suspicion(const std::string& stage, const std::string& set) {
+  return store::read_text(notes_path(stage, set) + "/" + kSuspectFile, kMaxNote).value_or(std::string());
+}
+
+Result<void> note_seen(const std::string& stage, const std::string& set) {
+  const std::string directory = notes_path(stage, set), path = directory + "/" + kSeenFile;
+  FOREBAY_CHECK(make_directory(directory, kOwnersAlone));
+  const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  return file ? Result<void>() : fail_errno(errno, "open", path);
+}
+
+void forget_seen(const std::string& stage, const std::string& set) {
+  const std::string directory = notes_path(stage, set);
+  if (::unlink(fmt::format("{}/{}", directory, kSeenFile).c_str()) == 0) ::rmdir(directory.c_str());
+}
+
+bool is_known(const std::string& stage, const std::string& set) {
+  const std::string notes = notes_path(stage, set);
+  const auto is_there = [&](const char* file) {
+    return ::access(fmt::format("{}/{}", notes, file).c_str(), F_OK) == 0;
+  };
+  return is_there(kBeginFile) || is_there(kSeenFile);
+}
+
 Result<void> note_outcome(const std::string& stage, const std::string& set, const Outcome& outcome) {
   return write_note(stage, set, kOutcomeFile, encode_outcome(outcome));
 }
@@ -193,6 +231,20 @@ std::optional<Outcome> read_outcome(const std::string& stage, const std::string&
   if (!text) return std::nullopt;
   auto outcome = decode_outcome(*text, path);
   return outcome ? std::optional(std::move(*outcome)) : std::nullopt;
+}
+
+Result<void> note_place(const std::string& stage, const std::string& set, const NotedPlace& place) {
+  const json body{{"version", kVersion}, {"ordinal", place.ordinal}, {"fingerprint", place.fingerprint}};
+  return write_note(stage, set, kPlaceFile, store::seal(kPlaceTag, body));
+}
+
+std::optional<NotedPlace> read_noted_place(const std::string& stage, const std::string& set) {
+  const std::string path = notes_path(stage, set) + "/" + kPlaceFile;
+  const auto text = store::read_text(path, kMaxNote);
+  if (!text) return std::nullopt;
+  const auto body = store::unseal(kPlaceTag, *text, kVersion, path);
+  if (!body) return std::nullopt;
+  return NotedPlace{ordinal_in(*body), text_in(*body, "fingerprint")};
 }
 
 Result<void> put_into_bin(const std::string& stage, const std::string& path) {
@@ -208,6 +260,7 @@ Result<void> discard_files(const std::string& stage, const std::string& set, con
   FOREBAY_CHECK(put_into_bin(stage, stage + "/" + set));
   FOREBAY_TRY(const auto ranks, marked_ranks(stage, set));
   for (const uint32_t rank : ranks) remove_marker(stage, set, rank);
+  forget_seen(stage, set);
   return put_into_bin(stage, notes_path(stage, set) + "/" + kBeginFile);
 }
 

@@ -18,6 +18,7 @@ struct Outcome {
   std::string stored_as, message;
   std::string fingerprint;  // of the content (Content::fingerprint) that ended so
   std::optional<int64_t> step;
+  uint64_t ordinal = 0;     // the set's place in its series (store/set_order.h); 0: none
   int64_t ended_ns = 0;     // wall clock
   int64_t restored_ns = 0;  // wall clock: when a restart had brought it; 0: the application wrote it
   int64_t written_ns = 0;   // Content::written_ns
@@ -29,8 +30,8 @@ bool is_final(wire::SetState state);
 std::string encode_outcome(const Outcome& outcome);
 Result<Outcome> decode_outcome(std::string_view text, const std::string& path);
 
-// Makes the stage, if it is not there, and in it what an agent needs, for the owner alone. Removes what is left of
-// removals that were interrupted.
+// Makes the stage, if it is not there, and in it what an agent needs, for the owner alone. permission if the stage is
+// another user's, or others can remove what is in it (base/posix/ownership.h).
 Result<void> prepare_stage(const std::string& stage);
 
 // STAGE/SET and the directory of its notes, with the note that forebay_begin() was called for it.
@@ -46,10 +47,29 @@ struct Begin {
 };
 Result<std::optional<Begin>> read_begin(const std::string& stage, const std::string& set);
 
+// Why a set that is about to come, or is there, is not the first choice of a restart: it may not be whole.
+Result<void> note_suspicion(const std::string& stage, const std::string& set, const std::string& why);
+// Empty if nobody has noted any.
+std::string read_suspicion(const std::string& stage, const std::string& set);
+
 Result<void> note_outcome(const std::string& stage, const std::string& set, const Outcome& outcome);
 
 // Nothing if there is none that can be read.
 std::optional<Outcome> read_outcome(const std::string& stage, const std::string& set);
+
+// Notes that an agent has seen STAGE/SET come, which was not begun by forebay_begin(); and that it is there no more.
+Result<void> note_seen(const std::string& stage, const std::string& set);
+void forget_seen(const std::string& stage, const std::string& set);
+// Whether the notes say that what lies in STAGE/SET came while Forebay was there: begun, seen, or brought by a restart.
+bool is_known(const std::string& stage, const std::string& set);
+
+// The place in its series that a set with this content has (Content::fingerprint), before it has ended.
+struct NotedPlace {
+  uint64_t ordinal = 0;
+  std::string fingerprint;
+};
+Result<void> note_place(const std::string& stage, const std::string& set, const NotedPlace& place);
+std::optional<NotedPlace> read_noted_place(const std::string& stage, const std::string& set);
 
 // Takes the files of a set, its markers and its outcome, or `own_marker` (relative to the stage; empty: none), out of
 // sight, in an instant. What comes back is to be removed with empty_bin(), which may take long.

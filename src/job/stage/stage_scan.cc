@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/checksum.h"
+#include "base/posix/ownership.h"
 #include "job/client/stage_names.h"
 #include "job/stage/levels.h"
 #include "job/stage/stage_notes.h"
@@ -47,6 +48,7 @@ class Scanner {
       return fail_errno(errno, "stat", path);
     }
     if (!is_safe_name(name)) return fail(ErrorKind::unsupported, "its name is too long", path);
+    if (!is_trusted_owner(info.st_uid) && listing_.anothers.empty()) listing_.anothers = name;
     StagedFile file;
     file.row.name = name;
     file.row.mode = info.st_mode & 07777u;
@@ -141,6 +143,10 @@ Result<std::vector<std::string>> sets_in(const std::string& stage) {
 Result<Listing> scan_set(const std::string& stage, const std::string& set, const std::set<uint32_t>& ranks,
                          const Completion& completion) {
   Listing listing;
+  if (is_anothers(stage, set)) {
+    listing.anothers = set;
+    return listing;
+  }
   FOREBAY_TRY(const bool further, scan_notes(stage, set, ranks, listing));
   if (!further || (!listing.is_begun && completion.kind == Completion::Kind::api)) return listing;
   if (completion.kind == Completion::Kind::marker && !listing.is_begun) {
@@ -164,6 +170,36 @@ Result<bool> holds_files(const std::string& stage, const std::string& set) {
   FOREBAY_CHECK(Scanner(stage + "/" + set, listing).add_children(""));
   const auto is_file = [](const StagedFile& file) { return file.row.kind != FileKind::directory; };
   return !listing.foreign.empty() || std::ranges::any_of(listing.files, is_file);
+}
+
+Result<int64_t> last_change_of(const std::string& stage, const std::string& name) {
+  struct stat info{};
+  const std::string path = stage + "/" + name;
+  if (::lstat(path.c_str(), &info) != 0) return fail_errno(errno, "stat", path);
+  if (!S_ISDIR(info.st_mode)) return FileSource::identity_of(info).ctime_ns;
+  Listing listing;
+  FOREBAY_CHECK(Scanner(path, listing).add_children(""));
+  int64_t newest = 0;
+  for (const StagedFile& file : listing.files) newest = std::max(newest, file.identity.ctime_ns);
+  return newest;
+}
+
+bool is_anothers(const std::string& stage, const std::string& name) {
+  struct stat info{};
+  return ::lstat((stage + "/" + name).c_str(), &info) == 0 && !is_trusted_owner(info.st_uid);
+}
+
+std::optional<int64_t> newest_time(const std::string& stage, const std::string& set) {
+  constexpr int64_t kSecond = 1'000'000'000, kMostSeconds = INT64_MAX / kSecond - 1;
+  Listing listing;
+  if (is_anothers_link(stage, set) || !Scanner(stage + "/" + set, listing).add_children("")) return std::nullopt;
+  std::optional<int64_t> newest;
+  for (const StagedFile& file : listing.files) {
+    if (file.row.kind != FileKind::regular) continue;
+    const int64_t time = std::clamp(file.row.mtime_s, -kMostSeconds, kMostSeconds) * kSecond + file.row.mtime_ns;
+    newest = std::max(newest.value_or(time), time);
+  }
+  return newest;
 }
 
 Result<void> check_formats(const std::string& directory, const Listing& listing, const format::FormatOptions& options) {

@@ -1,6 +1,8 @@
 // Looks at the files of a stage, for the rules of stage.h.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,8 +24,18 @@ inline constexpr uint64_t kMostMarkerBytes = 1 << 20;
 Result<Listing> scan_set(const std::string& stage, const std::string& set, const std::set<uint32_t>& ranks,
                          const Completion& completion);
 
+// When the newest of its regular files was modified, in nanoseconds since 1970. Nothing if it has none, or cannot be
+// read.
+std::optional<int64_t> newest_time(const std::string& stage, const std::string& set);
+
 // Whether there is anything but directories in STAGE/SET, whoever has put it there.
 Result<bool> holds_files(const std::string& stage, const std::string& set);
+
+// The last change of an inode among the files of STAGE/NAME, or of it itself if it is a file: nanoseconds since 1970.
+Result<int64_t> last_change_of(const std::string& stage, const std::string& name);
+
+// Whether STAGE/NAME is there, and belongs to neither this user nor root.
+bool is_anothers(const std::string& stage, const std::string& name);
 
 // Verdict::needs_check: corrupt, naming the file, if a format reader recognises a file and does not accept it; changed
 // if the file is not what was listed.

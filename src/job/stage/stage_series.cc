@@ -1,10 +1,13 @@
 #include "job/stage/stage_series.h"
 
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "job/client/stage_names.h"
 #include "job/stage/stage_notes.h"
 #include "job/stage/stage_scan.h"
+#include "job/stage/strangers.h"
 #include "store/files.h"
 
 namespace forebay::job {
@@ -15,17 +18,14 @@ constexpr const char* kName = "series";
 
 // The sets that an agent would still drain, as a list of a few.
 Result<std::string> not_ended(const std::string& stage) {
-  constexpr size_t kMost = 8;
   FOREBAY_TRY(const auto sets, sets_in(stage));
-  std::string names;
-  size_t count = 0;
+  std::vector<std::string> names;
   for (const std::string& set : sets) {
-    if (read_outcome(stage, set)) continue;
+    if (!is_known(stage, set) || read_outcome(stage, set)) continue;
     FOREBAY_TRY(const bool has_files, holds_files(stage, set));
-    if (!has_files) continue;
-    if (++count <= kMost) names += (names.empty() ? "" : ", ") + set;
+    if (has_files) names.push_back(set);
   }
-  return count <= kMost ? names : fmt::format("{} and {} more", names, count - kMost);
+  return listed(names);
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ class StageSeriesTest : public TempTest {
   void write(const std::string& set) {
     fs::create_directories(path("stage/" + set));
     std::ofstream(path("stage/" + set + "/rank0")) << "x";
+    check(note_seen(path("stage"), set));
   }
 };
 
@@ -38,6 +39,13 @@ TEST_F(StageSeriesTest, SetsThatAreNotStoredAreNotTakenByAnotherSeries) {
   check(take("two"));
   write("s3");
   EXPECT_FALSE(take("one")) << "it is the other one's now";
+}
+
+TEST_F(StageSeriesTest, WhatNoAgentHasSeenComeIsNoSetOfAnySeries) {
+  check(take("one"));
+  write("mesh");
+  forget_seen(path("stage"), "mesh");
+  check(take("two"));
 }
 
 TEST_F(StageSeriesTest, WhatLiesInAStageThatWasNobodysIsTaken) {

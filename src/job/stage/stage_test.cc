@@ -191,6 +191,9 @@ TEST(SettledRule, WaitsForAllFilesAndForQuiet) {
   Listing listing;
   listing.files = {file("a", 1, 31)};
   EXPECT_FALSE(judge("dump", listing, {}, rule, kNow).content);
+  EXPECT_TRUE(judge("dump", listing, {}, rule, kNow).is_misfit) << "nobody wrote to it for 30 s";
+  EXPECT_FALSE(judge("dump", listing, {}, rule, kNow - std::chrono::seconds(2)).is_misfit);
+  EXPECT_EQ(judge("dump", listing, {}, rule, kNow - std::chrono::seconds(2)).again, kNow - std::chrono::seconds(1));
   listing.files.push_back(file("b", 1, 20));
   Verdict verdict = judge("dump", listing, {}, rule, kNow);
   EXPECT_FALSE(verdict.content);

@@ -136,7 +136,10 @@ void Watcher::happened(uint32_t mask, const std::string& directory, std::string_
   }
   // Of the notes the markers count; the others are the agent's own.
   if (is_below(directory, notes_root()) && !marker_rank(name)) return;
-  if (auto set = set_of(path, completion_)) changes.sets.insert(std::move(*set));
+  auto set = set_of(path, completion_);
+  if (!set || (!changes.sets.empty() && changes.sets.back() == *set)) return;
+  std::erase(changes.sets, *set);
+  changes.sets.push_back(*std::move(set));
 }
 
 Result<Watcher::Changes> Watcher::read() {

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "base/error.h"
 #include "base/fd.h"
@@ -24,8 +25,8 @@ class Watcher {
   int fd() const { return inotify_.get(); }  // readable when there is something to read()
 
   struct Changes {
-    std::set<std::string> sets;
-    bool all = false;  // any set may have: more happened than the system could tell
+    std::vector<std::string> sets;  // in the order in which something has happened to them last
+    bool all = false;               // any set may have: more happened than the system could tell
   };
   // Does not wait.
   Result<Changes> read();

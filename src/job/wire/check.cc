@@ -21,6 +21,11 @@ Result<void> check_one(const File& file, Budget& budget) {
   return {};
 }
 
+Result<void> check_ordinal(uint64_t ordinal) {
+  constexpr uint64_t kMost = uint64_t{1} << 62;  // sets come behind it
+  return ordinal <= kMost ? Result<void>() : broken("a message with an impossible place of a set");
+}
+
 Result<void> check_one(const Offer& offer, size_t size) {
   FOREBAY_CHECK(check_set(offer.set()));
   Budget budget(size);
@@ -28,6 +33,7 @@ Result<void> check_one(const Offer& offer, size_t size) {
     FOREBAY_CHECK(check_one(*file, budget));
     if (file->rank() < -1) return broken("a message with a rank below zero");
   }
+  FOREBAY_CHECK(check_ordinal(offer.ordinal()));
   FOREBAY_CHECK(check_policy(offer.policy()));
   FOREBAY_CHECK(check_enum(offer.state(), SetState::cached));
   FOREBAY_CHECK(check_optional(offer.stored_as()));
@@ -61,38 +67,38 @@ Result<void> check_one(const Task& task, size_t size) {
   return {};
 }
 
-Result<void> check_tally(const Tally* tally) {
-  constexpr size_t kMostNames = 64;
-  if (tally == nullptr || tally->latest() == nullptr) return {};
-  if (tally->latest()->size() > kMostNames) return broken("a tally with too many names");
-  for (const Text* name : *tally->latest()) FOREBAY_CHECK(check_set(name));
-  return {};
-}
-
 Result<void> check_one(const SetNews& news) {
   FOREBAY_CHECK(check_set(news.set()));
   FOREBAY_CHECK(check_optional(news.stored_as()));
-  FOREBAY_CHECK(check_tally(news.tally()));
+  FOREBAY_CHECK(check_ordinal(news.ordinal()));
   return check_enum(news.state(), SetState::cached);
 }
 
 Result<void> check_one(const RestartReady& ready) {
   FOREBAY_CHECK(check_optional(ready.set()));
   FOREBAY_CHECK(check_optional(ready.stored_as()));
+  FOREBAY_CHECK(check_ordinal(ready.ordinal()));
   if (!ready.found()) return {};
   if (view(ready.set()).empty() || view(ready.stored_as()).empty())
     return broken("a restart from a set without a name");
   return check_round(ready.round());
 }
 
+Result<void> check_rows(const flatbuffers::Vector<flatbuffers::Offset<Left>>* rows, size_t size) {
+  if (rows == nullptr) return {};
+  if (rows->size() > kMostLeft) return broken("a message that names too much");
+  Budget budget(size);
+  for (const Left* left : *rows)
+    FOREBAY_CHECK(budget.take(kEntryBytes + view(left->name()).size() + view(left->reason()).size() +
+                              view(left->place()).size()));
+  return {};
+}
+
+Result<void> check_one(const Ping& ping, size_t size) { return check_rows(ping.begun(), size); }
+
 Result<void> check_one(const Settled& settled, size_t size) {
   FOREBAY_CHECK(check_round(settled.number()));
-  if (settled.left() == nullptr) return {};
-  if (settled.left()->size() > kMostLeft) return broken("a message that names too much");
-  Budget budget(size);
-  for (const Left* left : *settled.left())
-    FOREBAY_CHECK(budget.take(kEntryBytes + view(left->name()).size() + view(left->reason()).size()));
-  return {};
+  return check_rows(settled.left(), size);
 }
 
 Result<void> check_one(const TaskDone& done) {
@@ -116,14 +122,15 @@ Result<void> check_one(const TargetSymlink& link) {
 Result<void> check(const Message& message, size_t size) {
   if (message.body() == nullptr) return broken("a message without a body");
   switch (message.body_type()) {
-    case Body::AgentHello:
-      return check_tally(message.body_as_AgentHello()->tally());
     case Body::Offer:
       return check_one(*message.body_as_Offer(), size);
     case Body::Task:
       return check_one(*message.body_as_Task(), size);
     case Body::Withdrawn:
       return check_set(message.body_as_Withdrawn()->set());
+    case Body::Placed:
+      FOREBAY_CHECK(check_ordinal(message.body_as_Placed()->ordinal()));
+      return check_set(message.body_as_Placed()->set());
     case Body::SetNews:
       return check_one(*message.body_as_SetNews());
     case Body::RestartReady:
@@ -134,6 +141,8 @@ Result<void> check(const Message& message, size_t size) {
       return check_round(message.body_as_RestartDone()->round());
     case Body::Settle:
       return check_round(message.body_as_Settle()->number());
+    case Body::Ping:
+      return check_one(*message.body_as_Ping(), size);
     case Body::Settled:
       return check_one(*message.body_as_Settled(), size);
     case Body::TaskDone:

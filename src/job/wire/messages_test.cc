@@ -108,16 +108,6 @@ TEST(Messages, ValuesAreKnown) {
   EXPECT_TRUE(refuses(news, [](SetNewsT& n) { n.state = static_cast<SetState>(7); }));
 }
 
-TEST(Messages, ATallyNamesAFewSets) {
-  SetNewsT news;
-  news.set = "s";
-  news.tally = std::make_unique<TallyT>();
-  news.tally->latest = {"s", "s+2"};
-  EXPECT_TRUE(sent(news));
-  EXPECT_TRUE(refuses(news, [](SetNewsT& n) { n.tally->latest.emplace_back("../x"); }));
-  EXPECT_TRUE(refuses(news, [](SetNewsT& n) { n.tally->latest.assign(65, "s"); }));
-}
-
 TEST(Messages, ARestartIsOfASetAndOfARound) {
   RestartReadyT ready;
   EXPECT_TRUE(sent(ready)) << "there is nothing to restart from";

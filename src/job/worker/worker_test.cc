@@ -310,9 +310,11 @@ TEST_F(WorkerTest, EndsATaskWhoseAgentOnlySaysThatItIsAlive) {
       [](fabric::ConnectionId) {},
       [&] {
         for (const fabric::ConnectionId asker : askers) {
-          wire::BodyUnion ping;
-          ping.Set(wire::PingT{.moves = moves});
-          send(alive.hub(), asker, std::move(ping));
+          wire::PingT ping;
+          ping.moves = moves;
+          wire::BodyUnion body;
+          body.Set(std::move(ping));
+          send(alive.hub(), asker, std::move(body));
         }
       });
   start_agents("elsewhere", "elsewhere");

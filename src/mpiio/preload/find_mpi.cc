@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/posix/trust.h"
 #include "mpiio/preload/dispatch.h"
 
 namespace forebay::mpiio {
@@ -52,15 +53,38 @@ const char* module_for(const char* version) {
   return nullptr;
 }
 
-// forebay/NAME in the directory of this library.
+const char* text_of(Doubt doubt) {
+  switch (doubt) {
+    case Doubt::foreign_owner:
+      return "belongs to another user";
+    case Doubt::writable_by_group:
+    case Doubt::writable_by_all:
+      return "can be written by others";
+    case Doubt::not_a_file:
+      return "is not a regular file";
+    default:
+      return "is not there";
+  }
+}
+
+// forebay/NAME in the directory of this library, if nobody else can have put it there (base/posix/trust.h).
 void* open_module(const char* name, char (&error)[512]) {
   Dl_info self;
-  char path[PATH_MAX];
-  if (!dladdr(reinterpret_cast<void*>(find_mpi), &self)) return nullptr;
-  const char* slash = strrchr(self.dli_fname, '/');
-  const int length = slash ? static_cast<int>(slash - self.dli_fname) : 1;
-  snprintf(path, sizeof path, "%.*s/forebay/%s", length, slash ? self.dli_fname : ".", name);
-  void* module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  char own[PATH_MAX], path[PATH_MAX + 64], real[PATH_MAX];
+  if (!dladdr(reinterpret_cast<void*>(find_mpi), &self) || !realpath(self.dli_fname, own)) return nullptr;
+  snprintf(path, sizeof path, "%.*s/forebay/%s", static_cast<int>(strrchr(own, '/') - own), own, name);
+  Doubted found;
+  if (realpath(path, real)) {
+    look_for_doubt(real, own, trust_of_process(own), found);
+  } else {
+    found.doubt = Doubt::not_found;
+    snprintf(found.path, sizeof found.path, "%s", path);
+  }
+  if (found.doubt != Doubt::none) {
+    snprintf(error, sizeof error, "%.400s %s", found.path, text_of(found.doubt));
+    return nullptr;
+  }
+  void* module = dlopen(real, RTLD_NOW | RTLD_LOCAL);
   if (!module) snprintf(error, sizeof error, "%s", dlerror());
   return module;
 }

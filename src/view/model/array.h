@@ -10,6 +10,8 @@
 
 #include "base/bytes.h"
 #include "base/datatype.h"
+#include "base/error.h"
+#include "base/meaning.h"
 #include "base/shape.h"
 #include "container/characteristics.h"
 #include "engine/set/box_layout.h"
@@ -38,11 +40,12 @@ std::string to_string(const ElementType& type);
 
 // When something was written.
 struct StepInfo {
-  uint64_t number = 0;          // its place in the run, from 0, without gaps
-  std::optional<int64_t> step;  // as the program or the set's name counts it
-  std::optional<double> time;   // of the simulation
-  uint32_t time_index = 0;      // as ADIOS counts, from 1; 0: not known
-  std::string set;              // the set that it lies in; empty for a file that grows
+  uint64_t number = 0;                  // its place in the run, from 0, without gaps
+  std::optional<int64_t> step;          // as the program or the set's name counts it
+  std::optional<double> time;           // of the simulation
+  uint32_t time_index = 0;              // as ADIOS counts, from 1; 0: not known
+  std::string set;                      // the set that it lies in; empty for a file that grows
+  std::shared_ptr<const Error> damage;  // why it cannot be opened, where that is known before somebody tries
 };
 
 enum class Form : uint8_t {
@@ -61,9 +64,11 @@ struct Array {
   uint64_t blocks = 0;         // how many were written
   bool fortran_order = false;  // how the program that wrote it counts dimensions; `shape` is in C's order all the same
   std::optional<container::Characteristics>
-      characteristics;            // of all blocks together, where that is known without reading them
-  std::optional<uint32_t> level;  // of refinement, if the array is one of several resolutions: 0 is the coarsest
-  uint32_t order = 0;             // its place among the step's arrays as they were written; 0 of all: not known
+      characteristics;                   // of all blocks together, where that is known without reading them
+  std::optional<uint32_t> level;         // of refinement, if the array is one of several resolutions: 0 is the coarsest
+  uint32_t order = 0;                    // its place among the step's arrays as they were written; 0 of all: not known
+  std::shared_ptr<const Meaning> holes;  // of integers of 64 bits: which of the values that are read are holes; null if
+                                         // none are. Holes of other types are NaN
 };
 
 // Where a block lies in the array that is stored (a variable of a file): all of it, or a part.

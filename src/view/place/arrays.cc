@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 namespace forebay::view {
 namespace {
@@ -18,10 +19,16 @@ struct Found {
   const GlobalPlace* global = nullptr;
   std::optional<container::Characteristics> characteristics;
   uint32_t rank = 0;
+  bool reversed = false;
+
+  Shape shape() const {
+    const Shape& shape = catalogue->shapes[row->shape];
+    return reversed ? Shape(shape.rbegin(), shape.rend()) : shape;
+  }
 };
 
 Block block_of(const Found& found) {
-  const Shape& shape = found.catalogue->shapes[found.row->shape];
+  const Shape shape = found.shape();
   Block block{.rank = found.rank, .place = engine::whole_box(shape), .stored = {.array = found.stored, .shape = shape}};
   if (found.global != nullptr) block.place.begin = found.catalogue->shapes[found.global->offset];
   block.characteristics = found.characteristics;
@@ -43,7 +50,7 @@ std::optional<Shape> common_global_shape(std::span<const Found> blocks) {
 Array array_of(const std::string& name, std::span<const Found> found) {
   const Found& first = found.front();
   Array array{.name = name, .type = element_type(first.row->type)};
-  const Shape& shape = first.catalogue->shapes[first.row->shape];
+  const Shape shape = first.shape();
   const bool all_scalars =
       std::ranges::all_of(found, [](const Found& each) { return each.catalogue->shapes[each.row->shape].empty(); });
   if (all_scalars) {
@@ -73,28 +80,46 @@ void Arrays::add(Array array, std::vector<Block> its_blocks) {
   blocks.push_back(std::move(its_blocks));
 }
 
+// Makes values[order[i]] the value i, without a second list of all.
+template <class T>
+static void put_in_order(std::vector<T>& values, std::span<const size_t> order) {
+  std::vector<bool> is_done(order.size());
+  for (size_t begin = 0; begin < order.size(); ++begin) {
+    if (is_done[begin]) continue;
+    T first = std::move(values[begin]);
+    size_t at = begin;
+    for (; order[at] != begin; at = order[at]) {
+      is_done[at] = true;
+      values[at] = std::move(values[order[at]]);
+    }
+    is_done[at] = true;
+    values[at] = std::move(first);
+  }
+}
+
 void Arrays::finish() {
-  std::map<std::string, std::vector<size_t>> by_name;
-  for (size_t i = 0; i < arrays.size(); ++i) by_name[arrays[i].name].push_back(i);
-  for (auto& [name, same] : by_name) {
-    if (same.size() == 1) continue;
-    std::ranges::stable_sort(same, std::ranges::greater{}, [&](size_t i) { return arrays[i].blocks; });
-    for (const size_t i : std::span(same).subspan(1)) arrays[i].name += ":" + to_string(arrays[i].type);
-  }
+  const auto name_of = [&](size_t i) -> const std::string& { return arrays[i].name; };
   std::vector<size_t> order(arrays.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, {}, [&](size_t i) -> const std::string& { return arrays[i].name; });
-  std::vector<Array> sorted;
-  std::vector<std::vector<Block>> sorted_blocks;
-  for (const size_t i : order) {
-    // Forms of one name and one type become several arrays only if a file says so on purpose.
-    for (int n = 2; !sorted.empty() && sorted.back().name == arrays[i].name; ++n)
-      arrays[i].name += "#" + std::to_string(n);
-    sorted.push_back(std::move(arrays[i]));
-    sorted_blocks.push_back(std::move(blocks[i]));
+  const auto sort_by_name = [&] {
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::ranges::stable_sort(order, {}, name_of);
+  };
+  sort_by_name();
+  std::vector<size_t> renamed;
+  for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    while (end < order.size() && name_of(order[end]) == name_of(order[begin])) ++end;
+    std::vector<size_t> same(order.begin() + static_cast<ptrdiff_t>(begin),
+                             order.begin() + static_cast<ptrdiff_t>(end));
+    std::ranges::stable_sort(same, std::ranges::greater{}, [&](size_t i) { return arrays[i].blocks; });
+    renamed.insert(renamed.end(), same.begin() + 1, same.end());
   }
-  arrays = std::move(sorted);
-  blocks = std::move(sorted_blocks);
+  for (const size_t i : renamed) arrays[i].name += ":" + to_string(arrays[i].type);
+  if (!renamed.empty()) sort_by_name();
+  // Forms of one name and one type become several arrays only if a file says so on purpose.
+  for (size_t i = 1; i < order.size(); ++i)
+    for (int n = 2; name_of(order[i - 1]) == name_of(order[i]); ++n) arrays[order[i]].name += "#" + std::to_string(n);
+  put_in_order(arrays, order);
+  put_in_order(blocks, order);
 }
 
 std::vector<StoredArray> stored_arrays(const engine::OpenSet& set) {
@@ -104,7 +129,9 @@ std::vector<StoredArray> stored_arrays(const engine::OpenSet& set) {
     for (uint32_t f = 0; f < catalogue.files.size(); ++f) {
       const FileRow& file = catalogue.files[f];
       for (uint32_t v = 0; v < file.variable_count; ++v)
-        found.push_back({{file.rank, &file.name}, {c, f, file.first_variable + v}});
+        found.push_back(
+            {{file.rank, &file.name},
+             {.container = c, .file = f, .variable = file.first_variable + v, .meaning = {}, .read_as = {}}});
     }
   }
   std::ranges::stable_sort(found, [](const auto& a, const auto& b) {
@@ -114,7 +141,7 @@ std::vector<StoredArray> stored_arrays(const engine::OpenSet& set) {
   });
   std::vector<StoredArray> stored;
   stored.reserve(found.size());
-  for (const auto& [key, array] : found) stored.push_back(array);
+  for (auto& [key, array] : found) stored.push_back(std::move(array));
   return stored;
 }
 
@@ -136,15 +163,21 @@ void add_plain_arrays(const engine::OpenSet& set, const std::vector<bool>& is_ta
                 .catalogue = &catalogue,
                 .row = &row,
                 .global = catalogue.global_of(stored.variable),
-                .rank = catalogue.files[stored.file].rank};
-    if (!index.characteristics.empty() && row.type.is_number() && !row.filtered)
+                .characteristics = {},
+                .rank = catalogue.files[stored.file].rank,
+                .reversed = stored.reversed};
+    if (!index.characteristics.empty() && row.type.is_number() && !row.filtered && !row.partial)
       found.characteristics = index.characteristics[stored.variable];
     by_name[{plain_name(catalogue.files[stored.file], catalogue.paths[row.path]), row.type.kind, row.type.size}]
         .push_back(std::move(found));
   }
-  for (const auto& [key, found] : by_name) {
+  arrays.arrays.reserve(arrays.arrays.size() + by_name.size());
+  arrays.blocks.reserve(arrays.blocks.size() + by_name.size());
+  while (!by_name.empty()) {
+    const auto node = by_name.extract(by_name.begin());  // what is done takes no memory any more
+    const std::vector<Found>& found = node.mapped();
     std::vector<Block> blocks;
-    Array array = array_of(std::get<0>(key), found);
+    Array array = array_of(std::get<0>(node.key()), found);
     for (const Found& each : found) {
       blocks.push_back(block_of(each));
       if (array.form == Form::local) blocks.back().place = engine::whole_box(blocks.back().stored.shape);

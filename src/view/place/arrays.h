@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/meaning.h"
 #include "engine/set/set.h"
 #include "view/model/array.h"
 
@@ -15,6 +17,13 @@ namespace forebay::view {
 struct StoredArray {
   size_t container = 0;
   uint32_t file = 0, variable = 0;  // in that container's catalogue
+  // Whether its dimensions are those of the catalogue from the last to the first (engine/set/array_order.h). Everybody
+  // but who reads its bytes sees it in its own order.
+  bool reversed = false;
+  // What its values mean, and the type that they are read as; null: what is stored is read.
+  std::shared_ptr<const Meaning> meaning;
+  DataType read_as;
+  bool has_bounds = true;  // whether characteristics and cubes are of the values that are read
 };
 
 // Arrays with their blocks. Blocks' stored arrays are places in `stored`.

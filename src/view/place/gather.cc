@@ -90,7 +90,7 @@ bool Gather::finish() {
       Block block{.rank = index.catalogue.files[stored.file].rank, .place = std::move(part.place)};
       // Those that are stored are of the whole stored array.
       if (block.place.count == shape_of(set_, stored) && !index.characteristics.empty() && row.type.is_number() &&
-          !row.filtered)
+          !row.filtered && !row.partial)
         block.characteristics = index.characteristics[stored.variable];
       found_.is_taken[part.stored.array] = true;
       block.stored = std::move(part.stored);

@@ -30,8 +30,9 @@ std::optional<Attribute> attribute_of(const format::FileAttribute& found) {
 
 }  // namespace
 
-std::vector<Attribute> attributes_of_set(const SetLook& look, std::span<const StoredArray> stored) {
-  std::vector<Attribute> attributes;
+SetAttributes attributes_of_set(const SetLook& look, std::span<const StoredArray> stored) {
+  SetAttributes all;
+  std::vector<Attribute>& attributes = all.attributes;
   std::set<std::string> names;
   size_t files = 0;
   uint64_t bytes = 0;
@@ -46,6 +47,7 @@ std::vector<Attribute> attributes_of_set(const SetLook& look, std::span<const St
     size_t found = 0;
     if (auto own = look.attributes(file.container, file.file)) {
       found = own->attributes.size();
+      all.dimensions.merge(own->dimensions);
       for (const format::FileAttribute& each : own->attributes)
         if (auto attribute = attribute_of(each)) take(*std::move(attribute));
     }
@@ -56,7 +58,7 @@ std::vector<Attribute> attributes_of_set(const SetLook& look, std::span<const St
     if (found > 0 && ++files == kMostFiles) break;
   }
   std::ranges::sort(attributes, {}, &Attribute::name);
-  return attributes;
+  return all;
 }
 
 }  // namespace forebay::view

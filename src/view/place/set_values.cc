@@ -56,9 +56,10 @@ Result<std::vector<T>> known_numbers(std::optional<std::vector<T>> numbers, cons
 
 }  // namespace
 
-const Shape& shape_of(const engine::OpenSet& set, const StoredArray& stored) {
+Shape shape_of(const engine::OpenSet& set, const StoredArray& stored) {
   const Catalogue& catalogue = set.containers[stored.container].catalogue();
-  return catalogue.shapes[catalogue.variables[stored.variable].shape];
+  const Shape& shape = catalogue.shapes[catalogue.variables[stored.variable].shape];
+  return stored.reversed ? Shape(shape.rbegin(), shape.rend()) : shape;
 }
 
 DataType type_of(const engine::OpenSet& set, const StoredArray& stored) {

@@ -18,7 +18,8 @@ namespace forebay::view {
 inline constexpr uint64_t kMostLevelCells = uint64_t{1} << 40;
 inline constexpr int64_t kDeepestLevel = 32;
 
-const Shape& shape_of(const engine::OpenSet& set, const StoredArray& stored);
+// In its own order.
+Shape shape_of(const engine::OpenSet& set, const StoredArray& stored);
 DataType type_of(const engine::OpenSet& set, const StoredArray& stored);
 
 // Values in the machine's byte order as numbers; nothing if they are not integers, or not numbers.

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <type_traits>
+#include <vector>
 
 namespace forebay::view {
 namespace {
@@ -69,6 +70,12 @@ void compare(const Condition& condition, const Column& column, size_t begin, siz
       out[i] = holds(condition, widened(value));
     }
   });
+  if (column.holes == nullptr) return;
+  std::vector<uint8_t> holes(column.repeated ? 1 : count);
+  find_holes(*column.holes, column.type, std::span(column.element(begin), holes.size() * column.type.size),
+             holes.data());
+  for (size_t i = 0; i < count; ++i)
+    if (holes[column.repeated ? 0 : i] != 0) out[i] = condition.comparison == Comparison::is_nan;
 }
 
 }  // namespace forebay::view

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "base/datatype.h"
+#include "base/meaning.h"
 #include "view/query/refine.h"
 
 namespace forebay::view {
@@ -15,6 +16,7 @@ struct Column {
   DataType type;
   const std::byte* first = nullptr;
   bool repeated = false;
+  const Meaning* holes = nullptr;  // which integers are holes, that are as NaN; null if none are
 
   const std::byte* element(size_t i) const { return first + (repeated ? 0 : i * type.size); }
   Number number(size_t i) const;

@@ -254,6 +254,8 @@ class Parser {
     const Comparison comparison = token_.comparison;
     FOREBAY_CHECK(advance());
     const Token right = std::move(token_);
+    if (is_nan(right) && left.kind == TokenKind::name) return nan_condition(left, comparison, right.at);
+    if (is_nan(left) && right.kind == TokenKind::name) return nan_condition(right, comparison, left.at);
     if (right.kind == left.kind || (right.kind != TokenKind::name && right.kind != TokenKind::number))
       return bad_query(right.at,
                        left.kind == TokenKind::name ? "a number is missing here" : "a variable is missing here");
@@ -264,8 +266,23 @@ class Parser {
                          {0, in_order ? comparison : mirrored(comparison), number.value, number.exact});
   }
 
+  // A variable of this name is quoted.
+  static bool is_nan(const Token& token) {
+    return token.kind == TokenKind::name && !token.quoted && lower_case(token.text) == "nan";
+  }
+
+  // By the rules of floating-point numbers nothing equals NaN, which nobody means who asks for it. The comparison is
+  // behind the lexer already.
+  Result<size_t> nan_condition(const Token& variable, Comparison comparison, size_t at) {
+    if (comparison != Comparison::equal && comparison != Comparison::not_equal)
+      return bad_query(at, "NaN is neither above nor below anything; compare with it by == or !=");
+    FOREBAY_CHECK(advance());
+    FOREBAY_TRY(const size_t node, add_condition(variable, {0, Comparison::is_nan, 0, 0}));
+    return comparison == Comparison::equal ? node : add({Expression::Join::negation, 0, {node}});
+  }
+
   Result<size_t> function(const Token& name) {
-    if (lower_case(name.text) != "nan")
+    if (!is_nan(name))
       return bad_query(name.at, fmt::format("'{}' is no function; there is nan(VARIABLE)", name.text.substr(0, 40)));
     FOREBAY_CHECK(advance());
     if (token_.kind != TokenKind::name) return bad_query(token_.at, "a variable is missing here");

@@ -3,9 +3,10 @@
 //   temperature > 1e6 and (density < 0.1 or not "x-velocity" <= -3) or nan(pressure)
 //
 // Names are letters, digits and _ / . @ : - (not a digit or one of .- first), or quoted with ' or ", in which a
-// backslash takes the next character as it is. Numbers are decimal, with exponents; inf. Comparisons are < <= > >= ==
-// (or =) !=, with the number on either side. "not" binds more tightly than "and", and this than "or"; words are taken
-// in any case, and & | ! (or doubled) mean the same.
+// backslash takes the next character as it is. Numbers are decimal, with exponents; inf; nan, which goes with == and !=
+// only: "x == nan" is nan(x), and "x != nan" is not nan(x). Comparisons are < <= > >= == (or =) !=, with the number on
+// either side. "not" binds more tightly than "and", and this than "or"; words are taken in any case, and & | ! (or
+// doubled) mean the same.
 #pragma once
 
 #include <cstddef>

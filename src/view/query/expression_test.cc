@@ -47,6 +47,16 @@ TEST(Expression, BindsAsPeopleExpect) {
             "(a<-inf or b<inf or c<0.0015 or d<100 or e>0.5)");
 }
 
+TEST(Expression, EqualToNanMeansIsNan) {
+  EXPECT_EQ(parsed("x == nan and NaN = y"), "(nan(x) and nan(y))");
+  EXPECT_EQ(parsed("x != NAN or nan(y)"), "(not nan(x) or nan(y))");
+  EXPECT_EQ(parsed("'nan' == nan"), "nan(nan)");
+  EXPECT_EQ(parsed("nan > 1"), "nan>1") << "a variable may have the name";
+  EXPECT_THAT(parsed("x < nan"), HasSubstr("at character 5 of the query: NaN is neither above nor below anything"));
+  EXPECT_THAT(parsed("x == -nan"), HasSubstr("this is no number"));
+  EXPECT_THAT(parsed("x == nan == y"), HasSubstr("cannot be chained"));
+}
+
 TEST(Expression, TakesNamesAsCodesHaveThem) {
   EXPECT_EQ(parsed("x-velocity<-1"), "x-velocity<-1");
   EXPECT_EQ(parsed("/fields/E.x@1>=1:"),

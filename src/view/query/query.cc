@@ -86,7 +86,8 @@ class Query {
       missing_ = error;
       return true;
     }
-    const bool is_asked_wrong = error.kind == ErrorKind::invalid_argument || error.kind == ErrorKind::unsupported;
+    const bool is_asked_wrong = error.kind == ErrorKind::invalid_argument ||
+                                (looked.step && error.kind == ErrorKind::unsupported);  // else a newer set
     if (is_asked_wrong) return std::unexpected(error);
     ++summary_.failures;
     visitor_.step_failed(info, error);

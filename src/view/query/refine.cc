@@ -127,7 +127,7 @@ class Refiner {
     std::vector<Column> columns;
     for (size_t v = 0; v < tile.values.size(); ++v) {
       const Array& array = array_of(found_.arrays[v]);
-      columns.push_back({array.type.data, tile.values[v].data(), array.form == Form::scalar});
+      columns.push_back({array.type.data, tile.values[v].data(), array.form == Form::scalar, array.holes.get()});
     }
     const uint64_t elements = volume(tile.box);
     for (uint64_t begin = 0; begin < elements; begin += kHitsAtOnce)

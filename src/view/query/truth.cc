@@ -52,6 +52,7 @@ Truth judge(const Condition& condition, const DataType& type, const std::optiona
   if (!known || !type.is_number()) return Truth::maybe;
   uint64_t counted = 0;
   if (__builtin_add_overflow(known->nans, known->infinities, &counted) ||
+      __builtin_add_overflow(counted, known->holes, &counted) ||
       __builtin_add_overflow(counted, known->count, &counted) || counted < elements)
     return Truth::maybe;
   Parts parts;
@@ -70,7 +71,7 @@ Truth judge(const Condition& condition, const DataType& type, const std::optiona
     parts.add(holds(condition, HUGE_VAL));
     parts.add(holds(condition, -HUGE_VAL));
   }
-  if (known->nans > 0) parts.add(condition.comparison == Comparison::is_nan);
+  if (known->nans > 0 || known->holes > 0) parts.add(condition.comparison == Comparison::is_nan);
   return parts.all();
 }
 

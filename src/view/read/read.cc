@@ -44,13 +44,13 @@ class StepReader {
     auto& blocks = blocks_[array];
     if (!blocks) {
       FOREBAY_TRY(auto found, step_.blocks(array));
-      FOREBAY_TRY(blocks, ArrayBlocks::make(step_.arrays()[array], std::move(found)));
+      FOREBAY_TRY(blocks, ArrayBlocks::make(step_.array(array), std::move(found)));
     }
     return blocks.get();
   }
 
   Result<void> prepare(const Request& request, size_t number) {
-    const Array& array = step_.arrays()[request.array];
+    const Array& array = step_.array(request.array);
     FOREBAY_TRY(const ArrayBlocks* blocks, blocks_of(request.array));
     const auto* written = std::get_if<WrittenBlock>(&request.selection);
     const uint64_t wanted = written ? written->block : 0;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "bp/index.h"
+#include "view/read/filled.h"
 #include "view/read/selection.h"
 
 namespace forebay::view {
@@ -32,6 +33,53 @@ std::unique_ptr<Run> open_bp(const std::string& path) {
 Outcome read_bp(const Step& step, size_t array, Selection selection, std::span<std::byte> out) {
   const Request request{&step, array, std::move(selection), out};
   return read({&request, 1}).outcomes[0];
+}
+
+// The file `name` with 2^43 added to one of the numbers (0: local size, 1: global size) of each block of a variable of
+// two dimensions, in its slower one; what it had must be `was`.
+std::string with_a_huge_dimension(const std::string& name, size_t number, uint64_t was) {
+  const std::string path = bp_file(name);
+  const auto source = *FileSource::open(path);
+  const bp::Footer footer = **bp::read_footer(*source);
+  Bytes bytes(source->size());
+  EXPECT_TRUE(source->read_at(0, bytes));
+  size_t changed = 0;
+  for (uint64_t at = footer.variables; at + 4 + 48 < footer.attributes; ++at) {
+    // A characteristic of dimensions: its kind, how many, and how many bytes.
+    if (bytes[at] != std::byte{4} || bytes[at + 1] != std::byte{2} || load_le<uint16_t>(&bytes[at + 2]) != 48) continue;
+    if (load_le<uint64_t>(&bytes[at + 4 + 8 * number]) != was) continue;
+    bytes[at + 4 + 8 * number + 5] = std::byte{8};
+    ++changed;
+  }
+  EXPECT_GT(changed, 0u);
+  std::string made = (std::filesystem::temp_directory_path() / "forebay-bp-XXXXXX").string();
+  const int fd = ::mkstemp(made.data());
+  EXPECT_EQ(::write(fd, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  ::close(fd);
+  return made;
+}
+
+TEST(BpRun, ShapesThatTheFileCannotFillAreDamage) {
+  const auto whole_run = open_bp(bp_file("global"));
+  const auto whole = *whole_run->step(0);
+  const Shape shape = whole->arrays()[*find_array(*whole, "temperature")].shape;
+  for (const size_t number : {size_t{0}, size_t{1}}) {
+    const std::string path = with_a_huge_dimension("global", number, number == 0 ? 1 : shape[0]);
+    const auto run = open_bp(path);
+    ASSERT_TRUE(run);
+    const auto step = *run->step(0);
+    const size_t array = *find_array(*step, "temperature");
+    Result<void> checked;
+    const auto blocks = *step->blocks(array);
+    if (step->arrays()[array].form != Form::global)
+      checked = check_stored(*step, array, blocks);
+    else
+      checked = check_filled(*step, array, {engine::whole_box(step->arrays()[array].shape), {}});
+    ASSERT_FALSE(checked) << number;
+    EXPECT_EQ(checked.error().kind, ErrorKind::corrupt);
+    EXPECT_NE(checked.error().message().find("'temperature'"), std::string::npos) << checked.error().message();
+    std::filesystem::remove(path);
+  }
 }
 
 TEST(BpRun, HasGlobalArraysScalarsAndAttributes) {

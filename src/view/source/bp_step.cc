@@ -96,6 +96,14 @@ class BpStep final : public Step {
     return blocks;
   }
 
+  Result<std::vector<Block>> characterised_blocks(size_t array) const override {
+    const BpVariable& from = variables_[array];
+    for (size_t i = 0; i < from.entries.size(); ++i)
+      if (auto checked = check_size(*from.entries[i], from.places[i]); !checked)
+        return std::unexpected(named(array << kEntryBits | i, std::move(checked).error()));
+    return blocks(array);
+  }
+
   Result<ReadCost> read(std::span<const Piece> pieces, const Failed& failed) const override {
     ReadCost total;
     std::mutex mutex;
@@ -105,7 +113,7 @@ class BpStep final : public Step {
       if (cost)
         total.add(*cost);
       else
-        failed(pieces[i], named(pieces[i], cost.error()));
+        failed(pieces[i], named(pieces[i].from.array, cost.error()));
       return {};
     }));
     return total;
@@ -219,9 +227,26 @@ class BpStep final : public Step {
     }
   }
 
-  Error named(const Piece& piece, Error error) const {
-    const auto& [variable, entries, places] = variables_[piece.from.array >> kEntryBits];
-    const bp::Entry& entry = *entries[piece.from.array & UINT32_MAX];
+  // That the file has room for what a block says that it is.
+  Result<void> check_size(const bp::Entry& entry, const bp::Place& place) const {
+    constexpr uint64_t kMostRatio = 1 << 20;  // of the transforms that are undone, bzip2 makes the most of zeros
+    if (entry.value || is_text(entry)) return {};
+    FOREBAY_TRY(const auto source, file_->source_of(entry));
+    const bool is_packed = bp::changes_bytes(entry.transform);
+    const uint64_t element = std::max<uint64_t>(bp::element_bytes(entry.type), 1);
+    const uint64_t elements = element_count(place.shape);
+    const uint64_t room = source->size() - std::min(source->size(), entry.payload);
+    const uint64_t most = is_packed ? std::min(entry.stored_bytes, room) : room;
+    const uint64_t ratio = is_packed ? kMostRatio : 1;
+    if (elements / ratio <= most / element + (is_packed ? 1 : 0)) return {};
+    return fail(ErrorKind::corrupt,
+                fmt::format("its {} elements of {} bytes would pass the end of the file", elements, element),
+                source->name(), entry.payload);
+  }
+
+  Error named(uint64_t array, Error error) const {
+    const auto& [variable, entries, places] = variables_[array >> kEntryBits];
+    const bp::Entry& entry = *entries[array & UINT32_MAX];
     const auto group = file_->group_of(entry);
     error.what = fmt::format("step {}: '{}' of rank {}: {}", info_.number, variable->name,
                              group ? std::to_string(group->rank) : "?", error.what);

@@ -12,6 +12,13 @@ namespace {
 
 using io::Pattern;
 
+// The place of a slot, whose numbers begin at `at` in the list.
+io::Place place_at(const io::Listing& listing, const Pattern::Slot& slot, uint64_t at) {
+  const auto numbers = std::span(listing.places).subspan(at, slot.numbers());
+  if (!slot.is_global) return {numbers, {}, {}};
+  return {numbers.first(slot.rank), numbers.subspan(slot.rank, slot.rank), numbers.last(slot.rank)};
+}
+
 Shape to_shape(std::span<const uint64_t> numbers) { return {numbers.begin(), numbers.end()}; }
 
 // What is known of a variable of the step when all patterns have been seen.
@@ -35,8 +42,9 @@ std::vector<PatternUse> uses_of(const io::Listing& listing, std::pair<size_t, si
     const io::ListedPart& part = listing.parts[p];
     const Pattern& pattern = listing.patterns[part.pattern];
     PatternUse& use = uses[part.pattern];
-    for (uint32_t slot = 0; slot < pattern.slots.size(); ++slot) {
-      const auto shape = listing.place(part, slot).global_shape;
+    uint64_t at = part.first_place;
+    for (uint32_t slot = 0; slot < pattern.slots.size(); at += pattern.slots[slot++].numbers()) {
+      const auto shape = place_at(listing, pattern.slots[slot], at).global_shape;
       if (use.parts == 0)
         use.global_shapes.emplace_back(shape);
       else if (auto& common = use.global_shapes[slot]; common && !std::ranges::equal(*common, shape))
@@ -157,35 +165,68 @@ Result<GrowingArrays> growing_arrays(const io::Listing& listing, uint64_t step, 
   return made;
 }
 
-Result<std::vector<Block>> growing_blocks(const io::Listing& listing, uint64_t step, uint32_t variable,
-                                          const Array& array, const LookUp& look_up) {
-  std::vector<std::optional<std::vector<uint32_t>>> writes(
-      listing.patterns.size());  // of the variable, in each pattern
+PatternWrites::PatternWrites(const io::Listing& listing) {
+  for (const Pattern& pattern : listing.patterns) {
+    std::vector<uint64_t> begins;
+    uint64_t begin = 0;
+    for (const Pattern::Slot& slot : pattern.slots) {
+      begins.push_back(begin);
+      begin += slot.numbers();
+    }
+    auto& writes = writes_.emplace_back();
+    bool has_unlisted = false;
+    for (uint32_t i = 0; i < pattern.writes.size(); ++i) {
+      const auto [variable, slot] = pattern.writes[i];
+      has_unlisted = has_unlisted || slot == Pattern::kUnlisted;
+      writes.push_back({variable, i, slot, slot == Pattern::kUnlisted ? 0 : begins[slot]});
+    }
+    std::ranges::stable_sort(writes, {}, &Write::variable);
+    has_unlisted_.push_back(has_unlisted);
+  }
+}
+
+std::span<const PatternWrites::Write> PatternWrites::of(uint32_t pattern, uint32_t variable) const {
+  return std::ranges::equal_range(writes_[pattern], variable, {}, &Write::variable);
+}
+
+bool are_alike(const io::Listing& listing, const PatternWrites& writes, uint64_t step, uint64_t other) {
+  const auto [begin, end] = parts_of(listing, step);
+  const auto [other_begin, other_end] = parts_of(listing, other);
+  if (end - begin != other_end - other_begin) return false;
+  for (size_t p = begin; p < end; ++p) {
+    const io::ListedPart &part = listing.parts[p], &like = listing.parts[p - begin + other_begin];
+    if (part.pattern != like.pattern || writes.has_unlisted(part.pattern)) return false;
+    uint64_t at = 0;
+    for (const Pattern::Slot& slot : listing.patterns[part.pattern].slots) {
+      if (slot.is_global && !std::ranges::equal(place_at(listing, slot, part.first_place + at).global_shape,
+                                                place_at(listing, slot, like.first_place + at).global_shape))
+        return false;
+      at += slot.numbers();
+    }
+  }
+  return true;
+}
+
+Result<std::vector<Block>> growing_blocks(const io::Listing& listing, const PatternWrites& writes, uint64_t step,
+                                          uint32_t variable, const Array& array, const LookUp& look_up) {
   std::vector<Block> blocks;
   const auto [begin, end] = parts_of(listing, step);
   for (size_t p = begin; p < end; ++p) {
     const io::ListedPart& part = listing.parts[p];
-    const Pattern& pattern = listing.patterns[part.pattern];
-    auto& of_pattern = writes[part.pattern];
-    if (!of_pattern) {
-      of_pattern.emplace();
-      for (uint32_t write = 0; write < pattern.writes.size(); ++write)
-        if (pattern.writes[write].variable == variable) of_pattern->push_back(write);
-    }
-    for (const uint32_t write : *of_pattern) {
-      const uint32_t slot = pattern.writes[write].slot;
+    for (const PatternWrites::Write& write : writes.of(part.pattern, variable)) {
       BlockPlace place;
-      if (slot != Pattern::kUnlisted) {
-        const io::Place listed = listing.place(part, slot);
+      if (write.slot != Pattern::kUnlisted) {
+        const Pattern::Slot& slot = listing.patterns[part.pattern].slots[write.slot];
+        const io::Place listed = place_at(listing, slot, part.first_place + write.place);
         place = {to_shape(listed.shape), to_shape(listed.global_shape), to_shape(listed.offsets)};
       } else {
-        FOREBAY_TRY(place, look_up({p, write}));
+        FOREBAY_TRY(place, look_up({p, write.write}));
       }
       if (array.form == Form::global && place.global_shape != array.shape)
         return fail(ErrorKind::corrupt, fmt::format("step {}: a block of '{}', of rank {}, is of another global array",
                                                     step, array.name, part.rank));
       Block block{
-          .rank = part.rank, .place = engine::whole_box(place.shape), .stored = {.array = number_of({p, write})}};
+          .rank = part.rank, .place = engine::whole_box(place.shape), .stored = {.array = number_of({p, write.write})}};
       if (array.form == Form::global) block.place.begin = std::move(place.offsets);
       block.stored.shape = std::move(place.shape);
       blocks.push_back(std::move(block));

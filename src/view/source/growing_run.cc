@@ -29,7 +29,17 @@ class GrowingRun final : public Run {
                         .set = {}});
     }
     kept_.clear();
+    arrays_.reset();
+    first_alike_.clear();
+    for (uint64_t number = 0; number < steps_.size(); ++number)
+      first_alike_.push_back(number > 0 && are_alike(listing, file_->writes(), number, number - 1) ? first_alike_.back()
+                                                                                                   : number);
     return {};
+  }
+
+  uint64_t first_alike(uint64_t number) const override {
+    const std::lock_guard lock(mutex_);
+    return number < first_alike_.size() ? first_alike_[number] : number;
   }
 
   std::vector<StepInfo> steps() const override {
@@ -47,10 +57,13 @@ class GrowingRun final : public Run {
         kept_.splice(kept_.begin(), kept_, kept);
         return kept_.front();
       }
-    FOREBAY_TRY(auto step, open_growing_step(file_, steps_[number]));
+    const bool is_known = arrays_ && arrays_of_ == first_alike_[number];
+    FOREBAY_TRY(auto opened, open_growing_step(file_, steps_[number], is_known ? arrays_ : nullptr));
+    arrays_ = opened.arrays;
+    arrays_of_ = first_alike_[number];
     if (kept_.size() == kMostKeptSteps) kept_.pop_back();
-    kept_.push_front(step);
-    return step;
+    kept_.push_front(opened.step);
+    return opened.step;
   }
 
   Result<uint64_t> refresh() override {
@@ -68,7 +81,11 @@ class GrowingRun final : public Run {
   mutable std::mutex mutex_;
   std::shared_ptr<const GrowingFileState> file_;
   std::vector<StepInfo> steps_;
+  std::vector<uint64_t> first_alike_;                    // of each step
   mutable std::list<std::shared_ptr<const Step>> kept_;  // most recently used first
+  // Of the step that was opened last, for those that are alike, of which the first one is arrays_of_.
+  mutable std::shared_ptr<const GrowingArrays> arrays_;
+  mutable uint64_t arrays_of_ = 0;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "io/file/file_reader.h"
 #include "io/file/growing_file.h"
 #include "io/file/part.h"
+#include "view/read/filled.h"
 #include "view/read/selection.h"
 #include "view/source/growing_arrays.h"
 
@@ -57,11 +58,11 @@ class GrowingTest : public testing::Test {
       io::ProcessGroup group{.group = "g", .time_index_name = "", .rank = rank, .step = step};
       group.time_index = static_cast<uint32_t>(step + 1);
       group.blocks.push_back(block("/field", ValueType::float64, {4, columns_}, field));
-      group.blocks.back().global_shape = {4, columns_ * ranks};
+      group.blocks.back().global_shape = {4, claimed_columns_.value_or(columns_ * ranks)};
       group.blocks.back().offsets = {0, columns_ * rank};
       if (rank == 1) group.blocks.back().transform = "zlib:5";
       group.blocks.push_back(block("own", ValueType::int32, {rank + 1}, own));
-      if (step % 2 == 0) group.blocks.push_back(block("number", ValueType::int32, {}, number));
+      if (step % 2 == 0 || has_always_number_) group.blocks.push_back(block("number", ValueType::int32, {}, number));
       group.blocks.push_back(block("title", ValueType::string, {}, title));
       const std::string unit = step < 2 ? "K" : "eV";
       group.attributes.push_back({.name = "/field/unit",
@@ -122,9 +123,29 @@ class GrowingTest : public testing::Test {
 
   std::filesystem::path directory_;
   std::string path_;
+  bool has_always_number_ = false;
   std::unique_ptr<io::GrowingFile> file_;
   uint64_t columns_ = 5;
+  std::optional<uint64_t> claimed_columns_;  // of the global array
 };
+
+TEST_F(GrowingTest, AShapeThatItsBlocksCannotFillIsNotWrittenOut) {
+  const uint64_t most = (uint64_t{1} << 30) / sizeof(double) / 4;
+  for (const uint64_t columns : {uint64_t{10}, most, most + 1, uint64_t{1} << 43}) {
+    claimed_columns_ = columns;
+    const auto number = static_cast<uint64_t>(file_->steps());
+    add_step(2, number);
+    const auto run = open();
+    const auto step = *run->step(number);
+    const size_t array = number_of_array(*step, "/field");
+    const auto checked = check_filled(*step, array, {engine::whole_box(step->arrays()[array].shape), {}});
+    EXPECT_EQ(checked.has_value(), columns <= most) << columns;
+    if (!checked) {
+      EXPECT_EQ(checked.error().kind, ErrorKind::corrupt);
+    }
+    EXPECT_TRUE(check_filled(*step, array, {{{0, 0}, {4, 10}}, {}}));
+  }
+}
 
 TEST_F(GrowingTest, HasStepsArraysBlocksAndAttributes) {
   for (uint64_t step = 0; step < 3; ++step) add_step(3, step);
@@ -264,9 +285,39 @@ TEST(GrowingArrays, OfManyProcessGroupsAreQuick) {
   ASSERT_EQ(made->arrays.size(), 1000u);
   EXPECT_EQ(made->arrays[0].blocks, kParts);
   EXPECT_EQ(made->arrays[0].shape, (Shape{10 * kParts}));
-  const auto blocks = growing_blocks(listing, 0, made->variables[5], made->arrays[5], none);
+  const auto blocks = growing_blocks(listing, PatternWrites(listing), 0, made->variables[5], made->arrays[5], none);
   ASSERT_TRUE(blocks);
   EXPECT_EQ(blocks->back().place.begin, (Shape{10 * (kParts - 1)}));
+}
+
+// What is looked up of another step is right of this one, whichever is opened first.
+TEST_F(GrowingTest, StepsThatAreAlike) {
+  has_always_number_ = true;
+  for (uint64_t step = 0; step < 6; ++step) {
+    if (step == 3) columns_ += 1;
+    add_step(2, step, step != 5);
+  }
+  const auto run = open();
+  std::vector<uint64_t> alike;
+  for (uint64_t step = 0; step < 6; ++step) alike.push_back(run->first_alike(step));
+  EXPECT_EQ(alike, (std::vector<uint64_t>{0, 0, 0, 3, 3, 5}));
+  for (const uint64_t number : {2, 4, 0, 5, 1, 3}) {
+    SCOPED_TRACE(number);
+    const auto step = run->step(number);
+    ASSERT_TRUE(step) << step.error().message();
+    const size_t field = number_of_array(**step, "/field"), own = number_of_array(**step, "own");
+    EXPECT_EQ((*step)->array(field).shape, (*step)->arrays()[field].shape);
+    EXPECT_EQ((*step)->array(own).shape, (*step)->arrays()[own].shape);
+    EXPECT_EQ((*step)->arrays()[field].shape[1], 2 * (number < 3 ? columns_ - 1 : columns_));
+    EXPECT_EQ((*step)->blocks(field)->size(), 2u);
+    expect_field(**step, number);
+    const auto unit = std::ranges::find((*step)->attributes(), "/field/unit", &Attribute::name);
+    ASSERT_NE(unit, (*step)->attributes().end());
+    EXPECT_EQ(as_text(unit->value), number < 2 ? "K" : "eV");
+    if (const auto& values = (*step)->arrays()[field].characteristics) {
+      EXPECT_EQ(values->min, value(number, 0, 0));
+    }
+  }
 }
 
 TEST(GrowingArrays, AreCalledByTheirTypesWhereNamesAreNotUnique) {

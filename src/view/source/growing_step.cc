@@ -7,7 +7,6 @@
 
 #include "base/parallel_for.h"
 #include "view/source/block_piece.h"
-#include "view/source/growing_arrays.h"
 
 namespace forebay::view {
 namespace {
@@ -16,22 +15,39 @@ constexpr uint64_t kIndexFactor = 8;  // the memory of an index that was read, b
 
 class GrowingStep final : public Step {
  public:
-  GrowingStep(std::shared_ptr<const GrowingFileState> file, StepInfo info)
-      : file_(std::move(file)), info_(std::move(info)) {}
+  GrowingStep(std::shared_ptr<const GrowingFileState> file, StepInfo info, std::shared_ptr<const GrowingArrays> like)
+      : file_(std::move(file)), info_(std::move(info)), like_(std::move(like)) {}
 
-  Result<void> find_arrays() {
-    FOREBAY_TRY(found_, growing_arrays(file_->listing(), info_.number, look_up()));
-    attributes_ = growing_attributes(file_->listing(), info_.number);
-    return {};
+  // What `like` was not given for.
+  Result<std::shared_ptr<const GrowingArrays>> find_arrays() {
+    FOREBAY_TRY(auto found, growing_arrays(file_->listing(), info_.number, look_up()));
+    like_ = std::make_shared<const GrowingArrays>(std::move(found));
+    std::call_once(found_once_, [&] { found_ = like_; });
+    return like_;
   }
 
   const StepInfo& info() const override { return info_; }
-  const std::vector<Array>& arrays() const override { return found_.arrays; }
-  const std::vector<Attribute>& attributes() const override { return attributes_; }
+  const std::vector<Array>& arrays() const override {
+    // Of a step that is like another one the list alone says everything, which is asked without a failure.
+    std::call_once(found_once_, [&] {
+      auto found = growing_arrays(file_->listing(), info_.number, look_up());
+      found_ = found ? std::make_shared<const GrowingArrays>(*std::move(found)) : like_;
+    });
+    return found_->arrays;
+  }
+  const std::vector<Attribute>& attributes() const override {
+    std::call_once(attributes_once_, [&] { attributes_ = growing_attributes(file_->listing(), info_.number); });
+    return attributes_;
+  }
+  const Array& array(size_t array) const override {
+    const Array& like = like_->arrays[array];
+    return like.form == Form::local ? arrays()[array] : like;
+  }
 
   Result<std::vector<Block>> blocks(size_t array) const override {
-    const Array& of = found_.arrays[array];
-    FOREBAY_TRY(auto blocks, growing_blocks(file_->listing(), info_.number, found_.variables[array], of, look_up()));
+    const Array& of = like_->arrays[array];
+    FOREBAY_TRY(auto blocks, growing_blocks(file_->listing(), file_->writes(), info_.number, like_->variables[array],
+                                            of, look_up()));
     // A string has as many elements as it is long, which its process group knows.
     if (of.type.value == io::ValueType::string && of.form == Form::scalar)
       for (Block& block : blocks) {
@@ -45,12 +61,13 @@ class GrowingStep final : public Step {
 
   Result<std::vector<Block>> characterised_blocks(size_t array) const override {
     FOREBAY_TRY(auto found, blocks(array));
-    if (!found_.arrays[array].type.data.is_number()) return found;
+    const bool is_number = like_->arrays[array].type.data.is_number();
     FOREBAY_CHECK(parallel_for(found.size(), file_->threads(), [&](size_t i) -> Result<void> {
       const WriteOf write = write_of(found[i].stored.array);
       FOREBAY_TRY(const io::StoredPart part, part_with(write));
+      if (auto checked = check_bytes(write, part, found[i].stored.shape); !checked) return checked;
       const container::Characteristics& values = part.group().blocks[write.write].characteristics;
-      if (values != container::Characteristics{}) found[i].characteristics = values;
+      if (is_number && values != container::Characteristics{}) found[i].characteristics = values;
       return {};
     }));
     return found;
@@ -113,19 +130,25 @@ class GrowingStep final : public Step {
     return part;
   }
 
+  // That a block has the bytes that the list says.
+  Result<void> check_bytes(const WriteOf& write, const io::StoredPart& part, const Shape& shape) const {
+    const uint64_t element = io::element_bytes(part.group().blocks[write.write].type);
+    const uint64_t bytes = part.bytes(write.write), elements = element_count(shape);
+    if (elements != UINT64_MAX && elements <= bytes / element && elements * element == bytes) return {};
+    return wrong(write, {ErrorKind::corrupt,
+                         "its process group and the list of the file disagree about its shape",
+                         file_->path(),
+                         {},
+                         {}});
+  }
+
   Result<ReadCost> read_block(const WriteOf& write, std::span<const Piece* const> pieces) const {
     FOREBAY_TRY(const io::StoredPart part, part_with(write));
     const uint64_t element = io::element_bytes(part.group().blocks[write.write].type);
     const uint64_t bytes = part.bytes(write.write);
     std::vector<BlockPiece> wanted;
     for (const Piece* piece : pieces) {
-      const uint64_t elements = element_count(piece->from.shape);
-      if (elements == UINT64_MAX || elements > bytes / element || elements * element != bytes)
-        return wrong(write, {ErrorKind::corrupt,
-                             "its process group and the list of the file disagree about its shape",
-                             file_->path(),
-                             {},
-                             {}});
+      FOREBAY_CHECK(check_bytes(write, part, piece->from.shape));
       if (volume_of(*piece) != 0) wanted.emplace_back(*piece, element);
     }
     ReadCost cost;
@@ -152,8 +175,10 @@ class GrowingStep final : public Step {
 
   const std::shared_ptr<const GrowingFileState> file_;
   const StepInfo info_;
-  GrowingArrays found_;
-  std::vector<Attribute> attributes_;
+  std::shared_ptr<const GrowingArrays> like_;  // of this step or of one like it
+  mutable std::once_flag found_once_, attributes_once_;
+  mutable std::shared_ptr<const GrowingArrays> found_;  // its own, when somebody asks for them
+  mutable std::vector<Attribute> attributes_;
 };
 
 }  // namespace
@@ -181,10 +206,14 @@ Result<io::StoredPart> GrowingFileState::part(size_t number) const {
   return part;
 }
 
-Result<std::shared_ptr<const Step>> open_growing_step(std::shared_ptr<const GrowingFileState> file, StepInfo info) {
-  auto step = std::make_shared<GrowingStep>(std::move(file), std::move(info));
-  FOREBAY_CHECK(step->find_arrays());
-  return step;
+Result<OpenedGrowingStep> open_growing_step(std::shared_ptr<const GrowingFileState> file, StepInfo info,
+                                            std::shared_ptr<const GrowingArrays> like) {
+  const bool is_known = like != nullptr;
+  auto step = std::make_shared<GrowingStep>(std::move(file), std::move(info), like);
+  if (!is_known) {
+    FOREBAY_TRY(like, step->find_arrays());
+  }
+  return OpenedGrowingStep{std::move(step), std::move(like)};
 }
 
 }  // namespace forebay::view

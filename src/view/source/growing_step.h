@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "io/file/file_reader.h"
+#include "view/source/growing_arrays.h"
 #include "view/source/step.h"
 
 namespace forebay::view {
@@ -16,10 +17,15 @@ class GrowingFileState {
  public:
   // Keeps indices of up to `part_bytes` of memory, roughly.
   GrowingFileState(std::unique_ptr<io::FileReader> reader, std::string path, uint64_t part_bytes, unsigned threads)
-      : reader_(std::move(reader)), path_(std::move(path)), part_bytes_(part_bytes), threads_(threads) {}
+      : reader_(std::move(reader)),
+        path_(std::move(path)),
+        part_bytes_(part_bytes),
+        threads_(threads),
+        writes_(reader_->listing()) {}
 
   const io::FileReader& reader() const { return *reader_; }
   const io::Listing& listing() const { return reader_->listing(); }
+  const PatternWrites& writes() const { return writes_; }
   const std::string& path() const { return path_; }
   unsigned threads() const { return threads_; }
 
@@ -34,13 +40,20 @@ class GrowingFileState {
   const std::string path_;
   const uint64_t part_bytes_;
   const unsigned threads_;
+  const PatternWrites writes_;
   mutable std::mutex mutex_;
   mutable std::list<Kept> kept_;  // most recently used first
   mutable std::unordered_map<size_t, std::list<Kept>::iterator> by_number_;
   mutable uint64_t kept_bytes_ = 0;
 };
 
-// corrupt, io, limit.
-Result<std::shared_ptr<const Step>> open_growing_step(std::shared_ptr<const GrowingFileState> file, StepInfo info);
+// The step, and its arrays for others. `like` are those of a step that is_alike(), or null; then they are only looked
+// up. corrupt, io, limit.
+struct OpenedGrowingStep {
+  std::shared_ptr<const Step> step;
+  std::shared_ptr<const GrowingArrays> arrays;
+};
+Result<OpenedGrowingStep> open_growing_step(std::shared_ptr<const GrowingFileState> file, StepInfo info,
+                                            std::shared_ptr<const GrowingArrays> like);
 
 }  // namespace forebay::view

@@ -1,5 +1,8 @@
 #include "view/source/set_cubes.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace forebay::view {
 namespace {
 
@@ -30,7 +33,8 @@ bool is_box_of(const Block& block, const Shape& whole) {
 std::shared_ptr<const StoredCubes> SetCubes::find(const Block& block, const StoredArray& stored) const {
   const Catalogue& catalogue = set_.containers[stored.container].catalogue();
   const VariableRow& variable = catalogue.variables[stored.variable];
-  if (!container::can_have_cubes(catalogue, variable) || !is_box_of(block, catalogue.shapes[variable.shape]))
+  if (stored.reversed || !container::can_have_cubes(catalogue, variable) ||
+      !is_box_of(block, catalogue.shapes[variable.shape]))
     return nullptr;
   const auto cubes = of_key({stored.container, variable.key});
   const auto found = cubes->find(stored.variable);
@@ -65,6 +69,23 @@ uint64_t SetCubes::bytes_of(const OfKey& cubes) {
   uint64_t bytes = kVariableBytes;
   for (const auto& [variable, stored] : cubes) bytes += kVariableBytes + stored.cubes.size() * sizeof(container::Cube);
   return bytes;
+}
+
+StoredCubes meant_cubes(const StoredCubes& stored, const Meaning& meaning, const DataType& to) {
+  StoredCubes cubes = stored;
+  if (!meaning.is_packed()) return cubes;
+  const auto outward = [](double value, float towards) {
+    const auto nearest = static_cast<float>(value);
+    return std::nextafter(nearest, towards);
+  };
+  for (container::Cube& cube : cubes.cubes) {
+    if (cube.min > cube.max) continue;
+    double low = meant(meaning, to, cube.min), high = meant(meaning, to, cube.max);
+    if (low > high) std::swap(low, high);
+    cube.min = outward(low, -HUGE_VALF);
+    cube.max = outward(high, HUGE_VALF);
+  }
+  return cubes;
 }
 
 }  // namespace forebay::view

@@ -38,4 +38,7 @@ class SetCubes {
   mutable uint64_t kept_bytes_ = 0;
 };
 
+// The cubes of what is stored, without holes, as those of what it means.
+StoredCubes meant_cubes(const StoredCubes& stored, const Meaning& meaning, const DataType& to);
+
 }  // namespace forebay::view

@@ -50,6 +50,13 @@ class Step {
   virtual const std::vector<Array>& arrays() const = 0;
   virtual const std::vector<Attribute>& attributes() const = 0;
 
+  // What the file calls the dimensions of arrays()[array], slowest first: as many as the array has, of which some may
+  // be empty; none where files name none.
+  virtual std::vector<std::string> dimension_names(size_t) const { return {}; }
+
+  // arrays()[array] for those who read values: its characteristics may be those of another step.
+  virtual const Array& array(size_t array) const { return arrays()[array]; }
+
   // What ranks disagree about (global dimensions, attributes), and what was taken as local because descriptions of its
   // place make no sense: sentences for people, each naming the variable or file.
   virtual std::vector<std::string> remarks() const { return {}; }
@@ -58,8 +65,8 @@ class Step {
   // Reads indices, never values. corrupt, limit, io.
   virtual Result<std::vector<Block>> blocks(size_t array) const = 0;
 
-  // The same with the characteristics of each block, where there are any. Of files that grow it reads the index of each
-  // process group; elsewhere it is blocks().
+  // The same with the characteristics of each block, where there are any; corrupt if one is larger than what is stored
+  // can be. Of files that grow it reads the index of each process group.
   virtual Result<std::vector<Block>> characterised_blocks(size_t array) const { return blocks(array); }
 
   // The cubes of the stored array that a block of this step is a part of, or null: they are not there, cannot be read,

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <list>
+#include <map>
 #include <mutex>
-#include <set>
 
 #include <fmt/format.h>
 
 #include "store/series.h"
 #include "store/store.h"
+#include "view/source/run_sets.h"
 #include "view/source/set_step.h"
 
 namespace forebay::view {
@@ -17,37 +18,52 @@ namespace {
 constexpr size_t kMostOpenSteps = 16;
 constexpr uint64_t kOfOneReading = 64 << 20;  // what is kept for what comes next
 
-// Of the memory, half is for decoded frames, and a quarter for the indices of the steps that are kept open.
+// Of the memory, three quarters are for decoded frames and for the indices of the steps that are kept open, of which
+// one may take five eighths.
 class StoreRun final : public Run {
  public:
   StoreRun(store::Store store, const RunOptions& options)
       : store_(std::move(store)),
         options_(options),
-        cache_(std::make_shared<engine::FrameCache>(options.resources.memory_bytes / 2,
+        cache_(std::make_shared<engine::FrameCache>(options.resources.memory_bytes / 4 * 3,
                                                     options.reads_once ? kOfOneReading : UINT64_MAX)),
-        index_bytes_(options.resources.memory_bytes / 4) {}
+        index_bytes_(options.resources.memory_bytes / 8 * 5) {}
 
   Result<void> find_sets() {
-    FOREBAY_TRY(const auto all, store_.list());
-    if (!options_.set.empty() && options_.set != "latest") {
-      FOREBAY_TRY(auto info, store_.find(options_.set));
+    std::string name = options_.set;
+    if (store::asks_for_step(name)) {
+      FOREBAY_TRY(const auto sets, store_.list());
+      FOREBAY_TRY(const std::string series, store::choose_series(sets, options_.series, store_.path()));
+      FOREBAY_TRY(name, store::find_step(store::of_series(sets, series), name, store_.path()));
+    }
+    if (!name.empty() && name != "latest") {
+      FOREBAY_TRY(auto info, store_.find(name));
       if (!info.manifest) return std::unexpected(info.manifest.error());
-      sets_.push_back(std::move(info));
+      sets_.push_back({.info = std::move(info)});
       return {};
     }
+    FOREBAY_TRY(auto all, store_.list());
     FOREBAY_TRY(series_, store::choose_series(all, options_.series, store_.path()));
-    take_new(all);
+    FOREBAY_CHECK(take_new(std::move(all)));
     if (options_.set == "latest" && sets_.size() > 1) sets_.erase(sets_.begin(), sets_.end() - 1);
-    if (sets_.empty()) return fail(ErrorKind::not_found, "the store has no set that can be read", store_.path());
+    if (sets_.empty()) return fail(ErrorKind::not_found, "the store has no set", store_.path());
     return {};
   }
 
   std::vector<StepInfo> steps() const override {
     const std::lock_guard lock(mutex_);
     std::vector<StepInfo> infos;
-    for (size_t i = 0; i < sets_.size(); ++i)
-      infos.push_back(
-          {.number = i, .step = sets_[i].manifest->step, .time = {}, .time_index = 0, .set = sets_[i].name});
+    for (const RunSet& set : sets_) {
+      const store::Manifest* const known = set.known();
+      infos.push_back({.number = infos.size(),
+                       .step = known != nullptr ? known->step : std::nullopt,
+                       .time = {},
+                       .time_index = 0,
+                       .set = set.info.name,
+                       .damage = {}});
+      if (!set.info.manifest)
+        infos.back().damage = std::make_shared<const Error>(damage_of(infos.back().number, set.info));
+    }
     return infos;
   }
 
@@ -59,27 +75,29 @@ class StoreRun final : public Run {
       return fail(ErrorKind::invalid_argument,
                   fmt::format("there is no step {}, but {} steps from 0 on", number, sets_.size()), store_.path());
     if (auto step = kept(number)) return step;
-    const store::SetInfo set = sets_[number];
+    const store::SetInfo set = sets_[number].info;
     lock.unlock();
+    if (!set.manifest) return why_not(number, set.name, damage_of(number, set));
     auto opened = open_set_step(set, number, index_bytes_, cache_, options_);
     if (!opened) return why_not(number, set.name, opened.error());
     lock.lock();
     if (auto step = kept(number)) return step;  // another thread was faster
     open_bytes_ += opened->memory_bytes;
     open_.emplace_front(number, *std::move(opened));
-    while (open_.size() > 1 && (open_.size() > kMostOpenSteps || open_bytes_ > index_bytes_)) {
+    while (open_.size() > 1 && (open_.size() > kMostOpenSteps || open_bytes_ > options_.resources.memory_bytes / 4)) {
       open_bytes_ -= open_.back().second.memory_bytes;
       closed.splice(closed.begin(), open_, std::prev(open_.end()));
     }
+    cache_->lend(std::min(open_bytes_, index_bytes_));
     return open_.front().second.step;
   }
 
   Result<uint64_t> refresh() override {
     if (!options_.set.empty() && options_.set != "latest") return 0;
-    FOREBAY_TRY(const auto all, store_.list());
+    FOREBAY_TRY(auto all, store_.list());
     const std::lock_guard lock(mutex_);
     const size_t before = sets_.size();
-    take_new(all);
+    FOREBAY_CHECK(take_new(std::move(all)));
     return sets_.size() - before;
   }
 
@@ -104,10 +122,49 @@ class StoreRun final : public Run {
                 store_.path());
   }
 
-  // Takes the sets of the series that are not known yet, oldest first.
-  void take_new(std::span<const store::SetInfo> all) {
-    for (const store::SetInfo& set : store::of_series(all, series_))
-      if (set.manifest && known_.emplace(set.name, set.manifest->created_ns).second) sets_.push_back(set);
+  // Of a set without a manifest.
+  static Error damage_of(uint64_t number, const store::SetInfo& set) {
+    Error error = set.manifest.error();
+    error.what = fmt::format("step {}, the set {}, cannot be opened: {}", number, set.name, error.what);
+    return error;
+  }
+
+  // What else is known of those among all sets of the store that cannot be read.
+  Result<std::vector<RunSet>> with_outlines(std::vector<store::SetInfo> all) const {
+    std::map<std::string, store::Manifest> outlines;
+    if (std::ranges::any_of(all, [](const store::SetInfo& set) { return !set.manifest; })) {
+      FOREBAY_TRY(const auto listed, store_.outline());
+      for (const store::SetInfo& set : listed)
+        if (set.manifest) outlines.emplace(set.name, *set.manifest);
+    }
+    std::vector<RunSet> sets;
+    for (store::SetInfo& info : all) {
+      RunSet set{.info = std::move(info)};
+      if (const auto outline = outlines.find(set.info.name); !set.info.manifest && outline != outlines.end())
+        set.outline = outline->second;
+      if (!set.info.manifest) set.written_ns = set.info.files.written_ns();
+      sets.push_back(std::move(set));
+    }
+    return sets;
+  }
+
+  // Takes the sets of the series that are not known yet, oldest first, and in their places those that could not be read
+  // before.
+  Result<void> take_new(std::vector<store::SetInfo> all) {
+    FOREBAY_TRY(auto sets, with_outlines(std::move(all)));
+    for (RunSet& set : steps_of_series(std::move(sets), series_)) {
+      const store::SetInfo& info = set.info;
+      const auto [place, is_new] = places_.try_emplace(info.name, sets_.size());
+      const auto& here = is_new ? info.manifest : sets_[place->second].info.manifest;
+      const bool is_another = here && info.manifest && here->created_ns != info.manifest->created_ns;
+      if (is_new || is_another) {
+        place->second = sets_.size();
+        sets_.push_back(std::move(set));
+      } else if (!here) {
+        sets_[place->second] = std::move(set);
+      }
+    }
+    return {};
   }
 
   const store::Store store_;
@@ -116,10 +173,10 @@ class StoreRun final : public Run {
   const uint64_t index_bytes_;
   std::string series_;
   mutable std::mutex mutex_;
-  std::vector<store::SetInfo> sets_;
-  std::set<std::pair<std::string, int64_t>> known_;
-  mutable OpenSteps open_;           // most recently used first
-  mutable uint64_t open_bytes_ = 0;  // of these
+  std::vector<RunSet> sets_;
+  std::map<std::string, size_t> places_;  // in `sets_`, of the last set of each name
+  mutable OpenSteps open_;                // most recently used first
+  mutable uint64_t open_bytes_ = 0;       // of these
 };
 
 }  // namespace

@@ -73,6 +73,32 @@ TEST_F(StoreRunTest, ArraysOfRanksAreLocalAndReadByBlock) {
   }
 }
 
+TEST_F(StoreRunTest, AnArrayInFortranOrderIsWhatNumPySees) {
+  const Shape shape{3, 4, 5};
+  std::vector<double> values(60);
+  const auto value_at = [](uint64_t i, uint64_t j, uint64_t k) { return static_cast<double>(100 * i + 10 * j + k); };
+  for (uint64_t i = 0; i < 3; ++i)
+    for (uint64_t j = 0; j < 4; ++j)
+      for (uint64_t k = 0; k < 5; ++k) values[i + 3 * (j + 4 * k)] = value_at(i, j, k);
+  write(tree() + "/field.npy",
+        engine::npy_header({Kind::floating, ByteOrder::little, 8}, shape, true) + engine::to_text(values));
+  pack_ok(options());
+  const auto run = open_ok();
+  const auto step = *run->step(0);
+  ASSERT_EQ(step->arrays().size(), 1u);
+  EXPECT_EQ(step->arrays()[0].shape, shape);
+  for (const Box& box : {Box{{0, 0, 0}, shape}, Box{{1, 0, 2}, {2, 3, 1}}, Box{{2, 3, 0}, {1, 1, 5}}}) {
+    std::vector<double> read_values(element_count(box.count)), wanted;
+    for (uint64_t i = 0; i < box.count[0]; ++i)
+      for (uint64_t j = 0; j < box.count[1]; ++j)
+        for (uint64_t k = 0; k < box.count[2]; ++k)
+          wanted.push_back(value_at(box.begin[0] + i, box.begin[1] + j, box.begin[2] + k));
+    const Request request{step.get(), 0, Strided{box, {}}, std::as_writable_bytes(std::span(read_values))};
+    EXPECT_FALSE(read({&request, 1}).outcomes[0].error);
+    EXPECT_EQ(read_values, wanted);
+  }
+}
+
 TEST_F(StoreRunTest, ManyThreadsReadAtOnceInLittleMemory) {
   pack_set("set");
   const auto run = open_ok(66 << 20);

@@ -1,7 +1,7 @@
 // Writes steps through a session, as programs do through adios.h, for crash.py, which ends or hinders it meanwhile.
 //
 // usage: crash_ranks write [NAME=VALUE]...
-//          method=NAME[:PARAMETERS]  file=PATH  mode=w|a   of the first step; the others are appended
+//          method=NAME[:PARAMETERS]  file=PATH  mode=w|a|u   of the first step; the others are appended
 //          first=N steps=N           the steps' numbers, which are in all values
 //          count=N writes=N          values of a block, and blocks of a rank in a step
 //          announce=BYTES            of what each rank is about to write in a step
@@ -99,7 +99,8 @@ void run_rank(const Settings& settings, const std::shared_ptr<Communicator>& ran
   if (const uint64_t limit = number(settings, "limit", 0)) session.set_buffer_limit(limit);
   const Session::Declared declared = session.declare(group_of(settings));
   for (const Failure& problem : declared.problems) tell(ranks->rank(), "declare", std::unexpected(problem));
-  OpenMode mode = settings.at("mode") == "w" ? OpenMode::write : OpenMode::append;
+  const std::string& said = settings.at("mode");
+  OpenMode mode = said == "w" ? OpenMode::write : said == "u" ? OpenMode::update : OpenMode::append;
   const uint64_t first = number(settings, "first", 1);
   for (uint64_t step = first; step < first + number(settings, "steps", 1); ++step) {
     write_step(session, settings, ranks, step, mode);

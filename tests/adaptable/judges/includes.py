@@ -20,7 +20,8 @@ LEAST = 21
 
 
 def statements(text):
-    """Without blanks and continuation lines; Fortran's sizes may be of 8 bytes."""
+    """Without blanks, continuation lines and the line that says who made it; Fortran's sizes may be of 8 bytes."""
+    text = re.sub(r"^(/\*|!) Made by 'forebay config generate'.*\n", "", text)
     joined = re.sub(r"&\n\s*|\\\n", "", text)
     return [re.sub(r"\s+|_8\b", "", line) for line in re.split(r";|\n", joined) if line.strip()]
 

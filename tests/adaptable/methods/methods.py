@@ -368,10 +368,14 @@ class Plugins(Case):
         env = {"FOREBAY_METHOD_PATH": self.directory}
         self.assertRegex(self.write("BAD", "replace", env)[1], "-105: .*this plug-in cannot be used: .*bad.so: (file too short|invalid)")
         os.chmod(path, 0o666)
-        self.assertIn("everybody can write it", self.write("BAD", "replace", env)[1])
+        self.assertIn(f"everybody can write {path} ('chmod o-w", self.write("BAD", "replace", env)[1])
+        os.chmod(path, 0o644)
+        os.chmod(self.directory, 0o777)
+        self.assertIn(f"everybody can write {self.directory}", self.write("BAD", "replace", env)[1])
+        os.chmod(self.directory, 0o755)
         os.remove(path)
         os.mkdir(path)
-        self.assertIn("it is not a file", self.write("BAD", "replace", env)[1])
+        self.assertIn("it is not a regular file", self.write("BAD", "replace", env)[1])
 
     def test_names_lead_nowhere_else(self):
         self.build(os.path.join(SOURCE, "examples/methods/text.c"), "text.so")

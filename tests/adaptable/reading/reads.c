@@ -224,6 +224,27 @@ static void test_meshes(const char* path) {
   adios_read_close(f);
 }
 
+/* A variable whose only dimension is the time index has one value in each step, as in BP files. */
+static void test_time_alone(const char* path) {
+  int64_t group, fd;
+  double v, both[2] = {0, 0};
+  CHECK(adios_declare_group(&group, "series", "iter", adios_stat_default) == 0);
+  CHECK(adios_select_method(group, "POSIX", "", "") == 0);
+  adios_define_var(group, "energy", "", adios_double, "iter", "", "");
+  for (v = 1; v <= 2; ++v)
+    CHECK(adios_open(&fd, "series", path, v == 1 ? "w" : "a", 0) == 0 && adios_write(fd, "energy", &v) == 0 &&
+          adios_close(fd) == 0);
+  ADIOS_FILE* f = adios_read_open_file(path, ADIOS_READ_METHOD_BP, 0);
+  CHECK(f != NULL);
+  if (!f) return;
+  ADIOS_VARINFO* info = adios_inq_var(f, "energy");
+  CHECK(info && info->ndim == 0 && info->nsteps == 2 && info->value && *(double*)info->value == 1);
+  if (info) adios_free_varinfo(info);
+  CHECK(adios_schedule_read(f, NULL, "energy", 0, 2, both) == 0 && adios_perform_reads(f, 1) == 0);
+  CHECK(both[0] == 1 && both[1] == 2);
+  adios_read_close(f);
+}
+
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
   char path[4096], text[4200];
@@ -238,6 +259,8 @@ int main(int argc, char** argv) {
   test_stream(path);
   snprintf(text, sizeof text, "%s/meshes.bp", argv[1]);
   test_meshes(text);
+  snprintf(text, sizeof text, "%s/series.bp", argv[1]);
+  test_time_alone(text);
   CHECK(adios_read_open_file("/nowhere/x", ADIOS_READ_METHOD_BP, 0) == NULL && adios_errno == err_file_open_error);
   CHECK(adios_read_open_file(NULL, ADIOS_READ_METHOD_BP, 0) == NULL && adios_errno == err_file_open_error);
   CHECK(adios_read_open("/nowhere/x", ADIOS_READ_METHOD_BP, 0, ADIOS_LOCKMODE_ALL, 0.1f) == NULL);

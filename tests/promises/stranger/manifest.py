@@ -8,7 +8,7 @@ from .libs import hash64, hash128_hex
 MOST = 2**63 - 1
 REQUIRED = {"name": str, "created_ns": int, "software": str, "profile": str, "scheme": str, "ranks": int,
             "group_size": int, "containers": list}  # fmt: skip
-OPTIONAL = {"step": int, "lossy": list, "since_chosen": int, "sources": list, "lost_containers": list,
+OPTIONAL = {"step": int, "ordinal": int, "lossy": list, "since_chosen": int, "sources": list, "lost_containers": list,
             "repaired_from": str, "damaged_files": int, "bases": list, "series": str, "run": str, "host": str,
             "command": str}  # fmt: skip
 CONTAINER = {"name": str, "bytes": int, "raw_bytes": int, "files": int, "tail_hash": str}
@@ -59,6 +59,7 @@ def parse(data):
     """The manifest as a dictionary, or Refused."""
     body = unseal(data, "forebay-manifest", 2)
     check_members(body, REQUIRED, OPTIONAL)
+    require(body.get("ordinal", 1) >= 1, "ordinals are from 1")
     for key in ("lossy", "sources", "lost_containers"):
         require(all(type(text) is str for text in body.get(key, [])), key)
     for entry in body["containers"]:

@@ -1,0 +1,110 @@
+#include "job/decisions/facts.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace forebay::job {
+namespace {
+
+using namespace decided;
+
+template <class One>
+void keep_last(std::vector<One>& all, size_t most) {
+  if (all.size() > most) all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(most));
+}
+
+struct Apply {
+  Facts& facts;
+
+  void operator()(const Opened&) const { facts = {}; }
+  void operator()(const Closed&) const {}
+  void operator()(const Excluded& one) const { facts.excluded.insert(one.host); }
+  void operator()(const Whole& one) const {
+    Sums& sums = facts.sums;
+    sums.newest_place = std::max(sums.newest_place, one.ordinal);
+    const Whole* const known = facts.whole(one.set, one.write);
+    if (one.is_counted && (known == nullptr || !known->is_counted)) {
+      sums.unflushed = one.is_due ? 0 : sums.unflushed + 1;
+      if (one.is_due) sums.owes_flush = false;
+    }
+    if (one.sample) sums.pace.add(*one.sample);
+    Whole& kept = facts.wholes[one.set] = one;
+    kept.sample.reset();
+    if (facts.wholes.size() <= Facts::kMostSets) return;
+    facts.wholes.erase(std::ranges::min_element(
+        facts.wholes, {}, [](const auto& set) { return std::pair(set.second.ordinal, set.first); }));
+  }
+  void operator()(const Ended& one) const {
+    Sums& sums = facts.sums;
+    if (one.end == End::durable) {
+      sums.counts.raw_bytes += one.raw_bytes;
+      sums.counts.stored_bytes += one.stored_bytes;
+    }
+    if (one.is_counted) count(one);
+    if (one.owes_flush) sums.owes_flush = true;
+  }
+  void operator()(const Sealed& one) const {
+    if (facts.is_sealed(one.encoding)) return;
+    facts.sealed.push_back(one);
+    keep_last(facts.sealed, Facts::kMostSets);
+  }
+  void operator()(const Answered& one) const {
+    facts.answered = one;
+    ++facts.sums.counts.restarts;
+    facts.sums.pace.restarted();
+  }
+  void operator()(const Sums& sums) const {
+    facts.sums = sums;
+    keep_last(facts.sums.latest, Facts::kMostLatest);
+  }
+
+  void count(const Ended& one) const {
+    Counts& counts = facts.sums.counts;
+    auto& latest = facts.sums.latest;
+    switch (one.end) {
+      case End::durable:
+        if (std::ranges::find(latest, one.stored_as) != latest.end()) return;
+        ++counts.durable;
+        latest.push_back(one.stored_as);
+        return keep_last(latest, Facts::kMostLatest);
+      case End::skipped:
+        ++counts.skipped;
+        return;
+      case End::failed:
+        ++counts.failed;
+        return;
+      case End::cached:
+        ++counts.cached;
+        return;
+    }
+  }
+};
+
+}  // namespace
+
+void Facts::apply(const Decision& decision) { std::visit(Apply{*this}, decision); }
+
+const Whole* Facts::whole(const std::string& set, uint64_t write) const {
+  const auto found = wholes.find(set);
+  return write == 0 || found == wholes.end() || found->second.write != write ? nullptr : &found->second;
+}
+
+bool Facts::is_sealed(uint64_t encoding) const {
+  return std::ranges::find(sealed, encoding, &Sealed::encoding) != sealed.end();
+}
+
+bool Facts::is_due(uint32_t flush_every) const {
+  return flush_every != 0 && (sums.owes_flush || sums.unflushed + 1 >= flush_every);
+}
+
+std::vector<Decision> records_of(const Facts& facts) {
+  std::vector<Decision> records;
+  for (const std::string& host : facts.excluded) records.emplace_back(Excluded{host});
+  for (const auto& [name, whole] : facts.wholes) records.emplace_back(whole);
+  for (const Sealed& one : facts.sealed) records.emplace_back(one);
+  if (facts.answered != Answered{}) records.emplace_back(facts.answered);
+  records.emplace_back(facts.sums);  // last: the others have added to them
+  return records;
+}
+
+}  // namespace forebay::job

@@ -1,0 +1,40 @@
+// What the log's records amount to: the same for who has written them and who reads them. Any records in any order
+// amount to something. Pure.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "job/decisions/decision.h"
+
+namespace forebay::job {
+
+struct Facts {
+  static constexpr size_t kMostSets = 256;   // that are remembered by name: those of the highest places
+  static constexpr size_t kMostLatest = 32;  // durable ones
+
+  void apply(const Decision& decision);
+
+  // What was decided of this writing of the set; null: nothing, or nobody knows which writing it is.
+  const decided::Whole* whole(const std::string& set, uint64_t write) const;
+  // Whether the set of that encoding is over, and sealed.
+  bool is_sealed(uint64_t encoding) const;
+  // Whether the next set that counts as one of every `flush_every` is due.
+  bool is_due(uint32_t flush_every) const;
+
+  std::set<std::string> excluded;  // hosts
+  decided::Sums sums;
+  decided::Answered answered;                    // the last one
+  std::vector<decided::Sealed> sealed;           // the last kMostSets
+  std::map<std::string, decided::Whole> wholes;  // without their samples
+  bool operator==(const Facts&) const = default;
+};
+
+// Records that amount to these facts.
+std::vector<Decision> records_of(const Facts& facts);
+
+}  // namespace forebay::job
