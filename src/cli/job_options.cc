@@ -197,14 +197,14 @@ void JobOptions::declare_aggregator(Syntax& syntax) {
       "--failure-group", "KIND",
       "No two nodes of a redundancy group may have the same label of this KIND, as agents were told. Default: node.",
       set_text(options.failure_group));
-  syntax.option("--set-timeout", "SECONDS", "So long after the first rank a set waits for all others. Default: 600.",
-                set_seconds(options.set_timeout));
-  syntax.option("--stall-timeout", "SECONDS",
-                "A rank group that does not move for so long is given to another aggregator. Default: 120.",
-                set_seconds(options.stall_timeout));
-  syntax.option("--peer-timeout", "SECONDS", "Who is silent for so long is taken for lost. Default: 10.",
-                set_seconds(options.peer_timeout));
+  declare_clock(syntax, job::clocks::kSet, options.set_timeout);
+  declare_clock(syntax, job::clocks::kStall, options.stall_timeout);
+  declare_clock(syntax, job::clocks::kPeer, options.peer_timeout);
   syntax.record({});
+}
+
+void declare_clock(Syntax& syntax, const job::TimeBound& clock, std::chrono::milliseconds& to, std::string_view of) {
+  syntax.option(std::string(clock.option), "SECONDS", fmt::format("{}{}", of, job::help_of(clock)), set_seconds(to));
 }
 
 void JobOptions::declare_shared(Syntax& syntax) {

@@ -1,9 +1,11 @@
 // The options of the processes of a running job: those of agents and aggregators, which `run` and `watch` take, too.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/rate_limit.h"
@@ -12,6 +14,7 @@
 #include "cli/syntax.h"
 #include "job/agent/agent.h"
 #include "job/aggregator.h"
+#include "job/clocks/clocks.h"
 
 namespace forebay::cli {
 
@@ -57,6 +60,10 @@ class JobOptions {
   engine::Resources resources_;
   std::unique_ptr<RateLimit> limit_;
 };
+
+// Its option; `of` stands before what --help says.
+void declare_clock(Syntax& syntax, const job::TimeBound& clock, std::chrono::milliseconds& to,
+                   std::string_view of = "");
 
 // The log of a daemon as those of the rooms want it.
 std::function<void(fabric::Severity, const std::string&)> log_to(Daemon& daemon);

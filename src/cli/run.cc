@@ -119,10 +119,7 @@ class RunVerb final : public Verb {
                   set_text(rendezvous_));
     syntax.option("--relaunch", "COUNT", "Start a COMMAND that crashed again, so often at most. Default: 0.",
                   set_zero_count(options_.relaunches));
-    syntax.option("--relaunch-pause", "SECONDS",
-                  "Wait before a relaunch; the pause doubles, up to 60 s, with each start that completes no set. "
-                  "Default: 1.",
-                  set_seconds(options_.relaunch_pause));
+    declare_clock(syntax, job::clocks::kPause, options_.relaunch_pause);
     syntax.option("--restart-args", "WORDS",
                   "Bring the newest set into the stage before each start and, if there is one, append these words to "
                   "COMMAND; {} stands for its directory.",
@@ -147,15 +144,10 @@ class RunVerb final : public Verb {
                   "End a COMMAND that for so long completed no set, even if it computes: waiting MPI processes do. "
                   "Default: never.",
                   set_seconds(options_.set_interval));
-    syntax.option("--node-timeout", "SECONDS",
-                  "A node whose agent is not heard any more is lost after so long. Default: 60.",
-                  set_seconds(options_.node_timeout));
-    syntax.option("--grace", "SECONDS", "So long COMMAND has to end after a signal. Default: 30.",
-                  set_seconds(options_.grace));
-    syntax.option("--restart-timeout", "SECONDS", "For a restart to bring the files. Default: 600.",
-                  set_seconds(options_.restart_timeout));
-    syntax.option("--drain-timeout", "SECONDS", "For the drain after the end of COMMAND. Default: 3600.",
-                  set_seconds(options_.drain_timeout));
+    declare_clock(syntax, job::clocks::kNode, options_.node_timeout);
+    declare_clock(syntax, job::clocks::kGrace, options_.grace);
+    declare_clock(syntax, job::clocks::kRestart, options_.restart_timeout);
+    declare_clock(syntax, job::clocks::kDrain, options_.drain_timeout);
     job_.declare_listen(syntax, "local where all of the job is on this node, else tcp:*:0");
     job_.declare_agent(syntax);
     job_.declare_aggregator(syntax);

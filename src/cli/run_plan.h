@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "cli/rule_choice.h"
+#include "job/clocks/clocks.h"
 #include "job/run/deadline.h"
 #include "job/run/launcher.h"
 #include "job/run/nodes_file.h"
@@ -39,14 +40,15 @@ struct RunOptions {
   std::string restart_args;                           // empty: the application restarts by itself, or not at all
   std::optional<Gathering> gathering;                 // of a code whose sets a rule finds
   uint64_t relaunches = 0;
-  std::chrono::milliseconds relaunch_pause{1000};
+  std::chrono::milliseconds relaunch_pause = job::clocks::kPause.length;
   std::function<std::optional<std::string>()> hold;  // as job::RunPlan has it
   bool munge = false;
   std::chrono::milliseconds hang_timeout{0}, set_interval{0};  // 0: never
-  std::chrono::milliseconds node_timeout{60'000};
+  std::chrono::milliseconds node_timeout = job::clocks::kNode.length;
   job::Deadline deadline;
   std::vector<std::string> left_command;  // prints what job::parse_time_left() reads; for a deadline that asks
-  std::chrono::milliseconds grace{30'000}, restart_timeout{600'000}, drain_timeout{3'600'000};
+  std::chrono::milliseconds grace = job::clocks::kGrace.length, restart_timeout = job::clocks::kRestart.length,
+                            drain_timeout = job::clocks::kDrain.length;
 };
 
 // invalid_argument if there are too many spares. `options` outlives the plan.

@@ -16,6 +16,7 @@
 #include "cli/common.h"
 #include "cli/control.h"
 #include "cli/daemon.h"
+#include "cli/job_options.h"
 #include "cli/run.h"
 #include "cli/summary.h"
 #include "cli/text.h"
@@ -78,13 +79,9 @@ class Scr final : public Verb {
     syntax.operands(operands_);
     syntax.option("-p,--prefix", "DIR", "The prefix. Default: SCR_PREFIX, else here.", set_text(prefix_));
     allocation_.declare(syntax);
-    syntax.option("--grace", "SECONDS", "run: so long LAUNCHER has to end after a signal. Default: 30.",
-                  set_seconds(options_.grace));
-    syntax.option("--peer-timeout", "SECONDS", "run: a node that is silent for so long is missed. Default: 10.",
-                  set_seconds(peer_timeout_));
-    syntax.option("--node-timeout", "SECONDS",
-                  "run: a node that is missed for so long is lost, and a spare takes its place. Default: 60.",
-                  set_seconds(node_timeout_));
+    declare_clock(syntax, job::clocks::kGrace, options_.grace, "run: ");
+    declare_clock(syntax, job::clocks::kPeer, peer_timeout_, "run: ");
+    declare_clock(syntax, job::clocks::kNode, node_timeout_, "run: ");
     syntax.option("--stage", "DIR", "prerun: only make this stage, on this node.", set_text(stage_));
     syntax.option("--timeout", "SECONDS", "postrun: wait for so long at most. Default: 3600.", set_seconds(timeout_));
     syntax.option("-c,--checkpoints", "COUNT", "halt: after so many more checkpoints.",

@@ -26,7 +26,6 @@ using Time = std::chrono::steady_clock::time_point;
 using Log = std::function<void(fabric::Severity, const std::string&)>;
 
 constexpr size_t kMaxOutput = size_t{512} << 20;      // a task of very many files is large
-constexpr int kMostDoublings = 5;                     // of the patience with the store
 constexpr std::chrono::milliseconds kFarewell{5000};  // for everybody to end, whom Stop has reached
 
 std::string this_host() {
@@ -74,7 +73,7 @@ class Aggregator final : public fabric::HubHandler {
     step_down();
     log_(fabric::Severity::info, fmt::format("this is coordinator {}", generation));
     CoordinatorOptions with = options_;
-    with.store_patience = with.stall_timeout * (1 << std::min(resigned_, kMostDoublings));
+    with.resigned = resigned_;
     host_ = std::make_unique<CoordinatorHost>(hub_, with, store_, generation, std::move(start), log_);
   }
 
@@ -167,7 +166,7 @@ class Aggregator final : public fabric::HubHandler {
   const std::string store_;
   const Log log_;
   Election* election_ = nullptr;
-  int resigned_ = 0;  // how often
+  uint32_t resigned_ = 0;  // how often
   bool joining_ = false;
   std::vector<fabric::ConnectionId> clients_;
   std::optional<Time> farewell_;

@@ -58,7 +58,6 @@ void Job::lead(Aggregator& one) {
   options.peer_timeout = 5s;
   options.set_timeout = 60s;
   options.stall_timeout = 20s;
-  options.store_patience = 20s;
   options.profile = "balanced";
   options.scheme = "auto";
   options.host = one.node;

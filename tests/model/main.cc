@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "job.h"
+#include "page.h"
 #include "scenario.h"
 #include "shrink.h"
 
@@ -29,7 +30,8 @@ struct Options {
 constexpr const char* kUsage =
     "usage: job_sim SEED... | [--first N | --new] --count M [--seconds S] [--all]   run schedules of seeds\n"
     "       job_sim --show SEED|FILE                                             print all that happens in one\n"
-    "       job_sim [--update] FILE...                                           compare scenarios, or write them\n";
+    "       job_sim [--update] FILE...                                           compare scenarios and docs/job.md, or "
+    "write them\n";
 
 bool parse(int argc, char** argv, Options& options) {
   const auto number = [](const std::string& text, auto& to) {
@@ -136,7 +138,10 @@ int main_of(int argc, char** argv) {
   if (options.shows) return show(options);
   if (options.files.empty()) return run_seeds(options);
   int failed = 0;
-  for (const std::string& file : options.files) failed += run_scenario(file, options.update) ? 0 : 1;
+  for (const std::string& file : options.files) {
+    const bool holds = file.ends_with(".md") ? run_page(file, options.update) : run_scenario(file, options.update);
+    failed += holds ? 0 : 1;
+  }
   return failed == 0 ? 0 : 1;
 }
 

@@ -269,7 +269,7 @@ void Coordinator::Impl::check_end() {
 // A store that hangs for this node may not do so for another one. What this coordinator has begun harms nobody when the
 // store wakes up: a set is committed once (decision 0019, "Coordinators have generations").
 void Coordinator::Impl::check_store() {
-  if (answers_owed == 0 || now - owed_since < options.store_patience ||
+  if (answers_owed == 0 || now - owed_since < options.store_patience() ||
       !roster.has_other_workers(options.host, options.pid))
     return;
   out.step_down = fmt::format("the store has not answered for {} s",
@@ -278,7 +278,7 @@ void Coordinator::Impl::check_store() {
 
 // Likewise. Who goes on without a log promises what the next one does not know.
 void Coordinator::Impl::check_log() {
-  if (!outbox.waits() || now - outbox.since() < options.store_patience ||
+  if (!outbox.waits() || now - outbox.since() < options.store_patience() ||
       !roster.has_other_workers(options.host, options.pid))
     return;
   out.step_down = fmt::format("its decisions cannot be logged: {}",

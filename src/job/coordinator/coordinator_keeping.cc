@@ -97,14 +97,14 @@ void Coordinator::Impl::leave_drains_of_lost() {
 // It is sealed, cannot be, or need not be.
 bool Coordinator::Impl::is_ready(const SetDrain& set) const {
   const Keeping& one = keeping.at(set.id());
-  return one.protection.scheme == redundancy::Scheme::none || (one.encoding && one.encoding->ended()) ||
+  return one.protection.scheme == redundancy::Scheme::none || (one.encoding && one.encoding->has_ended()) ||
          flushes.contains(set.name());
 }
 
 // What cannot be protected is stored.
 bool Coordinator::Impl::is_due(const SetDrain& set) const {
   const Keeping& one = keeping.at(set.id());
-  return one.is_due.value_or(false) || (one.encoding && one.encoding->ended() && !one.is_sealed()) ||
+  return one.is_due.value_or(false) || (one.encoding && one.encoding->has_ended() && !one.is_sealed()) ||
          flushes.contains(set.name());
 }
 

@@ -204,7 +204,7 @@ TEST_F(LogTest, AnotherOneTriesWhereDecisionsCannotBeLogged) {
   const Error full{.kind = ErrorKind::no_space, .what = "no space is left"};
   s.coordinator.log_failed(full, s.now);
   s.coordinator.log_failed(full, s.now);
-  s.pass(s.options.store_patience - 1s, all());
+  s.pass(s.options.store_patience() - 1s, all());
   EXPECT_FALSE(s.step_down);
   EXPECT_THAT(s.log,
               HasSubstr("a decision cannot be logged, and what follows from it waits; it is tried again: no space"));

@@ -1,12 +1,14 @@
 // How a coordinator is to work.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "job/clocks/clocks.h"
 #include "job/coordinator/backlog.h"
 #include "redundancy/scheme.h"
 #include "store/store.h"
@@ -19,15 +21,15 @@ struct CoordinatorOptions {
                         // and such sets are given up
   Backlog backlog = Backlog::newest;
   uint32_t backlog_sets = 2;  // block: undrained sets from which on begin() waits
-  std::chrono::milliseconds peer_timeout{10'000};
-  std::chrono::milliseconds set_timeout{600'000};
-  std::chrono::milliseconds stall_timeout{120'000};
-  std::chrono::milliseconds store_patience{120'000};  // for an answer of the store, where others could coordinate
-  std::chrono::milliseconds quiet{500};               // an end with drain comes when nothing is left to do for so long
-  std::string profile, scheme;                        // as the user asked: for manifests
-  bool remembers = true;                              // codec::Profile::remembers() of the profile
-  std::vector<std::string> lossy;                     // texts of the rules for loss, that all workers have
-  std::string host;                                   // of this process
+  std::chrono::milliseconds peer_timeout = clocks::kPeer.length;
+  std::chrono::milliseconds set_timeout = clocks::kSet.length;
+  std::chrono::milliseconds stall_timeout = clocks::kStall.length;
+  uint32_t resigned = 0;                 // how often this process has stepped down as coordinator
+  std::chrono::milliseconds quiet{500};  // an end with drain comes when nothing is left to do for so long
+  std::string profile, scheme;           // as the user asked: for manifests
+  bool remembers = true;                 // codec::Profile::remembers() of the profile
+  std::vector<std::string> lossy;        // texts of the rules for loss, that all workers have
+  std::string host;                      // of this process
   uint64_t pid = 0;
   // Caches that survive nodes (decision 0037). What the policy of a set says goes before all of these.
   redundancy::Protection protection;   // none: sets are not protected between nodes
@@ -37,6 +39,12 @@ struct CoordinatorOptions {
       1;  // every so many sets one is drained to the store; 0: none but those whose policy asks for it
   std::function<uint64_t()> numbers;  // of encodings: random ones of 64 bits; empty: the coordinator's own
   store::Origin origin;               // of the sets that are drained; a restart is from sets of its series
+
+  // For an answer of the store, and for the log, where others could coordinate.
+  std::chrono::milliseconds store_patience() const {
+    constexpr uint32_t kMostDoublings = 5;
+    return stall_timeout * (1 << std::min(resigned, kMostDoublings));
+  }
 };
 
 }  // namespace forebay::job

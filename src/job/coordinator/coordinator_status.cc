@@ -18,24 +18,6 @@ constexpr size_t kMaxSealed = 32;     // of encodings
 
 double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
-const char* name_of(SetDrain::Phase phase) {
-  using Phase = SetDrain::Phase;
-  switch (phase) {
-    case Phase::incomplete:
-      return "incomplete";
-    case Phase::waiting:
-      return "waiting";
-    case Phase::cutting:
-    case Phase::staging:
-      return "staging";
-    case Phase::packing:
-      return "packing";
-    case Phase::committing:
-      return "committing";
-  }
-  return "?";
-}
-
 // The tasks that are under way, summed for each set.
 struct Running {
   uint64_t raw_bytes = 0, stored_bytes = 0;

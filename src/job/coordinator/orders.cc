@@ -10,14 +10,14 @@ namespace {
 constexpr size_t kMostNamed = 8;
 
 // In the order of OrderKind.
-constexpr std::array<OrderRule, 7> kRules = {{
-    {"settle", Missing::forget, 1},
-    {"protect", Missing::fail, 0},
-    {"seal", Missing::forget, 1},
-    {"check", Missing::forget, 1},
-    {"repair", Missing::fail, 3},
-    {"place", Missing::fail_in_the_end, 3},
-    {"offer", Missing::forget, 1},
+constexpr std::array<OrderRule, kOrderKinds> kRules = {{
+    {"settle", "report what is complete in the stage, and name the rest", Missing::forget, 1},
+    {"protect", "encode the set with the other members of the group", Missing::fail, 0},
+    {"seal", "note that all members have encoded it", Missing::forget, 1},
+    {"check", "compare what there is of a cached set with its record", Missing::forget, 1},
+    {"repair", "make what was lost, or send what that needs", Missing::fail, 3},
+    {"place", "put the files that ranks restart from in their place", Missing::fail_in_the_end, 3},
+    {"offer", "offer the set as it is now", Missing::forget, 1},
 }};
 
 }  // namespace

@@ -18,15 +18,9 @@
 
 namespace forebay::job {
 
-enum class OrderKind : uint8_t {
-  settle,   // say what is complete in the stage, and name the rest
-  protect,  // encode the set with the others of the group
-  seal,     // note that all have encoded it
-  check,    // compare what there is of a cached set with its record
-  repair,   // make what was lost, or give what that needs
-  place,    // put what is to be restarted from in its place
-  offer     // offer the set as it is now
-};
+// What each is for: rule_of().
+enum class OrderKind : uint8_t { settle, protect, seal, check, repair, place, offer };
+inline constexpr size_t kOrderKinds = 7;
 
 // What it means for an order that one who is asked fails, is lost, or does not answer in time.
 enum class Missing : uint8_t {
@@ -37,6 +31,7 @@ enum class Missing : uint8_t {
 
 struct OrderRule {
   std::string_view name;
+  std::string_view what;  // the one who is asked is to do, for docs/job.md
   Missing missing = Missing::forget;
   uint32_t most_failures = 1;  // the owner orders it again until it has failed so often; 0: until its time is over
 };

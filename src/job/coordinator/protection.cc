@@ -89,6 +89,7 @@ SetProtection::Actions SetProtection::begin(std::vector<ProtectedPart> parts, ui
     end({.is_sealed = false, .why = why}, actions);
     return actions;
   }
+  go(ProtectionEvent::began);
   ask_all(OrderKind::protect, now);
   return actions;
 }
@@ -113,6 +114,7 @@ SetProtection::Actions SetProtection::adopt(std::vector<Encoded> members, uint32
     group.members.push_back(static_cast<uint32_t>(members_.size()));
     members_.push_back({.part = one.part, .group = one.group, .position = one.position});
   }
+  go(ProtectionEvent::adopted);
   ask_all(OrderKind::seal, now);
   for (const Encoded& one : members)
     if (one.is_sealed) order_.answered({.kind = OrderKind::seal, .number = id_, .from = one.part.session});
@@ -184,7 +186,9 @@ SetProtection::Actions SetProtection::encoded(SessionId agent, const wire::Prote
   }
   sent_bytes_ += answer.sent_bytes;
   cpu_us_ += answer.cpu_us;
-  if (order_.state() == Order::State::done) ask_all(OrderKind::seal, now);
+  if (order_.state() != Order::State::done) return actions;
+  go(ProtectionEvent::encoded);
+  ask_all(OrderKind::seal, now);
   return actions;
 }
 
@@ -240,32 +244,37 @@ SetProtection::Actions SetProtection::interrupt(const std::string& why, Time now
 }
 
 // What is encoded is removed by all that were told to encode it; what may be sealed, by nobody that has sealed it.
-void SetProtection::cancel() {
+void SetProtection::take_back() {
   for (size_t i = 0; order_.is_open() && i < (is_sealing() ? members_.size() : told_); ++i)
     if (!is_sealing() || order_.asked()[i].state == Order::Asked::State::waiting)
       cancels_.emplace_back(members_[i].part.session, id_);
   order_.end();
-  ended_ = Ended{};
+}
+
+void SetProtection::cancel() {
+  take_back();
+  go(ProtectionEvent::given_up);
 }
 
 void SetProtection::fail(const std::string& why, Time now, Actions& actions) {
-  cancel();
+  take_back();
+  go(ProtectionEvent::failed);
   retry_.failed(now);
   actions.log.warn(fmt::format("set {}: its encoding {:x} failed, and is made anew in {} s: {}", set_, id_,
                                std::chrono::duration_cast<std::chrono::seconds>(retry_.next() - now).count(), why));
-  ended_.reset();
   if (now - *since_ >= timeout_) end({.is_sealed = false, .why = why}, actions);
 }
 
 void SetProtection::end(Ended ended, Actions& actions) {
-  if (!ended.is_sealed) cancel();
+  if (!ended.is_sealed) take_back();
   order_.end();
-  actions.ended = ended_ = std::move(ended);
+  go(ended.is_sealed ? ProtectionEvent::sealed : ProtectionEvent::given_up);
+  actions.ended = std::move(ended);
 }
 
 SetProtection::Actions SetProtection::tick(Time now) {
   Actions actions;
-  if (ended_ || !since_) return actions;
+  if (has_ended() || !since_) return actions;
   if (is_sealing()) {
     for (size_t i = 0; order_.is_late(now) && i < members_.size(); ++i) {
       if (order_.asked()[i].state != Order::Asked::State::waiting) continue;

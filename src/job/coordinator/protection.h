@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "job/coordinator/orders.h"
+#include "job/coordinator/phases.h"
 #include "job/coordinator/retry.h"
 #include "job/coordinator/session.h"
 #include "job/wire/messages.h"
@@ -71,7 +72,7 @@ class SetProtection {
 
   // Whether begin() may be called: it was not yet, or the pause after a failure is over.
   bool is_ready(Time now) const {
-    return !ended_ && !order_.is_open() && (retry_.failures() == 0 || now >= retry_.next());
+    return phase_ == ProtectionPhase::idle && (retry_.failures() == 0 || now >= retry_.next());
   }
   // All parts of the set are there; they are no others until interrupt(). is_ready(). `number`: of the encoding, never
   // used before, not 0.
@@ -108,9 +109,9 @@ class SetProtection {
 
   const std::string& set() const { return set_; }
   const redundancy::Protection& protection() const { return protection_; }
-  bool is_sealing() const { return order_.is(OrderKind::seal); }
-  const std::optional<Ended>& ended() const { return ended_; }
-  bool is_sealed() const { return ended_ && ended_->is_sealed; }
+  bool is_sealing() const { return phase_ == ProtectionPhase::sealing; }
+  bool is_sealed() const { return phase_ == ProtectionPhase::is_sealed; }
+  bool has_ended() const { return is_sealed() || phase_ == ProtectionPhase::unprotected; }
   uint64_t id() const { return id_; }  // of the encoding under way, or the last one
   Row row(Time now) const;
 
@@ -125,6 +126,8 @@ class SetProtection {
     uint32_t losses = 0;
   };
 
+  void go(ProtectionEvent event) { phase_ = next_phase(protection_transitions(), phase_, event); }
+  void take_back();
   void fail(const std::string& why, Time now, Actions& actions);
   void end(Ended ended, Actions& actions);
   std::string place(std::vector<ProtectedPart> parts, LogLines& log);  // why it cannot be; empty: it is
@@ -137,7 +140,7 @@ class SetProtection {
   std::string set_;
   redundancy::Protection protection_;
   std::chrono::milliseconds timeout_;
-  std::optional<Ended> ended_;
+  ProtectionPhase phase_ = ProtectionPhase::idle;
   Order order_;                // protect or seal, of all members, as they are in members_
   std::optional<Time> since_;  // the first attempt
   Time encoding_since_{};

@@ -132,7 +132,7 @@ void Restarts::gather_anew(Time now, Actions& actions) {
   stop_delivering(actions);
   publishing_.end();
   if (round_->phase == Round::Phase::asking || round_->phase == Round::Phase::preparing) tier().forget();
-  round_->phase = Round::Phase::gathering;
+  go(RestartEvent::taken_back);
   round_->since = now;
   const auto later = std::exchange(round_->later, {});
   if (round_->askers.all.empty()) round_.reset();
@@ -144,6 +144,7 @@ void Restarts::end_round(Time now, Actions& actions) {
   stop_delivering(actions);
   publishing_.end();
   if (round_->phase == Round::Phase::asking || round_->phase == Round::Phase::preparing) tier().forget();
+  go(RestartEvent::answered);
   const auto later = std::move(round_->later);
   round_.reset();
   for (const auto& [asker, message] : later) request(asker, message, now, actions);
@@ -160,6 +161,7 @@ void Restarts::go_on(Time now, Actions& actions) {
   if (publishing_.waiting() > 0 || !round_ || round_->coverage.size() < round_->total) return;
   if (round_->phase == Round::Phase::gathering) {
     round_->passed_over.clear();
+    go(RestartEvent::asked);
     ask_tiers(now, actions);
   } else if (round_->phase == Round::Phase::asking) {
     hear_tiers(now, actions);
@@ -169,7 +171,6 @@ void Restarts::go_on(Time now, Actions& actions) {
 }
 
 void Restarts::ask_tiers(Time now, Actions& actions) {
-  round_->phase = Round::Phase::asking;
   round_->tier = 0;
   round_->candidates.clear();
   round_->none.clear();
@@ -244,7 +245,7 @@ void Restarts::choose(Time now, Actions& actions) {
 }
 
 void Restarts::prepare(RestartCandidates::Candidate candidate, Time now, Actions& actions) {
-  round_->phase = Round::Phase::preparing;
+  go(RestartEvent::chosen);
   round_->tier = candidate.tier;
   round_->chosen = std::move(candidate.set);
   round_->in_place.reset();
@@ -268,6 +269,7 @@ void Restarts::hear_prepared(Time now, Actions& actions) {
       round_->in_place = how->encoding;
       return publish(now, actions);
     case Prepared::How::again:
+      go(RestartEvent::again);
       return ask_tiers(now, actions);
     case Prepared::How::pass_over:
       pass_over(*round_->chosen, how->why, actions);
@@ -289,7 +291,7 @@ void Restarts::refuse_other_ranks(const TierSet& set, Time now, Actions& actions
 
 void Restarts::deliver(Time now, Actions& actions) {
   actions.log.info(fmt::format("restart: set {} is delivered", round_->chosen->name));
-  round_->phase = Round::Phase::delivering;
+  go(RestartEvent::brought);
   round_->deliveries = tier().deliveries(*round_->chosen, round_->askers);
   round_->failures.assign(round_->deliveries.size(), 0);
   for (uint32_t i = 0; i < round_->deliveries.size(); ++i) {

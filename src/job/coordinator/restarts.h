@@ -32,6 +32,7 @@
 
 #include "job/coordinator/coverage.h"
 #include "job/coordinator/orders.h"
+#include "job/coordinator/phases.h"
 #include "job/coordinator/restart_candidates.h"
 #include "job/coordinator/session.h"
 #include "job/coordinator/steps.h"
@@ -115,7 +116,7 @@ class Restarts {
 
  private:
   struct Round {
-    enum class Phase : uint8_t { gathering, asking, preparing, delivering, publishing };
+    using Phase = RestartPhase;
     Phase phase = Phase::gathering;
     Time since{};  // it began, or began anew
     uint32_t total = 0;
@@ -135,6 +136,7 @@ class Restarts {
     std::vector<std::pair<Asker, wire::RestartRequestT>> later;  // that came when others had all that is delivered
   };
 
+  void go(RestartEvent event) { round_->phase = next_phase(restart_transitions(), round_->phase, event); }
   void request(Asker asker, const wire::RestartRequestT& request, Time now, Actions& actions);
   void join(Asker asker, const wire::RestartRequestT& request, Time now, Actions& actions);
   void supersede(uint64_t attempt, uint32_t total, Time now, Actions& actions);

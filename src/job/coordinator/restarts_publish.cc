@@ -8,7 +8,7 @@
 namespace forebay::job {
 
 void Restarts::publish(Time now, Actions& actions) {
-  round_->phase = Round::Phase::publishing;
+  go(RestartEvent::ready);
   if (!round_->in_place) round_->steps.end("deliver", now);
   publishing_ = Order(OrderKind::place, publishing_.number() + 1, now, options_.set_timeout);
   for (const auto& [id, asker] : round_->askers.all) {

@@ -59,7 +59,7 @@ void SetDrain::postpone(SessionId from, wire::OfferT offer) {
 }
 
 void SetDrain::put_part(const std::string& key, Part part) {
-  if (phase_ == Phase::waiting) phase_ = Phase::incomplete;
+  go(SetEvent::part_changed);
   drop_part(key);
   coverage_.add(part.covered);
   ++writes_[part.write];
@@ -88,7 +88,7 @@ SetDrain::Actions SetDrain::withdrawn(const std::string& key, const wire::Withdr
   }
   actions.log.info(fmt::format("set {}: an offer was withdrawn by {}", name_, why));
   drop_part(key);
-  phase_ = Phase::incomplete;
+  go(SetEvent::part_changed);
   consider(actions);
   return actions;
 }
@@ -105,7 +105,7 @@ SetDrain::Actions SetDrain::agent_left(const std::string& key, Time now) {
   }
   drop_part(key);
   if (phase_ == Phase::waiting) since_ = now;
-  phase_ = Phase::incomplete;
+  go(SetEvent::part_changed);
   consider(actions);
   return actions;
 }
@@ -200,7 +200,7 @@ void SetDrain::consider(Actions& actions) {
     ordinal_ = stored->ordinal;
     return end(wire::SetState::durable, stored->name, "the store had it already", actions);
   }
-  phase_ = Phase::waiting;
+  go(SetEvent::whole);
   actions.completed = true;
 }
 
@@ -271,12 +271,13 @@ void SetDrain::give_up(const std::string& why, Actions& actions) {
 void SetDrain::end(wire::SetState state, std::string stored_as, std::string message, Actions& actions) {
   remove_units(actions);
   if (state != wire::SetState::durable && is_staged()) actions.commands.emplace_back(Abandon{staging_});
+  go(SetEvent::ended);
   actions.completed = false;
   actions.ended = Ended{state, std::move(stored_as), std::move(message), ordinal_};
 }
 
 double SetDrain::seconds(Time now) const {
-  return is_drained() ? std::chrono::duration<double>(now - drained_since_).count() : 0;
+  return drained_since_ ? std::chrono::duration<double>(now - *drained_since_).count() : 0;
 }
 
 SetDrain::Row SetDrain::row() const {

@@ -23,6 +23,7 @@
 #include "job/coordinator/coordinator_options.h"
 #include "job/coordinator/coverage.h"
 #include "job/coordinator/offered_part.h"
+#include "job/coordinator/phases.h"
 #include "job/coordinator/rank_groups.h"
 #include "job/coordinator/retry.h"
 #include "job/coordinator/session.h"
@@ -40,7 +41,7 @@ using AgentHosts = std::unordered_map<std::string, std::string>;
 class SetDrain {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  enum class Phase : uint8_t { incomplete, waiting, cutting, staging, packing, committing };
+  using Phase = SetPhase;
 
   // What is to be done after a call, in the order of each list.
   struct Work {                                                   // on a rank group, as a unit of the task board
@@ -121,7 +122,7 @@ class SetDrain {
   uint64_t ordinal() const { return ordinal_; }  // 0: it was never completed
   const Parts& parts() const { return parts_; }
   const Steps& steps() const { return steps_; }
-  bool is_drained() const { return phase_ != Phase::incomplete && phase_ != Phase::waiting; }
+  bool is_drained() const { return phase_ >= Phase::cutting && phase_ != Phase::over; }
   bool is_complete() const;                      // all ranks are there
   uint64_t staging() const { return staging_; }  // 0: the store has nothing of it
   std::string what_is_missing(const AgentHosts& agents) const;
@@ -152,7 +153,8 @@ class SetDrain {
     Retry retry;
   };
 
-  bool is_staged() const { return phase_ >= Phase::staging; }
+  bool is_staged() const { return phase_ >= Phase::staging && phase_ != Phase::over; }
+  void go(SetEvent event) { phase_ = next_phase(set_transitions(), phase_, event); }
   void look_up(Actions& actions);
   void put_part(const std::string& key, Part part);
   void drop_part(const std::string& key);
@@ -201,7 +203,7 @@ class SetDrain {
   // From cutting on.
   uint64_t staging_ = 0;  // the store's number of it: another one each time
   uint64_t group_size_ = 0;
-  Time drained_since_{};
+  std::optional<Time> drained_since_;
   std::optional<GroupCutter> cutter_;
   Groups groups_;
   StagedPlace place_;

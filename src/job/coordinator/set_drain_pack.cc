@@ -41,7 +41,7 @@ SetDrain::Actions SetDrain::drain(uint64_t staging, uint64_t group_size, Time no
   group_size_ = group_size;
   drained_since_ = now;
   steps_.end("gather", now);
-  phase_ = Phase::cutting;
+  go(SetEvent::turn);
   cutter_.emplace(parts_, group_size);
   return cut(now);
 }
@@ -58,7 +58,7 @@ SetDrain::Actions SetDrain::cut(Time) {
   cutter_.reset();
   actions.log.info(fmt::format("set {} is complete: {} ranks on {} nodes, {} files, {} bytes", name_, groups_.ranks,
                                parts_.size(), groups_.files, groups_.bytes));
-  phase_ = Phase::staging;
+  go(SetEvent::cut);
   stage(actions);
   return actions;
 }
@@ -87,7 +87,7 @@ SetDrain::Actions SetDrain::answered(Staged answer, Time now) {
     return actions;
   }
   place_ = *std::move(answer.place);
-  phase_ = Phase::packing;
+  go(SetEvent::staged);
   steps_.end("stage", now);
   states_.resize(groups_.groups.size());
   for (uint32_t i = 0; i < groups_.groups.size(); ++i)
@@ -194,7 +194,7 @@ void SetDrain::make_manifest(Time now, Actions& actions) {
   std::ranges::sort(manifest_.sources);
   const auto same = std::ranges::unique(manifest_.sources);
   manifest_.sources.erase(same.begin(), same.end());
-  phase_ = Phase::committing;
+  go(SetEvent::packed);
   commit(actions);
 }
 
@@ -264,7 +264,8 @@ void SetDrain::undo(Time now, Actions& actions) {
   store_waits_ = false;
   staging_ = 0;
   since_ = now;
-  phase_ = Phase::incomplete;
+  drained_since_.reset();
+  go(SetEvent::undone);
   for (const auto& [key, since] : away_) drop_part(key);
   away_.clear();
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "job/clocks/clocks.h"
 #include "job/run/daemons.h"
 #include "job/run/deadline.h"
 #include "job/run/helper_commands.h"
@@ -28,7 +29,7 @@ struct RunPlan {
   NodeTable nodes;
   std::vector<std::pair<std::string, std::string>> environment;  // of the application
   uint64_t relaunches = 0;
-  std::chrono::milliseconds relaunch_pause{1000};    // as RestartTrials has it
+  std::chrono::milliseconds relaunch_pause = clocks::kPause.length;  // as RestartTrials has it
   std::function<std::optional<std::string>()> hold;  // why it is not to be started again now; may be empty
 
   // Before each start: first errands, one after another, whose outputs say which others are to be done (nothing: it
@@ -83,10 +84,10 @@ struct RunPlan {
 
   HelperCommand drain;  // ends the daemons when everything is drained; its output is passed on
 
-  std::chrono::milliseconds start_timeout{60'000};     // for the daemons to be ready
-  std::chrono::milliseconds restart_timeout{600'000};  // for an errand of a restart
-  std::chrono::milliseconds drain_timeout{3'600'000};  // for all of the drain after the application's end
-  std::chrono::milliseconds grace{30'000};             // for the application to end when it was told to
+  std::chrono::milliseconds start_timeout = clocks::kStart.length;      // for the daemons to be ready
+  std::chrono::milliseconds restart_timeout = clocks::kRestart.length;  // for an errand of a restart
+  std::chrono::milliseconds drain_timeout = clocks::kDrain.length;  // for all of the drain after the application's end
+  std::chrono::milliseconds grace = clocks::kGrace.length;          // for the application to end when it was told to
 };
 
 struct RunReport {
