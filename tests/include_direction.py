@@ -19,7 +19,7 @@ FLOORS = {
     "bp": 2, "format": 2, "merge": 2, "codec": 2, "container": 2, "fabric": 2, "store": 2, "redundancy": 2,
     "engine": 3, "lock": 3,
     "mpiio": 4, "job": 4, "mount": 4,
-    "io": 5,
+    "io": 5, "launch": 5,
     "view": 6,
     "convert": 7, "report": 7,
     "api": 8, "cli": 8, "adios": 8, "scr": 8,

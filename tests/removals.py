@@ -23,9 +23,9 @@ ASKING = {
     "io/method/container_method.cc": 2,  # subfiles of a file that was replaced; a directory that was made for them
     "io/method/shared_file.cc": 3,  # a file that a program writes, and what a writer left that died
     "io/method/subfiles.cc": 2,
-    "job/gather/put_back.cc": 1,  # what an interrupted restart left; all that it puts somewhere, it puts where nothing is
+    "launch/gather/put_back.cc": 1,  # what an interrupted restart left; all that it puts somewhere, it puts where nothing is
     "job/rendezvous/job_directories.cc": 9,  # jobs that have ended
-    "job/scr/flushing.cc": 1,  # lists of sets on their way to the prefix, in a directory that it made
+    "launch/scr/flushing.cc": 1,  # lists of sets on their way to the prefix, in a directory that it made
     "scr/prefix_files.cc": 5,  # SCR_PREFIX_SIZE, SCR_PREFIX_PURGE; files that are copied to the prefix
     "store/safe_tree.cc": 3,  # restore
 }
@@ -45,8 +45,8 @@ OWN = {
     "io/staging/reused_files.cc": (3, "files in a private directory whose lock it holds"),
     "io/staging/stage_place.cc": (7, "what lies in a private directory of the user, mode 0700, whose lock it holds"),
     "job/client/client.cc": (5, "a marker in the stage's notes, under a hidden name first; what a rank wrote of a set that it gives up"),
-    "job/gather/copy_file.cc": (1, "a copy that it has just made where nothing was"),
-    "job/gather/take.cc": (1, "a hidden name with a random token in the stage"),
+    "launch/gather/copy_file.cc": (1, "a copy that it has just made where nothing was"),
+    "launch/gather/take.cc": (1, "a hidden name with a random token in the stage"),
     "job/decisions/decision_log.cc": (3, "numbered and hidden files of its own in a directory of its own name, and that if it is empty"),
     "job/rendezvous/lease.cc": (1, "a file of its own that tells the file system's time"),
     "job/rendezvous/rendezvous.cc": (5, "files of its own names, a directory only if it is empty"),

@@ -94,7 +94,7 @@ def page(name, recipe):
     if tested:
         out += [f"**Tested:** {tested}"]
     else:
-        out += [f"**Tested:** the rule and the restart on made files and events ([rows](../../src/job/rules/rows.txt)). {SEEN[recipe['seen']]}"]
+        out += [f"**Tested:** the rule and the restart on made files and events ([rows](../../src/launch/rules/rows.txt)). {SEEN[recipe['seen']]}"]
     if recipe.get("source"):
         out += ["", f"Source: {recipe['source']}."]
     return "\n".join(out) + "\n"

@@ -6,8 +6,8 @@
 
 #include "cli/common.h"
 #include "cli/units.h"
-#include "job/run/batch.h"
-#include "job/run/processes.h"
+#include "launch/run/batch.h"
+#include "launch/run/processes.h"
 #include "store/files.h"
 
 namespace forebay::cli {
@@ -15,27 +15,27 @@ namespace {
 
 constexpr std::chrono::seconds kPatience{60};  // with a batch system that is busy
 
-Result<std::string> ask(const job::BatchJob& batch, const std::vector<std::string>& words, const char* for_what,
+Result<std::string> ask(const launch::BatchJob& batch, const std::vector<std::string>& words, const char* for_what,
                         const char* hint) {
-  auto output = job::output_of(words, kPatience);
+  auto output = launch::output_of(words, kPatience);
   if (output) return output;
   Error error = std::move(output).error();
   return fail(error.kind, fmt::format("{} cannot be asked for {}: {}", batch.name, for_what, error.message()), {}, {},
               hint);
 }
 
-Result<job::Nodes> nodes_of(const std::string& nodes_file, const std::optional<job::BatchJob>& batch) {
+Result<launch::Nodes> nodes_of(const std::string& nodes_file, const std::optional<launch::BatchJob>& batch) {
   constexpr uint64_t kMostBytes = 16 << 20;
   if (!nodes_file.empty()) {
     FOREBAY_TRY(const auto text, store::read_text(nodes_file, kMostBytes));
-    return job::parse_nodes(text, nodes_file);
+    return launch::parse_nodes(text, nodes_file);
   }
-  if (!batch) return job::one_node("localhost");
+  if (!batch) return launch::one_node("localhost");
   FOREBAY_TRY(const auto hosts, ask(*batch, batch->hosts_command, "its nodes", "give them with --nodes-file"));
-  return job::parse_allocation(*batch, hosts);
+  return launch::parse_allocation(*batch, hosts);
 }
 
-Result<job::Deadline::Left> left_of(const std::string& deadline, const std::optional<job::BatchJob>& batch) {
+Result<launch::Deadline::Left> left_of(const std::string& deadline, const std::optional<launch::BatchJob>& batch) {
   if (deadline != "auto") {
     FOREBAY_TRY(const double seconds, parse_duration(deadline));
     return std::chrono::seconds(static_cast<int64_t>(seconds));
@@ -45,7 +45,7 @@ Result<job::Deadline::Left> left_of(const std::string& deadline, const std::opti
                 "say how much time is left, as in --deadline 5.5h");
   FOREBAY_TRY(const auto text,
               ask(*batch, batch->left_command, "the time that is left", "give it, as in --deadline 5.5h"));
-  return job::parse_time_left(text);
+  return launch::parse_time_left(text);
 }
 
 }  // namespace
@@ -76,8 +76,8 @@ void Allocation::append_to(std::vector<std::string>& words) const {
 }
 
 Result<void> Allocation::complete(RunOptions& options) const {
-  const auto batch = job::batch_job([](const char* name) { return of_environment(name); });
-  FOREBAY_TRY(options.launcher, job::parse_launcher(launcher_, batch.has_value()));
+  const auto batch = launch::batch_job([](const char* name) { return of_environment(name); });
+  FOREBAY_TRY(options.launcher, launch::parse_launcher(launcher_, batch.has_value()));
   FOREBAY_TRY(options.nodes, nodes_of(nodes_file_, batch));
   if (deadline_.empty()) return {};
   const auto before = drain_before_.count() > 0 ? drain_before_ : options.grace + kDrain;
@@ -89,7 +89,7 @@ Result<void> Allocation::complete(RunOptions& options) const {
                             format_duration(static_cast<double>(before.count()) / 1000)),
                 {}, {}, "give the job more time, or --drain-before less");
   const bool asks = deadline_ == "auto";
-  options.deadline = job::Deadline(left, before, asks, std::chrono::steady_clock::now());
+  options.deadline = launch::Deadline(left, before, asks, std::chrono::steady_clock::now());
   if (asks) options.left_command = batch->left_command;
   return {};
 }

@@ -12,18 +12,18 @@
 #include "cli/series.h"
 #include "cli/text.h"
 #include "cli/units.h"
-#include "job/recipes/present_files.h"
+#include "launch/recipes/present_files.h"
 
 namespace forebay::cli {
 namespace {
 
-using namespace job::rules;
+using namespace launch::rules;
 using Words = std::vector<std::string>;
 
 // The newest set that nothing speaks against.
-const job::Look::Set* newest_set(const job::Look& look) {
-  const auto whole =
-      std::find_if(look.sets.rbegin(), look.sets.rend(), [](const job::Look::Set& set) { return set.doubt.empty(); });
+const launch::Look::Set* newest_set(const launch::Look& look) {
+  const auto whole = std::find_if(look.sets.rbegin(), look.sets.rend(),
+                                  [](const launch::Look::Set& set) { return set.doubt.empty(); });
   return whole == look.sets.rend() ? nullptr : &*whole;
 }
 
@@ -37,7 +37,7 @@ ResumedCommand unfilled(const Resume& resume) {
 }
 
 // As `run` would start the command from that set.
-Result<Words> restart_words(const CodeQuestion& question, const ChosenRule& chosen, const job::Look::Set* set) {
+Result<Words> restart_words(const CodeQuestion& question, const ChosenRule& chosen, const launch::Look::Set* set) {
   ResumedCommand made = unfilled(chosen.resume);
   if (set != nullptr) {
     const bool is_put = chosen.resume.is_in_place || !chosen.resume.directory.empty();
@@ -58,7 +58,7 @@ std::string words_text(const Words& words) {
   return text;
 }
 
-Finding unclear(const std::vector<job::Candidate>& candidates) {
+Finding unclear(const std::vector<launch::Candidate>& candidates) {
   Finding finding{"code", Verdict::stop, {}, "'forebay run --code auto' takes a recipe only where one is clear", {}};
   finding.found = candidates.empty() ? "no recipe has a program of the command, or sets in the directory"
                                      : fmt::format("{} may be meant", plural(candidates.size(), "recipe"));
@@ -71,7 +71,7 @@ Finding judge_look(const CodeLook& found) {
   const std::string topic = "code " + found.chosen.name;
   const std::string where = printable(found.directory);
   const auto whole = static_cast<uint64_t>(
-      std::ranges::count_if(found.look.sets, [](const job::Look::Set& set) { return set.doubt.empty(); }));
+      std::ranges::count_if(found.look.sets, [](const launch::Look::Set& set) { return set.doubt.empty(); }));
   if (found.look.sets.empty())
     return {topic,
             Verdict::note,
@@ -106,7 +106,7 @@ Result<CodeLook> look_at_code(const CodeQuestion& question) {
   if (!question.command.empty()) found.findings.push_back(judge_program(question.command[0]));
   if (choice.code == kAutoCode) {
     FOREBAY_TRY(found.candidates, propose_code(question.command, question.directory));
-    const auto one = job::clear_one(found.candidates);
+    const auto one = launch::clear_one(found.candidates);
     if (!one) {
       found.findings.push_back(unclear(found.candidates));
       return found;
@@ -114,17 +114,17 @@ Result<CodeLook> look_at_code(const CodeQuestion& question) {
     choice.code = one->name;
   }
   FOREBAY_TRY(found.chosen, choose_rule(choice));
-  FOREBAY_TRY(const auto present, job::present_files(question.directory, found.chosen.rule));
+  FOREBAY_TRY(const auto present, launch::present_files(question.directory, found.chosen.rule));
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  found.look = job::look(found.chosen.rule, present.files, std::chrono::nanoseconds(now).count());
-  const job::Look::Set* const newest = newest_set(found.look);
+  found.look = launch::look(found.chosen.rule, present.files, std::chrono::nanoseconds(now).count());
+  const launch::Look::Set* const newest = newest_set(found.look);
   if (newest != nullptr) found.from = to_string(newest->id);
   if (!question.command.empty()) {
     const InputLook input = look_at_input(found.chosen.name, found.chosen.input, question.command);
     if (found.chosen.input) found.findings.push_back(judge_input(input, found.chosen.name));
     CodeQuestion asked = question;
     if (input.is_copied)
-      if (const auto word = job::input_word(*found.chosen.input, question.command))
+      if (const auto word = launch::input_word(*found.chosen.input, question.command))
         asked.command[*word] = copy_of_input(question.command[*word]);
     FOREBAY_TRY(found.restart, restart_words(asked, found.chosen, newest));
   }
@@ -134,7 +134,7 @@ Result<CodeLook> look_at_code(const CodeQuestion& question) {
 
 void print_code(const CodeLook& found) {
   std::vector<std::string> lines;
-  for (const job::Candidate& candidate : found.candidates) lines.push_back(candidate_text(candidate));
+  for (const launch::Candidate& candidate : found.candidates) lines.push_back(candidate_text(candidate));
   fmt::print("{}", section("Recipes that may be meant, the likeliest first", lines));
   if (found.chosen.name.empty()) return;
   const std::string title = found.chosen.title.empty() ? "the rule" : found.chosen.title;
@@ -152,12 +152,12 @@ void print_code(const CodeLook& found) {
 
 Json json_code(const CodeLook& found) {
   Json candidates = Json::array();
-  for (const job::Candidate& one : found.candidates)
+  for (const launch::Candidate& one : found.candidates)
     candidates.push_back({{"name", one.name},
                           {"title", json_text(one.title)},
                           {"program", one.program.empty() ? Json() : json_text(one.program)},
                           {"sets", one.sets},
-                          {"reason", json_text(job::reason_of(one))}});
+                          {"reason", json_text(launch::reason_of(one))}});
   Json document = {{"name", found.chosen.name.empty() ? Json() : Json(found.chosen.name)},
                    {"directory", json_text(found.directory)},
                    {"candidates", std::move(candidates)}};

@@ -8,7 +8,7 @@
 #include "cli/doctor_judge.h"
 #include "cli/json.h"
 #include "cli/rule_choice.h"
-#include "job/recipes/look.h"
+#include "launch/recipes/look.h"
 
 namespace forebay::cli {
 
@@ -19,10 +19,10 @@ struct CodeQuestion {
 };
 
 struct CodeLook {
-  std::vector<job::Candidate> candidates;  // of --code auto
-  ChosenRule chosen;                       // name empty: it is not clear which
+  std::vector<launch::Candidate> candidates;  // of --code auto
+  ChosenRule chosen;                          // name empty: it is not clear which
   std::string directory;
-  job::Look look;
+  launch::Look look;
   std::string from;                  // the set of `restart`, as its name is shown; empty: there is none yet
   std::vector<std::string> restart;  // the command at a restart; empty: no command was given
   std::vector<Finding> findings;     // about the code

@@ -26,7 +26,7 @@
 #include "fabric/libraries.h"
 #include "fabric/munge.h"
 #include "forebay/version.h"
-#include "job/run/batch.h"
+#include "launch/run/batch.h"
 
 namespace forebay::cli {
 namespace {
@@ -143,7 +143,7 @@ bool is_in_path(const char* program) {
 
 BatchFacts batch_facts() {
   BatchFacts batch;
-  if (const auto job = job::batch_job(of_environment)) {
+  if (const auto job = launch::batch_job(of_environment)) {
     batch.job = job->name;
     for (const char* program : {"scontrol", "squeue", "srun"})
       if (!is_in_path(program)) batch.missing_programs.emplace_back(program);

@@ -12,7 +12,7 @@
 #include "cli/units.h"
 #include "cli/verb.h"
 #include "job/client/client.h"
-#include "job/run/nodes_file.h"
+#include "launch/run/nodes_file.h"
 
 namespace forebay::cli {
 namespace {
@@ -95,7 +95,7 @@ class Fetch final : public Verb {
     }
     if (total_ == 0 || total_ > UINT32_MAX) return fail(ErrorKind::invalid_argument, "--ranks needs --of COUNT");
     const auto total = static_cast<uint32_t>(total_);
-    FOREBAY_TRY(auto own, job::parse_ranks(list_, total));
+    FOREBAY_TRY(auto own, launch::parse_ranks(list_, total));
     return Ranks{std::move(own), total};
   }
 

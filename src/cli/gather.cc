@@ -1,5 +1,5 @@
 // forebay gather: watches the directory of a code that knows nothing of Forebay, and copies complete sets into a stage.
-#include "job/gather/gather.h"
+#include "launch/gather/gather.h"
 
 #include <chrono>
 #include <cstdio>
@@ -17,9 +17,9 @@
 #include "cli/text.h"
 #include "cli/units.h"
 #include "cli/verb.h"
-#include "job/gather/gather_notes.h"
-#include "job/gather/put_back.h"
-#include "job/run/processes.h"
+#include "launch/gather/gather_notes.h"
+#include "launch/gather/put_back.h"
+#include "launch/run/processes.h"
 
 namespace forebay::cli {
 namespace {
@@ -78,7 +78,7 @@ class Gather final : public Verb {
     if (stage_.empty()) return fail(ErrorKind::invalid_argument, "no stage is given", {}, {}, "use --stage DIR");
     stage_ = fs::absolute(stage_).lexically_normal();
     if (order_) {
-      FOREBAY_CHECK(job::give_gather_order(stage_, *order_, kOrderPatience));
+      FOREBAY_CHECK(launch::give_gather_order(stage_, *order_, kOrderPatience));
       return ExitCode::ok;
     }
     directory_ = absolute_directory(directory_);
@@ -90,7 +90,7 @@ class Gather final : public Verb {
 
  private:
   Result<void> set_order(const std::string& text) {
-    using Event = job::GatherEvent;
+    using Event = launch::GatherEvent;
     for (const auto& [name, event] :
          {std::pair("begin", Event::begin), std::pair("ended", Event::ended), std::pair("killed", Event::killed)})
       if (text == name) order_ = event;
@@ -99,11 +99,11 @@ class Gather final : public Verb {
   }
 
   Result<ExitCode> watch(ChosenRule chosen, Daemon& daemon) {
-    job::GatherOptions options{.directory = directory_,
-                               .stage = stage_,
-                               .leave_out = leave_out_,
-                               .rule = std::move(chosen.rule),
-                               .otherwise_named = chosen.name};
+    launch::GatherOptions options{.directory = directory_,
+                                  .stage = stage_,
+                                  .leave_out = leave_out_,
+                                  .rule = std::move(chosen.rule),
+                                  .otherwise_named = chosen.name};
     options.log = [&](fabric::Severity severity, const std::string& text) {
       const bool is_warning = severity == fabric::Severity::warning;
       daemon.log(is_warning ? LogLevel::warning : LogLevel::info, text);
@@ -115,17 +115,18 @@ class Gather final : public Verb {
       if (auto ready = daemon.ready("watches " + directory_, {{"directory", json_text(directory_)}}); !ready)
         daemon.end(ready.error().message());
     };
-    FOREBAY_CHECK(serve(daemon, {[&](std::stop_token stop) { return job::run_gather(options, stop); }}, kTidySeconds));
+    FOREBAY_CHECK(
+        serve(daemon, {[&](std::stop_token stop) { return launch::run_gather(options, stop); }}, kTidySeconds));
     return ExitCode::ok;
   }
 
   // {} is the set's directory or file, as {path} is.
-  static Result<std::vector<job::rules::Template>> templates(const std::string& text) {
-    FOREBAY_TRY(auto words, job::split_words(text));
-    std::vector<job::rules::Template> made;
+  static Result<std::vector<launch::rules::Template>> templates(const std::string& text) {
+    FOREBAY_TRY(auto words, launch::split_words(text));
+    std::vector<launch::rules::Template> made;
     for (std::string& word : words) {
       for (size_t at = 0; (at = word.find("{}", at)) != word.npos;) word.replace(at, 2, "{path}");
-      FOREBAY_TRY(made.emplace_back(), job::rules::parse_template(word));
+      FOREBAY_TRY(made.emplace_back(), launch::rules::parse_template(word));
     }
     return made;
   }
@@ -144,13 +145,13 @@ class Gather final : public Verb {
     }
     for (const auto& [name, text] : {std::pair("FOREBAY_SET", "{set}"), std::pair("FOREBAY_STEP", "{step}"),
                                      std::pair("FOREBAY_PATH", "{path}")}) {
-      FOREBAY_TRY(auto value, job::rules::parse_template(text));
+      FOREBAY_TRY(auto value, launch::rules::parse_template(text));
       chosen.resume.env.try_emplace(name, std::move(value));
     }
     FOREBAY_CHECK(check_resume(chosen.resume, chosen.rule));
-    const auto state = job::read_gather_state(stage_);
-    FOREBAY_TRY(const auto done, job::put_back(stage_ + "/" + put_back_, directory_, chosen.rule, chosen.resume,
-                                               state ? state->known : std::vector<job::rules::SetId>()));
+    const auto state = launch::read_gather_state(stage_);
+    FOREBAY_TRY(const auto done, launch::put_back(stage_ + "/" + put_back_, directory_, chosen.rule, chosen.resume,
+                                                  state ? state->known : std::vector<launch::rules::SetId>()));
     Json environment = Json::object();
     for (const auto& [name, value] : done.command.env) environment[name] = json_text(value);
     if (console.json) {
@@ -169,7 +170,7 @@ class Gather final : public Verb {
   std::string stage_, directory_, put_back_, restore_to_, restart_args_, restart_command_;
   std::vector<std::string> leave_out_;
   RuleChoice choice_;
-  std::optional<job::GatherEvent> order_;
+  std::optional<launch::GatherEvent> order_;
   DaemonOptions daemon_;
 };
 

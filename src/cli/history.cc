@@ -66,7 +66,7 @@ std::string ended_text(const job::JobEntry& job) {
 
 }  // namespace
 
-Record summary_of_run(const job::Holder& holder, int64_t ended_seconds, const Result<job::RunReport>& report,
+Record summary_of_run(const job::Holder& holder, int64_t ended_seconds, const Result<launch::RunReport>& report,
                       const Json& status) {
   Record summary = {{"outcome", "ended"},
                     {"host", holder.host},

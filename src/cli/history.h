@@ -8,12 +8,12 @@
 #include "base/error.h"
 #include "cli/json.h"
 #include "job/rendezvous/job_directories.h"
-#include "job/run/run_job.h"
+#include "launch/run/run_job.h"
 
 namespace forebay::cli {
 
 // What is kept of a run, for job::end_job(). `status` is the coordinator's last word, or null.
-nlohmann::json summary_of_run(const job::Holder& holder, int64_t ended_seconds, const Result<job::RunReport>& report,
+nlohmann::json summary_of_run(const job::Holder& holder, int64_t ended_seconds, const Result<launch::RunReport>& report,
                               const Json& status);
 
 // "exit code 3, not drained", "died", "running", "silent for 3:07 min".

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kMadeBy = " Written by 'forebay run', for a restart alone; it is replaced at the next one.";
 
-std::string first_line(const job::CodeInput& input) { return input.comment + std::string(kMadeBy); }
+std::string first_line(const launch::CodeInput& input) { return input.comment + std::string(kMadeBy); }
 
 }  // namespace
 
@@ -23,21 +23,21 @@ std::string copy_of_input(const std::string& path) {
   return given.parent_path() / (".forebay-resume." + given.filename().string());
 }
 
-InputLook look_at_input(const std::string& code, const std::optional<job::CodeInput>& input,
+InputLook look_at_input(const std::string& code, const std::optional<launch::CodeInput>& input,
                         const std::vector<std::string>& command) {
   if (!input) return {};
-  const auto word = job::input_word(*input, command);
+  const auto word = launch::input_word(*input, command);
   if (!word)
     return {.is = fmt::format("no word of the command names the input of {} ({} FILE)", code,
                               fmt::join(input->after, " FILE, ")),
             .change = "see to it that the input has: " + input->needs};
   const std::string& path = command[*word];
-  const auto text = store::read_text(path, job::kMostInputBytes);
+  const auto text = store::read_text(path, launch::kMostInputBytes);
   if (!text) return {.is = "the input cannot be read: " + text.error().message(), .change = "name another one"};
-  if (job::resumes_by_itself(*input, *text)) return {};
+  if (launch::resumes_by_itself(*input, *text)) return {};
   const auto copy = input->replace.empty()
                         ? fail(ErrorKind::unsupported, "the recipe knows no way")
-                        : job::resumed_input(*input, *text, {{"path", "SET"}, {"set", "SET"}, {"step", "SET"}});
+                        : launch::resumed_input(*input, *text, {{"path", "SET"}, {"set", "SET"}, {"step", "SET"}});
   if (copy)
     return {.is_copied = true,
             .is = fmt::format("{} does not resume by itself: a restart runs {}, a copy of it that does",
@@ -48,15 +48,15 @@ InputLook look_at_input(const std::string& code, const std::optional<job::CodeIn
           .change = "give it the line: " + input->needs};
 }
 
-Result<std::vector<std::string>> command_with_copy(const job::CodeInput& input, std::vector<std::string> command,
-                                                   const job::rules::Words& words) {
+Result<std::vector<std::string>> command_with_copy(const launch::CodeInput& input, std::vector<std::string> command,
+                                                   const launch::rules::Words& words) {
   namespace fs = std::filesystem;
-  const auto word = job::input_word(input, command);
+  const auto word = launch::input_word(input, command);
   if (!word) return command;
   std::string& path = command[*word];
-  FOREBAY_TRY(const std::string text, store::read_text(path, job::kMostInputBytes));
-  if (job::resumes_by_itself(input, text)) return command;
-  auto copy = job::resumed_input(input, text, words);
+  FOREBAY_TRY(const std::string text, store::read_text(path, launch::kMostInputBytes));
+  if (launch::resumes_by_itself(input, text)) return command;
+  auto copy = launch::resumed_input(input, text, words);
   if (!copy) {
     Error error = std::move(copy).error();
     error.path = path;

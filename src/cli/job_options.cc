@@ -11,7 +11,7 @@
 #include "cli/common.h"
 #include "cli/units.h"
 #include "job/rendezvous/rendezvous.h"
-#include "job/run/failure_groups.h"
+#include "launch/run/failure_groups.h"
 #include "redundancy/scheme.h"
 
 namespace forebay::cli {
@@ -152,7 +152,7 @@ void JobOptions::declare_place(Syntax& syntax) {
       "--failure-groups", "KIND=LABEL,...",
       "What fails together with this node, as in power=psu1,switch=0. Aggregators have to know which KIND counts.",
       [this](const std::string& text) -> Result<void> {
-        FOREBAY_TRY(agent.failure_groups, job::parse_failure_groups(text));
+        FOREBAY_TRY(agent.failure_groups, launch::parse_failure_groups(text));
         return {};
       });
   syntax.flag("--watch-ranks", agent.watches_ranks,

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "cli/json.h"
-#include "job/recipes/look.h"
+#include "launch/recipes/look.h"
 
 namespace forebay::cli {
 
-Json json_look(const job::Look& look);
-void print_look(const job::Look& look);
+Json json_look(const launch::Look& look);
+void print_look(const launch::Look& look);
 
 }  // namespace forebay::cli

@@ -11,7 +11,7 @@
 namespace forebay::cli {
 namespace {
 
-using namespace job::rules;
+using namespace launch::rules;
 
 // The rule, an item a line.
 std::string item_lines(const Rule& rule) {
@@ -96,7 +96,7 @@ std::string section(std::string_view title, const std::vector<std::string>& text
   return lines;
 }
 
-std::string recipe_text(const job::Recipe& recipe) {
+std::string recipe_text(const launch::Recipe& recipe) {
   std::string text = fmt::format("{}: {}\nfile: {}\n\nA set, and when it is complete\n{}", recipe.name,
                                  printable(recipe.title), printable(recipe.path), item_lines(recipe.rule));
   std::vector<std::string> words;
@@ -117,7 +117,7 @@ std::string recipe_text(const job::Recipe& recipe) {
   return text + section("Known from", known);
 }
 
-Json json_recipe(const job::Recipe& recipe) {
+Json json_recipe(const launch::Recipe& recipe) {
   return {{"name", recipe.name},
           {"title", json_text(recipe.title)},
           {"path", json_text(recipe.path)},

@@ -6,19 +6,19 @@
 #include <vector>
 
 #include "cli/json.h"
-#include "job/recipes/recipe.h"
+#include "launch/recipes/recipe.h"
 
 namespace forebay::cli {
 
 // Lines, each with its line feed.
-std::string recipe_text(const job::Recipe& recipe);
+std::string recipe_text(const launch::Recipe& recipe);
 
 // What happens at a restart, a line each. `edit`: as Recipe::edit has it.
-std::vector<std::string> resume_lines(const job::rules::Resume& resume, const std::string& edit);
+std::vector<std::string> resume_lines(const launch::rules::Resume& resume, const std::string& edit);
 
 // A title, and each text below it; empty if there is none.
 std::string section(std::string_view title, const std::vector<std::string>& texts);
 
-Json json_recipe(const job::Recipe& recipe);
+Json json_recipe(const launch::Recipe& recipe);
 
 }  // namespace forebay::cli

@@ -13,9 +13,9 @@
 #include "cli/table.h"
 #include "cli/text.h"
 #include "cli/verb.h"
-#include "job/recipes/look.h"
-#include "job/recipes/present_files.h"
-#include "job/recipes/recipe_files.h"
+#include "launch/recipes/look.h"
+#include "launch/recipes/present_files.h"
+#include "launch/recipes/recipe_files.h"
 
 namespace forebay::cli {
 namespace {
@@ -60,12 +60,12 @@ class Recipes final : public Verb {
     if (operands_.size() > 1)
       return fail(ErrorKind::invalid_argument, fmt::format("unexpected '{}'", operands_[1]), {}, {},
                   "a directory follows --match NAME");
-    const auto directories = job::recipe_directories(installed_recipes());
+    const auto directories = launch::recipe_directories(installed_recipes());
     if (operands_.empty()) {
-      list(job::all_recipes(directories), console);
+      list(launch::all_recipes(directories), console);
       return ExitCode::ok;
     }
-    FOREBAY_TRY(const job::Recipe recipe, job::find_recipe(operands_[0], directories));
+    FOREBAY_TRY(const launch::Recipe recipe, launch::find_recipe(operands_[0], directories));
     if (console.json)
       print_json(json_recipe(recipe));
     else
@@ -74,11 +74,11 @@ class Recipes final : public Verb {
   }
 
  private:
-  static void list(const job::RecipeList& list, const Console& console) {
+  static void list(const launch::RecipeList& list, const Console& console) {
     for (const Error& fault : list.faults) warn(fault.message());
     if (console.json) {
       Json recipes = Json::array();
-      for (const job::Recipe& recipe : list.recipes)
+      for (const launch::Recipe& recipe : list.recipes)
         recipes.push_back({{"name", recipe.name},
                            {"title", json_text(recipe.title)},
                            {"ranks", recipe.ranks},
@@ -87,7 +87,7 @@ class Recipes final : public Verb {
       return print_json({{"recipes", std::move(recipes)}});
     }
     Table table({{"NAME"}, {"RANKS"}, {"FROM"}, {"CODE"}});
-    for (const job::Recipe& recipe : list.recipes)
+    for (const launch::Recipe& recipe : list.recipes)
       table.add({recipe.name, recipe.ranks, recipe.seen.empty() ? "-" : recipe.seen, printable(recipe.title)});
     table.for_each_line([](const std::string& line) { fmt::print("{}\n", line); });
   }
@@ -99,11 +99,11 @@ class Recipes final : public Verb {
                   rule_.empty() ? "--match takes the name of a recipe and a directory" : "--sets takes a directory", {},
                   {}, rule_.empty() ? "forebay recipes --match NAME DIR" : "forebay recipes --match --sets RULE DIR");
     FOREBAY_TRY(const ChosenRule chosen, choose_rule({rule_.empty() ? operands_[0] : "", rule_, words_}));
-    const job::rules::Rule& rule = chosen.rule;
+    const launch::rules::Rule& rule = chosen.rule;
     const std::string& directory = operands_.back();
-    FOREBAY_TRY(const job::PresentFiles present, job::present_files(directory, rule));
+    FOREBAY_TRY(const launch::PresentFiles present, launch::present_files(directory, rule));
     const auto now = std::chrono::system_clock::now().time_since_epoch();
-    const job::Look look = job::look(rule, present.files, std::chrono::nanoseconds(now).count());
+    const launch::Look look = launch::look(rule, present.files, std::chrono::nanoseconds(now).count());
     if (console.json) {
       Json document = {{"directory", json_text(directory)}, {"rule", json_text(print_rule(rule))}};
       document.update(json_look(look));
@@ -118,7 +118,7 @@ class Recipes final : public Verb {
   std::vector<std::string> operands_;
   bool match_ = false;
   std::string rule_;
-  job::rules::Words words_;
+  launch::rules::Words words_;
 };
 
 }  // namespace

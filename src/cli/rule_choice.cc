@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "cli/series.h"
-#include "job/recipes/present_files.h"
-#include "job/recipes/recipe_files.h"
+#include "launch/recipes/present_files.h"
+#include "launch/recipes/recipe_files.h"
 
 namespace forebay::cli {
 
@@ -26,7 +26,7 @@ std::vector<std::string> RuleChoice::command_line() const {
   return line;
 }
 
-void declare_words(Syntax& syntax, job::rules::Words& words, const std::string& help) {
+void declare_words(Syntax& syntax, launch::rules::Words& words, const std::string& help) {
   syntax.option("--let", "NAME=VALUE", help, [&words](const std::string& text) -> Result<void> {
     const size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
@@ -49,7 +49,8 @@ Result<ChosenRule> choose_rule(const RuleChoice& choice) {
     return fail(ErrorKind::invalid_argument, "either --code or --sets says what a set is", {}, {},
                 "'forebay recipes' lists the codes");
   if (!choice.code.empty()) {
-    FOREBAY_TRY(const job::Recipe recipe, job::find_recipe(choice.code, job::recipe_directories(installed_recipes())));
+    FOREBAY_TRY(const launch::Recipe recipe,
+                launch::find_recipe(choice.code, launch::recipe_directories(installed_recipes())));
     ChosenRule chosen{.name = recipe.name,
                       .rule = {},
                       .resume = {},
@@ -62,7 +63,7 @@ Result<ChosenRule> choose_rule(const RuleChoice& choice) {
     FOREBAY_TRY(chosen.resume, recipe.resume_with(choice.words));
     return chosen;
   }
-  auto rule = job::rules::parse_rule(choice.sets);
+  auto rule = launch::rules::parse_rule(choice.sets);
   if (!rule) {
     Error error = std::move(rule).error();
     error.what = "--sets: " + error.what;
@@ -73,14 +74,14 @@ Result<ChosenRule> choose_rule(const RuleChoice& choice) {
   return chosen;
 }
 
-Result<std::vector<job::Candidate>> propose_code(const std::vector<std::string>& command,
-                                                 const std::string& directory) {
-  const job::RecipeList list = job::all_recipes(job::recipe_directories(installed_recipes()));
-  std::vector<job::rules::Rule> rules;
-  for (const job::Recipe& recipe : list.recipes) rules.push_back(recipe.rule);
-  FOREBAY_TRY(const job::PresentFiles present, job::present_files(directory, rules));
+Result<std::vector<launch::Candidate>> propose_code(const std::vector<std::string>& command,
+                                                    const std::string& directory) {
+  const launch::RecipeList list = launch::all_recipes(launch::recipe_directories(installed_recipes()));
+  std::vector<launch::rules::Rule> rules;
+  for (const launch::Recipe& recipe : list.recipes) rules.push_back(recipe.rule);
+  FOREBAY_TRY(const launch::PresentFiles present, launch::present_files(directory, rules));
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return job::candidates(list.recipes, program_words(command), present.files, std::chrono::nanoseconds(now).count());
+  return launch::candidates(list.recipes, program_words(command), present.files, std::chrono::nanoseconds(now).count());
 }
 
 std::string absolute_directory(const std::string& given) {
@@ -89,8 +90,8 @@ std::string absolute_directory(const std::string& given) {
   return path;
 }
 
-std::string candidate_text(const job::Candidate& candidate) {
-  return fmt::format("{} ({}): {}", candidate.name, candidate.title, job::reason_of(candidate));
+std::string candidate_text(const launch::Candidate& candidate) {
+  return fmt::format("{} ({}): {}", candidate.name, candidate.title, launch::reason_of(candidate));
 }
 
 }  // namespace forebay::cli

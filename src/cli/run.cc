@@ -28,9 +28,9 @@
 #include "job/rendezvous/job_directories.h"
 #include "job/rendezvous/rendezvous.h"
 #include "job/rendezvous/series_claim.h"
-#include "job/run/failure_groups.h"
-#include "job/run/processes.h"
-#include "job/run/run_job.h"
+#include "launch/run/failure_groups.h"
+#include "launch/run/processes.h"
+#include "launch/run/run_job.h"
 #include "store/files.h"
 #include "store/series.h"
 
@@ -173,10 +173,10 @@ class RunVerb final : public Verb {
       for (const Finding& finding : judge_job_places(places, false)) texts.push_back(remark_of(finding));
       return texts;
     };
-    const auto report = job::run_job(plan, say);
+    const auto report = launch::run_job(plan, say);
     const bool clean = report && report->daemon_deaths == 0 && report->lost_nodes.empty() && report->drain;
     constexpr std::chrono::seconds kTidyTime{5};
-    if (!job::done_in_child([&] { tidy(report, clean); }, kTidyTime))
+    if (!launch::done_in_child([&] { tidy(report, clean); }, kTidyTime))
       say(fmt::format("the file system of {} does not answer: what the job needed there stays", options_.rendezvous));
     if (!clean) say("the logs of the daemons are in " + options_.logs);
     if (!report) return failed(console, report.error());
@@ -195,7 +195,7 @@ class RunVerb final : public Verb {
     FOREBAY_CHECK(allocation_.complete(options_));
     FOREBAY_CHECK(place_aggregators());
     FOREBAY_CHECK(read_failure_groups());
-    FOREBAY_CHECK(job::split_words(options_.restart_args));
+    FOREBAY_CHECK(launch::split_words(options_.restart_args));
     options_.munge = job_.agent.credentials.munge;
     options_.agent_words = job_.agent_words;
     options_.aggregator_words = job_.aggregator_words;
@@ -231,7 +231,7 @@ class RunVerb final : public Verb {
                   "give it by --directory");
     if (gathering_.choice.code == kAutoCode) FOREBAY_CHECK(take_proposed_code());
     FOREBAY_TRY(const auto chosen, choose_rule(gathering_.choice));
-    FOREBAY_CHECK(job::split_words(gathering_.restart_command));
+    FOREBAY_CHECK(launch::split_words(gathering_.restart_command));
     job_.agent.completion.kind = job::Completion::Kind::rename;
     job_.agent_words.push_back("--complete=rename");
     if (!chosen.edit.empty() && gathering_.restart_command.empty())
@@ -249,7 +249,7 @@ class RunVerb final : public Verb {
 
   Result<void> take_proposed_code() {
     FOREBAY_TRY(const auto candidates, propose_code(options_.command, gathering_.directory));
-    const auto one = job::clear_one(candidates);
+    const auto one = launch::clear_one(candidates);
     if (!one) {
       std::string list;
       for (const auto& each : candidates) list += (list.empty() ? ": " : "; ") + candidate_text(each);
@@ -268,9 +268,9 @@ class RunVerb final : public Verb {
     if (aggregators_ > 4096) return fail(ErrorKind::invalid_argument, "--aggregators is 4096 at most");
     std::string hosts = aggregator_nodes_;
     std::ranges::replace(hosts, ',', '\n');
-    job::Nodes nodes = job::one_node("localhost");
+    launch::Nodes nodes = launch::one_node("localhost");
     if (!hosts.empty()) {
-      FOREBAY_TRY(nodes, job::parse_nodes(hosts, "--aggregator-nodes"));
+      FOREBAY_TRY(nodes, launch::parse_nodes(hosts, "--aggregator-nodes"));
     }
     for (uint64_t i = 0; i < aggregators_; ++i)
       options_.aggregator_hosts.push_back(nodes.hosts[i % nodes.hosts.size()]);
@@ -287,7 +287,7 @@ class RunVerb final : public Verb {
     constexpr uint64_t kMostBytes = 16 << 20;
     if (failure_groups_.empty()) return {};
     FOREBAY_TRY(const auto text, store::read_text(failure_groups_, kMostBytes));
-    FOREBAY_TRY(options_.failure_groups, job::parse_failure_group_file(text, failure_groups_));
+    FOREBAY_TRY(options_.failure_groups, launch::parse_failure_group_file(text, failure_groups_));
     // A file for the whole machine names others as well.
     std::erase_if(options_.failure_groups, [&](const auto& one) {
       return std::ranges::find(options_.nodes.hosts, one.first) == options_.nodes.hosts.end();
@@ -300,11 +300,12 @@ class RunVerb final : public Verb {
 
   Result<void> find_spares() {
     if (ranks_ == 0) {
-      FOREBAY_CHECK(job::NodeTable::create(options_.nodes, options_.spares));
+      FOREBAY_CHECK(launch::NodeTable::create(options_.nodes, options_.spares));
       return {};
     }
     if (options_.spares > 0) return fail(ErrorKind::invalid_argument, "--ranks does not go with --spares");
-    const auto placed = job::place_ranks(options_.nodes, static_cast<uint32_t>(std::min<uint64_t>(ranks_, 1u << 22)));
+    const auto placed =
+        launch::place_ranks(options_.nodes, static_cast<uint32_t>(std::min<uint64_t>(ranks_, 1u << 22)));
     options_.spares = static_cast<uint64_t>(std::ranges::count_if(placed, [](const auto& one) { return one.empty(); }));
     return {};
   }
@@ -374,12 +375,12 @@ class RunVerb final : public Verb {
   }
 
   // What the coordinator has said last, or null.
-  static Json last_status(const job::RunReport& report) {
+  static Json last_status(const launch::RunReport& report) {
     const Json answer = report.drain ? Json::parse(*report.drain, nullptr, false) : Json();
     return answer.is_object() ? answer.value("status", Json()) : Json();
   }
 
-  void tidy(const Result<job::RunReport>& report, bool clean) const {
+  void tidy(const Result<launch::RunReport>& report, bool clean) const {
     claim_->release();
     if (rendezvous_.empty()) {
       const auto summary = summary_of_run(holder_, std::time(nullptr), report, report ? last_status(*report) : Json());
@@ -413,7 +414,7 @@ class RunVerb final : public Verb {
     return exit_code_of(error.kind);
   }
 
-  ExitCode tell(const Console& console, const job::RunReport& report) const {
+  ExitCode tell(const Console& console, const launch::RunReport& report) const {
     const Json status = last_status(report);
     const auto lines = not_stored(status);
     for (const std::string& line : lines) say("warning: " + line);

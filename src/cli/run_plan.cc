@@ -18,7 +18,7 @@
 #include "cli/input_copy.h"
 #include "cli/json.h"
 #include "fabric/socket.h"
-#include "job/run/batch.h"
+#include "launch/run/batch.h"
 
 namespace forebay::cli {
 namespace {
@@ -76,8 +76,8 @@ class Commands {
 // Nodes can be lost where there are several. What a code writes into its directory is gathered on this node alone.
 bool has_nodes(const RunOptions& options) { return options.nodes.hosts.size() > 1 && !options.gathering; }
 
-job::DaemonSpec aggregator_on(const RunOptions& options, const Commands& commands, size_t number,
-                              const std::string& host) {
+launch::DaemonSpec aggregator_on(const RunOptions& options, const Commands& commands, size_t number,
+                                 const std::string& host) {
   const Words words = {"aggregator",
                        "--store",
                        options.store,
@@ -94,7 +94,7 @@ job::DaemonSpec aggregator_on(const RunOptions& options, const Commands& command
           }};
 }
 
-job::DaemonSpec agent_on(const RunOptions& options, const Commands& commands, const std::string& host) {
+launch::DaemonSpec agent_on(const RunOptions& options, const Commands& commands, const std::string& host) {
   Words words = {"agent", "--stage", options.stage, "--rendezvous", options.rendezvous, "--until-eof"};
   if (has_nodes(options)) words.insert(words.end(), {"--node", host});
   if (const auto groups = options.failure_groups.find(host); groups != options.failure_groups.end())
@@ -112,7 +112,7 @@ Words gather_words(const RunOptions& options) {
   return joined(std::move(words), options.gathering->choice.command_line());
 }
 
-job::DaemonSpec gatherer(const RunOptions& options, const Commands& commands) {
+launch::DaemonSpec gatherer(const RunOptions& options, const Commands& commands) {
   Words words = gather_words(options);
   for (const std::string& own : {options.store, options.rendezvous}) words.insert(words.end(), {"--leave-out", own});
   words.push_back("--until-eof");
@@ -121,8 +121,9 @@ job::DaemonSpec gatherer(const RunOptions& options, const Commands& commands) {
           .log = options.logs + "/gather"};
 }
 
-std::vector<job::DaemonSpec> daemons(const RunOptions& options, const Commands& commands, const job::Nodes& nodes) {
-  std::vector<job::DaemonSpec> all;
+std::vector<launch::DaemonSpec> daemons(const RunOptions& options, const Commands& commands,
+                                        const launch::Nodes& nodes) {
+  std::vector<launch::DaemonSpec> all;
   for (size_t i = 0; i < options.aggregator_hosts.size(); ++i)
     all.push_back(aggregator_on(options, commands, i + 1, options.aggregator_hosts[i]));
   if (options.gathering) {
@@ -158,13 +159,13 @@ std::string real_name(const std::string& program) {
 }
 
 // What the launcher in front of "{nodes}" reads; where it is not known the file is as the user's was.
-std::optional<job::SlotStyle> style_for(const Words& command) {
+std::optional<launch::SlotStyle> style_for(const Words& command) {
   const auto has_nodes = [](const std::string& word) { return word.find(kNodes) != word.npos; };
   const auto end = std::ranges::find_if(command, has_nodes);
   if (end == command.end()) return std::nullopt;
   for (auto word = command.begin(); word != end; ++word)
     for (const std::string& name : {std::filesystem::path(*word).filename().string(), real_name(*word)})
-      if (const auto style = job::style_of_launcher(name)) return style;
+      if (const auto style = launch::style_of_launcher(name)) return style;
   return std::nullopt;
 }
 
@@ -189,7 +190,7 @@ Result<uint32_t> ranks_of_newest(const std::string& text, const std::string& ser
 }
 
 // Whether the series has another set to restart from than this one.
-bool has_other(const std::string& listed, const std::string& series, const job::Sight::Source& than) {
+bool has_other(const std::string& listed, const std::string& series, const launch::Sight::Source& than) {
   const Json document = Json::parse(listed, nullptr, false);
   if (!document.is_object() || !document.contains("sets")) return false;
   return std::ranges::any_of(document["sets"], [&](const Json& set) {
@@ -214,18 +215,18 @@ std::optional<uint32_t> ranks_of_coming(const std::string& text) {
 
 // From what was seen, after what lay in the stages was offered, of the sets that are coming and then of those that are
 // there: what comes in between is in both.
-job::RunPlan::Restores restores(const RunOptions& options, const Commands& commands,
-                                const std::vector<std::string>& looks, bool is_last, const job::Nodes& nodes) {
+launch::RunPlan::Restores restores(const RunOptions& options, const Commands& commands,
+                                   const std::vector<std::string>& looks, bool is_last, const launch::Nodes& nodes) {
   const auto coming = ranks_of_coming(looks[1]);
   FOREBAY_TRY(uint32_t ranks, ranks_of_newest(looks[2], options.series));
   if (!coming && !is_last) return std::nullopt;
   if (coming && *coming != 0) ranks = *coming;
-  std::vector<job::HelperCommand> errands;
-  const job::Nodes this_node = job::one_node(kThisNode);
-  const job::Nodes& hosts = options.gathering ? this_node : nodes;
+  std::vector<launch::HelperCommand> errands;
+  const launch::Nodes this_node = launch::one_node(kThisNode);
+  const launch::Nodes& hosts = options.gathering ? this_node : nodes;
   // One asks for all files of what was gathered: from names alone nobody knows whose they are.
   if (options.gathering) ranks = std::min(ranks, 1U);
-  const auto placed = job::place_ranks(hosts, ranks);
+  const auto placed = launch::place_ranks(hosts, ranks);
   for (size_t i = 0; i < placed.size(); ++i) {
     if (placed[i].empty()) continue;
     Words words = {"fetch",
@@ -233,7 +234,7 @@ job::RunPlan::Restores restores(const RunOptions& options, const Commands& comma
                    "--stage",
                    options.stage,
                    "--ranks",
-                   job::ranks_text(placed[i]),
+                   launch::ranks_text(placed[i]),
                    fmt::format("--of={}", ranks),
                    fmt::format("--timeout={}", static_cast<double>(options.restart_timeout.count()) / 1000)};
     if (options.gathering) words.push_back("--any-ranks");
@@ -253,22 +254,22 @@ Result<std::optional<std::string>> brought_set(const std::vector<std::string>& o
   return set.get<std::string>();
 }
 
-Result<job::RunPlan::Resumed> resumed(const RunOptions& options, const std::vector<std::string>& outputs) {
+Result<launch::RunPlan::Resumed> resumed(const RunOptions& options, const std::vector<std::string>& outputs) {
   FOREBAY_TRY(const auto set, brought_set(outputs));
-  if (!set) return job::RunPlan::Resumed();
+  if (!set) return launch::RunPlan::Resumed();
   const std::string directory = options.stage + "/" + *set;
-  job::RunPlan::Resumed resumed;
-  FOREBAY_TRY(resumed.more, job::split_words(options.restart_args));
+  launch::RunPlan::Resumed resumed;
+  FOREBAY_TRY(resumed.more, launch::split_words(options.restart_args));
   for (std::string& word : resumed.more)
     for (size_t at = 0; (at = word.find("{}", at)) != word.npos; at += directory.size()) word.replace(at, 2, directory);
   return resumed;
 }
 
 // As 'forebay gather --put-back' prints it.
-Result<job::RunPlan::Resumed> resumed_code(const RunOptions& options, const std::vector<std::string>& outputs) {
+Result<launch::RunPlan::Resumed> resumed_code(const RunOptions& options, const std::vector<std::string>& outputs) {
   const Json answer = outputs.empty() ? Json() : Json::parse(outputs[0], nullptr, false);
-  if (!answer.is_object() || !answer.contains("args")) return job::RunPlan::Resumed();  // there was no set
-  job::RunPlan::Resumed resumed;
+  if (!answer.is_object() || !answer.contains("args")) return launch::RunPlan::Resumed();  // there was no set
+  launch::RunPlan::Resumed resumed;
   try {
     resumed.command = answer.at("command").get<Words>();
     resumed.more = answer.at("args").get<Words>();
@@ -278,7 +279,7 @@ Result<job::RunPlan::Resumed> resumed_code(const RunOptions& options, const std:
     return fail(ErrorKind::unsupported, "a word of the command is not valid UTF-8");
   }
   if (!options.gathering->input || !resumed.command.empty()) return resumed;
-  job::rules::Words words;
+  launch::rules::Words words;
   for (const auto& [name, value] : resumed.environment)
     for (const auto& [variable, word] :
          {std::pair("FOREBAY_PATH", "path"), std::pair("FOREBAY_SET", "set"), std::pair("FOREBAY_STEP", "step")})
@@ -287,15 +288,15 @@ Result<job::RunPlan::Resumed> resumed_code(const RunOptions& options, const std:
   return resumed;
 }
 
-void plan_gathering(const RunOptions& options, const Commands& commands, job::RunPlan& plan) {
+void plan_gathering(const RunOptions& options, const Commands& commands, launch::RunPlan& plan) {
   const auto order = [&options, commands](const char* event) {
-    return job::HelperCommand{"'forebay gather'",
-                              commands.here({"gather", "--stage", options.stage, "--order", event})};
+    return launch::HelperCommand{"'forebay gather'",
+                                 commands.here({"gather", "--stage", options.stage, "--order", event})};
   };
   plan.begin = order("begin");
   plan.end = [order](bool was_killed) { return order(was_killed ? "killed" : "ended"); };
   plan.put_back = [&options,
-                   commands](const std::vector<std::string>& outputs) -> Result<std::optional<job::HelperCommand>> {
+                   commands](const std::vector<std::string>& outputs) -> Result<std::optional<launch::HelperCommand>> {
     FOREBAY_TRY(const auto set, brought_set(outputs));
     if (!set) return std::nullopt;
     Words words = joined(gather_words(options), {"--put-back", *set, "--json"});
@@ -303,18 +304,18 @@ void plan_gathering(const RunOptions& options, const Commands& commands, job::Ru
                                       std::pair("--restart-command", options.gathering->restart_command),
                                       std::pair("--restart-args", options.restart_args)})
       if (!value.empty()) words.insert(words.end(), {name, value});
-    return job::HelperCommand{"'forebay gather --put-back'", commands.here(std::move(words))};
+    return launch::HelperCommand{"'forebay gather --put-back'", commands.here(std::move(words))};
   };
   plan.resumed = [&options](const std::vector<std::string>& outputs) { return resumed_code(options, outputs); };
 }
 
 }  // namespace
 
-Result<job::RunPlan> make_plan(const RunOptions& options) {
+Result<launch::RunPlan> make_plan(const RunOptions& options) {
   using std::chrono::milliseconds;
   const Commands commands(options);
-  job::RunPlan plan;
-  FOREBAY_TRY(plan.nodes, job::NodeTable::create(options.nodes, options.spares));
+  launch::RunPlan plan;
+  FOREBAY_TRY(plan.nodes, launch::NodeTable::create(options.nodes, options.spares));
   plan.daemons = daemons(options, commands, plan.nodes.in_use());
   plan.application = application_words(options);
   plan.environment = {{"FOREBAY_STAGE", options.stage},
@@ -338,38 +339,38 @@ Result<job::RunPlan> make_plan(const RunOptions& options) {
     plan.looks = {{"'forebay settle'", of_job({"settle", "--json"}), true, static_cast<int>(ExitCode::left)},
                   {"'forebay status'", of_job({"status", "--json"}), true},
                   {"'forebay ls'", commands.here({"ls", options.store, "--json"})}};
-  plan.restores = [options, commands](const std::vector<std::string>& looks, bool is_last, const job::Nodes& nodes) {
+  plan.restores = [options, commands](const std::vector<std::string>& looks, bool is_last, const launch::Nodes& nodes) {
     return restores(options, commands, looks, is_last, nodes);
   };
-  plan.announce = [path = nodes_path(options), style = style_for(options.command)](const job::Nodes& nodes) {
-    const job::Nodes form = style ? job::in_style(nodes, *style) : nodes;
-    return write_new(path, job::nodes_text(form), store::Right::own);
+  plan.announce = [path = nodes_path(options), style = style_for(options.command)](const launch::Nodes& nodes) {
+    const launch::Nodes form = style ? launch::in_style(nodes, *style) : nodes;
+    return write_new(path, launch::nodes_text(form), store::Right::own);
   };
   plan.watch = {.hang = options.hang_timeout,
                 .interval = options.set_interval,
                 .node = has_nodes(options) ? options.node_timeout : milliseconds(0)};
   plan.look = {"'forebay status'", of_job({"status", "--json"}), true};
   plan.exclude = [of_job](const std::string& host) {
-    return job::HelperCommand{"'forebay stop --node'", of_job({"stop", "--json", "--node", host}), true};
+    return launch::HelperCommand{"'forebay stop --node'", of_job({"stop", "--json", "--node", host}), true};
   };
   if (has_nodes(options))
     plan.try_node = [commands](const std::string& host) {
-      return job::HelperCommand{"'forebay --version' on " + host, commands.on(host, {"--version"}), true};
+      return launch::HelperCommand{"'forebay --version' on " + host, commands.on(host, {"--version"}), true};
     };
   plan.list = {"'forebay ls'", commands.here({"ls", options.store, "--json"})};
-  plan.has_other = [series = options.series](const std::string& listed, const job::Sight::Source& set) {
+  plan.has_other = [series = options.series](const std::string& listed, const launch::Sight::Source& set) {
     return has_other(listed, series, set);
   };
-  plan.reject = [of_job](const job::Sight::Source& set, const std::string& reason) {
+  plan.reject = [of_job](const launch::Sight::Source& set, const std::string& reason) {
     Words words = {"reject", set.set, "--json", "--reason", reason};
     if (!set.stored_as.empty()) words.insert(words.end(), {"--stored-as", set.stored_as});
-    return job::HelperCommand{"'forebay reject'", of_job(words)};
+    return launch::HelperCommand{"'forebay reject'", of_job(words)};
   };
   plan.resumed = [&options](const std::vector<std::string>& outputs) { return resumed(options, outputs); };
   if (options.gathering) plan_gathering(options, commands, plan);
   plan.deadline = options.deadline;
   plan.ask_time = {"the question for the time that is left", options.left_command};
-  plan.time_left = job::parse_time_left;
+  plan.time_left = launch::parse_time_left;
   const auto patience = fmt::format("--timeout={}", static_cast<double>(options.drain_timeout.count()) / 1000);
   plan.drain = {.name = "the drain",
                 .words = of_job({"stop", "--drain", "--settle", "--json", patience}),

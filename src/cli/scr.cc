@@ -21,7 +21,7 @@
 #include "cli/summary.h"
 #include "cli/text.h"
 #include "job/rendezvous/rendezvous.h"
-#include "job/run/processes.h"
+#include "launch/run/processes.h"
 
 namespace forebay::cli {
 namespace {
@@ -139,9 +139,9 @@ class Scr final : public Verb {
     std::ranges::replace(excluded, ',', '\n');
     std::ranges::replace(excluded, ' ', '\n');
     if (excluded.find_first_not_of('\n') == excluded.npos) return {};
-    FOREBAY_TRY(const auto without, job::parse_nodes(excluded, "SCR_EXCLUDE_NODES"));
-    job::Nodes left;
-    for (const job::Nodes::Block& block : options_.nodes.blocks) {
+    FOREBAY_TRY(const auto without, launch::parse_nodes(excluded, "SCR_EXCLUDE_NODES"));
+    launch::Nodes left;
+    for (const launch::Nodes::Block& block : options_.nodes.blocks) {
       const std::string& host = options_.nodes.hosts[block.host];
       if (std::ranges::find(without.hosts, host) != without.hosts.end()) continue;
       auto at = std::ranges::find(left.hosts, host);
@@ -173,7 +173,7 @@ class Scr final : public Verb {
     std::vector<std::pair<pid_t, std::string>> running;
     std::vector<std::string> failed;
     for (const std::string& host : hosts) {
-      auto process = job::spawn({.words = on(host, words_of(host)), .environment = {}, .log = {}});
+      auto process = launch::spawn({.words = on(host, words_of(host)), .environment = {}, .log = {}});
       if (process)
         running.emplace_back(process->pid, host);
       else
@@ -183,7 +183,7 @@ class Scr final : public Verb {
       const bool is_late = Clock::now() > until;
       for (const auto& [pid, host] : running)
         if (is_late) ::kill(pid, SIGKILL);
-      for (const job::Ended& ended : job::reap()) {
+      for (const launch::Ended& ended : launch::reap()) {
         const auto found = std::ranges::find(running, ended.pid, &std::pair<pid_t, std::string>::first);
         if (found == running.end()) continue;
         if (!ended.ending.good()) failed.push_back(found->second);
@@ -260,7 +260,7 @@ class Scr final : public Verb {
       words.insert(words.begin(), {"aggregator", "--store", places.store, "--series", places.series, "--log",
                                    places.logs + "/aggregator-postrun"});
       words.insert(words.end(), of_job.begin(), of_job.end());
-      FOREBAY_CHECK(job::output_of(on("localhost", words), kStart));
+      FOREBAY_CHECK(launch::output_of(on("localhost", words), kStart));
     }
     const auto known = hosts_in(now);
     std::vector<std::string> hosts;
@@ -349,7 +349,7 @@ class Scr final : public Verb {
                   fmt::format("SCR_MIN_NODES is {}, and there are {} nodes", least, hosts));
     if (hosts > 1) {
       const std::string path = job.places.own + "/nodes." + job.places.job;
-      FOREBAY_CHECK(write_new(path, job::nodes_text(nodes), store::Right::own));
+      FOREBAY_CHECK(write_new(path, launch::nodes_text(nodes), store::Right::own));
       words.insert(words.end(), {"--nodes-file", path});
     }
     std::string groups;

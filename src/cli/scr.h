@@ -10,9 +10,9 @@
 #include "base/error.h"
 #include "cli/exit_code.h"
 #include "cli/verb.h"
-#include "job/scr/config.h"
-#include "job/scr/halt.h"
-#include "job/scr/places.h"
+#include "launch/scr/config.h"
+#include "launch/scr/halt.h"
+#include "launch/scr/places.h"
 
 namespace forebay::cli {
 

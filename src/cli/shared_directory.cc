@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "job/run/processes.h"
+#include "launch/run/processes.h"
 #include "store/files.h"
 
 namespace forebay::cli {
@@ -56,7 +56,7 @@ Result<void> check_shared_directory(const RunOptions& options, const std::functi
   const auto probe = Probe::make(directory);
   if (!probe) return unknown(probe.error());
   const auto answer =
-      job::output_of(options.launcher.command(*other, "/", {"sh", "-c", kLook, "sh", probe->path()}), kPatience);
+      launch::output_of(options.launcher.command(*other, "/", {"sh", "-c", kLook, "sh", probe->path()}), kPatience);
   if (!answer) return unknown(answer.error());
   if (answer->find("forebay: apart") == answer->npos) return {};
   return fail(ErrorKind::invalid_argument,

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "job/scr/config.h"
-#include "job/scr/places.h"
+#include "launch/scr/config.h"
+#include "launch/scr/places.h"
 
 namespace forebay::scr {
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/nearest.h"
-#include "job/scr/places.h"
+#include "launch/scr/places.h"
 
 namespace forebay::scr {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "job/scr/config.h"
 #include "job/wire/messages.h"
+#include "launch/scr/config.h"
 
 namespace forebay::scr {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "job/scr/index.h"
+#include "launch/scr/index.h"
 
 namespace forebay::scr {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "job/scr/index.h"
+#include "launch/scr/index.h"
 #include "scr/pieces.h"
 
 namespace forebay::scr {

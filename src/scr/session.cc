@@ -12,9 +12,9 @@
 
 #include "base/bytes.h"
 #include "base/checksum.h"
-#include "job/scr/flushing.h"
-#include "job/scr/set_names.h"
-#include "job/scr/stored_sets.h"
+#include "launch/scr/flushing.h"
+#include "launch/scr/set_names.h"
+#include "launch/scr/stored_sets.h"
 #include "scr/daemons.h"
 #include "scr/prefix_files.h"
 

@@ -15,10 +15,10 @@
 
 #include "base/error.h"
 #include "job/client/client.h"
-#include "job/scr/config.h"
-#include "job/scr/halt.h"
-#include "job/scr/index.h"
-#include "job/scr/places.h"
+#include "launch/scr/config.h"
+#include "launch/scr/halt.h"
+#include "launch/scr/index.h"
+#include "launch/scr/places.h"
 #include "scr/descriptors.h"
 #include "scr/mpi/ranks.h"
 #include "scr/need.h"
@@ -82,7 +82,8 @@ class Session {
   // Files on their way from the cache to the prefix. Meanwhile the thread of rank 0 alone uses index_.
   struct Copying {
     IndexEntry entry;
-    std::string notes;  // beside the program: the directory with what is known of it (job/scr/flushing.h); else empty
+    std::string
+        notes;  // beside the program: the directory with what is known of it (launch/scr/flushing.h); else empty
     Result<std::vector<PrefixFile>> copied;
     bool is_listed = false;  // at rank 0
     std::jthread thread;

@@ -9,8 +9,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "job/scr/flushing.h"
-#include "job/scr/set_names.h"
+#include "launch/scr/flushing.h"
+#include "launch/scr/set_names.h"
 #include "scr/prefix_files.h"
 #include "scr/session.h"
 #include "store/files.h"

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "job/scr/set_names.h"
-#include "job/scr/stored_sets.h"
+#include "launch/scr/set_names.h"
+#include "launch/scr/stored_sets.h"
 #include "scr/prefix_files.h"
 #include "scr/session.h"
 #include "store/files.h"

@@ -65,7 +65,7 @@ inline constexpr TimeBound kGrace{
     .name = "grace",
     .option = "--grace",
     .length = std::chrono::seconds(30),
-    .bounds = "Give COMMAND this long to end after a signal, then kill it.",
+    .bounds = "Give the application this long to end after a signal, then kill it.",
     .gives = "",
 };
 inline constexpr TimeBound kRestart{
