@@ -15,11 +15,11 @@ namespace forebay {
 namespace {
 
 constexpr ByteOrder kNative = std::endian::native == std::endian::little ? ByteOrder::little : ByteOrder::big;
-constexpr long double kWhole = 0x1p53L;  // doubles have all integers below
 
 std::string number_text(long double value) {
   const auto narrow = static_cast<double>(value);
-  if (static_cast<long double>(narrow) == value || !std::isfinite(narrow)) return fmt::format("{}", narrow);
+  const bool is_integer = std::trunc(value) == value && value >= -0x1p63L && value < 0x1p64L;
+  if (static_cast<long double>(narrow) == value || !is_integer) return fmt::format("{}", narrow);
   return value < 0 ? fmt::format("{}", static_cast<int64_t>(value)) : fmt::format("{}", static_cast<uint64_t>(value));
 }
 

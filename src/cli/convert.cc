@@ -144,8 +144,8 @@ class ConvertVerb final : public Verb {
       converted = convert::convert(*meant, wish_, *format, sink_, memory / 4);
       if (converted)
         converted->plan.remarks.push_back(
-            "values are written as what they mean, with NaN for holes: steps have other fill values or scales than "
-            "others");
+            "values are written as what they mean, with NaN for holes: steps or files have other fill values or "
+            "scales than others");
     }
     if (!converted)
       return std::unexpected(with_reason(converted.error(), *run, wish_.steps.back(), wish_.names, options_.resources));

@@ -98,6 +98,7 @@ class NBitElements {
 
   bool fill_compound(size_t& at, std::span<std::byte> element, int depth) {
     const uint32_t members = value(at);
+    if (members == 0) return false;
     for (uint32_t i = 0; i < members; ++i) {
       const uint32_t offset = value(at);
       if (!is_good_ || offset >= element.size() || !fill(at, element.subspan(offset), depth + 1)) return false;

@@ -80,7 +80,7 @@ class VariableTable {
                           known->count > 0 ? known->sum / count : 0};
       const bool leaps = watch(array.name, values);
       const auto [at, is_new] = variables_.try_emplace(array.name);
-      if (is_new && variables_.size() > limits_.variables && !make_room(array.name, leaps)) continue;
+      if (is_new && variables_.size() > limits_.variables && !make_room(array.name)) continue;
       Variable& variable = variables_[array.name];
       variable.name = array.name;
       variable.type = view::to_string(array.type);
@@ -129,11 +129,13 @@ class VariableTable {
     return true;
   }
 
-  // Leaves out one variable: the last name, of those that have not leapt if this one has. False if it is this one.
-  bool make_room(const std::string& name, bool leaps) {
+  // Leaves out one variable: the last name of those that have not leapt, or of all if all have. False if it is this
+  // one.
+  bool make_room(const std::string& name) {
     left_out_ = true;
     auto last = std::prev(variables_.end());
-    while (leaps && last != variables_.begin() && (last->first == name || leapt_.contains(last->first))) --last;
+    while (last != variables_.begin() && leapt_.contains(last->first)) --last;
+    if (leapt_.contains(last->first)) last = std::prev(variables_.end());
     const bool is_this_one = last->first == name;
     variables_.erase(last);
     return !is_this_one;

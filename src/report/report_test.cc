@@ -75,6 +75,10 @@ TEST_F(CollectTest, TellsInWhichStepValuesBlowUpOfWhichFewAreShown) {
   EXPECT_THAT(page, HasSubstr("step 8: 1 NaN appear"));
   EXPECT_EQ(report->sets.size(), 12u);
   for (const SetLine& set : report->sets) EXPECT_FALSE(set.stages.empty()) << set.name;
+  const auto one = collect(store_path(), {}, {.variables = 1});
+  ASSERT_TRUE(one) << one.error().message();
+  ASSERT_EQ(one->variables.size(), 1u);
+  EXPECT_EQ(one->variables[0].name, report->leaps[0].variable) << "a calm one does not take its place in later steps";
 }
 
 Values values_of(size_t set, double low, double high) {

@@ -181,6 +181,22 @@ class Coordinates(unittest.TestCase):
             self.assertEqual(set(file["v"].ncattrs()), {"units"})
             numpy.testing.assert_array_equal(file["v"][:], expected)
 
+    def test_scales_that_differ_from_file_to_file_are_applied(self):
+        """Both files are of one step, and their blocks are one array of the target."""
+        def write(path):
+            for rank in range(2):
+                with netCDF4.Dataset(path.with_name(f"part.{rank}.nc"), "w") as file:
+                    file.createDimension("x", 4)
+                    packed = file.createVariable("v", "i2", ("x",), fill_value=-1, contiguous=True)
+                    packed.set_auto_maskandscale(False)
+                    packed.setncatts({"scale_factor": 0.25 * (rank + 1), "add_offset": 0.0, "units": "m"})
+                    packed[:] = [1, 2, -1, 4]
+
+        self.pack(0, write)
+        with netCDF4.Dataset(self.convert(".nc")) as file:
+            self.assertNotIn("scale_factor", file["v"].ncattrs())
+            numpy.testing.assert_array_equal(file["v"][:], [[0.25, 0.5, numpy.nan, 1], [0.5, 1, numpy.nan, 2]])
+
 
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0], *sys.argv[2:]])

@@ -169,6 +169,25 @@ class Filters(unittest.TestCase):
         self.assertIn("1 differing element", report, error)
         self.assertIn("1.5", report)
 
+    def test_diff_of_equal_chunks_in_other_places(self):
+        for name, begin in (("one", 0), ("other", 4)):
+            with h5py.File(self.tree / "a.h5", "w") as file:
+                file.create_dataset("T", (8,), "i4", chunks=(4,), fillvalue=-1)[begin:begin + 4] = [1, 2, 3, 4]
+            self.pack(name)
+        code, report, error = run("diff", "one", "other", "--store", self.store)
+        self.assertIn("8 differing elements", report, error)
+
+    def test_diff_reports_what_is_damaged(self):
+        for name, values in (("one", 1), ("other", 2)):
+            with h5py.File(self.tree / "a.h5", "w") as file:
+                torn = file.create_dataset("torn", data=np.full((8, 8), values), chunks=(4, 8), compression="gzip")
+                if name == "other":
+                    torn.id.write_direct_chunk((4, 0), b"not what gzip makes", filter_mask=0)
+            self.pack(name)
+        code, report, error = run("diff", "one", "other", "--store", self.store)
+        self.assertEqual(code, DAMAGED, report + error)
+        self.assertIn("deflate", error)
+
     def test_restore_is_identical(self):
         self.test_a_chunk_goes_round_a_filter()
         back = self.directory / "back"

@@ -56,6 +56,7 @@ class Planner {
         FOREBAY_CHECK(wanted_.without_part(std::move(seen).error()));
         continue;
       }
+      plan_.meanings_differ = plan_.meanings_differ || array.meanings_differ;
       if (is_coordinate(array.name, *seen)) seen->counts_from = reference_of(step, array.name);
       seen_[array.name].push_back(*std::move(seen));
     }

@@ -58,7 +58,7 @@ struct Plan {
   std::vector<GroupAttributes> groups;
   std::vector<std::string> remarks;  // what users should know of it: sentences
   uint64_t bytes = 0;                // of all datasets
-  bool meanings_differ = false;      // an array that stacks steps lacks attributes that say what its values mean
+  bool meanings_differ = false;      // an array lacks attributes that say what its values mean: steps or blocks differ
 };
 
 // A part of a dataset with its values, as it is handed to a sink.

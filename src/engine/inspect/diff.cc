@@ -246,13 +246,15 @@ class Comparison {
     const bool whole = !row_a.filtered && !row_a.partial && !row_b.partial;
     if (whole && (row_a.block != row_a.shape || row_b.block != row_b.shape)) return compare_arrays(a, b);
     const uint64_t bytes = catalogue_a.bytes_of(row_a);
-    if (bytes == catalogue_b.bytes_of(row_b)) {
+    const bool is_dense = !row_a.partial && !row_b.partial;  // else equal chunks may lie elsewhere
+    if (is_dense && bytes == catalogue_b.bytes_of(row_b)) {
       FOREBAY_TRY(const ElementDifference difference, compare_stored(a, b, bytes, whole ? row_a.type : kBytes));
       if (whole || difference.elements == 0) return difference;
     }
     if (whole) return unlike;
-    const auto values = compare_arrays(a, b);  // if they can be had: a filter may not be known
-    return values ? *values : unlike;
+    const auto values = compare_arrays(a, b);
+    if (!values && values.error().kind == ErrorKind::unsupported) return unlike;  // such as a filter that is not known
+    return values;
   }
 
   Result<ElementDifference> compare_stored(const Found& a, const Found& b, uint64_t bytes, const DataType& type) {

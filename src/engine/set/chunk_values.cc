@@ -244,7 +244,7 @@ Result<std::shared_ptr<const Bytes>> ChunkValues::chunk(const Wanted& wanted, Fr
                                                     wanted.dataset->chunk_bytes()));
   const auto kept = std::make_shared<const Bytes>(std::move(raw));
   const std::lock_guard lock(mutex_);
-  chunks_.keep(place, kept, kept->size(), memory_bytes_ / kKeptShare);
+  chunks_.keep(place, kept, kept->capacity(), memory_bytes_ / kKeptShare);
   return kept;
 }
 
@@ -267,8 +267,8 @@ FrameCost ChunkValues::read(std::span<const BoxRead> boxes,
       Wanted& wanted = by_place[{box.container, box.file, box.variable, chunk.cell}];
       if (wanted.boxes.empty()) wanted = {{box.container, box.file, box.variable}, *planned, chunk, place, {}};
       wanted.boxes.push_back(i);
+      largest = std::max(largest, dataset.chunk_bytes() + std::max(dataset.chunk_bytes(), chunk.extent.length));
     });
-    largest = std::max(largest, 2 * dataset.chunk_bytes());
   }
   std::vector<const Wanted*> in_order;
   for (const auto& [place, wanted] : by_place) in_order.push_back(&wanted);

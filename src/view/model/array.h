@@ -69,6 +69,7 @@ struct Array {
   uint32_t order = 0;                    // its place among the step's arrays as they were written; 0 of all: not known
   std::shared_ptr<const Meaning> holes;  // of integers of 64 bits: which of the values that are read are holes; null if
                                          // none are. Holes of other types are NaN
+  bool meanings_differ = false;          // what is stored is read, and what that means differs between blocks
 };
 
 // Where a block lies in the array that is stored (a variable of a file): all of it, or a part.

@@ -92,7 +92,7 @@ class EnzoDump {
     placed.block.stored.array = number;
     placed.block.stored.shape = shape;
     // Ghost cells are among what was looked at where they are stored: minima and maxima are outer bounds all the same.
-    if (!index.characteristics.empty() && row.type.is_number() && !row.filtered)
+    if (!index.characteristics.empty() && row.type.is_number() && !row.filtered && !row.partial)
       placed.block.characteristics = index.characteristics[stored.variable];
     bool has_place = false;
     if (const auto place = place_of(grid, parameters); place && shape.size() == place->count.size()) {

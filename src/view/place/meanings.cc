@@ -119,6 +119,20 @@ std::optional<container::Characteristics> meant_characteristics(const container:
   return values;
 }
 
+// The blocks of one array are read as they are stored: what is known of values without holes, or of values without
+// signs, is not of these.
+void keep_stored(const engine::OpenSet& set, Arrays& arrays, size_t number) {
+  for (Block& block : arrays.blocks[number]) {
+    StoredArray& stored = arrays.stored[block.stored.array];
+    const auto meaning = parse_meaning(catalogue_of(set, stored).meaning_of(stored.variable));
+    if (!meaning || !(meaning->is_unsigned || meaning->has_holes())) continue;
+    if (!meaning->is_unsigned && block.characteristics && block.characteristics->holes == 0) continue;
+    block.characteristics.reset();
+    stored.has_bounds = false;
+    arrays.arrays[number].characteristics.reset();
+  }
+}
+
 class MeaningUse {
  public:
   MeaningUse(const engine::OpenSet& set, Arrays& arrays) : set_(set), arrays_(arrays) {}
@@ -134,6 +148,7 @@ class MeaningUse {
       arrays_.remarks.push_back(
           fmt::format("'{}' is read as it is stored: its files disagree about what its values mean", array.name));
       for (StoredArray* part : parts) part->meaning.reset();
+      keep_stored(set_, arrays_, number);
       return;
     }
     array.type = element_type(*to);
@@ -201,16 +216,16 @@ void apply_meanings(const SetLook& look, Arrays& arrays) {
 }
 
 void keep_stored(const engine::OpenSet& set, Arrays& arrays) {
-  for (size_t i = 0; i < arrays.arrays.size(); ++i)
-    for (Block& block : arrays.blocks[i]) {
-      StoredArray& stored = arrays.stored[block.stored.array];
-      const auto meaning = parse_meaning(catalogue_of(set, stored).meaning_of(stored.variable));
-      if (!meaning || !(meaning->is_unsigned || meaning->has_holes())) continue;
-      if (!meaning->is_unsigned && block.characteristics && block.characteristics->holes == 0) continue;
-      block.characteristics.reset();
-      stored.has_bounds = false;
-      arrays.arrays[i].characteristics.reset();
-    }
+  for (size_t i = 0; i < arrays.arrays.size(); ++i) {
+    keep_stored(set, arrays, i);
+    const auto text_of = [&](const Block& block) {
+      const StoredArray& stored = arrays.stored[block.stored.array];
+      return catalogue_of(set, stored).meaning_of(stored.variable);
+    };
+    const std::vector<Block>& blocks = arrays.blocks[i];
+    arrays.arrays[i].meanings_differ =
+        std::ranges::any_of(blocks, [&](const Block& block) { return text_of(block) != text_of(blocks.front()); });
+  }
 }
 
 }  // namespace forebay::view
