@@ -141,12 +141,12 @@ class Aggregator final : public fabric::HubHandler {
     if (!host_) return;
     // They may hang in the file system.
     auto threads = host_->release_threads();
-    retired_.emplace_back([store = std::move(threads.store)]() mutable { store.reset(); });
-    retired_.emplace_back([decisions = std::move(threads.decisions)]() mutable { decisions.reset(); });
+    retired_stores_.emplace_back([store = std::move(threads.store)]() mutable { store.reset(); });
+    retired_logs_.emplace_back([decisions = std::move(threads.decisions)]() mutable { decisions.reset(); });
     host_.reset();
     for (const fabric::ConnectionId id : std::exchange(clients_, {})) hub_.close(id);
   }
-  void wait_for_retired() { retired_.clear(); }
+  void wait_for_logs() { retired_logs_.clear(); }
 
  private:
   bool is_left_alone() const { return !host_ || host_->is_left_alone(); }
@@ -170,7 +170,7 @@ class Aggregator final : public fabric::HubHandler {
   bool joining_ = false;
   std::vector<fabric::ConnectionId> clients_;
   std::optional<Time> farewell_;
-  std::vector<std::jthread> retired_;
+  std::vector<std::jthread> retired_stores_, retired_logs_;
   std::unique_ptr<CoordinatorHost> host_;
   Linger linger_;
   WorkerSession session_;
@@ -236,7 +236,7 @@ Result<void> run_aggregator(const AggregatorOptions& options, std::stop_token st
   rendezvous.leave(place);
   const bool ends_job = aggregator.coordinates() && aggregator.job_is_over();
   aggregator.step_down();
-  aggregator.wait_for_retired();  // the log may be written to
+  aggregator.wait_for_logs();  // what is written to is not removed; a store that hangs keeps nobody waiting
   if (ends_job) rendezvous.remove();
   return result;
 }

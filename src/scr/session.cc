@@ -54,7 +54,13 @@ Result<std::unique_ptr<Session>> Session::open(Config& config) {
   return session;
 }
 
-Session::~Session() = default;
+// What is copied uses the rest of the session.
+Session::~Session() {
+  if (copying_ && copying_->thread.joinable()) {
+    copying_->thread.request_stop();
+    copying_->thread.join();
+  }
+}
 
 Result<void> Session::agreed(Result<void> mine, const char* what) {
   FOREBAY_TRY(const bool all, ranks_->all(mine.has_value()));

@@ -278,8 +278,10 @@ void Session::list_when_whole(const std::stop_token& stop) {
 
 Result<void> Session::end_copying() {
   if (!copying_) return {};
-  copying_->thread.request_stop();
-  copying_->thread.join();
+  if (copying_->thread.joinable()) {  // not after a call that failed here
+    copying_->thread.request_stop();
+    copying_->thread.join();
+  }
   FOREBAY_TRY(const std::string is_listed, decided([&] { return std::string(copying_->is_listed ? "1" : "0"); }));
   Result<void> done;
   if (is_listed == "0") done = list_in_prefix(copying_->entry, copying_->copied);

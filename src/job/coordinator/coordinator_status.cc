@@ -14,7 +14,6 @@ using Impl = Coordinator::Impl;
 constexpr size_t kMaxRows = 1024;     // of workers
 constexpr size_t kMaxAgents = 65536;  // likewise; who has started them looks whether all are there
 constexpr size_t kMaxPast = 64;       // sets that are over
-constexpr size_t kMaxSealed = 32;     // of encodings
 
 double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
@@ -210,9 +209,7 @@ json cache_row(const Impl& impl) {
     if (one.encoding && !one.is_sealed())
       encoding.push_back(
           encoding_row(one.encoding->set(), redundancy::to_text(one.protection), one.encoding->row(impl.now)));
-  const auto& rows = impl.sealed_sets;
-  for (size_t i = rows.size() - std::min(rows.size(), kMaxSealed); i < rows.size(); ++i)
-    sealed.push_back(encoding_row(rows[i].name, rows[i].scheme, rows[i].encoding));
+  for (const auto& row : impl.sealed_sets) sealed.push_back(encoding_row(row.name, row.scheme, row.encoding));
   for (const auto& one : impl.caches.all_quarantined())
     aside.push_back({{"name", one.set}, {"reason", one.reason}, {"where", "stages"}});
   for (const auto& [name, reason] : impl.store_tier.refused())

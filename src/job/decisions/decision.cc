@@ -218,6 +218,15 @@ std::optional<Decision> empty_of(const json& kind) {
   }
 }
 
+// Sets come behind the place of the newest one.
+bool is_place(uint64_t ordinal) { return ordinal <= uint64_t{1} << 62; }
+
+bool has_possible_place(const Decision& decision) {
+  if (const auto* whole = std::get_if<Whole>(&decision)) return is_place(whole->ordinal);
+  if (const auto* sums = std::get_if<Sums>(&decision)) return is_place(sums->newest_place);
+  return true;
+}
+
 Result<Decision> parse_one(const json& body, const std::string& path) {
   const auto kind = body.find(kKind);
   auto decision = kind == body.end() ? std::nullopt : empty_of(*kind);
@@ -228,6 +237,8 @@ Result<Decision> parse_one(const json& body, const std::string& path) {
     return fail(ErrorKind::corrupt,
                 fmt::format("a record '{}' in which '{}' is missing or wrong", kind->get<std::string>(), reader.wrong),
                 path);
+  if (!has_possible_place(*decision))
+    return fail(ErrorKind::corrupt, "a record with an impossible place of a set", path);
   return *std::move(decision);
 }
 

@@ -100,18 +100,26 @@ struct LogText {
   std::vector<std::string> warnings;
 };
 
-LogText read_log(const std::string& path, const std::vector<uint64_t>& numbers, const std::string& run) {
+bool is_damage(ErrorKind kind) {
+  return kind == ErrorKind::corrupt || kind == ErrorKind::unsupported || kind == ErrorKind::limit;
+}
+
+// Errors of the file system: what it does not give now is not lost.
+Result<LogText> read_log(const std::string& path, const std::vector<uint64_t>& numbers, const std::string& run) {
   LogText log;
-  bool is_other_run = false;
+  bool is_other_run = true;  // until a file of this run is read: each log begins with the name of its run
   for (const uint64_t number : numbers) {
     const auto records = read_file(file_of(path, number));
     // One that is gone was replaced by a later one.
-    if (!records && records.error().kind != ErrorKind::not_found)
+    if (!records && records.error().kind == ErrorKind::not_found) continue;
+    if (!records && !is_damage(records.error().kind)) return std::unexpected(records.error());
+    if (!records) {
       log.warnings.push_back(
           fmt::format("decisions of the coordinator before are lost, and the job goes on without "
                       "them: {}",
                       records.error().message()));
-    if (!records) continue;
+      continue;
+    }
     log.was_begun = true;
     for (const Decision& record : *records) {
       if (const auto* opened = std::get_if<decided::Opened>(&record)) is_other_run = opened->run != run;
@@ -122,7 +130,10 @@ LogText read_log(const std::string& path, const std::vector<uint64_t>& numbers, 
   return log;
 }
 
+// Not where somebody has put a link.
 void remove_files(const std::string& path, uint64_t below) {
+  struct stat info{};
+  if (::lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return;
   const auto names = store::names_in(path);
   if (!names) return;
   for (const std::string& name : *names)
@@ -153,7 +164,7 @@ Result<DecisionLog::Start> DecisionLog::open(std::string directory, uint64_t gen
   LogText before;
   for (uint64_t one = generation - 1; one > 0 && !before.was_begun; --one) {
     FOREBAY_TRY(const auto numbers, close_log(path_of(log.directory_, one), generation));
-    auto text = read_log(path_of(log.directory_, one), numbers, log.run_);
+    FOREBAY_TRY(auto text, read_log(path_of(log.directory_, one), numbers, log.run_));
     before.warnings.insert(before.warnings.end(), text.warnings.begin(), text.warnings.end());
     before.was_begun = text.was_begun;
     before.facts = std::move(text.facts);
@@ -195,13 +206,11 @@ Result<bool> DecisionLog::append(std::span<const Decision> records) {
   return added;
 }
 
-bool DecisionLog::is_name(std::string_view name) { return generation_in(name).has_value(); }
-
 void DecisionLog::remove_from(const std::string& directory) {
   const auto names = store::names_in(directory);
   if (!names) return;
   for (const std::string& name : *names) {
-    if (!is_name(name)) continue;
+    if (!generation_in(name)) continue;
     const std::string path = fmt::format("{}/{}", directory, name);
     remove_files(path, UINT64_MAX);
     ::rmdir(path.c_str());

@@ -22,17 +22,13 @@ class DecisionLog {
 
   // For a coordinator that has just become it: closes the logs of generations before, reads the last that was begun,
   // and begins that of `generation` with what it amounts to, if it is of the same `run`. cancelled if a later one has
-  // taken over; errors of the file system. Files that cannot be read are left out, with a warning.
+  // taken over; errors of the file system. Files that are damaged are left out, with a warning.
   static Result<Start> open(std::string directory, uint64_t generation, std::string run);
 
   // Puts the records into the next file, durable when this returns. False: this coordinator has been replaced, and they
   // are in no log. After an error the same records may be tried again; they are in the log once.
   Result<bool> append(std::span<const Decision> records);
 
-  const std::string& path() const { return path_; }
-
-  // Whether a directory of that name is one that this class has made.
-  static bool is_name(std::string_view name);
   // Removes all logs in the directory of a job that is over, as far as they hold nothing else.
   static void remove_from(const std::string& directory);
 

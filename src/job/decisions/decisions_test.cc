@@ -127,8 +127,12 @@ TEST(Decisions, WhatIsNoRecordIsRefused) {
   EXPECT_THAT(record({{"is", "excluded"}}), HasSubstr("'host'"));
   EXPECT_THAT(record({{"is", "excluded"}, {"host", std::string(5000, 'x')}}), HasSubstr("'host'"));
   EXPECT_THAT(record({{"is", "closed"}, {"by", -1}}), HasSubstr("'by'"));
-  const std::string text = seal_decisions(std::vector<Decision>{Sums{}});
-  json sums = json::parse(text.substr(text.find('\n')))["records"][0];
+  const auto as_json = [](const Decision& decision) {
+    const std::string text = seal_decisions(std::span(&decision, 1));
+    return json::parse(text.substr(text.find('\n')))["records"][0];
+  };
+  EXPECT_THAT(record(as_json(Whole{.set = "s", .ordinal = UINT64_MAX, .sample = {}})), HasSubstr("impossible place"));
+  json sums = as_json(Sums{});
   EXPECT_EQ(record(sums), "");
   sums["pace"]["costs"] = std::vector<double>(1000, 1.0);
   EXPECT_THAT(record(sums), HasSubstr("'pace.costs'"));
@@ -227,6 +231,34 @@ TEST_F(DecisionLogTest, WhatCannotBeReadIsSaidAndLeftOut) {
   EXPECT_THAT(second.warnings, ElementsAre(HasSubstr("decisions.1/3")));
   DecisionLog::remove_from(path("rv"));
   EXPECT_THAT(value(store::names_in(path("rv"))), ElementsAre("decisions.1")) << "with what is not ours";
+}
+
+TEST_F(DecisionLogTest, WithoutItsBeginningALogIsOfNobodyKnowsWhichRun) {
+  auto first = open(1);
+  EXPECT_TRUE(append(first.log, {Excluded{"n1"}}));
+  std::ofstream(path("rv/decisions.1/1")) << "torn";
+  const auto second = open(2);
+  EXPECT_EQ(second.facts, Facts());
+  EXPECT_THAT(second.warnings, ElementsAre(HasSubstr("decisions.1/1")));
+}
+
+TEST_F(DecisionLogTest, WhatTheFileSystemDoesNotGiveIsNotTakenForLost) {
+  auto first = open(1);
+  EXPECT_TRUE(append(first.log, {Excluded{"n1"}}));
+  std::filesystem::rename(path("rv/decisions.1/2"), path("away"));
+  std::filesystem::create_symlink(std::string(300, 'x'), path("rv/decisions.1/2"));  // no name that can be opened
+  EXPECT_FALSE(DecisionLog::open(path("rv"), 2, "run"));
+  std::filesystem::remove(path("rv/decisions.1/2"));
+  std::filesystem::rename(path("away"), path("rv/decisions.1/2"));
+  EXPECT_THAT(open(2).facts.excluded, ElementsAre("n1"));
+}
+
+TEST_F(DecisionLogTest, ALinkIsNotFollowedWhereFilesAreRemoved) {
+  std::filesystem::create_directory(path("elsewhere"));
+  std::ofstream(path("elsewhere/1")) << "somebody's";
+  std::filesystem::create_directory_symlink(path("elsewhere"), path("rv/decisions.1"));
+  DecisionLog::remove_from(path("rv"));
+  EXPECT_TRUE(std::filesystem::exists(path("elsewhere/1")));
 }
 
 // At each instant there is a prefix of what was written, and the next coordinator folds it.

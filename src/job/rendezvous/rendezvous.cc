@@ -182,7 +182,7 @@ Result<std::vector<Place>> Rendezvous::aggregators() const {
 bool Rendezvous::is_name(std::string_view name) {
   while (name.starts_with('.')) name.remove_prefix(1);
   return name == kSecret || name == kRun || name.starts_with(kCoordinator) || name.starts_with(kAggregator) ||
-         name.starts_with(kNew) || DecisionLog::is_name(name);
+         name.starts_with(kNew);
 }
 
 void Rendezvous::remove_from(const std::string& path) {

@@ -70,7 +70,7 @@ class Rendezvous {
   void remove() const { remove_from(path_); }
   // The same where the secret may be gone already, as after an end that was interrupted.
   static void remove_from(const std::string& path);
-  // Whether something of that name is one that this class has made, a log of decisions, or what a kill left of one.
+  // Whether something of that name is a file that this class has made, or what a kill left of one.
   static bool is_name(std::string_view name);
 
  private:

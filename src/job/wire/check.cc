@@ -101,6 +101,13 @@ Result<void> check_one(const Settled& settled, size_t size) {
   return check_rows(settled.left(), size);
 }
 
+Result<void> check_one(const Exclude& exclude) {
+  constexpr size_t kMost = 1024;  // it is logged
+  const size_t bytes = view(exclude.host()).size();
+  return bytes > 0 && bytes <= kMost ? Result<void>()
+                                     : broken("a message that excludes a node without a possible name");
+}
+
 Result<void> check_one(const TaskDone& done) {
   FOREBAY_CHECK(check_error_kind(done.error_kind()));
   return check_enum(done.side(), FaultSide::other);
@@ -171,6 +178,8 @@ Result<void> check(const Message& message, size_t size) {
     case Body::Restarted:
       FOREBAY_CHECK(check_optional(message.body_as_Restarted()->set()));
       return check_optional(message.body_as_Restarted()->stored_as());
+    case Body::Exclude:
+      return check_one(*message.body_as_Exclude());
     case Body::Refused:
       return check_error_kind(message.body_as_Refused()->error_kind());
     case Body::NONE:

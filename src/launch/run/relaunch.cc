@@ -18,8 +18,8 @@ std::string Ending::text() const {
   return fmt::format("exit code {}", exit_code);
 }
 
-bool should_relaunch(const Ending& ending, bool was_ended, bool told_to_end, uint64_t done, uint64_t most) {
-  return (was_ended || !ending.good()) && !told_to_end && done < most;
+bool should_relaunch(const Ending& ending, bool was_ended, bool told_to_end, uint64_t left) {
+  return (was_ended || !ending.good()) && !told_to_end && left > 0;
 }
 
 Attempt attempt_between(const std::optional<Sight>& before, const std::optional<Sight>& after, bool ended_by_itself) {

@@ -25,8 +25,8 @@ struct Ending {
 };
 
 // Whether an application that ended so is to be started again: it has crashed or was ended because it hung or a node of
-// it was lost (`was_ended`), nobody wants the job to end, and `done` of `most` relaunches are done.
-bool should_relaunch(const Ending& ending, bool was_ended, bool told_to_end, uint64_t done, uint64_t most);
+// it was lost (`was_ended`), nobody wants the job to end, and some of the relaunches are left.
+bool should_relaunch(const Ending& ending, bool was_ended, bool told_to_end, uint64_t left);
 
 // One start of the application, after its end.
 struct Attempt {

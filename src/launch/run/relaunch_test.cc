@@ -18,14 +18,13 @@ TEST(Relaunch, EndingsAsShellsHaveThem) {
 }
 
 TEST(Relaunch, OnlyACrashThatNobodyWanted) {
-  EXPECT_TRUE(should_relaunch({3, 0}, false, false, 0, 1));
-  EXPECT_TRUE(should_relaunch({0, SIGKILL}, false, false, 1, 2));
-  EXPECT_FALSE(should_relaunch({0, 0}, false, false, 0, 1));
-  EXPECT_FALSE(should_relaunch({3, 0}, false, true, 0, 1));
-  EXPECT_FALSE(should_relaunch({3, 0}, false, false, 1, 1));
-  EXPECT_FALSE(should_relaunch({3, 0}, false, false, 0, 0));
-  EXPECT_TRUE(should_relaunch({0, 0}, true, false, 0, 1)) << "it hung, and ended well when it was told to";
-  EXPECT_FALSE(should_relaunch({0, 0}, true, true, 0, 1));
+  EXPECT_TRUE(should_relaunch({3, 0}, false, false, 1));
+  EXPECT_TRUE(should_relaunch({0, SIGKILL}, false, false, 1));
+  EXPECT_FALSE(should_relaunch({0, 0}, false, false, 1));
+  EXPECT_FALSE(should_relaunch({3, 0}, false, true, 1));
+  EXPECT_FALSE(should_relaunch({3, 0}, false, false, 0));
+  EXPECT_TRUE(should_relaunch({0, 0}, true, false, 1)) << "it hung, and ended well when it was told to";
+  EXPECT_FALSE(should_relaunch({0, 0}, true, true, 1));
 }
 
 Sight sight(uint64_t sets_completed, uint64_t restarts, const std::string& set) {

@@ -84,7 +84,7 @@ class Run {
       end_orphans();
       if (!was_killed) report_end(was_killed);
       const std::string& why = loop_.end_because();
-      if (!should_relaunch(loop_.ending(), !why.empty(), ending(), 0, plan_.relaunches)) return {};
+      if (!should_relaunch(loop_.ending(), !why.empty(), ending(), plan_.relaunches)) return {};
       if (used_ >= plan_.relaunches && loop_.nodes().spares_left() == 0) return {};
       if (const auto reason = plan_.hold ? plan_.hold() : std::nullopt) {
         say_(fmt::format("the application ended with {}; it is not started again: {}", loop_.ending().text(), *reason));
