@@ -93,7 +93,7 @@ void measure_flash() {
   Bytes bytes;
   wire::encode(bytes, 0, "/gpfs/scratch/project/user/flash_hdf5_chk_0000");
   const size_t name = bytes.size();
-  wire::encode(bytes, 1000, 0, Access::exclusive, false, region);
+  wire::encode(bytes, 1000, 0, Access::exclusive, {}, region);
   fmt::print("FLASH request of {} segments: {} bytes, {} more with the file's name at its first use\n",
              region.segment_count(), bytes.size() - name, name);
 }

@@ -32,6 +32,15 @@ std::unexpected<Error> about(Error error, std::string_view server, std::string_v
   return std::unexpected(std::move(error));
 }
 
+std::unexpected<Error> lost(std::string_view server, std::string_view file) {
+  return about({ErrorKind::disconnected,
+                "the lease has ended: the lock server did not hear of this process in time",
+                {},
+                {},
+                {}},
+               server, file);
+}
+
 // What one thread at a time may have, and others wait for until a moment: for std::unique_lock. (The thread sanitizer
 // of GCC 12 does not know how std::timed_mutex locks.)
 class Turn {
@@ -99,12 +108,14 @@ Lock& Lock::operator=(Lock&& other) noexcept {
 }
 
 Lock::~Lock() {
-  if (held_ && connection_) connection_->release(request_);
+  if (held_ && connection_) connection_->release(file_, request_);
 }
 
 Clock::time_point Lock::valid_until() const {
   if (!held_ || (connection_ && !connection_->own())) return Clock::time_point::min();
-  return connection_ ? connection_->valid_until() : Clock::time_point::max();
+  if (!connection_) return Clock::time_point::max();
+  const auto until = connection_->valid_until();
+  return connection_->lost(request_) ? Clock::time_point::min() : until;
 }
 
 Result<void> Lock::keep(std::chrono::milliseconds wanted) {
@@ -114,7 +125,11 @@ Result<void> Lock::keep(std::chrono::milliseconds wanted) {
   if (connection_->failed()) return about(connection_->failure(), connection_->server(), file_);
   // What is wanted is half of the lease at most, and less than half of it is renewed in any case.
   const Clock::duration half = connection_->lease() / 2;
-  if (connection_->valid_until() - connection_->now() >= half) return {};
+  const auto result = [this]() -> Result<void> {
+    if (connection_->lost(request_)) return lost(connection_->server(), file_);
+    return {};
+  };
+  if (connection_->valid_until() - connection_->now() >= half) return result();
   const Clock::duration enough = std::min(wanted, std::chrono::duration_cast<std::chrono::milliseconds>(half));
   const auto give_up = Clock::now() + connection_->lease();
   // The lease counts from before the question: of an answer that took long, less is left than was wanted.
@@ -122,7 +137,7 @@ Result<void> Lock::keep(std::chrono::milliseconds wanted) {
     if (auto renewed = connection_->renew(give_up); !renewed)
       return about(std::move(renewed).error(), connection_->server(), file_);
   } while (connection_->valid_until() - connection_->now() < enough);
-  return {};
+  return result();
 }
 
 Result<void> Lock::unlock() {
@@ -130,17 +145,20 @@ Result<void> Lock::unlock() {
   const auto connection = std::exchange(connection_, nullptr);
   if (!connection) return {};
   if (!connection->own()) return parents(file_);
-  Result<void> valid;
+  Result<void> renewed;
   // The lease may have been over without the server having noticed: then nobody else has had the bytes.
-  if (connection->now() > connection->valid_until()) valid = connection->renew();
-  connection->release(request_);
-  if (!valid) return about(std::move(valid).error(), connection->server(), file_);
-  return valid;
+  if (connection->now() > connection->valid_until()) renewed = connection->renew();
+  const bool is_lost = connection->lost(request_);
+  connection->release(file_, request_);
+  if (!renewed) return about(std::move(renewed).error(), connection->server(), file_);
+  if (is_lost) return lost(connection->server(), file_);
+  return {};
 }
 
 struct Client::Impl {
   ClientOptions options;
   std::atomic<Slots*> slots;
+  const uint64_t generation = fork_generation();
 
   size_t server_of(std::string_view name) const { return hash64(as_bytes(name)) % options.servers.size(); }
   Slot& slot(std::string_view name);
@@ -169,13 +187,13 @@ Slot& Client::Impl::slot(std::string_view name) {
 Result<Client::Impl::Usable> Client::Impl::connection(std::string_view name, Clock::time_point deadline) {
   FOREBAY_CHECK(check_name(name));
   const auto& addresses = options.servers[server_of(name)];
-  const std::string first = fabric::to_string(addresses.front());
+  const auto first = [&] { return fabric::to_string(addresses.front()); };
   Slot& place = slot(name);
   const auto begun = Clock::now(), latest = std::min(deadline, begun + options.connect_timeout);
   const std::unique_lock lock(place.turn, latest);  // another thread may be connecting
   if (!lock) {
     const auto kind = latest < deadline ? ErrorKind::disconnected : ErrorKind::timeout;
-    return about({kind, "no connection in time", {}, {}, {}}, first, name);
+    return about({kind, "no connection in time", {}, {}, {}}, first(), name);
   }
   if (place.connection && !place.connection->failed()) return Usable{place.connection, false};
   place.connection.reset();
@@ -186,16 +204,17 @@ Result<Client::Impl::Usable> Client::Impl::connection(std::string_view name, Clo
                   {},
                   {},
                   {}},
-                 first, name);
+                 first(), name);
   }
-  auto opened = Connection::open(addresses, options.credentials, options.label, latest, options.lease_clock);
+  auto opened = Connection::open(addresses, options.credentials, options.label, latest, options.lease_clock,
+                                 options.borrow && fork_generation() == generation);
   if (!opened) {
     Error error = std::move(opened).error();
     if (error.kind == ErrorKind::timeout && latest < deadline) {
       error.kind = ErrorKind::disconnected;
       place.back_off.failed(Clock::now(), Clock::now() - begun);
     }
-    return about(std::move(error), first, name);
+    return about(std::move(error), first(), name);
   }
   place.back_off.succeeded();
   place.connection = *std::move(opened);

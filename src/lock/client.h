@@ -30,6 +30,9 @@ struct ClientOptions {
   std::chrono::milliseconds connect_timeout{10'000};
   std::string label;  // shown by `forebay locks`, for instance "rank 3 of a.out on node7"
   LeaseClock lease_clock = kSteadyLeases;
+  // Whether to work without messages on files that nobody else wants (docs/locks.md): it takes a thread, and one more
+  // connection to each server. A child of fork() does without: starting threads there is not for a library to decide.
+  bool borrow = false;
 };
 
 // "SERVER;SERVER;...", each "ADDRESS,ADDRESS,...": ClientOptions::servers as FOREBAY_LOCK_SERVERS has them.
@@ -75,8 +78,9 @@ class Lock {
 };
 
 // Thread-safe. One connection to each server that is used, made at the first use and made again after a failure; all
-// threads of the process share it. Starts no thread: a thread that waits for an answer also reads those of the others.
-// A child of fork() makes connections of its own.
+// threads of the process share it. A thread that waits for an answer also reads those of the others. Starts no thread,
+// unless it borrows: then one for each server, which sleeps while nothing is asked back. A child of fork() makes
+// connections of its own.
 class Client {
  public:
   // Connects to nothing yet. invalid_argument if there is no server, or one without an address.

@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "lock/connection_waiter.h"
+
 namespace forebay::lock {
 namespace {
 
@@ -20,20 +22,12 @@ Error closed(const std::string& server) {
 
 }  // namespace
 
-// A request that waits for its answer. Lives on the stack of its thread.
-struct Connection::Waiter {
-  explicit Waiter(uint64_t a_number) : number(a_number) {}
-  uint64_t number;
-  Clock::time_point sent;
-  bool done = false;
-  std::optional<wire::Reason> refused;
-  int64_t value = 0;
-  std::vector<wire::Status> status;
-  std::condition_variable changed;
-};
-
 Connection::~Connection() {
-  if (!own()) return;
+  if (!own()) {
+    (void)recall_thread_.release();  // the parent's
+    return;
+  }
+  end_recall_thread();
   // With unread bytes the system would reset the connection, and the server could not tell this from a lost host.
   std::byte rest[kReadBytes];
   while (::recv(fd_.get(), rest, sizeof rest, MSG_DONTWAIT) > 0) {
@@ -117,30 +111,48 @@ Result<std::optional<uint64_t>> Connection::lock(std::string_view file, const Re
   if (region.terms().size() > max_terms_)
     return fail(ErrorKind::limit,
                 fmt::format("a list of {} terms, where the lock server takes {}", region.terms().size(), max_terms_));
-  Waiter waiter(next_number_.fetch_add(1));
-  FOREBAY_CHECK(send_request(waiter, [&](Bytes& to) {
-    const uint32_t number = file_number(file);
-    wire::encode(to, waiter.number, number, access, only_try, region);
-  }));
-  if (auto waited = wait(waiter, deadline); !waited) {
-    if (waited.error().kind == ErrorKind::timeout) release(waiter.number);
-    return std::unexpected(std::move(waited).error());
-  }
-  if (!waiter.refused) return waiter.number;
-  switch (*waiter.refused) {
-    case wire::Reason::busy:
-      return std::nullopt;
-    case wire::Reason::terms:
-      return fail(ErrorKind::limit, "the lock server refuses the list as too long", name_);
-    case wire::Reason::memory:
-      return fail(ErrorKind::limit, "the lock server has no more memory for this process", name_);
-    default:
-      return fail(ErrorKind::internal, "the lock server does not know the file", name_);
+  for (;;) {
+    Waiter waiter(next_number_.fetch_add(1));
+    waiter.wants = {file, &region, access};
+    FOREBAY_TRY(const Loans::Served served, serve(waiter, only_try, deadline));
+    if (served == Loans::Served::held) return waiter.number;
+    if (served == Loans::Served::busy) return std::nullopt;
+    if (served != Loans::Served::waits) {
+      FOREBAY_CHECK(send_request(waiter, [&](Bytes& to) {
+        const uint32_t number = file_number(file);
+        wire::encode(to, waiter.number, number, access, {only_try, waiter.may_lend}, region);
+      }));
+    }
+    if (auto waited = wait(waiter, deadline); !waited) {
+      if (waited.error().kind == ErrorKind::timeout) release(file, waiter.number);
+      return std::unexpected(std::move(waited).error());
+    }
+    if (!waiter.refused) return waiter.number;
+    switch (*waiter.refused) {
+      case wire::Reason::gone:
+        continue;  // it waited for a loan that has ended
+      case wire::Reason::busy:
+        return std::nullopt;
+      case wire::Reason::terms:
+        return fail(ErrorKind::limit, "the lock server refuses the list as too long", name_);
+      case wire::Reason::memory:
+        return fail(ErrorKind::limit, "the lock server has no more memory for this process", name_);
+      default:
+        return fail(ErrorKind::internal, "the lock server does not know the file", name_);
+    }
   }
 }
 
-void Connection::release(uint64_t request) {
+void Connection::release(std::string_view file, uint64_t request) {
   if (!own() || failed()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto granted = loans_.release(file, request)) {
+      for (const uint64_t number : *granted) finish(number, [](Waiter&) {});
+      return;
+    }
+    loans_.forget(request);
+  }
   const std::lock_guard sending(send_mutex_);
   out_.clear();
   wire::encode(out_, wire::Release{request});
@@ -182,7 +194,7 @@ Result<void> Connection::wait(Waiter& waiter, Clock::time_point deadline) {
   std::unique_lock lock(mutex_);
   while (!waiter.done && !failure_) {
     if (Clock::now() >= deadline) break;
-    if (!leading_)
+    if (!leading_ && !waiter.served_here)
       lead(lock, waiter, deadline);
     else if (deadline == Clock::time_point::max())
       waiter.changed.wait(lock);
@@ -191,8 +203,9 @@ Result<void> Connection::wait(Waiter& waiter, Clock::time_point deadline) {
   }
   if (waiter.done) return {};
   waiters_.erase(waiter.number);
+  early_recalls_.erase(waiter.number);
   // This thread may have been called to lead: another one is, in its place.
-  if (!leading_ && !waiters_.empty()) waiters_.begin()->second->changed.notify_one();
+  if (!leading_) pass_on();
   if (failure_) return std::unexpected(*failure_);
   return fail(ErrorKind::timeout, "the lock was not granted in time", name_);
 }
@@ -211,7 +224,13 @@ void Connection::lead(std::unique_lock<std::mutex>& lock, const Waiter& waiter, 
     read(std::min(left, (now >= due ? end : due) - now), lock);
   }
   leading_ = false;
-  if (!waiters_.empty()) waiters_.begin()->second->changed.notify_one();
+  pass_on();
+}
+
+// Those that wait for another thread of this process read nothing.
+void Connection::pass_on() {
+  for (const auto& [number, waiter] : waiters_)
+    if (!waiter->served_here) return waiter->changed.notify_one();
 }
 
 void Connection::renew_while_waiting(std::unique_lock<std::mutex>& lock) {
@@ -241,6 +260,11 @@ void Connection::read(Clock::duration patience, std::unique_lock<std::mutex>& lo
   if (got > 0) {
     in_.commit(static_cast<size_t>(got));
     understand();
+    if (!recalled_.empty()) {
+      lock.unlock();
+      answer_recalls();
+      lock.lock();
+    }
   } else if (got == 0 || (error != EAGAIN && error != EINTR)) {
     fail_locked(closed(name_));
   }
@@ -277,6 +301,12 @@ void Connection::hand_out(wire::ServerMessage message) {
     const bool last = status->last;
     found->second->status.push_back(std::move(*status));
     if (last) answered(found->first, [](Waiter&) {});
+  } else if (const auto* loan = std::get_if<wire::Lent>(&message)) {
+    lent(loan->request);
+  } else if (const auto* wanted = std::get_if<wire::Recall>(&message)) {
+    recalled(wanted->loan);
+  } else if (const auto* over = std::get_if<wire::Taken>(&message)) {
+    taken(over->loan);
   } else if (std::holds_alternative<wire::Expired>(message)) {
     fail_locked({ErrorKind::disconnected,
                  "the lease has ended: the lock server did not hear of this process in time",
@@ -287,11 +317,17 @@ void Connection::hand_out(wire::ServerMessage message) {
 }
 
 void Connection::answered(uint64_t number, const std::function<void(Waiter&)>& fill) {
+  finish(number, [&](Waiter& waiter) {
+    acknowledged(waiter.sent);
+    fill(waiter);
+  });
+}
+
+void Connection::finish(uint64_t number, const std::function<void(Waiter&)>& fill) {
   const auto found = waiters_.find(number);
   if (found == waiters_.end()) return;
   Waiter& waiter = *found->second;
   waiters_.erase(found);
-  acknowledged(waiter.sent);
   fill(waiter);
   waiter.done = true;
   waiter.changed.notify_one();

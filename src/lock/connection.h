@@ -1,7 +1,11 @@
 // A client's connection to one lock server, shared by all threads of the process.
 //
-// It has no thread of its own. Of the threads that wait for answers one leads: it reads from the socket and hands the
-// answers out; when it has its own, another one leads. The leader also renews the lease while it waits.
+// Of the threads that wait for answers one leads: it reads from the socket and hands the answers out; when it has its
+// own, another one leads. The leader also renews the lease while it waits.
+//
+// A connection that borrows (docs/decisions/0069-locks-that-are-kept.md) serves requests from what the server has lent
+// it, without a message, and has a thread that sleeps at a second connection, the bell, until the server wants
+// something back. The thread also renews the lease while there are loans, and returns those that nobody uses.
 #pragma once
 
 #include <atomic>
@@ -10,8 +14,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
+#include <thread>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "fabric/credentials.h"
@@ -19,16 +26,18 @@
 #include "fabric/socket.h"
 #include "lock/client.h"
 #include "lock/fork.h"
+#include "lock/loans.h"
 #include "lock/wire.h"
 
 namespace forebay::lock {
 
 class Connection {
  public:
-  // Connects, proves who this is, and says hello.
+  // Connects, proves who this is, and says hello. If it is to borrow, it does so where the server and the system can.
   static Result<std::shared_ptr<Connection>> open(const std::vector<fabric::Address>& server,
                                                   const fabric::Credentials& credentials, const std::string& label,
-                                                  Clock::time_point deadline, LeaseClock lease_clock = kSteadyLeases);
+                                                  Clock::time_point deadline, LeaseClock lease_clock = kSteadyLeases,
+                                                  bool borrow = false);
 
   // Closes the socket, which gives back what is still held. Whoever uses a lock has a share in the connection, so that
   // it is not closed before all I/O under its locks has ended.
@@ -37,7 +46,7 @@ class Connection {
   // The number of the request; nothing if it is only a try, and the bytes are not free.
   Result<std::optional<uint64_t>> lock(std::string_view file, const Region& region, Access access, bool only_try,
                                        Clock::time_point deadline);
-  void release(uint64_t request);
+  void release(std::string_view file, uint64_t request);
   // disconnected if there is no answer by the deadline.
   Result<void> renew(Clock::time_point deadline = Clock::time_point::max());
   Result<int64_t> count(wire::CounterAction action, std::string_view counter, int64_t operand);
@@ -45,6 +54,9 @@ class Connection {
 
   // By the lease clock, whose time is now(); deadlines are not.
   Clock::time_point valid_until() const { return Clock::time_point(Clock::duration(valid_until_.load())); }
+  // Whether a request was held when the server ended its loan. To be asked after valid_until(): what is lost is known
+  // before an acknowledgement that came later counts.
+  bool lost(uint64_t request) const;
   Clock::time_point now() const { return lease_clock_(); }
   Clock::duration lease() const { return lease_; }
   const std::string& server() const { return name_; }
@@ -75,6 +87,7 @@ class Connection {
   Result<void> shake_hands(const fabric::Credentials& credentials, Clock::time_point deadline);
   Result<void> say_hello(const std::string& label, Clock::time_point deadline);
   void tie_life_line(const fabric::Credentials& credentials, Clock::time_point deadline);
+  void tie_bell(const fabric::Credentials& credentials, Clock::time_point deadline);
   Result<fabric::Frame> next_frame(Clock::time_point deadline);
 
   Result<void> send(const Bytes& bytes);
@@ -89,11 +102,28 @@ class Connection {
   void understand();
   void hand_out(wire::ServerMessage message);
   void answered(uint64_t number, const std::function<void(Waiter&)>& fill);
+  void finish(uint64_t number, const std::function<void(Waiter&)>& fill);
+  void pass_on();
   void acknowledged(Clock::time_point sent);
   void forget(uint64_t number);
   void fail_with(Error error);
   void fail_locked(Error error);
   std::unexpected<Error> silent();
+
+  // Of loans: connection_loans.cc.
+  Result<Loans::Served> serve(Waiter& waiter, bool only_try, Clock::time_point deadline);
+  void lent(uint64_t request);
+  void recalled(uint64_t loan);
+  void taken(uint64_t loan);
+  void answer_recalls();
+  void give_back(std::span<const uint64_t> loans);
+  void start_recall_thread();
+  void end_recall_thread();
+  void listen();
+  Result<void> hear();
+  void look_after_loans();
+  void stop_borrowing();
+  void wake_recall_thread();
 
   const uint64_t generation_;
   const fabric::Address server_;
@@ -102,6 +132,8 @@ class Connection {
   // A connection over which nothing comes: of this one the server may see a reset only, if there is something that was
   // not read when the process ends (docs/wire.md, "Leases"). Null if there is none, and none is needed on Unix sockets.
   std::shared_ptr<Connection> life_line_;
+  // A connection over which recalls come; nothing where there is none.
+  std::shared_ptr<Connection> bell_;
   Fd fd_;
   Clock::duration lease_{std::chrono::seconds(10)};
   uint64_t max_terms_ = 0;
@@ -110,6 +142,7 @@ class Connection {
   std::atomic<uint64_t> next_number_{1};
   std::atomic<Clock::rep> valid_until_{Clock::time_point::min().time_since_epoch().count()};
   std::atomic<bool> failed_{false}, silent_{false};
+  std::atomic<bool> borrows_{false}, any_lost_{false}, ending_{false};
 
   // Taken before mutex_.
   std::mutex send_mutex_;
@@ -122,6 +155,12 @@ class Connection {
   std::unordered_map<uint64_t, Waiter*> waiters_;
   std::optional<std::pair<uint64_t, Clock::time_point>> heartbeat_;  // a renewal under way, and when it was sent
   std::optional<Error> failure_;
+  Loans loans_;
+  std::vector<uint64_t> recalled_;              // loans to be returned
+  std::unordered_set<uint64_t> early_recalls_;  // of requests that are under way: a recall overtook the grant
+
+  Fd wake_;  // an eventfd
+  std::unique_ptr<std::thread> recall_thread_;
 };
 
 }  // namespace forebay::lock

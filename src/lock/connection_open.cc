@@ -33,7 +33,7 @@ Connection::Connection(fabric::Connected connected, LeaseClock lease_clock)
 
 Result<std::shared_ptr<Connection>> Connection::open(const std::vector<fabric::Address>& server,
                                                      const fabric::Credentials& credentials, const std::string& label,
-                                                     Clock::time_point deadline, LeaseClock lease_clock) {
+                                                     Clock::time_point deadline, LeaseClock lease_clock, bool borrow) {
   FOREBAY_TRY(auto connection, get_in(server, credentials, deadline, lease_clock));
   if (auto done = connection->say_hello(label, deadline); !done) {
     Error error = std::move(done).error();
@@ -41,6 +41,7 @@ Result<std::shared_ptr<Connection>> Connection::open(const std::vector<fabric::A
     return std::unexpected(std::move(error));
   }
   connection->tie_life_line(credentials, deadline);
+  if (borrow) connection->tie_bell(credentials, deadline);
   return connection;
 }
 
@@ -97,6 +98,21 @@ void Connection::tie_life_line(const fabric::Credentials& credentials, Clock::ti
   Bytes life;
   wire::encode(life, wire::Life{session_});
   if (line && (*line)->send(life)) life_line_ = std::move(*line);
+}
+
+// Without one nothing is lent.
+void Connection::tie_bell(const fabric::Credentials& credentials, Clock::time_point deadline) {
+  if (!may_tie_life_line_) return;
+  auto bell = get_in({server_}, credentials, deadline, lease_clock_);
+  Bytes message;
+  wire::encode(message, wire::Bell{session_});
+  if (!bell || !(*bell)->send(message)) return;
+  const auto frame = (*bell)->next_frame(deadline);
+  if (!frame) return;
+  const auto answer = wire::decode_server(*frame);
+  if (!answer || !std::holds_alternative<wire::Renewed>(*answer)) return;
+  bell_ = std::move(*bell);
+  start_recall_thread();
 }
 
 Result<fabric::Frame> Connection::next_frame(Clock::time_point deadline) {

@@ -1,12 +1,9 @@
 #include "lock/server.h"
 
-#include <system_error>
 #include <thread>
 
-#include <pthread.h>
-#include <signal.h>
-
 #include "lock/fork.h"
+#include "lock/quiet_thread.h"
 #include "lock/server_handler.h"
 
 namespace forebay::lock {
@@ -57,21 +54,6 @@ fabric::HubOptions hub_options(const ServerOptions& options) {
   return hub;
 }
 
-// The thread inherits the mask: no signal of the application is ever delivered to it.
-Result<std::thread> start_thread(std::function<void()> body) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  Result<std::thread> thread = fail(ErrorKind::limit, "the system starts no further thread");
-  try {
-    thread = std::thread(std::move(body));
-    pthread_setname_np(thread->native_handle(), "forebay-locks");
-  } catch (const std::system_error&) {
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
-}
-
 }  // namespace
 
 Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -82,7 +64,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
   impl->log = options.log;
   FOREBAY_TRY(impl->hub, fabric::Hub::create(hub_options(options)));
   impl->handler = std::make_unique<ServerHandler>(*impl->hub, options);
-  FOREBAY_TRY(impl->thread, start_thread([server = impl.get()] { server->run(); }));
+  FOREBAY_TRY(impl->thread, quiet_thread("forebay-locks", [server = impl.get()] { server->run(); }));
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }
 

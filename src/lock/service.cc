@@ -1,6 +1,7 @@
 #include "lock/service.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -43,7 +44,7 @@ Result<void> Service::receive(SessionId id, wire::Decoded decoded, Time now, std
   Session& session = found->second;
   if (session.expired) return {};  // the client learns it from the message that was sent then
   session.last_heard = now;
-  if (session.life_of != 0) return broken("a message on a life line");
+  if (session.life_of != 0 || session.bell_of != 0) return broken("a message on a life line or a bell");
   if (auto* hello = std::get_if<wire::Hello>(&decoded.message)) {
     if (session.greeted) return broken("a second hello");
     session.greeted = true;
@@ -58,6 +59,7 @@ Result<void> Service::receive(SessionId id, wire::Decoded decoded, Time now, std
     session.life_of = life->session;
     return {};
   }
+  if (const auto* bell = std::get_if<wire::Bell>(&decoded.message)) return receive(id, session, *bell, out);
   if (!session.greeted) return broken("no hello at first");
   if (auto* lock = std::get_if<wire::LockRequest>(&decoded.message)) {
     if (decoded.too_long)
@@ -66,6 +68,8 @@ Result<void> Service::receive(SessionId id, wire::Decoded decoded, Time now, std
       receive(id, session, std::move(*lock), now, out);
   } else if (const auto* release = std::get_if<wire::Release>(&decoded.message)) {
     receive(session, *release, now, out);
+  } else if (auto* loan = std::get_if<wire::Return>(&decoded.message)) {
+    return receive(id, session, std::move(*loan), now, out);
   } else if (const auto* renew = std::get_if<wire::Renew>(&decoded.message)) {
     out.push_back({id, wire::Renewed{renew->number}});
   } else if (auto* file = std::get_if<wire::File>(&decoded.message)) {
@@ -112,8 +116,17 @@ void Service::receive(SessionId id, Session& session, wire::LockRequest message,
   const auto [place, is_new] = session.requests.try_emplace(message.request);
   if (!is_new) return refuse(wire::Reason::in_use);
 
+  if (file->loan) recall(*file, id, out);
+  file->solitude.asked(id);
+  const bool lends = message.may_lend && may_lend(session, *file);
   Table::Added added;
-  if (message.only_try) {
+  if (lends) {
+    added = file->table.add_roomy(Region::whole_file(), Access::exclusive);
+    file->loan = File::Loan{added.ticket, false};
+  } else if (message.only_try && file->loan) {
+    added = file->table.add(std::move(message.region), message.access);
+    file->tries.push_back({id, message.request, now});
+  } else if (message.only_try) {
     const auto ticket = open_ ? file->table.try_add(std::move(message.region), message.access) : std::nullopt;
     if (!ticket) {
       session.requests.erase(place);
@@ -124,10 +137,99 @@ void Service::receive(SessionId id, Session& session, wire::LockRequest message,
     added = file->table.add(std::move(message.region), message.access);
   }
   session.memory += memory;
-  place->second = {file, added.ticket, memory, added.granted, added.granted && !open_};
+  place->second = {file, added.ticket, memory, added.granted, added.granted && !open_, lends};
   file->owners.emplace(added.ticket, File::Owner{id, message.request, now});
   if (session.requests.size() == 1) next_tick_ = std::min(next_tick_, end_of(session));
-  if (added.granted && open_) out.push_back({id, wire::Granted{message.request}});
+  if (lends)
+    out.push_back({id, wire::Lent{message.request}});
+  else if (added.granted && open_)
+    out.push_back({id, wire::Granted{message.request}});
+}
+
+bool Service::may_lend(const Session& session, const File& file) const {
+  return open_ && session.bell != 0 && file.table.empty() && file.solitude.alone();
+}
+
+void Service::recall(File& file, SessionId for_whom, std::vector<Outgoing>& out) {
+  if (std::exchange(file.loan->recalled, true)) return;
+  const File::Owner& owner = file.owners.at(file.loan->ticket);
+  if (owner.session != for_whom) file.solitude.recalled();
+  const Session& session = sessions_.at(owner.session);
+  if (!session.connected) return;
+  if (session.bell != 0) out.push_back({session.bell, wire::Recall{owner.request}});
+  out.push_back({owner.session, wire::Recall{owner.request}});
+}
+
+Result<void> Service::receive(SessionId id, Session& session, const wire::Bell& message, std::vector<Outgoing>& out) {
+  const auto client = sessions_.find(message.session);
+  if (session.greeted || client == sessions_.end() || !client->second.greeted || client->second.bell != 0)
+    return broken("a bell of nobody");
+  session.bell_of = message.session;
+  client->second.bell = id;
+  out.push_back({id, wire::Renewed{message.session}});
+  return {};
+}
+
+Result<void> Service::receive(SessionId id, Session& session, wire::Return message, Time now,
+                              std::vector<Outgoing>& out) {
+  const auto found = session.requests.find(message.loan);
+  if (found == session.requests.end() || !found->second.loan) {
+    for (const wire::Return::Part& part : message.parts)
+      if (!part.held) out.push_back({id, wire::Refused{part.request, wire::Reason::gone}});
+    return {};
+  }
+  std::unordered_set<uint64_t> numbers;
+  for (const wire::Return::Part& part : message.parts)
+    if ((part.request != message.loan && session.requests.contains(part.request)) ||
+        !numbers.insert(part.request).second)
+      return broken("a number that is in use, in the return of a loan");
+
+  File& file = *found->second.file;
+  const Ticket ticket = found->second.ticket;
+  session.memory -= found->second.memory;
+  session.requests.erase(found);
+  file.owners.erase(ticket);
+  file.loan.reset();
+  std::vector<Table::Part> parts;
+  for (wire::Return::Part& part : message.parts) {
+    const uint64_t memory = kEntryBytes + part.region.memory();
+    session.memory += memory;
+    session.requests[part.request] = {&file, 0, memory, part.held};
+    parts.push_back({std::move(part.region), part.access, part.held});
+  }
+  const Table::Replaced replaced = file.table.replace(ticket, std::move(parts));
+  for (size_t i = 0; i < replaced.parts.size(); ++i) {
+    session.requests[message.parts[i].request].ticket = replaced.parts[i];
+    file.owners.emplace(replaced.parts[i], File::Owner{id, message.parts[i].request, now});
+  }
+  notify(file, replaced.granted, now, out);
+  decide_tries(file, now, out);
+  drop_if_unused(file);
+  return {};
+}
+
+// Those that have to wait for something else than the loan.
+void Service::decide_tries(File& file, Time now, std::vector<Outgoing>& out) {
+  for (const File::Owner& one : std::exchange(file.tries, {})) {
+    const auto session = sessions_.find(one.session);
+    if (session == sessions_.end()) continue;
+    const auto request = session->second.requests.find(one.request);
+    if (request == session->second.requests.end() || request->second.granted) continue;
+    const Ticket ticket = request->second.ticket;
+    session->second.memory -= request->second.memory;
+    session->second.requests.erase(request);
+    file.owners.erase(ticket);
+    out.push_back({one.session, wire::Refused{one.request, wire::Reason::busy}});
+    remove(file, ticket, now, out);
+  }
+}
+
+// What its owner does not know any more.
+void Service::remove(File& file, Ticket ticket, Time now, std::vector<Outgoing>& out) {
+  const bool loan = file.loan && file.loan->ticket == ticket;
+  if (loan) file.loan.reset();
+  notify(file, file.table.remove(ticket), now, out);
+  if (loan) decide_tries(file, now, out);
 }
 
 void Service::receive(Session& session, const wire::Release& message, Time now, std::vector<Outgoing>& out) {
@@ -138,7 +240,7 @@ void Service::receive(Session& session, const wire::Release& message, Time now, 
   session.memory -= found->second.memory;
   session.requests.erase(found);
   file.owners.erase(ticket);
-  notify(file, file.table.remove(ticket), now, out);
+  remove(file, ticket, now, out);
   drop_if_unused(file);
 }
 
@@ -197,7 +299,7 @@ void Service::end_requests(Session& session, Which which, Time now, std::vector<
     File& file = *request.file;
     file.owners.erase(request.ticket);
     session.memory -= request.memory;
-    notify(file, file.table.remove(request.ticket), now, out);
+    remove(file, request.ticket, now, out);
     drop_if_unused(file);
   }
 }
@@ -224,6 +326,11 @@ void Service::disconnected(SessionId id, Ending ending, Time now, std::vector<Ou
     if (ending == Ending::orderly) process_gone(client, now, out);
     return;
   }
+  if (const SessionId client = session.bell_of; client != 0) {
+    sessions_.erase(found);
+    if (const auto served = sessions_.find(client); served != sessions_.end()) served->second.bell = 0;
+    return;
+  }
   session.connected = false;
   end_requests(session, Which::waiting, now, out);
   const bool nothing_left = session.requests.empty() && session.counters.empty();
@@ -240,7 +347,7 @@ void Service::disconnected(SessionId id, Ending ending, Time now, std::vector<Ou
 // The end of its other connection may be heard of sooner, later, or as a reset.
 void Service::process_gone(SessionId id, Time now, std::vector<Outgoing>& out) {
   const auto found = sessions_.find(id);
-  if (found == sessions_.end() || found->second.expired || found->second.life_of != 0) return;
+  if (found == sessions_.end() || found->second.expired || !found->second.greeted) return;
   Session& session = found->second;
   session.expired = true;
   end_requests(session, Which::all, now, out);
@@ -255,19 +362,37 @@ void Service::open(Time, std::vector<Outgoing>& out) {
       if (std::exchange(request.deferred, false)) out.push_back({id, wire::Granted{number}});
 }
 
+// While its connection is there, such a session loses them and no more: a client that did nothing for a while because
+// it was stopped has its counters still.
+bool Service::has_only_loans(const Session& session) {
+  return session.connected && std::ranges::all_of(session.requests, [](const auto& one) { return one.second.loan; });
+}
+
+void Service::take_loans(SessionId id, Session& session, Time now, std::vector<Outgoing>& out) {
+  for (const auto& [number, request] : std::exchange(session.requests, {})) {
+    File& file = *request.file;
+    file.owners.erase(request.ticket);
+    session.memory -= request.memory;
+    out.push_back({id, wire::Taken{number}});
+    remove(file, request.ticket, now, out);
+    drop_if_unused(file);
+  }
+}
+
 void Service::tick(Time now, std::vector<Outgoing>& out) {
   if (now < next_tick_) return;
   if (!open_ && now >= open_at_) open(now, out);
   next_tick_ = open_ ? Time::max() : open_at_;
-  std::vector<SessionId> over;
+  std::vector<SessionId> over, borrowers;
   for (const auto& [id, session] : sessions_) {
     if (session.expired || (session.connected && session.requests.empty())) continue;
     if (now >= end_of(session))
-      over.push_back(id);
+      (has_only_loans(session) ? borrowers : over).push_back(id);
     else
       next_tick_ = std::min(next_tick_, end_of(session));
   }
   for (const SessionId id : over) sessions_[id].expired = true;
+  for (const SessionId id : borrowers) take_loans(id, sessions_[id], now, out);
   for (const SessionId id : over) {
     Session& session = sessions_[id];
     end_requests(session, Which::all, now, out);

@@ -5,6 +5,9 @@
 // nothing was heard of it for lease + grace. Then, and no earlier, others get its bytes. A session that ends in an
 // orderly way gives them back at once, and so does one whose life line ended in that way: a connection to which nothing
 // was ever sent, so that the end of its client is seen even if that could not read all that it was told.
+//
+// Loans (docs/decisions/0069-locks-that-are-kept.md): a request that comes alone is granted together with the whole
+// file, if its client has a bell; what others ask for then waits until the client has returned the loan.
 #pragma once
 
 #include <chrono>
@@ -76,6 +79,14 @@ class Service {
   void receive(SessionId id, Session& session, wire::LockRequest message, Time now, std::vector<Outgoing>& out);
   void receive(Session& session, const wire::Release& message, Time now, std::vector<Outgoing>& out);
   void receive(SessionId id, Session& session, const wire::Counter& message, std::vector<Outgoing>& out);
+  Result<void> receive(SessionId id, Session& session, const wire::Bell& message, std::vector<Outgoing>& out);
+  Result<void> receive(SessionId id, Session& session, wire::Return message, Time now, std::vector<Outgoing>& out);
+  bool may_lend(const Session& session, const File& file) const;
+  void recall(File& file, SessionId for_whom, std::vector<Outgoing>& out);
+  void decide_tries(File& file, Time now, std::vector<Outgoing>& out);
+  static bool has_only_loans(const Session& session);
+  void take_loans(SessionId id, Session& session, Time now, std::vector<Outgoing>& out);
+  void remove(File& file, Ticket ticket, Time now, std::vector<Outgoing>& out);
   void answer(SessionId id, const wire::Query& message, Time now, std::vector<Outgoing>& out) const;
 
   void notify(const File& file, const std::vector<Ticket>& granted, Time now, std::vector<Outgoing>& out);

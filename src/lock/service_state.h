@@ -1,11 +1,13 @@
 // What a service remembers (service.h): shared by service.cc and status.cc, and by nobody else.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "lock/service.h"
+#include "lock/solitude.h"
 
 namespace forebay::lock {
 
@@ -19,6 +21,13 @@ struct Service::File {
   Table table;
   std::unordered_map<Ticket, Owner> owners;
   uint64_t names = 0;  // how many numbers of sessions stand for it
+  Solitude solitude;
+  struct Loan {
+    Ticket ticket = 0;
+    bool recalled = false;
+  };
+  std::optional<Loan> loan;
+  std::vector<Owner> tries;  // that came while it was lent: decided when the loan ends
 };
 
 struct Service::Session {
@@ -28,12 +37,15 @@ struct Service::Session {
     uint64_t memory = 0;
     bool granted = false;
     bool deferred = false;  // granted, which the client is told when the service opens
+    bool loan = false;      // of the whole file
   };
   std::string peer;
   wire::Hello hello;
   Time last_heard;
   bool greeted = false, connected = true, expired = false;
   SessionId life_of = 0;  // it is nothing but the life line of that session, if there is one of this number
+  SessionId bell_of = 0;  // it is nothing but the bell of that session
+  SessionId bell = 0;     // the session that is its bell
   uint64_t memory = 0;
   std::vector<File*> files;  // by number
   std::unordered_map<uint64_t, Request> requests;

@@ -39,6 +39,16 @@ struct Table::Impl {
     if (watched) request.place = watched->watchers.insert(watched->watchers.end(), &request);
   }
 
+  Request& insert(Ticket ticket, Region region, bool exclusive, Request* watched) {
+    Request& request = requests[ticket];
+    request.ticket = ticket;
+    request.exclusive = exclusive;
+    request.region = std::move(region);
+    index.insert(request, request.region);
+    watch(request, watched);
+    return request;
+  }
+
   // Adds the request unless `only_free` is set and it would have to wait. A sorted list is compared faster.
   std::optional<Added> add(Region region, Access access, bool only_free) {
     region.sort();
@@ -46,12 +56,7 @@ struct Table::Impl {
     uint64_t effort = most_effort;
     Request* watched = in_the_way(region, exclusive, last + 1, effort);
     if (watched && only_free) return std::nullopt;
-    Request& request = requests[++last];
-    request.ticket = last;
-    request.exclusive = exclusive;
-    request.region = std::move(region);
-    index.insert(request, request.region);
-    watch(request, watched);
+    insert(++last, std::move(region), exclusive, watched);
     return Added{last, watched == nullptr};
   }
 
@@ -63,13 +68,41 @@ struct Table::Impl {
     if (request.watched) request.watched->watchers.erase(request.place);
     uint64_t effort = most_effort;
     std::vector<Ticket> granted;
-    for (Request* watcher : request.watchers) {
-      watch(*watcher, in_the_way(watcher->region, watcher->exclusive, ticket, effort));
-      if (watcher->watched == nullptr) granted.push_back(watcher->ticket);
-    }
+    look_again(request.watchers, ticket, effort, granted);
     requests.erase(place);
     std::ranges::sort(granted);
     return granted;
+  }
+
+  // What watched one that is gone looks for another one before `before`.
+  void look_again(const std::list<Request*>& watchers, Ticket before, uint64_t& effort, std::vector<Ticket>& granted) {
+    for (Request* watcher : watchers) {
+      watch(*watcher, in_the_way(watcher->region, watcher->exclusive, before, effort));
+      if (watcher->watched == nullptr) granted.push_back(watcher->ticket);
+    }
+  }
+
+  Replaced replace(Ticket ticket, std::vector<Part> parts) {
+    const auto place = requests.find(ticket);
+    if (place == requests.end()) return {};
+    Request& request = place->second;
+    index.erase(request);
+    uint64_t effort = most_effort;
+    Replaced replaced;
+    Ticket next = ticket;
+    for (Part& part : parts) {
+      part.region.sort();
+      const bool exclusive = part.access == Access::exclusive;
+      ++next;
+      Request* const watched = part.held ? nullptr : in_the_way(part.region, exclusive, next, effort);
+      insert(next, std::move(part.region), exclusive, watched);
+      replaced.parts.push_back(next);
+      if (watched == nullptr && !part.held) replaced.granted.push_back(next);
+    }
+    look_again(request.watchers, next + 1, effort, replaced.granted);
+    requests.erase(place);
+    std::ranges::sort(replaced.granted);
+    return replaced;
   }
 };
 
@@ -83,6 +116,16 @@ Table::Added Table::add(Region region, Access access) { return *impl_->add(std::
 std::optional<Ticket> Table::try_add(Region region, Access access) {
   const std::optional<Added> added = impl_->add(std::move(region), access, true);
   return added ? std::optional(added->ticket) : std::nullopt;
+}
+
+Table::Added Table::add_roomy(Region region, Access access) {
+  const Added added = add(std::move(region), access);
+  impl_->last += kRoom;
+  return added;
+}
+
+Table::Replaced Table::replace(Ticket ticket, std::vector<Part> parts) {
+  return impl_->replace(ticket, std::move(parts));
 }
 
 std::vector<Ticket> Table::remove(Ticket ticket) { return impl_->remove(ticket); }

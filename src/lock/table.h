@@ -45,6 +45,26 @@ class Table {
   // not there is ignored.
   std::vector<Ticket> remove(Ticket ticket);
 
+  // Tickets that the one of roomy() leaves free after itself.
+  static constexpr Ticket kRoom = 1u << 16;
+
+  // As add(), for a request that replace() can be called for.
+  Added add_roomy(Region region, Access access);
+
+  // Puts `parts` in the place of a request that add_roomy() has granted: before all that came later, in this order.
+  // Those that are held are granted whatever they say; the bytes of all must be some of that request's. At most kRoom
+  // of them.
+  struct Part {
+    Region region;
+    Access access = Access::shared;
+    bool held = false;
+  };
+  struct Replaced {
+    std::vector<Ticket> parts;    // in their order
+    std::vector<Ticket> granted;  // in order of arrival: parts that were not held, and later requests
+  };
+  Replaced replace(Ticket ticket, std::vector<Part> parts);
+
   struct Entry {
     Ticket ticket = 0;
     Access access = Access::shared;

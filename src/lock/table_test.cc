@@ -47,6 +47,24 @@ TEST(Table, GrantsWhatDoesNotTouch) {
   EXPECT_EQ(table.size(), 5u);
 }
 
+TEST(Table, PutsOthersInThePlaceOfOne) {
+  Table table;
+  const Ticket whole = table.add_roomy(Region::whole_file(), Access::exclusive).ticket;
+  const Ticket apart = table.add(span_of(100, 110), Access::exclusive).ticket;
+  const Ticket behind = table.add(span_of(5, 20), Access::shared).ticket;
+  const Table::Replaced replaced = table.replace(whole, {{span_of(0, 10), Access::exclusive, true},
+                                                         {span_of(5, 8), Access::exclusive, false},
+                                                         {span_of(30, 40), Access::shared, false},
+                                                         {span_of(12, 13), Access::exclusive, true}});
+  ASSERT_EQ(replaced.parts.size(), 4u);
+  EXPECT_THAT(replaced.granted, ElementsAre(replaced.parts[2], apart));
+  EXPECT_LT(replaced.parts[3], apart);
+  EXPECT_THAT(table.remove(replaced.parts[3]), IsEmpty());
+  EXPECT_THAT(table.remove(replaced.parts[0]), ElementsAre(replaced.parts[1]));
+  EXPECT_THAT(table.remove(replaced.parts[1]), ElementsAre(behind));
+  EXPECT_EQ(table.replace(whole, {}).parts.size(), 0u) << "it is gone";
+}
+
 TEST(Table, SharesAmongReaders) {
   Table table;
   const Ticket reader = table.add(Region::whole_file(), Access::shared).ticket;

@@ -42,11 +42,15 @@ inline ServerOptions server_options(const fabric::Address& listen) {
   return options;
 }
 
+// Whether the clients of these tests borrow: all tests are made both ways.
+inline bool borrowing() { return std::getenv("FOREBAY_TEST_BORROW") != nullptr; }
+
 inline ClientOptions client_options(const std::vector<fabric::Address>& server) {
   ClientOptions options;
   options.servers = {server};
   options.credentials = server_options({}).credentials;
   options.label = "test";
+  options.borrow = borrowing();
   return options;
 }
 

@@ -25,8 +25,8 @@ class Writer {
   size_t begin_;
 };
 
-// Bits of a lock request, and of a request in a status.
-enum Flags : uint64_t { kExclusive = 1, kOnlyTry = 2, kGranted = 4 };
+// Bits of a lock request (kMayLend), and of a request in a status or a return (kGranted).
+enum Flags : uint64_t { kExclusive = 1, kOnlyTry = 2, kGranted = 4, kMayLend = 4 };
 // Bits of a status.
 enum StatusFlags : uint64_t { kLast = 1, kTruncated = 2 };
 
@@ -47,6 +47,9 @@ void put(Bytes& to, const Refused& m) {
 void put(Bytes& to, const Renewed& m) { Writer(to, Type::renewed).number(m.number); }
 void put(Bytes& to, const Value& m) { Writer(to, Type::value).number(m.request).signed_number(m.value); }
 void put(Bytes& to, const Expired&) { Writer(to, Type::expired); }
+void put(Bytes& to, const Lent& m) { Writer(to, Type::lent).number(m.request); }
+void put(Bytes& to, const Recall& m) { Writer(to, Type::recall).number(m.loan); }
+void put(Bytes& to, const Taken& m) { Writer(to, Type::taken).number(m.loan); }
 
 void put(Bytes& to, const Status& m) {
   Writer writer(to, Type::status);
@@ -104,14 +107,31 @@ Result<Decoded> read_lock(Reader& from, uint64_t max_terms) {
   LockRequest m;
   m.request = from.varint();
   m.file = static_cast<uint32_t>(from.varint(kMaxFiles - 1));
-  const uint64_t flags = from.varint(kExclusive | kOnlyTry);
+  const uint64_t flags = from.varint(kExclusive | kOnlyTry | kMayLend);
   m.access = (flags & kExclusive) ? Access::exclusive : Access::shared;
   m.only_try = (flags & kOnlyTry) != 0;
+  m.may_lend = (flags & kMayLend) != 0;
   auto region = read_region(from, max_terms);
   if (!region && region.error().kind == ErrorKind::limit) return Decoded{std::move(m), true};
   if (!region) return std::unexpected(std::move(region).error());
   m.region = std::move(*region);
   return Decoded{std::move(m)};
+}
+
+// A client composes it of requests that it would have sent one by one: a list that is too long breaks the protocol.
+Result<Return> read_return(Reader& from, uint64_t max_terms) {
+  Return m;
+  m.loan = from.varint();
+  for (uint64_t left = from.varint(kMaxReturned); left > 0 && from.ok(); --left) {
+    Return::Part& part = m.parts.emplace_back();
+    part.request = from.varint();
+    const uint64_t flags = from.varint(kExclusive | kOnlyTry | kGranted);
+    if ((flags & kOnlyTry) != 0) from.refuse();
+    part.access = (flags & kExclusive) ? Access::exclusive : Access::shared;
+    part.held = (flags & kGranted) != 0;
+    FOREBAY_TRY(part.region, read_region(from, max_terms));
+  }
+  return m;
 }
 
 std::vector<StatusClient> read_clients(Reader& from) {
@@ -182,10 +202,11 @@ void encode(Bytes& to, const Hello& m) { Writer(to, Type::hello).text(m.label).t
 void encode(Bytes& to, uint32_t number, std::string_view file_name) {
   Writer(to, Type::file).number(number).text(file_name);
 }
-void encode(Bytes& to, uint64_t request, uint32_t file, Access access, bool only_try, const Region& region) {
+void encode(Bytes& to, uint64_t request, uint32_t file, Access access, LockFlags flags, const Region& region) {
   Writer writer(to, Type::lock);
   writer.number(request).number(file);
-  writer.number(flag(access == Access::exclusive, kExclusive) | flag(only_try, kOnlyTry));
+  writer.number(flag(access == Access::exclusive, kExclusive) | flag(flags.only_try, kOnlyTry) |
+                flag(flags.may_lend, kMayLend));
   put_region(writer.bytes(), region);
 }
 void encode(Bytes& to, const Release& m) { Writer(to, Type::release).number(m.request); }
@@ -199,6 +220,16 @@ void encode(Bytes& to, const Counter& m) {
 }
 void encode(Bytes& to, const Query& m) { Writer(to, Type::query).number(m.request); }
 void encode(Bytes& to, const Life& m) { Writer(to, Type::life).number(m.session); }
+void encode(Bytes& to, const Bell& m) { Writer(to, Type::bell).number(m.session); }
+void encode(Bytes& to, const Return& m) {
+  Writer writer(to, Type::give_back);
+  writer.number(m.loan).number(m.parts.size());
+  for (const Return::Part& part : m.parts) {
+    writer.number(part.request);
+    writer.number(flag(part.access == Access::exclusive, kExclusive) | flag(part.held, kGranted));
+    put_region(writer.bytes(), part.region);
+  }
+}
 void encode(Bytes& to, const ServerMessage& message) {
   std::visit([&to](const auto& m) { put(to, m); }, message);
 }
@@ -233,6 +264,15 @@ Result<Decoded> decode_client(const fabric::Frame& frame, uint64_t max_terms) {
     case Type::life:
       decoded.message = Life{from.varint()};
       break;
+    case Type::bell:
+      decoded.message = Bell{from.varint()};
+      break;
+    case Type::give_back: {
+      auto given_back = read_return(from, max_terms);
+      if (!given_back) return broken(frame.type);
+      decoded.message = std::move(*given_back);
+      break;
+    }
     default:
       return broken(frame.type);
   }
@@ -261,7 +301,7 @@ Result<ServerMessage> decode_server(const fabric::Frame& frame) {
       break;
     case Type::refused: {
       const uint64_t request = from.varint();
-      message = Refused{request, static_cast<Reason>(from.varint(static_cast<uint64_t>(Reason::in_use)))};
+      message = Refused{request, static_cast<Reason>(from.varint(static_cast<uint64_t>(Reason::gone)))};
       break;
     }
     case Type::renewed:
@@ -277,6 +317,15 @@ Result<ServerMessage> decode_server(const fabric::Frame& frame) {
       break;
     case Type::expired:
       message = Expired{};
+      break;
+    case Type::lent:
+      message = Lent{from.varint()};
+      break;
+    case Type::recall:
+      message = Recall{from.varint()};
+      break;
+    case Type::taken:
+      message = Taken{from.varint()};
       break;
     default:
       return broken(frame.type);

@@ -22,6 +22,7 @@ inline constexpr size_t kMaxNameBytes = 4096;  // of a file or a counter
 inline constexpr size_t kMaxLabelBytes = 256;  // of a label or a host
 inline constexpr size_t kMaxBody = 32u << 20;
 inline constexpr size_t kMaxStatusEntries = 512;  // of each of its lists in one status message
+inline constexpr size_t kMaxReturned = 4096;      // requests in one return
 inline constexpr uint32_t kMaxFiles = 1024;       // file numbers of a connection: 0 to kMaxFiles - 1
 
 enum class Type : uint8_t {
@@ -34,6 +35,8 @@ enum class Type : uint8_t {
   counter = 21,
   query = 22,
   life = 23,
+  bell = 24,
+  give_back = 25,
   // From the server:
   welcome = 32,
   granted = 33,
@@ -42,6 +45,9 @@ enum class Type : uint8_t {
   value = 36,
   status = 37,
   expired = 38,
+  lent = 39,
+  recall = 40,
+  taken = 41,
 };
 
 // The first message.
@@ -54,6 +60,12 @@ struct Hello {
 // The first message of a connection that is a life line, instead of hello, and the only one: its end tells that the
 // client of this session is gone. It has no answer: a client's end is clean as long as nothing is sent to it.
 struct Life {
+  uint64_t session = 0;
+};
+
+// The first message of a connection that is a bell, instead of hello, and the only one; answered by renewed with the
+// number of the session. Recalls of this session's loans are sent there, too.
+struct Bell {
   uint64_t session = 0;
 };
 
@@ -71,6 +83,7 @@ struct LockRequest {
   Access access = Access::shared;
   bool only_try = false;  // refuse with `busy` instead of queueing
   Region region;
+  bool may_lend = false;  // the whole file is welcome, too: then the answer may be lent
 };
 
 // Ends a request, held or waiting. Has no answer: a grant that crosses it is void.
@@ -81,6 +94,20 @@ struct Release {
 // Answered by renewed with the same number.
 struct Renew {
   uint64_t number = 0;
+};
+
+// Ends the loan that was granted as `loan`. What was served from it and is not released yet, held or waiting, takes its
+// place in the queue of the file, in this order. Has no answer. If the loan was taken before, each request that waits
+// is refused with `gone`, and what is held is lost.
+struct Return {
+  struct Part {
+    uint64_t request = 0;
+    Access access = Access::shared;
+    bool held = false;
+    Region region;
+  };
+  uint64_t loan = 0;
+  std::vector<Part> parts;
 };
 
 enum class CounterAction : uint8_t { fetch_add = 0, forget = 1 };
@@ -98,7 +125,7 @@ struct Query {
   uint64_t request = 0;
 };
 
-using ClientMessage = std::variant<Hello, File, LockRequest, Release, Renew, Counter, Query, Life>;
+using ClientMessage = std::variant<Hello, File, LockRequest, Release, Renew, Counter, Query, Life, Bell, Return>;
 
 // The answer to hello.
 struct Welcome {
@@ -106,7 +133,7 @@ struct Welcome {
   uint64_t lease_ms = 0;
   uint64_t grace_ms = 0;
   uint64_t max_terms = 0;
-  bool life_line = false;  // there is room for one
+  bool life_line = false;  // there is room for one, and for a bell
 };
 
 struct Granted {
@@ -119,6 +146,7 @@ enum class Reason : uint8_t {
   memory = 2,      // the client's requests, files and counters need more memory than it may use
   not_a_file = 3,  // a number that no file message has explained
   in_use = 4,      // the number of another request that is not released
+  gone = 5,        // it waited for a loan that was taken before the client returned it: to be asked for again
 };
 
 struct Refused {
@@ -175,17 +203,38 @@ struct Status {
 // All requests of this client have ended because it was not heard of. Nothing else follows on the connection.
 struct Expired {};
 
-using ServerMessage = std::variant<Welcome, Granted, Refused, Renewed, Value, Status, Expired>;
+// `request` is granted, and with it the whole file, exclusively: the client serves its own requests for it until it
+// returns this loan.
+struct Lent {
+  uint64_t request = 0;
+};
+
+// Somebody else asks for the file: to be answered by return at once. Sent twice, on the bell and on the connection.
+struct Recall {
+  uint64_t loan = 0;
+};
+
+// The loan has ended because the client was not heard of for lease + grace, and what was served from it is lost.
+struct Taken {
+  uint64_t loan = 0;
+};
+
+using ServerMessage = std::variant<Welcome, Granted, Refused, Renewed, Value, Status, Expired, Lent, Recall, Taken>;
 
 // Append one frame. Texts and regions must keep the limits.
 void encode(Bytes& to, const Hello& message);
 void encode(Bytes& to, uint32_t number, std::string_view file_name);
-void encode(Bytes& to, uint64_t request, uint32_t file, Access access, bool only_try, const Region& region);
+struct LockFlags {
+  bool only_try = false, may_lend = false;
+};
+void encode(Bytes& to, uint64_t request, uint32_t file, Access access, LockFlags flags, const Region& region);
 void encode(Bytes& to, const Release& message);
 void encode(Bytes& to, const Renew& message);
 void encode(Bytes& to, const Counter& message);
 void encode(Bytes& to, const Query& message);
 void encode(Bytes& to, const Life& message);
+void encode(Bytes& to, const Bell& message);
+void encode(Bytes& to, const Return& message);
 void encode(Bytes& to, const ServerMessage& message);
 
 // A region with more than `max_terms` terms is read no further than that: the request then comes back with an empty

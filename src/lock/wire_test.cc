@@ -100,6 +100,43 @@ TEST(Wire, KeepsClientMessages) {
   bytes.clear();
   encode(bytes, Life{4});
   EXPECT_EQ(through_client<Life>(bytes).session, 4u);
+
+  bytes.clear();
+  encode(bytes, Bell{5});
+  EXPECT_EQ(through_client<Bell>(bytes).session, 5u);
+}
+
+TEST(Wire, KeepsTheReturnOfALoan) {
+  Return loan{7, {}};
+  loan.parts.push_back({8, Access::exclusive, true, strided(5, 10, {{3, 100}})});
+  loan.parts.push_back({9, Access::shared, false, Region::whole_file()});
+  Bytes bytes;
+  encode(bytes, loan);
+  const auto again = through_client<Return>(bytes);
+  EXPECT_EQ(again.loan, 7u);
+  ASSERT_EQ(again.parts.size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(again.parts[i].request, loan.parts[i].request);
+    EXPECT_EQ(again.parts[i].access, loan.parts[i].access);
+    EXPECT_EQ(again.parts[i].held, loan.parts[i].held);
+    expect_same(again.parts[i].region, loan.parts[i].region);
+  }
+  for (size_t cut = fabric::kFrameHeaderBytes; cut < bytes.size(); ++cut) {
+    const fabric::Frame part{static_cast<uint8_t>(Type::give_back),
+                             std::span(bytes).subspan(fabric::kFrameHeaderBytes, cut - fabric::kFrameHeaderBytes)};
+    EXPECT_FALSE(decode_client(part, kTerms));
+  }
+  EXPECT_FALSE(decode_client(frame_of(bytes), 0)) << "a region that is too long";
+}
+
+TEST(Wire, KeepsWhatTheServerSaysOfLoans) {
+  EXPECT_EQ(through_server(Lent{1}).request, 1u);
+  EXPECT_EQ(through_server(Recall{2}).loan, 2u);
+  EXPECT_EQ(through_server(Taken{3}).loan, 3u);
+  Bytes bytes;
+  encode(bytes, 5, 1, Access::shared, {.may_lend = true}, Region::whole_file());
+  EXPECT_TRUE(through_client<LockRequest>(bytes).may_lend);
+  EXPECT_FALSE(through_client<LockRequest>(bytes).only_try);
 }
 
 TEST(Wire, KeepsRegions) {
@@ -109,7 +146,7 @@ TEST(Wire, KeepsRegions) {
   ASSERT_TRUE(mixed.add(kFileEnd - 1, 1));
   for (const Region& region : {Region(), Region::whole_file(), mixed}) {
     Bytes bytes;
-    encode(bytes, 77, 4, Access::exclusive, true, region);
+    encode(bytes, 77, 4, Access::exclusive, {.only_try = true}, region);
     const auto lock = through_client<LockRequest>(bytes);
     EXPECT_EQ(lock.request, 77u);
     EXPECT_EQ(lock.file, 4u);
@@ -129,7 +166,7 @@ TEST(Wire, KeepsServerMessages) {
   Status status{.request = 8, .last = false, .truncated = true};
   status.clients.push_back({1, "label", "host", "peer", 99, 5, true});
   status.requests.push_back({"f", 1, 1, Access::exclusive, true, 0, 7, {5, 10}, 3});
-  status.requests.push_back({"f", 2, 1, Access::shared, false, 1, 7, {5, 10}, 3});
+  status.requests.push_back({"f", 2, 1, Access::shared, {}, 1, 7, {5, 10}, 3});
   status.requests.push_back({"g", 1, 1, Access::shared, true, 0, 7, {0, kFileEnd}, 1});
   status.counters.push_back({"c", INT64_MIN});
   const Status back = through_server(status);
@@ -148,19 +185,19 @@ TEST(Wire, TakesFewBytesForTheFlashRequest) {
   ASSERT_EQ(region.segment_count(), 1920u);
   Bytes bytes;
   encode(bytes, 0, "/gpfs/scratch/project/user/flash_hdf5_chk_0000");
-  encode(bytes, 1000, 0, Access::exclusive, false, region);
+  encode(bytes, 1000, 0, Access::exclusive, {}, region);
   EXPECT_LT(bytes.size(), 200u);
   RecordProperty("bytes", static_cast<int>(bytes.size()));
 
   // And as a list of single segments.
   bytes.clear();
-  encode(bytes, 1000, 0, Access::exclusive, false, expanded(region, 10'000).value());
+  encode(bytes, 1000, 0, Access::exclusive, {}, expanded(region, 10'000).value());
   EXPECT_LT(bytes.size(), 1920u * 5);
 }
 
 TEST(Wire, RefusesEveryCut) {
   Bytes bytes;
-  encode(bytes, 1, 0, Access::shared, false, strided(5, 10, {{3, 100}, {4, 15}}));
+  encode(bytes, 1, 0, Access::shared, {}, strided(5, 10, {{3, 100}, {4, 15}}));
   for (size_t size = 0; size < bytes.size() - fabric::kFrameHeaderBytes; ++size) {
     fabric::Frame frame = frame_of(bytes);
     frame.body = frame.body.first(size);
@@ -190,7 +227,7 @@ TEST(Wire, TellsOfTooManyTermsWithoutReadingThem) {
   Region region;
   for (uint64_t i = 0; i < 11; ++i) ASSERT_TRUE(region.add(i * 100 + i * i, 10));
   Bytes bytes;
-  encode(bytes, 5, 0, Access::shared, false, region);
+  encode(bytes, 5, 0, Access::shared, {}, region);
   const auto decoded = decode_client(frame_of(bytes), 10);
   ASSERT_TRUE(decoded);
   EXPECT_TRUE(decoded->too_long);
