@@ -12,9 +12,10 @@
  *     forebay_lock_disconnect
  *
  * Functions that can fail return FOREBAY_LOCK_OK or another code, and forebay_lock_message() tells more. None prints,
- * exits, aborts, throws or starts a thread. Any of them returns FAILED when memory is used up. Pointers that a function
- * is given are used until it returns, and not kept. Offsets and lengths are bytes, times are milliseconds by a clock
- * that nobody sets. */
+ * exits, aborts, throws or starts a thread, unless FOREBAY_LOCK_KEEP=auto in the environment asks for locks that are
+ * kept (docs/locks.md): then the first lock at each server starts one, which no signal is delivered to. Any of them
+ * returns FAILED when memory is used up. Pointers that a function is given are used until it returns, and not kept.
+ * Offsets and lengths are bytes, times are milliseconds by a clock that nobody sets. */
 #ifndef FOREBAY_FOREBAY_LOCK_H
 #define FOREBAY_FOREBAY_LOCK_H
 
@@ -71,9 +72,9 @@ typedef struct forebay_lock forebay_lock;
  * name chooses among them. `secret_file` is the path of the servers' secret, which must belong to this user and be
  * closed to others. NULL stands for FOREBAY_LOCK_SERVERS and FOREBAY_LOCK_SECRET of the environment; without a secret
  * only Unix sockets of the same user's server can be used. Connects to nothing yet: the first lock does. Codes:
- * ARGUMENT (no servers, or what is given is no list of addresses), DENIED (the secret belongs to another user, or
- * others can read it), FAILED (there is no such file, or it holds no secret). On success *client is to be given to
- * forebay_lock_disconnect(); after an error it is NULL. Thread-safe. */
+ * ARGUMENT (no servers, or what is given is no list of addresses, or FOREBAY_LOCK_KEEP is neither auto nor never),
+ * DENIED (the secret belongs to another user, or others can read it), FAILED (there is no such file, or it holds no
+ * secret). On success *client is to be given to forebay_lock_disconnect(); after an error it is NULL. Thread-safe. */
 FOREBAY_API int forebay_lock_connect(const char* servers, const char* secret_file, forebay_lock_client** client);
 
 /* Frees the client. NULL is ignored. No other thread may be in a call with it. Locks that are still held stay so until

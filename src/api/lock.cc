@@ -137,6 +137,10 @@ int forebay_lock_connect(const char* servers, const char* secret_file, forebay_l
       options.credentials.secret = *secret;
     }
     options.label = program_invocation_short_name;
+    const char* const keep = std::getenv("FOREBAY_LOCK_KEEP");
+    if (keep != nullptr && std::strcmp(keep, "auto") != 0 && std::strcmp(keep, "never") != 0)
+      return failed(FOREBAY_LOCK_ARGUMENT, "FOREBAY_LOCK_KEEP in the environment is neither auto nor never");
+    options.borrow = keep != nullptr && std::strcmp(keep, "auto") == 0;
     auto made = lock::Client::create(std::move(options));
     if (!made) return failed(made.error());
     *client = new forebay_lock_client{std::move(*made)};

@@ -85,6 +85,27 @@ TEST_F(LockApi, TellsErrorsApart) {
   EXPECT_EQ(client, nullptr);
 }
 
+TEST_F(LockApi, KeepsLocksWhereTheEnvironmentSaysSo) {
+  forebay_lock_client *keeps = nullptr, *other = nullptr;
+  forebay_lock* lock = nullptr;
+  ASSERT_EQ(forebay_lock_connect(nullptr, nullptr, &other), FOREBAY_LOCK_OK);
+  ::setenv("FOREBAY_LOCK_KEEP", "auto", 1);
+  EXPECT_EQ(forebay_lock_connect(nullptr, nullptr, &keeps), FOREBAY_LOCK_OK);
+  ::setenv("FOREBAY_LOCK_KEEP", "some", 1);
+  forebay_lock_client* none = nullptr;
+  EXPECT_EQ(forebay_lock_connect(nullptr, nullptr, &none), FOREBAY_LOCK_ARGUMENT);
+  ::unsetenv("FOREBAY_LOCK_KEEP");
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(forebay_lock_lock(keeps, "f", FOREBAY_LOCK_EXCLUSIVE, nullptr, 0, 20'000, &lock), FOREBAY_LOCK_OK);
+    EXPECT_EQ(forebay_lock_keep(lock, 100), FOREBAY_LOCK_OK);
+    EXPECT_EQ(forebay_lock_unlock(lock), FOREBAY_LOCK_OK);
+  }
+  ASSERT_EQ(forebay_lock_lock(other, "f", FOREBAY_LOCK_EXCLUSIVE, nullptr, 0, 20'000, &lock), FOREBAY_LOCK_OK);
+  EXPECT_EQ(forebay_lock_unlock(lock), FOREBAY_LOCK_OK);
+  forebay_lock_disconnect(keeps);
+  forebay_lock_disconnect(other);
+}
+
 TEST_F(LockApi, NamesFilesWithoutLinks) {
   std::filesystem::create_symlink(directory_ + "/target", directory_ + "/link");
   std::filesystem::create_directory_symlink(directory_, directory_ + "/there");

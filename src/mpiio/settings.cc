@@ -13,6 +13,7 @@ constexpr std::string_view kNonatomic[] = {"native", "safe"};
 constexpr std::string_view kLock[] = {"list", "expanded", "range", "file", "none"};
 constexpr std::string_view kSieve[] = {"auto", "always", "never"};
 constexpr std::string_view kCollective[] = {"auto", "independent"};
+constexpr std::string_view kKeep[] = {"auto", "never"};
 
 template <class Enum, size_t n>
 bool parse(std::string_view text, const std::string_view (&names)[n], Enum& into) {
@@ -53,6 +54,7 @@ Result<Settings> settings_from(const Lookup& environment) {
   FOREBAY_CHECK(read_variable(environment, "FOREBAY_MPIIO_LOCK", kLock, settings.lock));
   FOREBAY_CHECK(read_variable(environment, "FOREBAY_MPIIO_SIEVE", kSieve, settings.sieve));
   FOREBAY_CHECK(read_variable(environment, "FOREBAY_MPIIO_COLLECTIVE", kCollective, settings.collective));
+  FOREBAY_CHECK(read_variable(environment, "FOREBAY_MPIIO_KEEP", kKeep, settings.keep));
   return settings;
 }
 

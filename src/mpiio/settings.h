@@ -38,6 +38,11 @@ enum class Collective : uint8_t {
   independent,  // every process for itself
 };
 
+enum class Keeping : uint8_t {
+  automatic,  // locks are kept until somebody else asks (docs/decisions/0069)
+  never,
+};
+
 // Trivially copyable: the processes that open a file together take those of the first.
 struct Settings {
   Atomic atomic = Atomic::asked;
@@ -45,7 +50,8 @@ struct Settings {
   Locking lock = Locking::list;
   Sieving sieve = Sieving::automatic;
   Collective collective = Collective::automatic;
-  uint16_t aggregators = 0;  // 0: as many as seem right
+  Keeping keep = Keeping::automatic;  // of the process: there is no hint
+  uint16_t aggregators = 0;           // 0: as many as seem right
 
   // Whether a file with these settings can ever be anything else than the MPI library's.
   bool may_act() const { return atomic != Atomic::never || nonatomic == Nonatomic::safe; }
@@ -53,8 +59,8 @@ struct Settings {
 
 using Lookup = std::function<std::optional<std::string>(std::string_view)>;
 
-// Of FOREBAY_MPIIO_ATOMIC, _NONATOMIC, _LOCK, _SIEVE and _COLLECTIVE as `environment` gives them. invalid_argument,
-// with the variable and what it may be, for any other value.
+// Of FOREBAY_MPIIO_ATOMIC, _NONATOMIC, _LOCK, _SIEVE, _COLLECTIVE and _KEEP as `environment` gives them.
+// invalid_argument, with the variable and what it may be, for any other value.
 Result<Settings> settings_from(const Lookup& environment);
 
 // `settings` with what the hints forebay_atomic, forebay_nonatomic, forebay_lock, forebay_sieve, forebay_collective and

@@ -23,6 +23,7 @@ TEST(Settings, AnEmptyEnvironmentLeavesFilesAloneUntilTheyAreSetAtomic) {
   EXPECT_EQ(settings->nonatomic, Nonatomic::native);
   EXPECT_EQ(settings->lock, Locking::list);
   EXPECT_EQ(settings->sieve, Sieving::automatic);
+  EXPECT_EQ(settings->keep, Keeping::automatic);
   EXPECT_TRUE(settings->may_act());
 }
 
@@ -30,12 +31,14 @@ TEST(Settings, EveryVariableIsRead) {
   const auto settings = settings_from(lookup({{"FOREBAY_MPIIO_ATOMIC", "always"},
                                               {"FOREBAY_MPIIO_NONATOMIC", "safe"},
                                               {"FOREBAY_MPIIO_LOCK", "expanded"},
-                                              {"FOREBAY_MPIIO_SIEVE", "never"}}));
+                                              {"FOREBAY_MPIIO_SIEVE", "never"},
+                                              {"FOREBAY_MPIIO_KEEP", "never"}}));
   ASSERT_TRUE(settings);
   EXPECT_EQ(settings->atomic, Atomic::always);
   EXPECT_EQ(settings->nonatomic, Nonatomic::safe);
   EXPECT_EQ(settings->lock, Locking::expanded);
   EXPECT_EQ(settings->sieve, Sieving::never);
+  EXPECT_EQ(settings->keep, Keeping::never);
 }
 
 TEST(Settings, AnEmptyVariableIsAsIfItWereNotThere) {

@@ -151,6 +151,8 @@ MpiResult<std::shared_ptr<Client>> client_for(const Meeting& meeting) {
   if (client) return client;
   FOREBAY_TRY(ClientOptions options, decode_meeting(meeting));
   options.label = label();
+  const Result<Settings>& settings = environment_settings();
+  options.borrow = settings && settings->keep == Keeping::automatic;
   FOREBAY_TRY(client, Client::create(std::move(options)));
   return client;
 }
