@@ -35,6 +35,11 @@ try:
 except ImportError:
     zarr = None
 
+try:
+    import xarray
+except ImportError:
+    xarray = None
+
 SOURCE = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(SOURCE / "tests/promises"))
 from stranger import libs  # noqa: E402
@@ -236,6 +241,30 @@ class Convert(unittest.TestCase):
                 self.assertEqual("mine", file["T"].ranks)
                 file["T"].set_auto_mask(False)
                 numpy.testing.assert_array_equal(file["T"][...], numpy.broadcast_to([[[8.0]], [[7.0]]], (2, 2, 5)))
+
+    def test_fill_values_of_zarr_are_what_xarray_reads(self):
+        """It opens no store that has another one, not even to read other arrays."""
+        tree, store, target = self.out / "fills", self.out / "fills-store", self.out / "fills.zarr"
+        tree.mkdir()
+        fills = {"nan": ("f4", numpy.float32("nan")), "inf": ("f8", -numpy.inf), "whole": ("f8", numpy.int32(-9)),
+                 "integer": ("i4", numpy.int32(-9)), "text": ("f4", "none"), "pair": ("f4", numpy.array([1.0, 2.0])),
+                 "not": ("i4", numpy.nan)}
+        with h5py.File(tree / "rank0.h5", "w") as file:
+            for name, (kind, fill) in fills.items():
+                file[name] = numpy.arange(4, dtype=kind)
+                file[name].attrs["_FillValue"] = fill
+        self.assertEqual(OK, run("pack", tree, "--store", store)[0])
+        code, _, complained = run("convert", store, "--to", target)
+        self.assertEqual((OK, ""), (code, complained))
+        found = {name: read_zarr(target / name)[1]["attributes"].get("_FillValue") for name in fills}
+        self.assertEqual([None] * 3, [found.pop(name) for name in ("text", "pair", "not")], "which are no number")
+        self.assertEqual(-9, found.pop("integer"))
+        for name, fill in found.items():
+            numpy.testing.assert_equal(struct.unpack("<d", base64.b64decode(fill, validate=True))[0], fills[name][1])
+        if xarray:
+            with xarray.open_zarr(target, mask_and_scale=False, consolidated=False) as opened:
+                for name in found:
+                    numpy.testing.assert_equal(opened[name].attrs["_FillValue"], fills[name][1])
 
     def test_xdmf(self):
         self.converted("Density", "--layout", self.layout, "--to", self.out / "run.xmf")

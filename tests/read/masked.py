@@ -251,6 +251,21 @@ class Masked(unittest.TestCase):
             hits = {"temp": values > 1e36, "packed": values == -32767, "small": values < 0}[name].sum()
             self.assertEqual(json.loads(out)["hits"], hits, name)
 
+    def test_files_that_disagree_are_read_as_they_are_stored(self):
+        """No type of numbers has both files' holes: what is a hole of one is a value, which questions find."""
+        tree, store = self.root / "tree", self.root / "store"
+        tree.mkdir()
+        for rank, fill in enumerate((-9, -8)):
+            with netCDF4.Dataset(tree / f"part.{rank}.nc", "w") as file:
+                file.createDimension("x", 40)
+                wide = file.createVariable("v", "i8", ("x",), fill_value=fill, contiguous=True)
+                wide.set_auto_maskandscale(False)
+                wide[:] = [fill, *range(39)]
+        self.assertEqual(run("pack", tree, "--store", store, "--name", "month")[0], 0)
+        self.assertIsNone(self.listed(store)["v"]["min"], "the smallest stored value was not kept")
+        code, out, error = run("query", store, "v < 0", "--values", "--json")
+        self.assertEqual((code, json.loads(out)["hits"]), (0, 2), error)
+
     def test_a_box_and_points_are_converted_as_well(self):
         store, (path,) = self.pack("NETCDF3_CLASSIC", 2)
         expected = meant(path, "packed").filled(numpy.nan)

@@ -4,9 +4,11 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include <fcntl.h>
@@ -55,12 +57,28 @@ std::string base64_of(double value) {
   return text;
 }
 
-// xarray wants a `_FillValue` of floating-point arrays as base64, so that NaNs keep their bits.
+// The number that json_of() wrote.
+std::optional<double> number_of(const Json& json) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (json.is_number()) return json.get<double>();
+  if (json == "NaN") return std::numeric_limits<double>::quiet_NaN();
+  if (json == "Infinity") return kInfinity;
+  if (json == "-Infinity") return -kInfinity;
+  return {};
+}
+
+// xarray wants a `_FillValue` of floating-point arrays as base64, so that NaNs keep their bits, and of integers as a
+// number. It opens no store that has another one, which is left out.
 Json attributes_of_array(const Dataset& dataset) {
   Json attributes = json_of(dataset.attributes);
   const auto fill = attributes.find("_FillValue");
-  if (dataset.type.data.kind == Kind::floating && fill != attributes.end() && fill->is_number())
-    *fill = base64_of(fill->get<double>());
+  if (fill == attributes.end()) return attributes;
+  const auto number = number_of(*fill);
+  const bool is_floating = dataset.type.data.kind == Kind::floating;
+  if (is_floating && number)
+    *fill = base64_of(*number);
+  else if (!dataset.type.data.is_number() || !fill->is_number())
+    attributes.erase(fill);
   return attributes;
 }
 
