@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "base/with_type.h"
+
 namespace forebay {
 namespace {
 
@@ -86,20 +88,6 @@ class HoleTest {
   bool all_ = false;
   std::vector<T> fills_;
 };
-
-template <class Visit>
-auto with_type(const DataType& type, const Visit& visit) {
-  if (type.kind == Kind::floating) return type.size == 4 ? visit(float{}) : visit(double{});
-  if (type.kind == Kind::signed_int)
-    return type.size == 1   ? visit(int8_t{})
-           : type.size == 2 ? visit(int16_t{})
-           : type.size == 4 ? visit(int32_t{})
-                            : visit(int64_t{});
-  return type.size == 1   ? visit(uint8_t{})
-         : type.size == 2 ? visit(uint16_t{})
-         : type.size == 4 ? visit(uint32_t{})
-                          : visit(uint64_t{});
-}
 
 template <class T>
 T load(const std::byte* from, bool swapped) {

@@ -53,6 +53,7 @@ TEST(Meaning, ComesBackFromItsText) {
     EXPECT_EQ(*back, meaning) << to_text(meaning);
   }
   EXPECT_EQ(to_text({}), "");
+  EXPECT_EQ(to_text({.least = 1 / 3.0L, .most = 0x1.8p+100L}), "least 0.3333333333333333 most 1.901475900342344e+30");
   for (const char* bad : {"fill", "fill x", "fill nan", "scale inf", "bytes 3", "other 1", "fill 1 2", " "})
     EXPECT_FALSE(parse_meaning(bad)) << bad;
   EXPECT_FALSE(parse_meaning(std::string(kMostMeaningBytes, 'x')));

@@ -5,6 +5,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/with_type.h"
+
 namespace forebay::view {
 namespace {
 
@@ -37,24 +39,14 @@ uint64_t widened(T value) {
 
 // Calls visit with an element of the type that `type` is.
 template <class Visit>
-auto with_type(const DataType& type, const Visit& visit) {
-  if (type.kind == Kind::floating)
-    return type.size == 2 ? visit(Half{}) : type.size == 4 ? visit(float{}) : visit(double{});
-  if (type.kind == Kind::signed_int)
-    return type.size == 1   ? visit(int8_t{})
-           : type.size == 2 ? visit(int16_t{})
-           : type.size == 4 ? visit(int32_t{})
-                            : visit(int64_t{});
-  return type.size == 1   ? visit(uint8_t{})
-         : type.size == 2 ? visit(uint16_t{})
-         : type.size == 4 ? visit(uint32_t{})
-                          : visit(uint64_t{});
+auto with_element(const DataType& type, const Visit& visit) {
+  return type.kind == Kind::floating && type.size == 2 ? visit(Half{}) : with_type(type, visit);
 }
 
 }  // namespace
 
 Number Column::number(size_t i) const {
-  return with_type(type, [&](auto value) -> Number {
+  return with_element(type, [&](auto value) -> Number {
     std::memcpy(&value, element(i), sizeof value);
     if constexpr (std::is_same_v<decltype(value), float>) return value;  // which prints shorter than the same double
     return widened(value);
@@ -62,7 +54,7 @@ Number Column::number(size_t i) const {
 }
 
 void compare(const Condition& condition, const Column& column, size_t begin, size_t count, uint8_t* out) {
-  with_type(column.type, [&](auto value) {
+  with_element(column.type, [&](auto value) {
     const std::byte* at = column.element(begin);
     const size_t step = column.repeated ? 0 : sizeof value;
     for (size_t i = 0; i < count; ++i, at += step) {
