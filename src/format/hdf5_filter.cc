@@ -77,7 +77,8 @@ Result<Bytes> undo_filters(std::span<const Filter> filters, uint32_t mask, Bytes
   for (size_t i = filters.size(); i-- > 0;) {
     if ((mask >> i & 1) != 0) continue;
     const auto known = std::ranges::find(kFilters, filters[i].id, &Known::id);
-    if (known == std::end(kFilters)) return not_known(filters[i]);
+    if (known == std::end(kFilters) || (known->undo == undo_bitshuffle && !can_undo_bitshuffle(filters[i].values)))
+      return not_known(filters[i]);
     auto undone = known->undo(filters[i].values, bytes, most);
     if (!undone)
       return fail(ErrorKind::corrupt, fmt::format("the {} bytes of a chunk are not what HDF5's filter {} makes of {}",

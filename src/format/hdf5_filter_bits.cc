@@ -256,6 +256,9 @@ struct BitShuffle {
 };
 
 enum : uint32_t { kNotPacked = 0, kLz4 = 2, kZstd = 3 };
+enum : size_t { kMajor, kMinor, kWidth, kBlock, kPacking };  // the filter's parameters
+
+uint32_t packing_of(FilterValues values) { return values.size() > kPacking ? values[kPacking] : kNotPacked; }
 
 // The blocks, and behind them the few elements that make no group of eight, as they are.
 std::optional<Bytes> undo_blocks(const BitShuffle& said, Cursor stored, uint64_t size) {
@@ -289,14 +292,18 @@ std::optional<Bytes> undo_blocks(const BitShuffle& said, Cursor stored, uint64_t
 
 }  // namespace
 
+bool can_undo_bitshuffle(FilterValues values) {
+#ifdef FOREBAY_HAVE_LZ4
+  if (packing_of(values) == kLz4) return true;
+#endif
+  return packing_of(values) == kNotPacked || packing_of(values) == kZstd;
+}
+
 std::optional<Bytes> undo_bitshuffle(FilterValues values, FilterBytes stored, uint64_t most) {
-  enum { kMajor, kMinor, kWidth, kBlock, kPacking };
   constexpr uint64_t kTargetBytes = 8192, kGroup = 8, kLeast = 128;
   if (values.size() <= kWidth || values[kWidth] == 0) return {};
-  BitShuffle said{.width = values[kWidth],
-                  .block = values.size() > kBlock ? values[kBlock] : 0,
-                  .packing = values.size() > kPacking ? values[kPacking] : kNotPacked};
-  if (said.packing != kNotPacked && said.packing != kLz4 && said.packing != kZstd) return {};
+  BitShuffle said{
+      .width = values[kWidth], .block = values.size() > kBlock ? values[kBlock] : 0, .packing = packing_of(values)};
   Cursor cursor(stored);
   uint64_t size = stored.size();
   if (said.packing != kNotPacked) {

@@ -21,6 +21,7 @@ UndoFilter undo_shuffle, undo_fletcher32, undo_lzf;
 // hdf5_filter_bits.cc: numbers with fewer bits than their type has, and bits put together by their weight. Filter 32008
 // compresses what it has shuffled with LZ4 or zstd, block by block.
 UndoFilter undo_nbit, undo_scale_offset, undo_bitshuffle;
+bool can_undo_bitshuffle(FilterValues values);  // whether this build has what it compresses with
 
 // hdf5_filter_library.cc: compression by libraries.
 UndoFilter undo_deflate, undo_zstd, undo_lz4, undo_bzip2, undo_szip, undo_blosc;

@@ -41,7 +41,8 @@ Result<Bytes> fill_of(const Object& object, uint64_t element_bytes, const ByteSo
               object.address);
 }
 
-Result<void> add_chunks(File& file, const Object& object, StoredDataset& dataset) {
+// Returns whether all of them are there.
+Result<bool> add_chunks(File& file, const Object& object, StoredDataset& dataset) {
   const auto grid = ChunkGrid::make(*object.space, object.storage->chunk);
   uint64_t bytes = 0;
   if (!grid || object.storage->element_size != object.type->size ||
@@ -55,7 +56,7 @@ Result<void> add_chunks(File& file, const Object& object, StoredDataset& dataset
     if (object.storage->edges_unfiltered && grid->is_cut(chunk.cell)) mask = UINT32_MAX;
     dataset.chunks.push_back({chunk.cell, chunk.extent, mask});
   }
-  return {};
+  return chunks.size() == grid->cells();
 }
 
 }  // namespace
@@ -73,11 +74,16 @@ Result<StoredDataset> DatasetHeaders::read(const ByteSource& source, std::string
   if (!object.is_dataset() || !object.type) return file.corrupt("no dataset where there was one", known->second);
   StoredDataset dataset{.shape = object.space->shape, .chunk = object.space->shape, .element_bytes = object.type->size};
   dataset.filters = object.filters;
-  if (object.storage->kind == StorageKind::chunked)
-    FOREBAY_CHECK(add_chunks(file, object, dataset));
-  else if (object.storage->address != kUndefined)
+  bool is_all_there = false;
+  dataset.fill.resize(object.type->size);
+  if (object.storage->kind == StorageKind::chunked) {
+    FOREBAY_TRY(is_all_there, add_chunks(file, object, dataset));
+  } else if (object.storage->address != kUndefined) {
     return file.unsupported("a dataset that is stored as it is", known->second);
-  FOREBAY_TRY(dataset.fill, fill_of(object, object.type->size, source));
+  }
+  if (!is_all_there) {
+    FOREBAY_TRY(dataset.fill, fill_of(object, object.type->size, source));
+  }
   if (object.type->size > UINT16_MAX) {
     if (std::ranges::any_of(dataset.fill, [](std::byte byte) { return byte != std::byte{}; }))
       return file.unsupported("a fill value that large", known->second);

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <numeric>
 #include <random>
 
@@ -433,6 +435,57 @@ TEST_F(Hdf5Values, WhatCannotBeUndoneIsNamed) {
   EXPECT_EQ(refused.error().kind, ErrorKind::unsupported);
   EXPECT_NE(refused.error().what.find("32013 ('ZFP')"), std::string::npos) << refused.error().what;
   EXPECT_TRUE(hdf5::undo_filters(std::vector<hdf5::Filter>{{.id = 32013}}, 1, Bytes(10), 10));  // not applied
+  std::vector<unsigned> packings = {7};                                                         // which nobody has
+#ifndef FOREBAY_HAVE_LZ4
+  packings.push_back(2);
+#endif
+  for (const unsigned packing : packings) {
+    const std::vector<hdf5::Filter> shuffled = {{.id = 32008, .values = {0, 4, 4, 0, packing}}};
+    const auto unknown = hdf5::undo_filters(shuffled, 0, Bytes(40), 40);
+    ASSERT_FALSE(unknown);
+    EXPECT_EQ(unknown.error().kind, ErrorKind::unsupported);
+  }
+}
+
+TEST_F(Hdf5Values, CompoundsOfNBitHaveMembers) {
+  const std::vector<hdf5::Filter> empty = {{.id = 5, .values = {6, 0, 1, 3, 4, 0}}};
+  const auto refused = hdf5::undo_filters(empty, 0, Bytes(4), 4);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::corrupt);
+}
+
+// A fill value that nobody understands matters where something was never written.
+TEST_F(Hdf5Values, AnUnknownFillValueOfWhatIsAllThere) {
+  const int64_t fill = 0x123456789abcdef;
+  for (const bool is_all_there : {true, false}) {
+    make({.type = H5T_STD_I64LE,
+          .shape = {8},
+          .chunk = {4},
+          .set_up =
+              [&](hid_t properties) {
+                H5Pset_fill_value(properties, H5T_STD_I64LE, &fill);
+                H5Pset_deflate(properties, 1);
+              },
+          .write = is_all_there ? std::function<void(hid_t)>() : [](hid_t) {}});
+    std::fstream file(path(), std::ios::in | std::ios::out | std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    const std::string wanted(reinterpret_cast<const char*>(&fill), sizeof fill);
+    constexpr size_t kVersion = 8, kHasValue = 5;  // bytes before the value, in the newer of two messages
+    size_t found = 0;
+    for (size_t at = 0; (at = bytes.find(wanted, at)) != std::string::npos; ++at) {
+      if (bytes[at - kHasValue] != 1) continue;
+      ++found;
+      file.seekp(static_cast<std::streamoff>(at - kVersion));
+      file.put('\x09');
+    }
+    file.close();
+    EXPECT_EQ(found, 1U);
+    const auto values = values_of(path(), "/x");
+    EXPECT_EQ(values.has_value(), is_all_there);
+    if (!values) {
+      EXPECT_EQ(values.error().kind, ErrorKind::unsupported);
+    }
+  }
 }
 
 // A chunk that inflates to more than its shape has is an error; so is one of which a byte changed on its way.
