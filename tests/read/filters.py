@@ -177,6 +177,15 @@ class Filters(unittest.TestCase):
         code, report, error = run("diff", "one", "other", "--store", self.store)
         self.assertIn("8 differing elements", report, error)
 
+    def test_diff_of_equal_chunks_that_other_filters_made(self):
+        for name, mask in (("one", 0), ("other", 1)):
+            with h5py.File(self.tree / "a.h5", "w") as file:
+                values = file.create_dataset("T", (4,), "i4", chunks=(4,), shuffle=True)
+                values.id.write_direct_chunk((0,), bytes(range(16)), filter_mask=mask)
+            self.pack(name)
+        code, report, error = run("diff", "one", "other", "--store", self.store)
+        self.assertIn("4 differing elements", report, error)
+
     def test_diff_reports_what_is_damaged(self):
         for name, values in (("one", 1), ("other", 2)):
             with h5py.File(self.tree / "a.h5", "w") as file:

@@ -244,17 +244,30 @@ class Comparison {
     if (row_a.type != row_b.type || shape != catalogue_b.shapes[row_b.shape] || row_a.filtered != row_b.filtered)
       return unlike;
     const bool whole = !row_a.filtered && !row_a.partial && !row_b.partial;
-    if (whole && (row_a.block != row_a.shape || row_b.block != row_b.shape)) return compare_arrays(a, b);
+    if (!whole) return compare_chunks(a, b);
+    if (row_a.block != row_a.shape || row_b.block != row_b.shape) return compare_arrays(a, b);
     const uint64_t bytes = catalogue_a.bytes_of(row_a);
-    const bool is_dense = !row_a.partial && !row_b.partial;  // else equal chunks may lie elsewhere
-    if (is_dense && bytes == catalogue_b.bytes_of(row_b)) {
-      FOREBAY_TRY(const ElementDifference difference, compare_stored(a, b, bytes, whole ? row_a.type : kBytes));
-      if (whole || difference.elements == 0) return difference;
-    }
-    if (whole) return unlike;
+    return bytes == catalogue_b.bytes_of(row_b) ? compare_stored(a, b, bytes, row_a.type) : unlike;
+  }
+
+  // Of variables whose stored bytes are not their values: equal ones may have come through other filters, or lie in
+  // other places. They are compared where values cannot be had, such as of a filter that is not known.
+  Result<ElementDifference> compare_chunks(const Found& a, const Found& b) {
     const auto values = compare_arrays(a, b);
-    if (!values && values.error().kind == ErrorKind::unsupported) return unlike;  // such as a filter that is not known
-    return values;
+    if (values || (values.error().kind != ErrorKind::unsupported && values.error().kind != ErrorKind::limit))
+      return values;
+    const Catalogue &catalogue_a = a_.catalogue(), &catalogue_b = b_.catalogue();
+    const VariableRow& row_a = catalogue_a.variables[a.variable];
+    const VariableRow& row_b = catalogue_b.variables[b.variable];
+    const bool are_alike = !row_a.partial && !row_b.partial &&
+                           catalogue_a.shapes[row_a.block] == catalogue_b.shapes[row_b.block] &&
+                           catalogue_a.bytes_of(row_a) == catalogue_b.bytes_of(row_b);
+    if (are_alike) {
+      FOREBAY_TRY(const auto stored, compare_stored(a, b, catalogue_a.bytes_of(row_a), kBytes));
+      if (stored.elements == 0) return stored;
+    }
+    if (values.error().kind == ErrorKind::limit) return values;
+    return ElementDifference{.elements = UINT64_MAX};
   }
 
   Result<ElementDifference> compare_stored(const Found& a, const Found& b, uint64_t bytes, const DataType& type) {
