@@ -27,7 +27,7 @@ except ImportError:
     netCDF4 = None
 
 FOREBAY = sys.argv[1]
-OK, USAGE, DAMAGED = 0, 2, 5
+OK, USAGE, DAMAGED, LIMIT, CHANGED = 0, 2, 5, 8, 10
 
 
 def run(*words, text=True):
@@ -185,6 +185,16 @@ class Filters(unittest.TestCase):
             self.pack(name)
         code, report, error = run("diff", "one", "other", "--store", self.store)
         self.assertIn("4 differing elements", report, error)
+
+    def test_diff_keeps_to_its_memory(self):
+        """Each side has half of it, and what an array leaves of that has no room for one of its chunks."""
+        for name, value in (("one", 1), ("other", 2)):
+            with h5py.File(self.tree / "a.h5", "w") as file:
+                file.create_dataset("T", (16 << 20,), "u1", chunks=(1 << 18,), compression="gzip", fillvalue=0)[...] = value
+            self.pack(name)
+        for memory, expected in (("64M", LIMIT), ("256M", CHANGED)):
+            code, report, error = run("diff", "one", "other", "--store", self.store, "--memory", memory)
+            self.assertEqual(code, expected, report + error)
 
     def test_diff_reports_what_is_damaged(self):
         for name, values in (("one", 1), ("other", 2)):

@@ -150,14 +150,16 @@ Result<Extracted> extract(SetReader& reader, const Found& found, uint64_t memory
   const ArrayFacts facts = facts_of(reader.set(), found);
   Extracted result{.type = facts.type, .shape = facts.shape, .bytes = {}};
   if (ChunkValues::are_needed_for(container.catalogue().variables[found.variable])) {
-    const auto take = [&](std::span<const std::byte> bytes) -> Result<void> {
-      if (bytes.size() > memory_bytes - std::min(memory_bytes, result.bytes.size()))
-        return fail(ErrorKind::limit, "an array does not fit into the memory", container.path, {},
-                    "give a larger memory budget");
-      result.bytes.insert(result.bytes.end(), bytes.begin(), bytes.end());
+    uint64_t bytes = 0;
+    if (__builtin_mul_overflow(element_count(facts.shape), uint64_t{facts.type.size}, &bytes) || bytes > memory_bytes)
+      return fail(ErrorKind::limit, "an array does not fit into the memory", container.path, {},
+                  "give a larger memory budget");
+    result.bytes.reserve(bytes);
+    const auto take = [&](std::span<const std::byte> part) -> Result<void> {
+      result.bytes.insert(result.bytes.end(), part.begin(), part.end());
       return {};
     };
-    FOREBAY_TRY(result.frames, extract_chunks(reader, found, whole_box(facts.shape), memory_bytes / 2, take));
+    FOREBAY_TRY(result.frames, extract_chunks(reader, found, whole_box(facts.shape), memory_bytes - bytes, take));
     return result;
   }
   FOREBAY_TRY(const BoxPlan plan, reader.plan_box(found.container, found.file, found.variable, whole_box(facts.shape)));
