@@ -3,6 +3,11 @@
 #include <set>
 
 namespace forebay::job {
+namespace {
+
+constexpr uint32_t kMostFailures = 3;
+
+}  // namespace
 
 void CacheTier::forget() {
   if (state_ == State::recovering) actions_.recovery.push_back(recovery_->cancel());
@@ -30,7 +35,9 @@ std::optional<TierAnswer> CacheTier::answer(Time, TierNeeds&) {
 }
 
 void CacheTier::prepare(const TierSet& set, const Askers& askers, Time now) {
-  set_ = sets_.at(set.number);
+  const CachedSet& next = sets_.at(set.number);
+  if (next.name != set_.name || next.write != set_.write) failures_ = 0;
+  set_ = next;
   wanted_.clear();
   std::map<SessionId, std::string> keys;
   for (const auto& [key, agent] : recovery_->agents()) keys.emplace(agent.session, key);
@@ -79,6 +86,10 @@ void CacheTier::recovered(CacheRecovery::Ended ended) {
 void CacheTier::stored(const std::string& set, const std::string& why) {
   if (state_ != State::storing || set != set_.name) return;
   if (why.empty()) return end({.how = Prepared::How::again});
+  // What was lost while it was stored is made again, as at the end of a job.
+  const auto left = caches_->find(set_.name, set_.write, set_.encoding);
+  if (left && left->wrong.empty() && left->lost > 0 && ++failures_ < kMostFailures)
+    return end({.how = Prepared::How::again});
   end({.how = Prepared::How::pass_over, .why = "it had to be stored, since its ranks are elsewhere now: " + why});
 }
 

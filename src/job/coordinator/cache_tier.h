@@ -57,7 +57,8 @@ class CacheTier final : public Tier {
   CacheRecovery* recovery_;
   std::vector<CachedSet> sets_;  // of the last answer
   State state_ = State::idle;
-  CachedSet set_;  // that is prepared
+  CachedSet set_;          // that is prepared
+  uint32_t failures_ = 0;  // to store it, each with a part lost meanwhile that can be made again
   std::map<uint32_t, std::string> wanted_;
   uint32_t total_ = 0;  // ranks that ask
   Prepared prepared_;
