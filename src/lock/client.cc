@@ -45,6 +45,10 @@ std::unexpected<Error> lost(std::string_view server, std::string_view file) {
 // of GCC 12 does not know how std::timed_mutex locks.)
 class Turn {
  public:
+  bool try_lock() {
+    const std::lock_guard lock(mutex_);
+    return !std::exchange(taken_, true);
+  }
   bool try_lock_until(Clock::time_point deadline) {
     std::unique_lock lock(mutex_);
     if (!given_back_.wait_until(lock, deadline, [this] { return !taken_; })) return false;
@@ -160,7 +164,9 @@ struct Client::Impl {
   std::atomic<Slots*> slots;
   const uint64_t generation = fork_generation();
 
-  size_t server_of(std::string_view name) const { return hash64(as_bytes(name)) % options.servers.size(); }
+  size_t server_of(std::string_view name) const {
+    return options.servers.size() == 1 ? 0 : hash64(as_bytes(name)) % options.servers.size();
+  }
   Slot& slot(std::string_view name);
   // Whether it was made just now.
   struct Usable {
@@ -189,8 +195,10 @@ Result<Client::Impl::Usable> Client::Impl::connection(std::string_view name, Clo
   const auto& addresses = options.servers[server_of(name)];
   const auto first = [&] { return fabric::to_string(addresses.front()); };
   Slot& place = slot(name);
+  std::unique_lock lock(place.turn, std::try_to_lock);
+  if (lock && place.connection && !place.connection->failed()) return Usable{place.connection, false};
   const auto begun = Clock::now(), latest = std::min(deadline, begun + options.connect_timeout);
-  const std::unique_lock lock(place.turn, latest);  // another thread may be connecting
+  if (!lock) (void)lock.try_lock_until(latest);  // another thread may be connecting
   if (!lock) {
     const auto kind = latest < deadline ? ErrorKind::disconnected : ErrorKind::timeout;
     return about({kind, "no connection in time", {}, {}, {}}, first(), name);

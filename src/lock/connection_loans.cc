@@ -25,11 +25,11 @@ bool Connection::lost(uint64_t request) const {
   return loans_.lost(request);
 }
 
-// What is served is to be of use for a while: with less than half of the lease left it is renewed before.
+// What is served from loans is to be of use for a while: with less than half of the lease left it is renewed before.
 Result<Loans::Served> Connection::serve(Waiter& waiter, bool only_try, Clock::time_point deadline) {
   const Waiter::Wants& wants = waiter.wants;
   std::unique_lock lock(mutex_);
-  if (!failure_ && loans_.lent(wants.file) && valid_until() - now() < lease_ / 2) {
+  if (!failure_ && loans_.any() && valid_until() - now() < lease_ / 2) {
     lock.unlock();
     if (auto renewed = renew(deadline); !renewed) {
       if (Clock::now() < deadline) return std::unexpected(std::move(renewed).error());
