@@ -23,7 +23,8 @@ Hub::Impl::Connection* Hub::Impl::find(ConnectionId id) {
   return found == connections.end() ? nullptr : found->second.get();
 }
 
-// Another user never is, and is told. Who comes when there is no room may come again: the connection just ends.
+// Another user never is, and is refused with a message. Where there is no room the connection just ends: its peer may
+// try again.
 bool Hub::Impl::is_welcome(int fd, std::optional<uid_t> uid) {
   const bool is_full = connections.size() >= options.max_connections;
   const bool is_foreign = uid && *uid != ::geteuid() && *uid != 0;

@@ -163,8 +163,8 @@ class Hdf5Sink final : public Sink {
     return failed(fmt::format("'{}' cannot get its {}", path, name));
   }
 
-  // As netCDF and whoever wants attributes in their order have it; and only such an object can have attributes of more
-  // than 64 KiB.
+  // netCDF creates objects in this way, which keeps the order of attributes; only such an object can have attributes of
+  // more than 64 KiB.
   static Id ordered_attributes() {
     Id properties(H5Pcreate(H5P_DATASET_CREATE));
     H5Pset_attr_creation_order(properties, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
