@@ -78,7 +78,7 @@ _forebay() {
       --aggregators | --aggregator-nodes | --launcher | --relaunch | --relaunch-pause | --code | --sets | --let | --order | --put-back | --restart-command | --stored-as | --reason | --restart-args | --grace | --restart-timeout | \
       --drain-timeout | --keep | --pfs-limit | --backlog-sets | --set-timeout | --stall-timeout | --peer-timeout | \
       --agents | --job | --timeout | --ranks | --of | --spares | --hang-timeout | --set-interval | --node-timeout | --node | --linger | --redundancy | --flush-every | --failure-group | \
-      -l | --listen | --lease | --grace | --max-terms | --client-memory | \
+      -l | --listen | --ports | --lease | --grace | --max-terms | --client-memory | \
       --nodes | --bytes | --interval | --network | --node-network | --pfs | --pfs-stream | --codec | --ratio | \
       --groups | --buffer | --margin)
       return
@@ -88,7 +88,7 @@ _forebay() {
   local options='--json --help'
   local both=' --fabric --priority --munge --match --exact --describe --opaque'
   local agent=' --complete --keep --stage-capacity --level --sync-caches'
-  local aggregator=' --memory --threads --pfs-limit --group-size --scheme --block-size --profile --lossy --backlog'
+  local aggregator=' --memory --threads --pfs-limit --keep-last --keep-every --group-size --scheme --block-size --profile --lossy --backlog'
   aggregator+=' --redundancy --flush-every --failure-group --backlog-sets --set-timeout --stall-timeout --peer-timeout'
   local daemon=' --log --background --pid-file --until-eof'
   case $verb in
@@ -116,7 +116,7 @@ _forebay() {
     remove) options+=' --store --rebase --dry-run --memory' ;;
     diff) options+=' --store --series --memory' ;;
     lockd)
-      options+=' --listen --secret --new-secret --munge --lease --grace --restarted --max-terms --client-memory'
+      options+=' --listen --ports --secret --new-secret --munge --lease --grace --restarted --max-terms --client-memory'
       options+=' --address-file --log --background'
       ;;
     locks) options+=' --secret --munge --watch' ;;
@@ -133,7 +133,7 @@ _forebay() {
       options+=' --seconds --immediate --unset --remove --list --current --drop --add --build'
       ;;
     run)
-      options+=" --listen --store --series --stage --nodes-file --failure-groups --aggregators --aggregator-nodes --launcher --deadline --drain-before --rendezvous --relaunch --relaunch-pause"
+      options+=" --listen --ports --store --series --stage --nodes-file --failure-groups --aggregators --aggregator-nodes --launcher --deadline --drain-before --rendezvous --relaunch --relaunch-pause"
       options+=" --spares --ranks --hang-timeout --set-interval --node-timeout"
       options+=" --code --sets --let --directory --restore-to --restart-command --restart-args --grace --restart-timeout --drain-timeout$agent$aggregator$both"
       ;;
@@ -141,8 +141,8 @@ _forebay() {
     status) options+=' --rendezvous --store --job --munge --watch --metrics --history' ;;
     settle) options+=' --rendezvous --store --job --munge --timeout' ;;
     stop) options+=' --rendezvous --store --job --munge --drain --settle --node --timeout' ;;
-    agent) options+=" --series --stage --rendezvous --listen --linger --failure-groups --node --watch-ranks$agent$both$daemon" ;;
-    aggregator) options+=" --store --series --rendezvous --agents --command --listen --linger$aggregator$both$daemon" ;;
+    agent) options+=" --series --stage --rendezvous --listen --ports --linger --failure-groups --node --watch-ranks$agent$both$daemon" ;;
+    aggregator) options+=" --store --series --rendezvous --agents --command --listen --ports --linger$aggregator$both$daemon" ;;
     gather)
       options+=' --stage --directory --code --sets --let --leave-out --order --put-back --restore-to --restart-args --restart-command'
       options+="$daemon"

@@ -57,6 +57,8 @@ void JobOptions::declare_listen(Syntax& syntax, const std::string& otherwise) {
                   listen_.push_back(std::move(address));
                   return {};
                 });
+  syntax.option("--ports", "LOW-HIGH", "Take ports of TCP from this range. Default: $FOREBAY_PORTS, else any.",
+                set_text(ports_));
   syntax.record({});
 }
 
@@ -169,6 +171,12 @@ void JobOptions::declare_aggregator(Syntax& syntax) {
                 set_bytes(pfs_limit));
   syntax.option("--group-size", "COUNT", fmt::format("Ranks per container. Default: {}.", options.group_size),
                 set_count(options.group_size));
+  syntax.option("--keep-last", "COUNT",
+                "Remove all but the newest COUNT sets of the series from the store, each time that one is durable and "
+                "reads back whole. Default: all stay.",
+                set_count(options.retention.keep_last));
+  syntax.option("--keep-every", "COUNT", "With --keep-last: keep the sets whose step is a multiple of COUNT, too.",
+                set_count(options.retention.keep_every));
   declare_compression(syntax, compression_);
   syntax.option("--backlog", "POLICY",
                 "When sets are complete faster than they are drained: newest (older ones that wait are skipped), skip "
@@ -224,6 +232,8 @@ void JobOptions::declare_shared(Syntax& syntax) {
 Result<void> JobOptions::complete_shared() {
   if (is_complete_) return {};
   is_complete_ = true;
+  FOREBAY_TRY(agent.ports, fabric::parse_ports(ports_.empty() ? of_environment("FOREBAY_PORTS") : ports_));
+  aggregator.ports = agent.ports;
   if (rendezvous.empty()) rendezvous = of_environment("FOREBAY_RENDEZVOUS");
   if (rendezvous.empty())
     return fail(ErrorKind::invalid_argument, "no rendezvous directory is given", {}, {}, "use --rendezvous DIR");
@@ -250,6 +260,8 @@ Result<void> JobOptions::complete_aggregator() {
   if (store.empty()) store = store_of_environment();
   if (store.empty())
     return fail(ErrorKind::invalid_argument, "no store is given", {}, {}, "use --store STORE, or set FOREBAY_STORE");
+  if (aggregator.coordinator.retention.keep_every != 0 && aggregator.coordinator.retention.keep_last == 0)
+    return fail(ErrorKind::invalid_argument, "--keep-every needs --keep-last COUNT");
   aggregator.store = store;
   aggregator.rendezvous = rendezvous;
   aggregator.munge = munge_;

@@ -27,7 +27,7 @@ class JobOptions {
   // aggregator_words.
   void declare_stage(Syntax& syntax);                                 // --stage
   void declare_rendezvous(Syntax& syntax);                            // --rendezvous
-  void declare_listen(Syntax& syntax, const std::string& otherwise);  // --listen; what it is by default
+  void declare_listen(Syntax& syntax, const std::string& otherwise);  // --listen, --ports; what it is by default
   void declare_agents(Syntax& syntax);                                // --agents
   void declare_series(Syntax& syntax, const std::string& otherwise);  // --series; what it is by default
   void declare_agent(Syntax& syntax);
@@ -41,6 +41,7 @@ class JobOptions {
   Result<void> complete_aggregator();
 
   bool listens() const { return is_local_ || !listen_.empty(); }  // --listen was given
+  bool has_ports() const { return !ports_.empty(); }              // --ports was given
 
   // `store`, `stage` and `rendezvous` are to be set.
   std::string store, stage, rendezvous, series;
@@ -54,7 +55,7 @@ class JobOptions {
 
   bool munge_ = false, has_priority_ = false, is_complete_ = false, is_local_ = false;
   std::vector<fabric::Address> listen_;
-  std::string fabric_ = "auto";
+  std::string fabric_ = "auto", ports_;
   Compression compression_;
   Description description_;
   engine::Resources resources_;

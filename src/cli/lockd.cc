@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "cli/common.h"
 #include "cli/daemon.h"
 #include "cli/job_options.h"
 #include "cli/json.h"
@@ -40,6 +41,8 @@ class Lockd final : public Verb {
   void declare(Syntax& syntax) override {
     syntax.option("-l,--listen", "ADDRESS", "tcp:HOST:PORT or unix:PATH; port 0 is any, host * every interface.",
                   add_text(listen_));
+    syntax.option("--ports", "LOW-HIGH", "Take ports of TCP from this range. Default: $FOREBAY_PORTS, else any.",
+                  set_text(ports_));
     syntax.option("--secret", "FILE", "Whoever knows this secret is let in.", set_text(secret_));
     syntax.flag("--new-secret", new_secret_, "Make the secret; the file must not be there yet.");
     syntax.flag("--munge", options_.credentials.munge, "Whoever MUNGE vouches for as this user is let in.");
@@ -69,6 +72,7 @@ class Lockd final : public Verb {
       FOREBAY_TRY(auto address, fabric::parse_address(text));
       options_.listen.push_back(std::move(address));
     }
+    FOREBAY_TRY(options_.ports, fabric::parse_ports(ports_.empty() ? of_environment("FOREBAY_PORTS") : ports_));
     if (new_secret_) FOREBAY_CHECK(fabric::write_secret(secret_, fabric::new_secret()));
     if (!secret_.empty()) {
       FOREBAY_TRY(options_.credentials.secret, fabric::read_secret(secret_));
@@ -104,7 +108,7 @@ class Lockd final : public Verb {
 
   lock::ServerOptions options_;
   std::vector<std::string> listen_;
-  std::string secret_, address_file_;
+  std::string secret_, address_file_, ports_;
   DaemonOptions daemon_;
   bool new_secret_ = false, restarted_ = false;
 };

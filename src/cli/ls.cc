@@ -9,13 +9,13 @@
 #include "cli/json.h"
 #include "cli/ls_set.h"
 #include "cli/parents.h"
-#include "cli/referrers.h"
 #include "cli/series.h"
 #include "cli/table.h"
 #include "cli/text.h"
 #include "cli/units.h"
 #include "cli/unread.h"
 #include "cli/verb.h"
+#include "engine/inspect/referrers.h"
 #include "engine/options.h"
 #include "store/series.h"
 
@@ -114,7 +114,7 @@ std::string note_of(const store::SetInfo& set, const std::vector<store::SetInfo>
   if (set.manifest && !set.manifest->suspicion.empty())
     note += (note.empty() ? "suspect: " : "; suspect: ") + set.manifest->suspicion;
   if (set.refused) note += (note.empty() ? "set aside: " : "; set aside: ") + *set.refused;
-  const auto missing = missing_parents(set, all);
+  const auto missing = engine::missing_parents(set, all);
   if (!missing.empty()) note += fmt::format("{}DAMAGED: {} gone", note.empty() ? "" : "; ", fmt::join(missing, ", "));
   return note;
 }
@@ -202,7 +202,7 @@ class Ls final : public Verb {
       Json list = Json::array();
       for (const store::SetInfo& set : sets) {
         list.push_back(json_set(set));
-        list.back()["missing_parents"] = json_texts(missing_parents(set, all));
+        list.back()["missing_parents"] = json_texts(engine::missing_parents(set, all));
       }
       print_json({{"store", json_text(store.path())}, {"sets", std::move(list)}});
     } else if (sets.empty()) {

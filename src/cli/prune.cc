@@ -1,6 +1,6 @@
-#include <algorithm>
+#include "engine/inspect/prune.h"
+
 #include <optional>
-#include <ranges>
 #include <string_view>
 #include <unordered_set>
 
@@ -9,12 +9,10 @@
 #include "cli/common.h"
 #include "cli/json.h"
 #include "cli/progress.h"
-#include "cli/referrers.h"
 #include "cli/series.h"
 #include "cli/text.h"
 #include "cli/units.h"
 #include "cli/verb.h"
-#include "engine/inspect/verify.h"
 #include "store/series.h"
 
 namespace forebay::cli {
@@ -63,96 +61,41 @@ class Prune final : public Verb {
                   "use --keep-last N or --keep-every K");
     FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {0, 0}));
     FOREBAY_TRY(const auto store, store::Store::open(operands.store));
-    FOREBAY_TRY(auto all, store.list());
-    FOREBAY_TRY(const auto sets, all_or_series(store, all, series_));
-    FOREBAY_CHECK(engine::buffer_bytes(resources_.resolved().memory_bytes));
-    FOREBAY_TRY(const OtherReferrers others, other_referrers(store, all, resources_.resolved().memory_bytes));
-    problems_ = others.problems;
-    Plan plan;
-    const auto all_series = store::series_in(sets);
-    for (const std::string& series : all_series) {
-      const auto added = others.all_known ? add(series, all, others.known, plan) : Result<void>();
-      if (!added && all_series.size() == 1) return std::unexpected(added.error());
-      if (!added) problems_.push_back({series, added.error()});
-    }
-    if (!dry_run_) remove(store, std::move(all), plan);
-    print(console, sets, plan);
-    return exit_code();
+    FOREBAY_TRY(const std::string series, wanted_series(store));
+    std::optional<ProgressLine> progress;
+    FOREBAY_TRY(const engine::Pruned pruned,
+                engine::prune(store,
+                              {.series = series,
+                               .retention = retention_,
+                               .dry_run = dry_run_,
+                               .verifies =
+                                   [&](const std::string& set) {
+                                     return progress.emplace("verifying " + printable(set)).callback();
+                                   }},
+                              resources_));
+    progress.reset();
+    print(console, pruned);
+    return exit_code(pruned);
   }
 
  private:
+  // That of the environment is a job's, which may have no set yet.
+  Result<std::string> wanted_series(const store::Store& store) const {
+    if (series_.empty()) return series_or("", "");
+    FOREBAY_TRY(const auto sets, store.list());
+    return store::choose_series(sets, series_, store.path());
+  }
+
   // Damage counts most; else what kept sets, or files of removed ones, from going.
-  ExitCode exit_code() const {
-    if (!problems_.empty()) return ExitCode::damaged;
-    if (!refused_.empty()) return exit_code_of(refused_.front().error.kind);
-    return left_.empty() ? ExitCode::ok : exit_code_of(left_.front().error.kind);
+  static ExitCode exit_code(const engine::Pruned& pruned) {
+    if (!pruned.problems.empty()) return ExitCode::damaged;
+    if (!pruned.refused.empty()) return exit_code_of(pruned.refused.front().error.kind);
+    return pruned.left.empty() ? ExitCode::ok : exit_code_of(pruned.left.front().error.kind);
   }
 
-  struct Plan : store::PrunePlan {
-    std::vector<std::pair<std::string, std::string>> newest_good;  // series, and its newest intact set, if looked for
-  };
-
-  // What the policy makes of one series. Parents of the sets of others stay.
-  Result<void> add(const std::string& series, const std::vector<store::SetInfo>& all,
-                   std::vector<store::Manifest> others, Plan& plan) {
-    const auto sets = store::of_series(all, series);
-    if (!may_remove_something(sets)) {
-      plan.newest_good.emplace_back(series, "");
-      return {};
-    }
-    FOREBAY_TRY(const std::string newest_good, newest_intact(series, sets));
-    for (const store::SetInfo& set : all)
-      if (set.manifest && set.manifest->origin.series != series) others.push_back(*set.manifest);
-    const auto of_series = store::to_prune(sets, retention_, newest_good, others);
-    plan.removed.insert(plan.removed.end(), of_series.removed.begin(), of_series.removed.end());
-    plan.needed.insert(plan.needed.end(), of_series.needed.begin(), of_series.needed.end());
-    plan.newest_good.emplace_back(series, newest_good);
-    return {};
-  }
-
-  // What cannot be removed does not keep the others: one that it refers to refuses to go, too.
-  void remove(const store::Store& store, std::vector<store::SetInfo> all, store::PrunePlan& plan) {
-    const auto results = store.remove(plan.removed, std::move(all));
-    std::vector<std::string> removed;
-    for (size_t i = 0; i < results.size(); ++i) {
-      if (results[i]) removed.push_back(plan.removed[i]);
-      if (!results[i]) refused_.push_back({plan.removed[i], results[i].error()});
-      if (results[i] && results[i]->left) left_.push_back({plan.removed[i], *results[i]->left});
-    }
-    plan.removed = std::move(removed);
-  }
-
-  // Whether the policy, whichever set is the newest intact one, removes any: else nothing needs to be verified.
-  bool may_remove_something(const std::vector<store::SetInfo>& sets) const {
-    // With an older set as the newest intact one, fewer sets are too many.
-    for (const store::SetInfo& set : sets | std::views::reverse) {
-      if (!set.manifest) continue;
-      const auto plan = store::to_prune(sets, retention_, set.name);
-      return !plan.removed.empty() || !plan.needed.empty();
-    }
-    return false;
-  }
-
-  Result<std::string> newest_intact(const std::string& series, const std::vector<store::SetInfo>& sets) {
-    for (const store::SetInfo& set : sets | std::views::reverse) {
-      if (!set.manifest || set.refused) continue;
-      ProgressLine progress("verifying " + printable(set.name));
-      resources_.progress = progress.callback();
-      const auto report = engine::verify(set, resources_);
-      if (report && report->intact()) return set.name;
-      problems_.push_back({set.name, report ? error_of(report->damages.front()) : report.error()});
-    }
-    return fail(ErrorKind::corrupt, fmt::format("no set of the series '{}' is intact; nothing was removed", series), {},
-                {}, "see 'forebay verify' and 'forebay repair'");
-  }
-
-  static Error error_of(const engine::Damage& damage) {
-    return {ErrorKind::corrupt, damage.what, damage.container, damage.offset, "see 'forebay verify'"};
-  }
-
-  static Json json_problems(const std::vector<SetProblem>& problems) {
+  static Json json_problems(const std::vector<engine::SetProblem>& problems) {
     Json list = Json::array();
-    for (const SetProblem& problem : problems) {
+    for (const engine::SetProblem& problem : problems) {
       Json json = {{"set", json_text(problem.name)}};
       json.update(json_error(problem.error));
       list.push_back(std::move(json));
@@ -160,9 +103,9 @@ class Prune final : public Verb {
     return list;
   }
 
-  std::vector<SetProblem> all_problems() const {
-    std::vector<SetProblem> all = problems_;
-    all.insert(all.end(), refused_.begin(), refused_.end());
+  static std::vector<engine::SetProblem> all_problems(const engine::Pruned& pruned) {
+    std::vector<engine::SetProblem> all = pruned.problems;
+    all.insert(all.end(), pruned.refused.begin(), pruned.refused.end());
     return all;
   }
 
@@ -174,35 +117,37 @@ class Prune final : public Verb {
     return list;
   }
 
-  void print(const Console& console, const std::vector<store::SetInfo>& sets, const Plan& plan) const {
-    const std::vector<std::string>& removed = plan.removed;
+  void print(const Console& console, const engine::Pruned& pruned) const {
+    const std::vector<std::string>& removed = pruned.removed;
     std::vector<std::string> kept;
     const std::unordered_set<std::string_view> gone(removed.begin(), removed.end());
-    for (const store::SetInfo& set : sets)
+    for (const store::SetInfo& set : pruned.sets)
       if (!gone.contains(set.name)) kept.push_back(set.name);
     if (console.json) {
       Json series = Json::array();
-      for (const auto& [name, newest] : plan.newest_good)
+      for (const auto& [name, newest] : pruned.newest_good)
         series.push_back({{"name", json_text(name)}, {"newest_intact", json_newest(newest)}});
-      print_json({{"dry_run", dry_run_},
-                  {"removed", json_texts(removed)},
-                  {"kept", json_texts(kept)},
-                  {"needed", json_needed(plan.needed)},
-                  {"newest_intact", plan.newest_good.size() == 1 ? json_newest(plan.newest_good[0].second) : Json()},
-                  {"series", std::move(series)},
-                  {"problems", json_problems(all_problems())},
-                  {"left", json_problems(left_)}});
+      print_json(
+          {{"dry_run", dry_run_},
+           {"removed", json_texts(removed)},
+           {"kept", json_texts(kept)},
+           {"needed", json_needed(pruned.needed)},
+           {"newest_intact", pruned.newest_good.size() == 1 ? json_newest(pruned.newest_good[0].second) : Json()},
+           {"series", std::move(series)},
+           {"problems", json_problems(all_problems(pruned))},
+           {"left", json_problems(pruned.left)}});
       return;
     }
-    for (const SetProblem& problem : all_problems()) warn(problem.name + " is left alone: " + problem.error.message());
-    for (const SetProblem& one : left_)
+    for (const engine::SetProblem& problem : all_problems(pruned))
+      warn(problem.name + " is left alone: " + problem.error.message());
+    for (const engine::SetProblem& one : pruned.left)
       warn(
           fmt::format("{} is removed, but some of its files could not be deleted; the next one that writes into the "
                       "store tries again: {}",
                       one.name, one.error.message()));
     for (const std::string& name : removed)
       fmt::print("{} {}\n", dry_run_ ? "would remove" : "removed", printable(name));
-    for (const store::Needed& one : plan.needed)
+    for (const store::Needed& one : pruned.needed)
       fmt::print("{} stays: it holds frames of {}\n", printable(one.name), printable(one.by));
     fmt::print("{} {}, {} kept\n", plural(removed.size(), "set"), dry_run_ ? "to be removed" : "removed", kept.size());
   }
@@ -211,9 +156,6 @@ class Prune final : public Verb {
   std::string store_, series_;
   store::Retention retention_;
   bool dry_run_ = false;
-  std::vector<SetProblem> problems_;  // found before anything is removed
-  std::vector<SetProblem> refused_;   // sets that were to go, and have stayed
-  std::vector<SetProblem> left_;      // sets that are removed, with files that could not be deleted
   engine::Resources resources_;
 };
 

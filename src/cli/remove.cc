@@ -9,11 +9,11 @@
 #include "cli/common.h"
 #include "cli/json.h"
 #include "cli/progress.h"
-#include "cli/referrers.h"
 #include "cli/text.h"
 #include "cli/units.h"
 #include "cli/verb.h"
 #include "engine/inspect/rebase.h"
+#include "engine/inspect/referrers.h"
 
 namespace forebay::cli {
 namespace {
@@ -115,8 +115,8 @@ class Remove final : public Verb {
   // Sets that cannot be stored again: they are being written, or are damaged.
   Result<void> check_hidden_referrers(const store::Store& store, const std::vector<store::SetInfo>& sets) const {
     FOREBAY_TRY(const uint64_t memory, engine::buffer_bytes(resources_.resolved().memory_bytes));
-    FOREBAY_TRY(const OtherReferrers others, other_referrers(store, sets, memory));
-    for (const SetProblem& problem : others.problems)
+    FOREBAY_TRY(const engine::OtherReferrers others, engine::other_referrers(store, sets, memory));
+    for (const engine::SetProblem& problem : others.problems)
       if (!others.all_known && !named_.contains(problem.name) && !problem.error.hint.empty())
         return std::unexpected(problem.error);
     for (const store::Manifest& other : others.known) {
@@ -159,9 +159,9 @@ class Remove final : public Verb {
     }
   }
 
-  static Json json_problems(const std::vector<SetProblem>& problems) {
+  static Json json_problems(const std::vector<engine::SetProblem>& problems) {
     Json list = Json::array();
-    for (const SetProblem& problem : problems) {
+    for (const engine::SetProblem& problem : problems) {
       Json json = {{"set", json_text(problem.name)}};
       json.update(json_error(problem.error));
       list.push_back(std::move(json));
@@ -185,8 +185,8 @@ class Remove final : public Verb {
                   {"left", json_problems(left_)}});
       return;
     }
-    for (const SetProblem& one : refused_) warn(one.name + " stays: " + one.error.message());
-    for (const SetProblem& one : left_)
+    for (const engine::SetProblem& one : refused_) warn(one.name + " stays: " + one.error.message());
+    for (const engine::SetProblem& one : left_)
       warn(
           fmt::format("{} is removed, but some of its files could not be deleted; the next one that writes into the "
                       "store tries again: {}",
@@ -208,8 +208,8 @@ class Remove final : public Verb {
   std::set<std::string> named_;
   Names ordered_, removed_;
   std::vector<std::pair<std::string, engine::RebaseReport>> rebased_;
-  std::vector<SetProblem> refused_;  // that were to go, and have stayed
-  std::vector<SetProblem> left_;     // that are removed, with files that could not be deleted
+  std::vector<engine::SetProblem> refused_;  // that were to go, and have stayed
+  std::vector<engine::SetProblem> left_;     // that are removed, with files that could not be deleted
 };
 
 }  // namespace

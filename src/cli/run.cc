@@ -205,10 +205,13 @@ class RunVerb final : public Verb {
           fmt::format("--pfs-limit={}", std::max<uint64_t>(job_.pfs_limit / aggregators_, 1)));
     FOREBAY_TRY(options_.series, series_or(job_.series, default_series_of(options_.command)));
     const std::string command = origin_of("", "", options_.command).command;
+    const std::string ports = of_environment("FOREBAY_PORTS");
     const bool is_local = !job_.listens() && is_on_this_node(options_);
     for (auto* words : {&options_.agent_words, &options_.aggregator_words}) {
       words->push_back("--series=" + options_.series);
       if (is_local) words->push_back("--listen=local");
+      // Launchers do not hand the environment on.
+      if (!job_.has_ports() && !ports.empty()) words->push_back("--ports=" + ports);
     }
     options_.aggregator_words.push_back("--command=" + command);
     options_.stage = std::filesystem::absolute(job_.stage).lexically_normal();

@@ -1,6 +1,7 @@
 #include "fabric/address.h"
 
 #include <charconv>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -21,6 +22,13 @@ bool has_control_characters(std::string_view text) {
   return false;
 }
 
+std::optional<uint16_t> parse_port(std::string_view digits) {
+  uint16_t port = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+  if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
+  return port;
+}
+
 Result<Address> parse_tcp(std::string_view text, std::string_view rest) {
   const size_t colon = rest.rfind(':');
   if (colon == std::string_view::npos) return refuse(text, "the port is missing");
@@ -36,11 +44,9 @@ Result<Address> parse_tcp(std::string_view text, std::string_view rest) {
   if (host.size() > kMaxHostBytes) return refuse(text, "the host is longer than 255 bytes");
   if (host.find_first_of(" ,;[]") != std::string_view::npos || has_control_characters(host))
     return refuse(text, "the host has a character that no host has");
-  uint16_t port = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-  if (error != std::errc{} || end != digits.data() + digits.size() || digits.empty())
-    return refuse(text, "the port is not a number up to 65535");
-  return Address{Address::Kind::tcp, std::string(host), port, {}};
+  const auto port = parse_port(digits);
+  if (!port) return refuse(text, "the port is not a number up to 65535");
+  return Address{Address::Kind::tcp, std::string(host), *port, {}};
 }
 
 Result<Address> parse_unix(std::string_view text, std::string_view path) {
@@ -68,6 +74,17 @@ Result<std::vector<Address>> parse_addresses(std::string_view text) {
     if (comma == std::string_view::npos) return addresses;
     text.remove_prefix(comma + 1);
   }
+}
+
+Result<PortRange> parse_ports(std::string_view text) {
+  if (text.empty()) return PortRange{};
+  const size_t dash = text.find('-');
+  const auto low = parse_port(text.substr(0, dash));
+  const auto high = dash == std::string_view::npos ? low : parse_port(text.substr(dash + 1));
+  if (!low || !high || *low == 0 || *low > *high)
+    return fail(ErrorKind::invalid_argument, fmt::format("'{}' is no range of ports", text), {}, {},
+                "write LOW-HIGH, such as 40000-40099");
+  return PortRange{*low, *high};
 }
 
 std::string to_string(const Address& address) {

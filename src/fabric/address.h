@@ -29,4 +29,15 @@ Result<std::vector<Address>> parse_addresses(std::string_view text);
 
 std::string to_string(const Address& address);
 
+// The ports of TCP that servers may take where their address leaves the port open, such as those that a firewall lets
+// through. Both ends are part of it; from 0 to 0: any.
+struct PortRange {
+  uint16_t low = 0, high = 0;
+  bool is_any() const { return low == 0; }
+  bool operator==(const PortRange&) const = default;
+};
+
+// "LOW-HIGH", or one port; empty: any. invalid_argument if `text` is something else, or 0 is among them.
+Result<PortRange> parse_ports(std::string_view text);
+
 }  // namespace forebay::fabric

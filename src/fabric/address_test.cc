@@ -34,6 +34,17 @@ TEST(Address, BoundsThePath) {
   EXPECT_FALSE(parse_address("tcp:" + std::string(256, 'h') + ":1"));
 }
 
+TEST(Ports, AreARangeOrOne) {
+  EXPECT_EQ(*parse_ports("40000-40099"), (PortRange{40000, 40099}));
+  EXPECT_EQ(*parse_ports("7"), (PortRange{7, 7}));
+  EXPECT_TRUE(parse_ports("")->is_any());
+  for (const std::string text : {"0", "0-5", "9-8", "1-", "-1", "1-65536", "a", "1-2-3", " 1"}) {
+    const auto ports = parse_ports(text);
+    ASSERT_FALSE(ports) << text;
+    EXPECT_EQ(ports.error().kind, ErrorKind::invalid_argument);
+  }
+}
+
 TEST(Addresses, AreSeparatedByCommas) {
   const auto addresses = parse_addresses("unix:@a,tcp:h:1");
   ASSERT_TRUE(addresses);

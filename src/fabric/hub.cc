@@ -41,7 +41,7 @@ Hub::Hub(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Hub::~Hub() = default;
 
 Result<std::unique_ptr<Hub>> Hub::create(HubOptions options) {
-  FOREBAY_TRY(Listening listening, Listening::open(options.listen));
+  FOREBAY_TRY(Listening listening, Listening::open(options.listen, options.ports));
   auto impl = std::make_unique<Impl>(std::move(options), std::move(listening));
   FOREBAY_CHECK(impl->prepare());
   return std::unique_ptr<Hub>(new Hub(std::move(impl)));

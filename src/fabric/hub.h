@@ -41,7 +41,8 @@ class HubHandler {
 };
 
 struct HubOptions {
-  std::vector<Address> listen;  // TCP port 0 takes any free one; the host "*" means every interface
+  std::vector<Address> listen;  // TCP port 0 takes a free one of `ports`; the host "*" means every interface
+  PortRange ports;
   Credentials credentials;
   std::string purpose;        // that clients must mean, too
   size_t max_body = 1 << 20;  // of a frame, once the handshake is done

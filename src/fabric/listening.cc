@@ -29,10 +29,10 @@ void add_reachable(const Address& bound, std::vector<Address>& to) {
 
 }  // namespace
 
-Result<Listening> Listening::open(std::span<const Address> addresses) {
+Result<Listening> Listening::open(std::span<const Address> addresses, const PortRange& ports) {
   Listening listening;
   for (const Address& address : addresses) {
-    FOREBAY_TRY(auto some, listen(address));
+    FOREBAY_TRY(auto some, listen(address, ports));
     for (Listener& one : some) {
       add_reachable(one.address, listening.addresses_);
       if (!one.address.path.empty() && one.address.path[0] != '@') listening.files_.push_back(one.address.path);

@@ -13,7 +13,7 @@ namespace forebay::fabric {
 class Listening {
  public:
   // Errors as listen().
-  static Result<Listening> open(std::span<const Address> addresses);
+  static Result<Listening> open(std::span<const Address> addresses, const PortRange& ports);
   Listening(Listening&&) = default;
   Listening& operator=(Listening&&) = delete;
   ~Listening();  // also removes the files of Unix sockets

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <random>
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -190,7 +191,21 @@ Result<Fd> connect_one(const Address& address, SocketAddress at, Clock::time_poi
 
 }  // namespace
 
-Result<std::vector<Listener>> listen(const Address& address) {
+// One of `ports` that is free.
+static Result<std::vector<Listener>> listen_within(const Address& address, std::vector<SocketAddress> found,
+                                                   const PortRange& ports) {
+  const uint32_t count = ports.high - ports.low + 1u;
+  const uint32_t first = std::random_device{}() % count;
+  for (uint32_t i = 0; i < count; ++i) {
+    for (SocketAddress& at : found) set_port(at, static_cast<uint16_t>(ports.low + (first + i) % count));
+    auto listeners = listen_to_all(address, found);
+    if (listeners || listeners.error().kind != ErrorKind::exists) return listeners;
+  }
+  return fail(ErrorKind::exists, fmt::format("none of the ports from {} to {} is free", ports.low, ports.high),
+              to_string(address), {}, "give a larger range by --ports or FOREBAY_PORTS");
+}
+
+Result<std::vector<Listener>> listen(const Address& address, const PortRange& ports) {
   FOREBAY_TRY(const std::vector<SocketAddress> found, resolve(address, true));
   if (address.kind == Address::Kind::unix_socket) {
     FOREBAY_TRY(Listener listener, listen_unix(address, found.front()));
@@ -198,6 +213,7 @@ Result<std::vector<Listener>> listen(const Address& address) {
     listeners.push_back(std::move(listener));
     return listeners;
   }
+  if (address.port == 0 && !ports.is_any()) return listen_within(address, found, ports);
   for (int attempt = 1;; ++attempt) {
     auto listeners = listen_to_all(address, found);
     // A port that was free on one interface may be taken on another.

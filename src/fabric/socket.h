@@ -14,16 +14,17 @@
 
 namespace forebay::fabric {
 
-// A socket that listens; all are nonblocking and closed on exec. Port 0 takes a free one. A file of a Unix socket that
+// A socket that listens; all are nonblocking and closed on exec. A file of a Unix socket that
 // nobody listens to any more is replaced, and readable and writable by its owner only; exists if somebody listens, or
 // if the file is anything else.
 struct Listener {
   Fd fd;
   Address address;  // with the port that was chosen
 };
-// A host name may stand for several interfaces, and "*" for all: over IPv6 and IPv4 if the host has both. exists if
-// somebody listens to one of them.
-Result<std::vector<Listener>> listen(const Address& address);
+// A host name may stand for several interfaces, and "*" for all: over IPv6 and IPv4 if the host has both. Port 0 takes
+// the first of `ports` that is free on all of them, from a random one on, so that servers that begin at once do not
+// meet at each. exists if somebody listens to one of the interfaces, or to all of the ports.
+Result<std::vector<Listener>> listen(const Address& address, const PortRange& ports = {});
 
 // Connects to the first of `addresses` that answers, nonblocking, without delay of small segments. Each has its share
 // of the time that is left. Errors of the last one that was tried: disconnected, or timeout when its time is over. To

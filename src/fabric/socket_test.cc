@@ -6,6 +6,7 @@
 #include <fstream>
 #include <thread>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -39,6 +40,39 @@ TEST(Socket, TakesAFreePort) {
   ASSERT_TRUE(connected);
   EXPECT_FALSE(peer_uid(connected->fd.get()));
   EXPECT_EQ(describe_peer(connected->fd.get()), to_string(listeners->front().address));
+}
+
+TEST(Socket, TakesAPortOfARangeAndSaysWhenNoneIsFree) {
+  const Address any{Address::Kind::tcp, "127.0.0.1", 0, {}};
+  const uint16_t port = listen(any).value().front().address.port;
+  const PortRange only{port, port};
+  const auto listeners = listen(any, only);
+  ASSERT_TRUE(listeners) << listeners.error().message();
+  EXPECT_EQ(listeners->front().address.port, port);
+  const auto second = listen(any, only);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().kind, ErrorKind::exists);
+  EXPECT_THAT(second.error().message(), testing::HasSubstr(std::to_string(port)));
+  // A port that an address names is taken whatever the range is.
+  const auto named = listen({Address::Kind::tcp, "127.0.0.1", port, {}}, {1, 2});
+  EXPECT_FALSE(named);
+}
+
+TEST(Socket, TakesTheFreePortOfARange) {
+  const Address any{Address::Kind::tcp, "127.0.0.1", 0, {}};
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    const auto first = listen(any);
+    ASSERT_TRUE(first);
+    const uint16_t port = first->front().address.port;
+    if (port == UINT16_MAX || !listen({any.kind, any.host, static_cast<uint16_t>(port + 1), {}})) continue;
+    for (int again = 0; again < 20; ++again) {  // it begins anywhere
+      const auto second = listen(any, {port, static_cast<uint16_t>(port + 1)});
+      ASSERT_TRUE(second) << second.error().message();
+      EXPECT_EQ(second->front().address.port, port + 1);
+    }
+    return;
+  }
+  GTEST_SKIP() << "no two ports in a row are free";
 }
 
 TEST(Socket, ListensOnEveryInterfaceByOnePort) {

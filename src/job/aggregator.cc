@@ -195,6 +195,7 @@ Result<void> run_aggregator(const AggregatorOptions& options, std::stop_token st
   const fabric::Credentials credentials{.secret = rendezvous.secret(), .munge = options.munge};
   FOREBAY_TRY(const auto hub,
               fabric::Hub::create({.listen = options.listen.empty() ? default_addresses() : options.listen,
+                                   .ports = options.ports,
                                    .credentials = credentials,
                                    .purpose = std::string(wire::kPurpose),
                                    .max_body = wire::kMaxBody,

@@ -22,6 +22,7 @@ struct AggregatorOptions {
   bool munge = false;      // instead of the job's secret
   // Empty: a free TCP port of every interface, and a Unix socket in the abstract space.
   std::vector<fabric::Address> listen;
+  fabric::PortRange ports;  // that TCP may take where `listen` leaves it open
   // group_size, backlog and timeouts; profile, scheme, remembers, lossy and host are set from `worker`.
   CoordinatorOptions coordinator;
   // It ends by itself when for so long there was no agent, and no other coordinator that it works for; 0: never.

@@ -45,6 +45,7 @@ Result<void> check(const ServerOptions& options) {
 fabric::HubOptions hub_options(const ServerOptions& options) {
   fabric::HubOptions hub;
   hub.listen = options.listen;
+  hub.ports = options.ports;
   hub.credentials = options.credentials;
   hub.purpose = wire::kPurpose;
   hub.max_body = wire::kMaxBody;

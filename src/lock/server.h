@@ -22,6 +22,7 @@ struct ServerOptions {
   // Where to listen. TCP port 0 takes any free one; the host "*" or "0.0.0.0" means every interface. A name in the
   // abstract space should be one that no server on another node has, too: a client there would find that one.
   std::vector<fabric::Address> listen;
+  fabric::PortRange ports;  // that TCP may take where `listen` leaves it open
   fabric::Credentials credentials;
 
   std::chrono::milliseconds lease{10'000};  // a client that is not heard of for so long loses its locks,

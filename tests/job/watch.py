@@ -31,6 +31,15 @@ class Watch(JobTest):
         self.compare(["d1", "d2", "d3"])
         self.assertEqual([".forebay"], os.listdir(self.stage))
 
+    def test_the_store_keeps_the_newest(self):
+        self.make_sets(["d1", "d2", "d3"])
+        answer = self.start("watch", self.stage, "--store", self.store, "--complete", "rename", "--once", "--keep-last", 2)
+        out, err = answer.communicate(timeout=60)
+        self.assertEqual(0, answer.returncode, err)
+        self.assertEqual(["d2", "d3"], sorted(os.listdir(self.store / "sets")))
+        self.assertEqual(["d1", "d2", "d3"], sorted(set(os.listdir(self.stage)) - {".forebay"}))
+        self.compare(["d2", "d3"])
+
     def test_real_checkpoints(self):
         source = Path(__file__).resolve().parents[2]
         data = Path(os.environ.get("FOREBAY_DATA", source.parent / "shared" / "data"))

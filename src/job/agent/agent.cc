@@ -66,6 +66,7 @@ class StageSecret {
 fabric::HubOptions hub_options(const AgentOptions& options) {
   fabric::HubOptions hub;
   hub.listen.push_back({fabric::Address::Kind::unix_socket, "", 0, agent_socket(options.stage)});
+  hub.ports = options.ports;
   hub.listen.insert(hub.listen.end(), options.listen.begin(), options.listen.end());
   hub.credentials = options.credentials;
   // MUNGE is for other nodes: ranks of this one can read the stage, or they are not let in.

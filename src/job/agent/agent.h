@@ -45,6 +45,7 @@ struct AgentOptions {
   fabric::Credentials credentials;
   // Beside the stage's Unix socket (job/client/stage_names.h): where workers of other nodes reach the agent.
   std::vector<fabric::Address> listen{{fabric::Address::Kind::tcp, "*", 0, ""}};
+  fabric::PortRange ports;  // that TCP may take where `listen` leaves it open
   Completion completion;
   unsigned keep = 1;                        // of the durable sets, the newest ones that stay in the stage
   uint64_t capacity = 0;                    // bytes of sets that the stage may hold; 0: no limit

@@ -257,7 +257,7 @@ void Coordinator::Impl::end(const std::string& message) {
 void Coordinator::Impl::check_end() {
   if (draining_to_end && outbox.waits() && now - outbox.since() >= options.stall_timeout) outbox.open();
   if (outbox.waits() || !sets.empty() || !announcements.empty() || restarts.is_open() || settling.is_open() ||
-      is_caching())
+      is_caching() || is_pruning)
     quiet_since = now;
   if (!draining_to_end || now - quiet_since < options.quiet || !close_caches()) return;
   const decided::Counts& all = facts.sums.counts;
@@ -407,8 +407,8 @@ void Coordinator::disconnected(SessionId session, Time now) {
 
 void Coordinator::answered(StoreAnswer answer, Time now) {
   if (impl_->over) return;
-  impl_->now = impl_->owed_since = now;
-  if (impl_->answers_owed > 0) --impl_->answers_owed;
+  impl_->now = now;
+  if (!std::holds_alternative<WasPruned>(answer)) impl_->store_answered();
   std::visit([this](auto& one) { impl_->answered(std::move(one)); }, answer);
   impl_->start_tasks();
 }
@@ -444,7 +444,7 @@ Coordinator::Time Coordinator::next_tick() const {
 
 CoordinatorOutput Coordinator::take_output() {
   for (const StoreCommand& command : impl_->out.commands) {
-    if (std::holds_alternative<Abandon>(command)) continue;
+    if (std::holds_alternative<Abandon>(command) || std::holds_alternative<Prune>(command)) continue;
     if (impl_->answers_owed++ == 0) impl_->owed_since = impl_->now;
   }
   return impl_->outbox.pass(std::exchange(impl_->out, {}), impl_->now);

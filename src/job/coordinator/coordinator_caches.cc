@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "job/coordinator/coordinator_impl.h"
 
@@ -242,6 +243,27 @@ void Coordinator::Impl::answered(WasSetAside answer) {
   if (!answer.result)
     warn(fmt::format("set {} of the store is set aside for this job only: {}", answer.name,
                      answer.result.error().message()));
+}
+
+// A set has become durable. A restart may be reading one that would go: the next durable set has it pruned.
+void Coordinator::Impl::prune() {
+  if ((options.retention.keep_last == 0 && options.retention.keep_every == 0) || restarts.is_open()) return;
+  prunes_again = is_pruning;
+  if (std::exchange(is_pruning, true)) return;
+  out.commands.emplace_back(Prune{options.origin.series, options.retention});
+}
+
+void Coordinator::Impl::answered(WasPruned answer) {
+  is_pruning = false;
+  if (!answer.result) return warn("older sets stay in the store: " + answer.result.error().message());
+  const engine::Pruned& pruned = *answer.result;
+  for (const auto* const list : {&pruned.problems, &pruned.refused, &pruned.left})
+    for (const engine::SetProblem& one : *list)
+      warn(fmt::format("set {} of the store: {}", one.name, one.error.message()));
+  if (!pruned.removed.empty())
+    info(fmt::format("removed from the store, as --keep-last and --keep-every say: {}",
+                     fmt::join(pruned.removed, ", ")));
+  if (std::exchange(prunes_again, false)) prune();
 }
 
 void Coordinator::Impl::apply(CacheRecovery::Actions actions) {

@@ -249,6 +249,7 @@ class History {
     auto answer = std::visit([&](const auto& one) { return perform(one, generation); }, command);
     if (!unheard && answer) answers_.push_back(*std::move(answer));
   }
+  std::optional<StoreAnswer> perform(const Prune&, uint64_t) { return std::nullopt; }
   std::optional<StoreAnswer> perform(const SetAside& command, uint64_t) { return WasSetAside{command.name, {}}; }
   std::optional<StoreAnswer> perform(const LookUp& command, uint64_t) {
     if (!calm_ && chance(10)) return LookedUp{command.set, fail(ErrorKind::io, "EIO")};

@@ -162,6 +162,7 @@ struct Coordinator::Impl {
   std::deque<std::string> errors;  // the latest
   TrafficByKind received, sent;
   bool draining_to_end = false, over = false;
+  bool is_pruning = false, prunes_again = false;  // the store is pruned; a set has become durable meanwhile
 
   // ---- coordinator.cc
 
@@ -197,6 +198,10 @@ struct Coordinator::Impl {
   void ask_for_end(const wire::StopRequestT& request);
   void end(const std::string& message);
   void check_end();
+  void store_answered() {
+    owed_since = now;
+    if (answers_owed > 0) --answers_owed;
+  }
   void check_store();
   void check_log();
   void check_cadence();
@@ -290,6 +295,8 @@ struct Coordinator::Impl {
   void reject_everywhere(const wire::RejectT& rejected);
   void reject_stored(const std::string& stored_as, const std::string& reason, const std::string& says);
   void answered(WasSetAside answer);
+  void prune();
+  void answered(WasPruned answer);
   void apply(CacheRecovery::Actions actions);
   void apply_cache_tier();
   bool is_caching() const;  // something about caches is under way that an end waits for

@@ -38,6 +38,7 @@ struct CoordinatorOptions {
   uint32_t flush_every =
       1;  // every so many sets one is drained to the store; 0: none but those whose policy asks for it
   std::function<uint64_t()> numbers;  // of encodings: random ones of 64 bits; empty: the coordinator's own
+  store::Retention retention;         // of the sets of the series in the store; of nothing: all stay
   store::Origin origin;               // of the sets that are drained; a restart is from sets of its series
 
   // For an answer of the store, and for the log, where others could coordinate.

@@ -315,6 +315,7 @@ void Coordinator::Impl::finish(uint64_t id, SetDrain::Ended ended) {
   if (ended.state == wire::SetState::durable)
     info(fmt::format("set {} is durable as {}: {} bytes of {}, in {:.1f} s{}", set.name(), ended.stored_as,
                      past.stored_bytes, past.raw_bytes, past.seconds, in_steps(past.steps)));
+  if (ended.state == wire::SetState::durable && !ended.is_known) prune();
   if (ended.state == wire::SetState::cached)
     info(fmt::format("set {} is in the caches{}{}", set.name(), ended.message.empty() ? "" : ": ", ended.message));
   finished.add(std::move(past));

@@ -215,5 +215,75 @@ TEST(CoordinatorAlone, GoesOnWaitingForItsStore) {
   EXPECT_FALSE(s.step_down) << "there is nobody else";
 }
 
+class RetentionTest : public testing::Test {
+ protected:
+  static CoordinatorOptions keeping(uint64_t last) {
+    CoordinatorOptions with = small_groups();
+    with.retention.keep_last = last;
+    with.origin.series = "sod";
+    return with;
+  }
+  void store_set(const std::string& name) {
+    s.send(a, offer_of(name, {0, 1}, 2, ++exposure));
+    s.serve_store();
+    while (!s.inbox[worker].tasks.empty()) {
+      const wire::TaskT task = s.inbox[worker].tasks.front();
+      s.inbox[worker].tasks.pop_front();
+      s.send(worker, success(task));
+    }
+    s.serve_store();
+    ASSERT_EQ(s.inbox[a].news.back().state, SetState::durable) << s.log;
+  }
+
+  Stand s{keeping(2)};
+  SessionId a = s.agent("na"), worker = s.worker("na");
+  uint64_t exposure = 0;
+};
+
+TEST_F(RetentionTest, TheStoreIsPrunedWhenASetIsDurable) {
+  store_set("a");
+  ASSERT_EQ(s.prunes.size(), 1u);
+  EXPECT_EQ(s.prunes[0].series, "sod");
+  EXPECT_EQ(s.prunes[0].retention.keep_last, 2u);
+  engine::Pruned pruned;
+  pruned.removed = {"x", "y"};
+  s.answer(WasPruned{std::move(pruned)});
+  EXPECT_THAT(s.log, HasSubstr("removed from the store, as --keep-last and --keep-every say: x, y"));
+}
+
+TEST_F(RetentionTest, OnePruneAtATimeAndOneMoreForWhatCameMeanwhile) {
+  store_set("a");
+  store_set("b");
+  store_set("c");
+  EXPECT_EQ(s.prunes.size(), 1u);
+  s.answer(WasPruned{engine::Pruned{}});
+  s.serve_store();
+  EXPECT_EQ(s.prunes.size(), 2u);
+  s.answer(WasPruned{engine::Pruned{}});
+  s.serve_store();
+  EXPECT_EQ(s.prunes.size(), 2u);
+}
+
+TEST_F(RetentionTest, TheEndWaitsForItAndNobodyTakesTheStoreForSilentMeanwhile) {
+  store_set("a");
+  wire::StopRequestT stop;
+  stop.drain = true;
+  s.send(s.join(), std::move(stop));
+  s.pass(600s, {a, worker});
+  EXPECT_FALSE(s.coordinator.stopped());
+  EXPECT_FALSE(s.step_down) << *s.step_down;
+  s.answer(WasPruned{fail(ErrorKind::corrupt, "no set is intact")});
+  s.pass(5s, {a, worker});
+  EXPECT_TRUE(s.coordinator.stopped());
+  EXPECT_THAT(s.log, HasSubstr("older sets stay in the store: no set is intact"));
+}
+
+TEST_F(CoordinatorTest, WithoutARetentionNothingIsPruned) {
+  offer_all("s");
+  work();
+  EXPECT_THAT(states(a), ElementsAre(SetState::durable));
+  EXPECT_TRUE(s.prunes.empty());
+}
+
 }  // namespace
 }  // namespace forebay::job

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "engine/inspect/prune.h"
 #include "store/store.h"
 
 namespace forebay::job {
@@ -85,8 +86,18 @@ struct WasSetAside {
   Result<void> result;
 };
 
-using StoreCommand = std::variant<LookUp, Stage, Commit, Abandon, ListSets, SetAside>;
-using StoreAnswer =
-    std::variant<LookedUp, Staged, Committed, ListedSets, WasSetAside>;  // one to each command but Abandon, in order
+// What the retention of the series does not keep is removed (engine::prune()), beside the other commands: this one may
+// read a whole set. Not while another one is under way.
+struct Prune {
+  std::string series;
+  store::Retention retention;
+};
+struct WasPruned {
+  Result<engine::Pruned> result;
+};
+
+using StoreCommand = std::variant<LookUp, Stage, Commit, Abandon, ListSets, SetAside, Prune>;
+// One to each command but Abandon, in order, but for that to Prune.
+using StoreAnswer = std::variant<LookedUp, Staged, Committed, ListedSets, WasSetAside, WasPruned>;
 
 }  // namespace forebay::job

@@ -50,9 +50,13 @@ std::function<std::optional<StoreAnswer>(const Error&)> failure_of(const StoreCo
 
 struct StoreWorker::Impl {
   Impl(std::string path, std::function<void(StoreAnswer)> to)
-      : path_(std::move(path)), answer_(std::move(to)), worker_([](const auto& answer) { answer(); }) {}
+      : path_(std::move(path)),
+        answer_(std::move(to)),
+        worker_([](const auto& answer) { answer(); }),
+        pruner_([](const auto& answer) { answer(); }) {}
 
   void submit(StoreCommand command) {
+    if (const auto* const one = std::get_if<Prune>(&command)) return prune(*one);
     auto failed = failure_of(command);
     worker_.add([this, command = std::move(command)] { return perform(command); },
                 [this, failed = std::move(failed)](Result<std::optional<StoreAnswer>> answer) {
@@ -75,6 +79,17 @@ struct StoreWorker::Impl {
       return std::nullopt;
     }
     return std::visit([this](const auto& one) { return answer_to(one); }, command);
+  }
+
+  void prune(const Prune& command) {
+    pruner_.add(
+        [path = path_, command]() -> Result<engine::Pruned> {
+          constexpr uint64_t kMemory = 512u << 20;
+          FOREBAY_TRY(const auto store, store::Store::open_for_writing(path));
+          return engine::prune(store, {.series = command.series, .retention = command.retention},
+                               {.memory_bytes = kMemory, .threads = 1});
+        },
+        [this](Result<engine::Pruned> pruned) { answer_(WasPruned{std::move(pruned)}); });
   }
 
   Result<const store::Store*> opened() {
@@ -100,6 +115,7 @@ struct StoreWorker::Impl {
   StoreAnswer answer_to(const Stage& command) { return Staged{command.set, stage(command)}; }
   StoreAnswer answer_to(const Commit& command) { return Committed{command.set, commit(command)}; }
   StoreAnswer answer_to(const Abandon&) { return {}; }
+  StoreAnswer answer_to(const Prune&) { return {}; }
   StoreAnswer answer_to(const ListSets&) { return ListedSets{list()}; }
   StoreAnswer answer_to(const SetAside& command) { return WasSetAside{command.name, set_aside(command)}; }
 
@@ -201,7 +217,7 @@ struct StoreWorker::Impl {
   std::vector<std::unique_ptr<store::StagedSet>> done_;           // committed; what is left of their staging goes later
   std::optional<std::vector<store::SetInfo>> known_;  // what there was at first, and has been committed since
   std::unordered_set<std::string> seen_;              // names of what is or was known
-  SerialWorker worker_;                               // last: it ends before the rest goes
+  SerialWorker worker_, pruner_;                      // last: they end before the rest goes
 };
 
 StoreWorker::StoreWorker(std::string store, std::function<void(StoreAnswer)> answer)

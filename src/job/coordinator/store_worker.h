@@ -12,7 +12,7 @@ namespace forebay::job {
 // Errors of the store are answers; it is opened, and made if it is not there, by the first command that succeeds.
 class StoreWorker {
  public:
-  // `answer` is called by the thread, until the destructor has returned.
+  // `answer` is called by the thread, or by that in which Prune runs, until the destructor has returned.
   StoreWorker(std::string store, std::function<void(StoreAnswer)> answer);
 
   // Abandons what is staged, after the command that is under way.

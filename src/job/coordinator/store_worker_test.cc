@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <mutex>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "base/bytes.h"
@@ -119,6 +120,25 @@ TEST_F(StoreWorkerTest, AStoreThatIsNotThereYetIsTriedAgain) {
   EXPECT_FALSE(ask<LookedUp>(LookUp{1, "s"}).stored);
   fs::remove(path("store/something-else"));
   EXPECT_TRUE(ask<LookedUp>(LookUp{1, "s"}).stored);
+}
+
+TEST_F(StoreWorkerTest, NothingIsPrunedWhereNoSetReadsBackWhole) {
+  for (uint64_t number = 1; number <= 3; ++number) {
+    const StagedPlace place = stage(number, fmt::format("s{}", number));
+    check(ask<Committed>(commit_of(number, place, "c")).result);
+  }
+  const auto answer = ask<WasPruned>(Prune{std::string(store::kDefaultSeries), {.keep_last = 1}});
+  ASSERT_FALSE(answer.result) << "its containers are none";
+  EXPECT_EQ(answer.result.error().kind, ErrorKind::corrupt);
+  EXPECT_EQ(value(ask<ListedSets>(ListSets{}).sets).size(), 3u);
+}
+
+TEST_F(StoreWorkerTest, PruningKeepsWhatTheRetentionKeeps) {
+  const StagedPlace place = stage(1, "s1");
+  check(ask<Committed>(commit_of(1, place, "c")).result);
+  const auto answer = ask<WasPruned>(Prune{std::string(store::kDefaultSeries), {.keep_last = 1}});
+  EXPECT_THAT(value(answer.result).removed, testing::IsEmpty());
+  EXPECT_THAT(value(answer.result).problems, testing::IsEmpty()) << "nothing is read where nothing would go";
 }
 
 }  // namespace

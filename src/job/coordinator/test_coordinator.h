@@ -220,6 +220,7 @@ class Stand {
   std::vector<Commit> commits;
   std::vector<uint64_t> abandoned;
   std::vector<SetAside> aside;
+  std::vector<Prune> prunes;
   Facts logged;                   // what is in the log
   std::vector<Decision> waiting;  // what is not
   bool log_works = true;
@@ -319,6 +320,7 @@ class Stand {
     aside.push_back(command);
     coordinator.answered(WasSetAside{command.name, {}}, now);
   }
+  void perform(const Prune& command) { prunes.push_back(command); }  // takes long: a test answers
   void perform(const Abandon& command) { abandoned.push_back(command.set); }
   void perform(const ListSets&) { coordinator.answered(ListedSets{listed()}, now); }
   std::vector<store::SetInfo> listed() const {

@@ -59,6 +59,7 @@ Result<Meeting> start_server(Job& the_job, bool one_node) {
   options.listen.push_back(
       {.kind = fabric::Address::Kind::unix_socket, .path = fmt::format("@forebay-{}-{}", getpid(), random_name())});
   if (!one_node) options.listen.push_back({.kind = fabric::Address::Kind::tcp, .host = "*"});
+  FOREBAY_TRY(options.ports, fabric::parse_ports(variable("FOREBAY_PORTS").value_or("")));
   const fabric::Credentials credentials = options.credentials;
   FOREBAY_TRY(the_job.server, Server::start(std::move(options)));
   std::string addresses;

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "store/store.h"
 
-namespace forebay::cli {
+namespace forebay::engine {
 
 // What is wrong with a set, with what lies in the place of one, or with a whole series.
 struct SetProblem {
@@ -30,4 +30,4 @@ Result<OtherReferrers> other_referrers(const store::Store& store, const std::vec
 // The parents of a set that are not among `sets`, or are others than it was written with: it cannot be restored.
 std::vector<std::string> missing_parents(const store::SetInfo& set, const std::vector<store::SetInfo>& sets);
 
-}  // namespace forebay::cli
+}  // namespace forebay::engine

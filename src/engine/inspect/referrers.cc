@@ -1,10 +1,10 @@
-#include "cli/referrers.h"
+#include "engine/inspect/referrers.h"
 
 #include <algorithm>
 
 #include "engine/set/parent_frames.h"
 
-namespace forebay::cli {
+namespace forebay::engine {
 
 Result<OtherReferrers> other_referrers(const store::Store& store, const std::vector<store::SetInfo>& sets,
                                        uint64_t memory_bytes) {
@@ -14,7 +14,7 @@ Result<OtherReferrers> other_referrers(const store::Store& store, const std::vec
     if (set.manifest) continue;
     others.problems.push_back({set.name, set.manifest.error()});
     store::Manifest known{.name = set.name};
-    auto parents = engine::parents_of(set, memory_bytes);
+    auto parents = parents_of(set, memory_bytes);
     if (!parents) {
       others.all_known = false;
       parents.error().hint = "it may refer to any other set: nothing is removed until it can be read or is gone";
@@ -42,4 +42,4 @@ std::vector<std::string> missing_parents(const store::SetInfo& set, const std::v
   return missing;
 }
 
-}  // namespace forebay::cli
+}  // namespace forebay::engine
