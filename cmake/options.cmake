@@ -1,6 +1,8 @@
 # What a build contains, and how it is compiled.
 
 option(FOREBAY_TESTS "Build the unit and integration tests" ON)
+set(FOREBAY_PYTHON /usr/bin/python3 CACHE FILEPATH "Python that the tests run: Debian's, with Debian's modules")
+option(FOREBAY_PYTHON_PACKAGE "Build the Python package (needs nanobind)" OFF)
 option(FOREBAY_BENCH "Build the benchmarks" OFF)
 option(FOREBAY_EXAMPLES "Build the example simulation (needs MPI and HDF5)" OFF)
 option(FOREBAY_MPI "Let `mpiexec forebay pack` spread rank groups over processes" OFF)

@@ -22,7 +22,7 @@ FLOORS = {
     "io": 5, "launch": 5,
     "view": 6,
     "convert": 7, "report": 7,
-    "api": 8, "cli": 8, "adios": 8, "scr": 8,
+    "api": 8, "cli": 8, "adios": 8, "scr": 8, "python": 8,
 }  # fmt: skip
 
 SOURCES = {".c", ".cc", ".h", ".hpp", ".inc"}

@@ -13,7 +13,21 @@ missing=()
 for package in "${wanted[@]}"; do
   grep -qxF "$package installed" <<<"$installed" || missing+=("$package")
 done
-if ((${#missing[@]} == 0)); then exit 0; fi
+
+# The Python package's extension module is made with nanobind, which Debian 12 lacks. Without a network the build goes on
+# without the package, and says so.
+install_nanobind() {
+  local into=build/python-packages wanted=nanobind==2.4.0
+  [[ -d $into/nanobind-2.4.0.dist-info ]] && return
+  echo "setup: installing $wanted into $into"
+  /usr/bin/python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps --upgrade \
+    --target "$into" "$wanted" </dev/null || echo "setup: it could not be installed: the Python package is not built" >&2
+}
+
+if ((${#missing[@]} == 0)); then
+  install_nanobind
+  exit 0
+fi
 
 if ! command -v apt-get >/dev/null; then
   echo "setup: this machine has no apt-get; please install: ${missing[*]}" >&2
@@ -35,3 +49,4 @@ echo "setup: installing ${#missing[@]} packages: ${missing[*]}"
 # A stale list of one foreign repository must not stop us: the install decides.
 apt update >/dev/null || echo "setup: apt-get update failed; trying with the package lists at hand" >&2
 apt install --no-install-recommends "${missing[@]}" >/dev/null
+install_nanobind

@@ -1,0 +1,34 @@
+"""Forebay: checkpoint sets of parallel simulations, packed, restored, and read in part (docs/python.md)."""
+
+from ._errors import Damaged, Error, Exists, Failed, Gone, InvalidArgument, Limit, NotFound, Unsupported
+from ._forebay import version as __version__
+from ._run import Array, Local, Matches, Run, Step, StepInfo, open  # noqa: A004
+from ._verbs import Packed, Restored, SetInfo, Verified, pack, restore, sets, verify
+
+__all__ = [
+    "Array",
+    "Damaged",
+    "Error",
+    "Exists",
+    "Failed",
+    "Gone",
+    "InvalidArgument",
+    "Limit",
+    "Local",
+    "Matches",
+    "NotFound",
+    "Packed",
+    "Restored",
+    "Run",
+    "SetInfo",
+    "Step",
+    "StepInfo",
+    "Unsupported",
+    "Verified",
+    "__version__",
+    "open",
+    "pack",
+    "restore",
+    "sets",
+    "verify",
+]

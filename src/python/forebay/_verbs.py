@@ -1,0 +1,130 @@
+"""What is done with whole sets: packing, restoring, verifying."""
+
+import os
+from typing import NamedTuple
+
+from . import _forebay
+from ._errors import Damaged
+
+
+class Packed(NamedTuple):
+    """What was packed: the set's name and step, how many ranks and files, and bytes before and after."""
+
+    name: str
+    step: int | None
+    ranks: int
+    files: int
+    raw_bytes: int
+    stored_bytes: int
+    containers: int
+    seconds: float
+    remarks: list
+
+
+class Restored(NamedTuple):
+    """What was restored, and which newer sets were passed over for "latest", each with the reason."""
+
+    name: str
+    files: int
+    bytes: int
+    seconds: float
+    skipped: list
+
+
+class Verified(NamedTuple):
+    """What was read back: `damages` has a sentence for each damage."""
+
+    name: str
+    intact: bool
+    files: int
+    raw_bytes: int
+    stored_bytes: int
+    damages: list
+    seconds: float
+
+
+class SetInfo(NamedTuple):
+    """A set of a store. `damage` says what is wrong with its manifest; then nothing but the name is known."""
+
+    name: str
+    series: str | None
+    step: int | None
+    created_ns: int | None
+    raw_bytes: int | None
+    stored_bytes: int | None
+    damage: str | None
+
+
+def pack(sources, store, *, name="", step=None, series="", profile="balanced", parent="", group_size=0, memory=0,
+         threads=0, progress=None):  # fmt: skip
+    """Packs directories of per-rank files into the store as one set, which is there whole or not at all.
+
+    Args:
+        sources: a path, or several: directories or files, one for each rank or with all of them.
+        store: a directory; made if it is not there.
+        name: of the set; "": the last component of the first source.
+        step: its number in the run; None: the last number in the name.
+        series: that it belongs to; "": "default".
+        profile: "fast", "balanced", "max", or a chain of codecs (docs/codecs.md).
+        parent: a set, or "latest", whose equal frames are referred to instead of being stored again.
+        group_size: ranks in a container; 0: as the command has it.
+        memory, threads: bytes, and computing threads; 0: a quarter of the machine's, and all cores.
+        progress: called with (bytes done, bytes in all) now and then. An exception of it, such as that of Ctrl-C, is
+            raised when the set is packed.
+
+    Returns:
+        A Packed.
+
+    Raises:
+        Exists: the name is taken. NotFound, Gone (a source changed meanwhile), Limit, InvalidArgument, Failed.
+    """
+    paths = [sources] if isinstance(sources, (str, os.PathLike)) else list(sources)
+    return Packed(
+        **_forebay.pack([os.fspath(one) for one in paths], os.fspath(store), name, step, series, profile, parent,
+                        group_size, memory, threads, progress)  # fmt: skip
+    )
+
+
+def restore(store, to, *, name="latest", only=(), overwrite=False, series="", memory=0, threads=0, progress=None):
+    """Restores a set, byte for byte, beneath the directory `to`. Files appear when all of them are verified.
+
+    Args:
+        name: of the set; "latest" is the newest that is intact.
+        only: shell patterns of file names; none: all files.
+        overwrite: replace files that are there.
+        series: in which "latest" is looked for; "": the only one.
+
+    Returns:
+        A Restored.
+
+    Raises:
+        NotFound, Exists (a file is there), Damaged (names the files that suffer), Limit, Failed.
+    """
+    patterns = [only] if isinstance(only, str) else list(only)
+    return Restored(
+        **_forebay.restore(os.fspath(store), name, os.fspath(to), patterns, overwrite, series, memory, threads, progress)
+    )
+
+
+def verify(store, name, *, check=False, memory=0, threads=0, progress=None):
+    """Reads a set back, every byte, and compares all checksums.
+
+    Returns:
+        A Verified; with `check` damage raises Damaged instead.
+
+    Raises:
+        NotFound, Limit, Unsupported, Failed: the set cannot be looked at.
+    """
+    report = Verified(**_forebay.verify(os.fspath(store), name, memory, threads, progress))
+    if check and not report.intact:
+        raise Damaged(f"{store}: set {name}: {report.damages[0]}", "corrupt", report.damages[0], os.fspath(store))
+    return report
+
+
+def sets(store):
+    """A SetInfo for each set of the store, oldest first.
+
+    Raises:
+        NotFound: there is no store. Unsupported, Failed.
+    """
+    return [SetInfo(*one) for one in _forebay.sets(os.fspath(store))]
