@@ -1,13 +1,16 @@
 """Runs, steps and arrays: what lies in a store, a file of process groups or a BP file, to be read in part."""
 
+from __future__ import annotations
+
 import difflib
 import html
 import io
 import math
 import os
 import time
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +19,16 @@ from ._errors import Damaged, Error, Gone, InvalidArgument, NotFound, Unsupporte
 from ._types import Selection, dtype_of, fill_of
 
 
-def open(path, *, series="", set="", layout="", raw=False, memory=0, threads=0):  # noqa: A001
+def open(  # noqa: A001
+    path: str | os.PathLike[str],
+    *,
+    series: str = "",
+    set: str = "",  # noqa: A002
+    layout: str = "",
+    raw: bool = False,
+    memory: int = 0,
+    threads: int = 0,
+) -> Run:
     """Opens what lies in `path` for reading.
 
     Args:
@@ -60,14 +72,15 @@ class Local(NamedTuple):
 class Run(Sequence):
     """The steps of a run, oldest first. `run[-1]` is the newest one, `run["DD0042"]` the one of that set."""
 
-    def __init__(self, path, **options):
+    def __init__(self, path: str | os.PathLike[str], **options: Any) -> None:
         self._path = os.fspath(path)
         self._options = options
         o = {"series": "", "set": "", "layout": "", "raw": False, "memory": 0, "threads": 0, **options}
         self._run = _forebay.open_run(
             self._path, o["memory"], o["threads"], o["series"], o["set"], o["layout"], o["raw"]
         )
-        self._infos, self._times = None, {}
+        self._infos: list[StepInfo] | None = None
+        self._times: dict[int, float | None] = {}
 
     def __reduce__(self):
         return _reopen, (self._path, self._options)
@@ -79,24 +92,24 @@ class Run(Sequence):
         return None
 
     @property
-    def path(self):
+    def path(self) -> str:
         """Where it lies."""
         return self._path
 
     @property
-    def infos(self):
+    def infos(self) -> list[StepInfo]:
         """A StepInfo for each step, damaged ones among them. Reads nothing."""
         if self._infos is None:
             self._infos = [StepInfo(*one) for one in self._run.steps()]
         return self._infos
 
     @property
-    def sets(self):
+    def sets(self) -> list[str]:
         """The names of the sets."""
         return [one.set for one in self.infos]
 
     @property
-    def times(self):
+    def times(self) -> np.ndarray:
         """The simulation's time of each step, NaN where it is not known. Opens steps that have not told it yet."""
         return np.array([math.nan if time is None else time for time in map(self._time, range(len(self)))])
 
@@ -111,10 +124,10 @@ class Run(Sequence):
             self._times[number] = info.time
         return self._times[number]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.infos)
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: int | str | slice) -> Any:
         """A step by number (from the end where negative) or by the name of its set; a list of steps for a slice.
 
         Raises:
@@ -132,13 +145,13 @@ class Run(Sequence):
             raise IndexError(f"step {number} of a run of {len(self)}")
         return Step(self, number % len(self))
 
-    def refresh(self):
+    def refresh(self) -> int:
         """Looks for steps that were added. How many came."""
         came = self._run.refresh()
         self._infos = None
         return came
 
-    def follow(self, timeout=None, *, interval=0.2, begin=0):
+    def follow(self, timeout: float | None = None, *, interval: float = 0.2, begin: int = 0) -> Iterator[Step]:
         """Yields the steps from number `begin` on, and waits for those that are added.
 
         Ends when no step has come for `timeout` seconds (None: never). Looks every `interval` seconds.
@@ -155,7 +168,7 @@ class Run(Sequence):
                 return
             time.sleep(interval)
 
-    def series(self, name, index=Ellipsis, *, missing="raise"):
+    def series(self, name: str, index: Any = Ellipsis, *, missing: str = "raise") -> np.ndarray:
         """A part of an array over all steps, read by one plan: an array with the steps as its first dimension.
 
         Args:
@@ -198,7 +211,7 @@ class Run(Sequence):
                 out[i] = read[i]
         return selection_of_all(selection, out)
 
-    def query(self, expression, *, values=False, begin=0, end=None, first=False):
+    def query(self, expression: str, *, values: bool = False, begin: int = 0, end: int | None = None, first: bool = False) -> Matches:
         """Where a condition holds, such as "Temperature > 4000 and Density < 0.1" (docs/reading.md, "Queries").
 
         Args:
@@ -249,7 +262,8 @@ def _reopen(path, options):
     return Run(path, **options)
 
 
-class Matches(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Matches:
     """What a query has found, as columns of one length.
 
     number: of the step. rank: that wrote the element. index: in the global array, else in the rank's own; a row for each.
@@ -292,48 +306,48 @@ class Matches(NamedTuple):
 class Step(Mapping):
     """A step: its arrays by name, and its attributes. Threads may share it."""
 
-    def __init__(self, run, number):
+    def __init__(self, run: Run, number: int) -> None:
         self.run = run
         self._step = run._run.open(number)
         self._info = StepInfo(*self._step.info())
-        self._facts = None
-        self._attributes = None
+        self._facts: dict[str, tuple[int, Any]] | None = None
+        self._attributes: dict[str, Any] | None = None
 
     def __reduce__(self):
         return _reopen_step, (self.run, self._info.number)
 
     @property
-    def number(self):
+    def number(self) -> int:
         """Its place in the run, from 0."""
         return self._info.number
 
     @property
-    def set(self):
+    def set(self) -> str:
         """The name of the set that it lies in; "" for a file that grows."""
         return self._info.set
 
     @property
-    def step(self):
+    def step(self) -> int | None:
         """The step as the program counts it, or None."""
         return self._info.step
 
     @property
-    def time(self):
+    def time(self) -> float | None:
         """The simulation's time, or None."""
         return self._info.time
 
     @property
-    def attrs(self):
+    def attrs(self) -> dict[str, Any]:
         """All attributes by name, as NumPy values, text as str. The first use of a step reads them."""
         if self._attributes is None:
-            values = {}
+            values: dict[str, Any] = {}
             for name, kind, count, value, variable in self._step.attributes():
                 values[name.decode("utf-8", "surrogateescape")] = variable or _attribute(kind, count, value)
             self._attributes = values
         return self._attributes
 
     @property
-    def remarks(self):
+    def remarks(self) -> list[str]:
         """What ranks disagree about, as sentences."""
         return self._step.remarks()
 
@@ -342,16 +356,16 @@ class Step(Mapping):
             self._facts = {one[0]: (i, one) for i, one in enumerate(self._step.arrays())}
         return self._facts
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self._arrays())
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._arrays())
 
-    def __contains__(self, name):
+    def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and (name in self._arrays() or name.lstrip("/") in self._arrays())
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> Array:
         """The array of that name, with or without a '/' in front. Reads nothing.
 
         Raises:
@@ -363,7 +377,7 @@ class Step(Mapping):
                 return Array(self, *arrays[word])
         raise _not_found("array", name, list(arrays), self.set or self.run.path)
 
-    def local(self, name):
+    def local(self, name: str) -> Local:
         """A local array, or one block after another of any: the values of all ranks, as a Local.
 
         The blocks are joined along their first dimension; the others must be equal.
@@ -386,11 +400,11 @@ class Step(Mapping):
         _raise_first(_forebay.read(requests))
         return Local(values, offsets, np.array([rank for rank, _, _ in blocks], np.int64))
 
-    def files(self):
+    def files(self) -> dict[str, tuple[int, int]]:
         """The original files of the set: a dictionary of (size, rank) by name."""
         return {name: (size, rank) for name, (_, size, rank) in self._files()[1].items()}
 
-    def file(self, name):
+    def file(self, name: str | os.PathLike[str]) -> StoredFile:
         """An original file of the set, to be read and sought in without a restore: an io.RawIOBase.
 
         Raises:
@@ -439,28 +453,28 @@ class Array:
         self.shape = tuple(shape)
 
     @property
-    def ndim(self):
+    def ndim(self) -> int:
         """How many dimensions it has."""
         return len(self.shape)
 
     @property
-    def size(self):
+    def size(self) -> int:
         """How many elements it has."""
         return math.prod(self.shape)
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes of all elements in memory."""
         return self.size * self.dtype.itemsize
 
     @property
-    def dims(self):
+    def dims(self) -> tuple[str, ...]:
         """What the file calls the dimensions, or "dim_0", ..."""
         names = self.step._step.dimension_names(self._number)
         return tuple((names[i] if i < len(names) else "") or f"dim_{i}" for i in range(self.ndim))
 
     @property
-    def attrs(self):
+    def attrs(self) -> dict[str, Any]:
         """The attributes of this array alone, by their last names: units, long_name, ..."""
         prefixes = (self.name.rstrip("/") + "/", "/" + self.name.strip("/") + "/")
         return {
@@ -471,17 +485,17 @@ class Array:
         }
 
     @property
-    def units(self):
+    def units(self) -> str:
         """Its attribute `units`, or ""."""
         return str(self.attrs.get("units", ""))
 
     @property
-    def blocks(self):
+    def blocks(self) -> list[tuple[int, tuple[int, ...], tuple[int, ...]]]:
         """(rank, begin, count) of each block that was written, in the order of writing. Reads indices alone."""
         return self.step._step.blocks(self._number)
 
     @property
-    def statistics(self):
+    def statistics(self) -> dict[str, float] | None:
         """What indices know of the values: a dictionary (count, min, max, mean, std, nans, ...), or None."""
         if self._values is None:
             return None
@@ -501,7 +515,7 @@ class Array:
             )
         return self.shape
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Any:
         """Reads what basic indexing selects. Elements that no rank has written are NaN, or 0 of integers.
 
         Raises:
@@ -516,7 +530,7 @@ class Array:
             return _text(values.tobytes())
         return values if values.ndim else values[()]
 
-    def read_into(self, out, key=Ellipsis):
+    def read_into(self, out: np.ndarray, key: Any = Ellipsis) -> None:
         """Reads array[key] into `out`, which may be a part of a larger array. Elements that no rank has written stay.
 
         Raises:
@@ -535,7 +549,7 @@ class Array:
         if not direct:
             out[...] = selection.arrange(dense)
 
-    def points(self, indices):
+    def points(self, indices: Any) -> np.ndarray:
         """The elements at `indices`, a row of integers for each.
 
         Raises:
@@ -553,7 +567,7 @@ class Array:
             _raise_first(_forebay.read([(self.step._step, self._number, "points", self.ndim, dense, out)]))
         return out
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
             raise ValueError("values of a store are read, and cannot be had without a copy")
         values = np.asarray(self[...])

@@ -1,10 +1,16 @@
 """What is done with whole sets: packing, restoring, verifying."""
 
+from __future__ import annotations
+
 import os
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from . import _forebay
 from ._errors import Damaged
+
+Path = str | os.PathLike
+Progress = Callable[[int, int], object]
 
 
 class Packed(NamedTuple):
@@ -18,7 +24,7 @@ class Packed(NamedTuple):
     stored_bytes: int
     containers: int
     seconds: float
-    remarks: list
+    remarks: list[str]
 
 
 class Restored(NamedTuple):
@@ -28,7 +34,7 @@ class Restored(NamedTuple):
     files: int
     bytes: int
     seconds: float
-    skipped: list
+    skipped: list[str]
 
 
 class Verified(NamedTuple):
@@ -39,7 +45,7 @@ class Verified(NamedTuple):
     files: int
     raw_bytes: int
     stored_bytes: int
-    damages: list
+    damages: list[str]
     seconds: float
 
 
@@ -55,8 +61,20 @@ class SetInfo(NamedTuple):
     damage: str | None
 
 
-def pack(sources, store, *, name="", step=None, series="", profile="balanced", parent="", group_size=0, memory=0,
-         threads=0, progress=None):  # fmt: skip
+def pack(
+    sources: Path | Iterable[Path],
+    store: Path,
+    *,
+    name: str = "",
+    step: int | None = None,
+    series: str = "",
+    profile: str = "balanced",
+    parent: str = "",
+    group_size: int = 0,
+    memory: int = 0,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> Packed:
     """Packs directories of per-rank files into the store as one set, which is there whole or not at all.
 
     Args:
@@ -85,7 +103,18 @@ def pack(sources, store, *, name="", step=None, series="", profile="balanced", p
     )
 
 
-def restore(store, to, *, name="latest", only=(), overwrite=False, series="", memory=0, threads=0, progress=None):
+def restore(
+    store: Path,
+    to: Path,
+    *,
+    name: str = "latest",
+    only: str | Iterable[str] = (),
+    overwrite: bool = False,
+    series: str = "",
+    memory: int = 0,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> Restored:
     """Restores a set, byte for byte, beneath the directory `to`. Files appear when all of them are verified.
 
     Args:
@@ -106,7 +135,15 @@ def restore(store, to, *, name="latest", only=(), overwrite=False, series="", me
     )
 
 
-def verify(store, name, *, check=False, memory=0, threads=0, progress=None):
+def verify(
+    store: Path,
+    name: str,
+    *,
+    check: bool = False,
+    memory: int = 0,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> Verified:
     """Reads a set back, every byte, and compares all checksums.
 
     Returns:
@@ -121,7 +158,7 @@ def verify(store, name, *, check=False, memory=0, threads=0, progress=None):
     return report
 
 
-def sets(store):
+def sets(store: Path) -> list[SetInfo]:
     """A SetInfo for each set of the store, oldest first.
 
     Raises:
