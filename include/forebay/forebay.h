@@ -125,8 +125,9 @@ FOREBAY_API int forebay_connect(const char* agent, int rank, int ranks, forebay_
  * a set. Waits for nobody. */
 FOREBAY_API void forebay_disconnect(forebay_client* client);
 
-/* Begins this rank's part of the set `set`: a name of letters, digits and "._-+=@,", at most 128, that does not start
- * with '.' nor end with ".tmp", ".temp", ".part" or "~", and is not "latest". All ranks give the same name and step. A
+/* Begins this rank's part of the set `set`: a name of at most 128 bytes of UTF-8, without '/' and characters that
+ * cannot be shown, that does not start with '.' or "step:" nor end with ".tmp", ".temp", ".part" or "~", has no blank
+ * at either end, and is not "latest". All ranks give the same name and step. A
  * part that was begun and not completed is given up. A set of this name that all ranks of the node had completed is
  * written anew: what the stage has of it is removed, so a set that forebay_restart() has found must have been read
  * before. `step` is a label, by which the set can be found; the newest set is the one that all ranks completed last,

@@ -1,4 +1,4 @@
-// Boxes of arrays as people type them: "0:10,5,:". Pure.
+// Boxes of arrays as people type them, and NumPy takes them: "0:10,5,:,-5:,::2". Pure.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,28 @@
 
 namespace forebay::cli {
 
-// The indices of one dimension: from `begin` up to, but not including, `end`, or to the last one.
+// The indices of one dimension: every `step`-th from `begin` up to, but not including, `end`. Negative ones count from
+// behind the last index; those that are left out are the ends of the dimension.
 struct IndexRange {
-  uint64_t begin = 0;
-  std::optional<uint64_t> end;
+  std::optional<int64_t> begin, end;
+  uint64_t step = 1;
+  bool is_one = false;  // `begin` alone, which must be there; the dimension stays
 };
 
-// A range for each dimension, separated by commas: "2:10", "2:" (to the last one), ":10", ":" (all), or "7" (this one
-// alone; the dimension stays). invalid_argument otherwise, and if a range is empty.
+// A range for each dimension, separated by commas: "2:10", "-5:", ":10", "::2", ":" (all), or "7" (this one alone).
+// invalid_argument otherwise, and for steps that are not positive.
 Result<std::vector<IndexRange>> parse_box(std::string_view text);
 
-// The box of an array of that shape. invalid_argument, naming the dimension, if there is none.
-Result<engine::Box> box_in(const std::vector<IndexRange>& ranges, const Shape& shape);
+struct IndexBox {
+  engine::Box box;  // `count` of elements that are selected
+  Shape stride;     // empty: 1 in each dimension
+};
+
+// The box of an array of that shape, where ends beyond the array are its ends. invalid_argument, naming the dimension,
+// if it holds no index, or one alone is outside.
+Result<IndexBox> box_in(const std::vector<IndexRange>& ranges, const Shape& shape);
+
+// The same for those that take no steps.
+Result<engine::Box> dense_box_in(const std::vector<IndexRange>& ranges, const Shape& shape);
 
 }  // namespace forebay::cli

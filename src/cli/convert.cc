@@ -46,7 +46,7 @@ constexpr VerbText kConvertText = {
     .examples =
         "  forebay convert st --to run.zarr\n"
         "  forebay convert st Density Temperature --steps -10: --to gas.nc\n"
-        "  forebay convert st Density --step latest --to density.npy\n"
+        "  forebay convert st Density --steps latest --to density.npy\n"
         "  forebay convert st 'Dens*' --steps 10:20 --box :,:,32 --to slices.zarr\n"
         "  forebay convert run.bp --format npy --to arrays\n"
         "  forebay convert run.bp --format store --to st --profile max\n"
@@ -82,8 +82,8 @@ class ConvertVerb final : public Verb {
                   set_steps(steps_));
     syntax.flag("--step-groups", wish_.step_groups, "Every step in a group of its own, where steps agree, too.");
     syntax.option("-b,--box", "RANGES",
-                  "Only these indices of global arrays, which must have as many dimensions: FIRST:END for each, "
-                  "separated by commas; END is not included, ':' takes a dimension whole.",
+                  "Only these indices of global arrays, which must have as many dimensions: FIRST:END or "
+                  "FIRST:END:STEP for each, separated by commas, as NumPy has it; ':' takes a dimension whole.",
                   set_box(part_.box));
     syntax.option("--stride", "N,N,...", "Of these, every N-th in each dimension.", set_numbers(part_.stride));
     syntax.option("--chunk", "N,N,...",

@@ -232,7 +232,7 @@ class Extract final : public Verb {
 
   Result<engine::Box> wanted_of(const Target& target, const Shape& shape) const {
     if (!box_) return engine::whole_box(shape);
-    auto box = box_in(*box_, shape);
+    auto box = dense_box_in(*box_, shape);
     if (!box) box.error().what = fmt::format("{} of {}: {}", target.path, target.file_name, box.error().what);
     return box;
   }

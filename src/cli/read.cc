@@ -70,10 +70,11 @@ class Read final : public Verb {
         "Which step, counted from 0, or from the last one with -1, -2, ..., or those from FIRST up to, but not "
         "including, END: what is read then has a dimension of steps in front. Default: latest.",
         set_steps(steps_));
-    syntax.option("-b,--box", "RANGES",
-                  "Only these indices: FIRST:END for each dimension, separated by commas, as in NumPy; END is not "
-                  "included, ':' takes a dimension whole. Default: all of the array.",
-                  set_box(wish_.box));
+    syntax.option(
+        "-b,--box", "RANGES",
+        "Only these indices: FIRST:END or FIRST:END:STEP for each dimension, separated by commas, as in NumPy; "
+        "':' takes a dimension whole. Default: all of the array.",
+        set_box(wish_.box));
     syntax.option("--stride", "N,N,...", "Of these, every N-th in each dimension.", set_numbers(wish_.stride));
     syntax.option("--block", "N",
                   "What was written as block N, counted from 0, alone; of local arrays this is the only way.",

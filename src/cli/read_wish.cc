@@ -1,5 +1,7 @@
 #include "cli/read_wish.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "cli/units.h"
@@ -9,7 +11,7 @@ namespace {
 
 Result<engine::Box> wished_box(const view::Array& array, const Shape& shape, const ReadWish& wish) {
   if (!wish.box) return engine::whole_box(shape);
-  auto box = box_in(*wish.box, shape);
+  auto box = dense_box_in(*wish.box, shape);
   if (!box) box.error().what = fmt::format("'{}': {}", array.name, box.error().what);
   return box;
 }
@@ -38,9 +40,11 @@ uint64_t product_after(const Shape& shape, size_t d) { return element_count(std:
 Result<std::pair<uint64_t, uint64_t>> StepRange::of(uint64_t count) const {
   const auto steps = static_cast<int64_t>(count);
   const auto from_begin = [&](int64_t number) { return number < 0 ? number + steps : number; };
-  const int64_t begin = from_begin(first);
+  // Ends of a range beyond the steps are theirs, as NumPy has it; one step alone must be there.
+  const auto inside = [&](int64_t number) { return is_range ? std::clamp<int64_t>(number, 0, steps) : number; };
+  const int64_t begin = inside(from_begin(first));
   // A begin that is too large has no number behind it.
-  const int64_t last = !is_range ? (begin < steps ? begin + 1 : begin) : end ? from_begin(*end) : steps;
+  const int64_t last = !is_range ? (begin < steps ? begin + 1 : begin) : end ? inside(from_begin(*end)) : steps;
   if (begin < 0 || last > steps || begin >= last)
     return fail(ErrorKind::not_found,
                 is_range ? fmt::format("there are no steps {}:{}, but {} from 0 on", begin, last, plural(count, "step"))
@@ -103,10 +107,15 @@ Result<view::Points> parse_points(std::string_view text) {
 }
 
 Result<view::Strided> strided_part(const view::Array& array, const ReadWish& wish) {
-  FOREBAY_TRY(engine::Box box, wished_box(array, array.shape, wish));
-  if (!wish.stride.empty() && wish.stride.size() != array.shape.size())
+  auto in = wish.box ? box_in(*wish.box, array.shape) : Result<IndexBox>({engine::whole_box(array.shape), {}});
+  if (!in) in.error().what = fmt::format("'{}': {}", array.name, in.error().what);
+  FOREBAY_CHECK(in);
+  auto& [box, stride] = *in;
+  if (wish.stride.empty()) return view::Strided{std::move(box), std::move(stride)};
+  if (wish.stride.size() != array.shape.size())
     return fail(ErrorKind::invalid_argument, fmt::format("'{}' has {} dimensions, and there are {} strides", array.name,
                                                          array.shape.size(), wish.stride.size()));
+  if (!stride.empty()) return fail(ErrorKind::invalid_argument, "the steps of --box do not go with --stride");
   for (size_t d = 0; d < wish.stride.size(); ++d) {
     if (wish.stride[d] == 0) return fail(ErrorKind::invalid_argument, "a stride of 0 selects nothing");
     if (box.count[d] > 0) box.count[d] = (box.count[d] - 1) / wish.stride[d] + 1;

@@ -24,7 +24,9 @@ TEST(ReadWish, StepsAreCountedFromBothEnds) {
   EXPECT_EQ(steps_of_ten("3:5"), Steps(3, 5));
   EXPECT_EQ(steps_of_ten("-2:"), Steps(8, 10));
   EXPECT_EQ(steps_of_ten(":-1"), Steps(0, 9));
-  for (const char* none : {"10", "-11", "5:5", "5:3", "0:11", "-11:", "9223372036854775807"})
+  EXPECT_EQ(steps_of_ten("-11:"), Steps(0, 10));
+  EXPECT_EQ(steps_of_ten("8:99"), Steps(8, 10));
+  for (const char* none : {"10", "-11", "5:5", "5:3", "10:", ":-10", "9223372036854775807"})
     EXPECT_EQ(steps_of_ten(none), Steps(77, 77)) << none;
   for (const char* bad : {"", "x", "1:x", "1:2:3", "last"}) EXPECT_EQ(steps_of_ten(bad), Steps(99, 99)) << bad;
 }

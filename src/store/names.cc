@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/printable.h"
 #include "store/natural_order.h"
 
 namespace forebay::store {
@@ -15,15 +16,14 @@ constexpr char kNumberMark = '+';
 
 // Why no set can have the name, or empty.
 std::string_view what_is_wrong(std::string_view name, size_t most) {
-  const auto is_allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("._-+=@,").find(c) != std::string_view::npos;
-  };
   if (name.empty()) return "it is empty";
   if (name.size() > most) return "it is too long";
   if (name.front() == '.') return "it begins with a dot";
+  if (name.front() == ' ' || name.back() == ' ') return "it begins or ends with a blank";
   if (name == "latest") return "it stands for the newest set";
-  if (!std::ranges::all_of(name, is_allowed)) return "it has a character that is not allowed";
+  if (name.starts_with("step:")) return "it stands for the set of a step";
+  if (name.contains('/')) return "it has a '/'";
+  if (printable(name) != name) return "it has a character that cannot be shown";
   return {};
 }
 
@@ -37,6 +37,11 @@ std::optional<Number> number(std::string_view text) {
 
 }  // namespace
 
+bool is_plain(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view("._-+=@,").find(c) != std::string_view::npos;
+}
+
 bool is_set_name(std::string_view name) {
   constexpr size_t kMost = 200;
   return what_is_wrong(name, kMost).empty();
@@ -47,7 +52,7 @@ Result<void> check_job_name(std::string_view name) {
   if (wrong.empty() && is_temporary(name)) wrong = "it is one of unfinished files";
   if (wrong.empty()) return {};
   return fail(ErrorKind::invalid_argument, fmt::format("'{}' is no name for a set: {}", name, wrong), {}, {},
-              "letters, digits and ._-+=@, are allowed, 128 at most; not a '.' at the beginning, nor '.tmp', '.temp', "
+              "use 128 bytes at most that can be shown, without '/'; not a '.' at the beginning, nor '.tmp', '.temp', "
               "'.part' or '~' at the end, nor 'latest'");
 }
 

@@ -14,6 +14,9 @@
 
 namespace forebay::store {
 
+// A letter, a digit, or one of "._-+=@,": what needs no care anywhere.
+bool is_plain(char c);
+
 // What a set of a running job may be called: the name that forebay_begin() is given, and that of a directory of a
 // stage. As is_set_name(), and of 128 characters at most, which leaves room for stored_name(), and not is_temporary().
 // invalid_argument, with the rule that is broken.

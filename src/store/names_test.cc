@@ -8,15 +8,18 @@ namespace forebay::store {
 namespace {
 
 TEST(Names, OfAJobAreOneRule) {
-  for (const char* name : {"dump_0040", "DD0010", "final", "A-1.2+3=4@5,6", "x+2", "latest2"}) {
+  for (const char* name : {"dump_0040", "DD0010", "final", "A-1.2+3=4@5,6", "x+2", "latest2",
+                           "wrfrst_d01_2005-08-28_12:00:00", "a b", "\xc3\xa9tat", "50%", "it's", "a*b"}) {
     EXPECT_TRUE(is_job_name(name)) << name;
     EXPECT_TRUE(check_job_name(name)) << name;
     EXPECT_TRUE(is_set_name(name)) << name;
   }
   const std::string longest(kMostJobName, 'x');
   for (const std::string& name :
-       std::vector<std::string>{"", ".hidden", "..", "a/b", "a b", "\xc3\xa9", "latest", "dump.tmp", "dump.temp",
-                                "dump.part", "dump~", longest + "x"}) {
+       std::vector<std::string>{"", ".hidden", "..", "a/b", " a", "a ", "a\nb", "a\x1b[2J", "\xff",
+                                "a\xe2\x80\xae"
+                                "b",
+                                "step:4", "latest", "dump.tmp", "dump.temp", "dump.part", "dump~", longest + "x"}) {
     EXPECT_FALSE(is_job_name(name)) << name;
     EXPECT_EQ(error(check_job_name(name)).kind, ErrorKind::invalid_argument) << name;
   }

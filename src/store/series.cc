@@ -19,7 +19,7 @@ namespace forebay::store {
 
 bool is_series_name(std::string_view name) {
   constexpr size_t kMost = 100;
-  return name.size() <= kMost && is_set_name(name);
+  return name.size() <= kMost && is_set_name(name) && std::ranges::all_of(name, is_plain);
 }
 
 Result<void> check_series_name(std::string_view name) {

@@ -13,7 +13,7 @@
 
 namespace forebay::store {
 
-// As is_set_name(), and at most 100 bytes.
+// As is_set_name(), and at most 100 bytes out of letters, digits and "._-+=@,".
 bool is_series_name(std::string_view name);
 
 // invalid_argument, with the rules, unless it is one.

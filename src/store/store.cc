@@ -201,7 +201,7 @@ Result<SetInfo> Store::find(std::string_view name) const {
 Result<std::unique_ptr<StagedSet>> Store::stage(const std::string& name) const {
   if (!is_set_name(name))
     return fail(ErrorKind::invalid_argument, fmt::format("'{}' cannot be the name of a set", name), {}, {},
-                "use at most 200 letters, digits and ._-+=@, without a dot in front; 'latest' is taken");
+                "use at most 200 bytes that can be shown, without '/', and without a dot in front; 'latest' is taken");
   FOREBAY_TRY(const bool is_taken, backend_->has(name));
   if (is_taken) return taken(name, backend_->path());
   FOREBAY_TRY(auto staging, backend_->stage(name));

@@ -266,8 +266,8 @@ class Store {
   std::shared_ptr<const Backend> backend_;
 };
 
-// A name of one path component of at most 200 bytes: letters, digits and "._-+=@,", not starting with '.'; and not
-// "latest".
+// A name of one path component of at most 200 bytes of UTF-8: characters that printable() leaves as they are, not '/',
+// no '.' at the beginning and no blank at either end; not "latest", and not beginning with "step:".
 bool is_set_name(std::string_view name);
 
 // Sets that cannot be read come first, by name. Those of a series are in the order of their ages (set_order.h), then

@@ -164,7 +164,8 @@ class Extract(StoreTest):
         self.assertEqual(npy_bytes([row[5] for row in rows[3:40]], (37, 1)), target.read_bytes())
         printed = self.run_ok(*words, "--box", ":,40:", "--to", "-").raw
         self.assertEqual(npy_bytes([value for row in rows for value in row[40:]], (48, 8)), printed)
-        for box, part in (("0:49,:", "0:49 in dimension 0"), ("0:4", "48x48"), ("4:2,:", "holds no index"), ("x", "--box")):
+        self.assertEqual(printed, self.run_ok(*words, "--box", ":,-8:", "--to", "-").raw)
+        for box, part in (("48:49,:", "48:49 in dimension 0"), ("0:4", "48x48"), ("4:2,:", "4:2 in dimension 0"), ("x", "--box"), ("::2,:", "steps")):
             error = self.run_error(USAGE, *words, "--box", box, "--to", "-")
             self.assertIn(part, error.err)
             self.assertEqual("", error.out)

@@ -113,10 +113,25 @@ class Words(StoreTest):
         self.assertIn("(--help tells which are taken", self.run_error(USAGE, "ls", self.store, "a", "b", "c").err)
 
     def test_a_directory_whose_name_no_set_can_have(self):
-        self.tree.rename(self.work / "a b")
-        answer = self.run_error(USAGE, "pack", self.work / "a b", "--store", self.store)
-        self.assertIn("a b: the name of the directory cannot be that of a set (give the set a name with --name", answer.err)
-        self.run_ok("pack", self.work / "a b", "--store", self.store, "--name", "ab")
+        self.tree.rename(self.work / "latest")
+        answer = self.run_error(USAGE, "pack", self.work / "latest", "--store", self.store)
+        self.assertIn("latest: the name of the directory cannot be that of a set (give the set a name with --name", answer.err)
+        self.run_ok("pack", self.work / "latest", "--store", self.store, "--name", "ab")
+
+    def test_names_as_codes_give_them(self):
+        name = "wrfrst d01_2005-08-28_12:00:00 \u00e9tat"
+        self.tree.rename(self.work / name)
+        self.run_ok("pack", self.work / name, "--store", self.store)
+        self.assertIn(name, self.run_ok("ls", self.store).out)
+        self.assertEqual([name], [one["name"] for one in self.run_ok("ls", self.store, "--json").json["sets"]])
+        for word in (name, "latest"):
+            target = self.work / f"back of {word}"
+            self.run_ok("restore", word, "--store", self.store, "--to", target)
+            self.assertEqual(sorted(p.name for p in (self.work / name).iterdir()), sorted(p.name for p in target.iterdir()))
+        self.run_ok("verify", self.store, name)
+        self.run_ok("pack", self.work / name, "--store", self.store, "--name", "second", "--parent", name)
+        self.run_ok("remove", self.store, "second")
+        self.run_ok("remove", self.store, name)
 
     def test_full_every_without_parent(self):
         answer = self.run_error(USAGE, "pack", self.tree, "--store", self.store, "--full-every", "3")

@@ -141,7 +141,7 @@ class Packer {
     if (options_.name.empty() && !store::is_set_name(name_))
       return fail(ErrorKind::invalid_argument, "the name of the directory cannot be that of a set",
                   options_.sources.front(), {},
-                  "give the set a name with --name: at most 200 letters, digits and ._-+=@, without a dot in front");
+                  "give the set a name with --name: at most 200 bytes that can be shown, without a dot in front");
     FOREBAY_TRY(staged_, store_->stage(name_));
     FOREBAY_TRY(parent_, choose_parent(*store_, options_, resources_.memory_bytes, remarks_));
     if (parent_) FOREBAY_CHECK(staged_->announce(candidates(parent_->manifest)));

@@ -20,7 +20,7 @@ std::string staged_set_name(const std::string& path, uint64_t time_index) {
   if (file.extension() == ".bp") file.replace_extension();
   std::string name = file.string().substr(0, kMost);
   for (char& c : name)
-    if (!store::is_set_name(std::string("x") + c)) c = '_';
+    if (!store::is_plain(c)) c = '_';
   if (name.empty() || name.front() == '.') name.insert(0, 1, '_');
   return fmt::format("{}-{:06}", name, time_index);
 }
