@@ -59,7 +59,7 @@ lose() {
 }
 wait_for() { # TEXT LOG
   local end=$((SECONDS + 30))
-  until grep -q "$1" "$2"; do
+  until grep -qs "$1" "$2"; do
     ((SECONDS < end)) && kill -0 "$run" || fail "'$1' was not said: $(tail -n 20 "$2")"
     sleep 0.05
   done

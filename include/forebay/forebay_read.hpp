@@ -6,7 +6,8 @@
 //     forebay::Step step = run.step(-1);
 //     std::vector<double> plane = step.read<double>("Density", {{0, 0, 32}, {64, 64, 1}});
 //     std::vector<double> all = step.read<double>("TotalEnergy");
-//     for (const forebay::QueryMatch& match : run.query("Temperature > 1e6", FOREBAY_READ_QUERY_FIRST)) ...
+//     for (const forebay::QueryMatch& match : run.query("Temperature > 1e6", FOREBAY_READ_QUERY_FIRST))
+//       std::printf("%s\n", match.set.c_str());
 #pragma once
 
 #include <complex>
@@ -17,6 +18,7 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "forebay/forebay_read.h"
@@ -232,7 +234,7 @@ class Run {
   // As forebay_read_query() of the steps [first, end): calls visit(const forebay_read_match&), whose texts and lists are
   // there during the call only. Once it throws it is not called again, and its exception goes on from here when all
   // was looked at. Where a step or a box cannot be read, throws ReadError after all others were told.
-  template <class Visit>
+  template <class Visit, class = decltype(std::declval<Visit&>()(std::declval<const forebay_read_match&>()))>
   forebay_read_query_summary query(const std::string& text, Visit&& visit, unsigned flags = 0, std::uint64_t first = 0,
                                    std::uint64_t end = UINT64_MAX) const {
     struct Caller {

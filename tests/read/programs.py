@@ -5,6 +5,7 @@ Usage: programs.py FOREBAY LIBRARY_DIR INCLUDE_DIR:... [MPICC MPIEXEC]
 """
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -116,6 +117,20 @@ class Programs(unittest.TestCase):
         self.assertEqual("0 blocks 3+1 2+1 15\n", run(program, store, "heat > 14", 1, layout))
         layout.write_text("[[array]]\nnames = 1\n")
         self.assertRegex(run(program, store, "heat > 14", 1, layout), "^code 3: .*line 2")
+
+    def test_the_examples_of_the_headers_compile(self):
+        headers = HERE.parent.parent / "include/forebay"
+        cpp = re.findall(r"^//     (.*)$", (headers / "forebay_read.hpp").read_text().split("#pragma once")[0], re.MULTILINE)
+        c = re.findall(r"^ \*     (.*)$", (headers / "forebay_read.h").read_text().split("#ifndef")[0], re.MULTILINE)
+        for name, lines, head in (
+            ("example.cc", cpp, "#include <cstdio>\n#include <forebay/forebay_read.hpp>\n"),
+            ("example.c", c, "#include <stdlib.h>\n#include <forebay/forebay_read.h>\n#define check(code) if ((code) != 0) return 1\n"),
+        ):
+            self.assertGreater(len(lines), 4)
+            source = self.work / name
+            source.write_text(head + "int main(void) {\n" + "\n".join(lines) + "\nreturn 0;\n}\n")
+            compiler = ("c++", "-std=c++14") if name.endswith(".cc") else ("cc", "-std=c99")
+            run(*compiler, "-fsyntax-only", *[f"-I{directory}" for directory in INCLUDES.split(":")], source)
 
     def test_command(self):
         """Any selection by the command is the same selection of the assembled array."""
