@@ -9,5 +9,6 @@ NB_MODULE(_forebay, module) {
   forebay::python::declare_reading(module);
   forebay::python::declare_queries(module);
   forebay::python::declare_files(module);
+  forebay::python::declare_jobs(module);
   forebay::python::declare_verbs(module);
 }

@@ -9,6 +9,7 @@ namespace forebay::python {
 void declare_reading(nanobind::module_& module);  // runs, steps, values, queries, files
 void declare_queries(nanobind::module_& module);
 void declare_files(nanobind::module_& module);
+void declare_jobs(nanobind::module_& module);
 void declare_verbs(nanobind::module_& module);  // pack, restore, verify, prune
 
 }  // namespace forebay::python

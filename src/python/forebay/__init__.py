@@ -2,6 +2,7 @@
 
 from ._errors import Damaged, Error, Exists, Failed, Gone, InvalidArgument, Limit, NotFound, Unsupported
 from ._forebay import version as __version__
+from ._jobs import NoJob, Restart, checkpoint, in_job, restart
 from ._run import Array, Local, Matches, Run, Step, StepInfo, open  # noqa: A004
 from ._verbs import Packed, Restored, SetInfo, Verified, pack, restore, sets, verify
 
@@ -16,8 +17,10 @@ __all__ = [
     "Limit",
     "Local",
     "Matches",
+    "NoJob",
     "NotFound",
     "Packed",
+    "Restart",
     "Restored",
     "Run",
     "SetInfo",
@@ -26,8 +29,11 @@ __all__ = [
     "Unsupported",
     "Verified",
     "__version__",
+    "checkpoint",
+    "in_job",
     "open",
     "pack",
+    "restart",
     "restore",
     "sets",
     "verify",

@@ -64,6 +64,8 @@ _CLASSES = {
     "exists": Exists,
     "permission": Failed,
     "io": Failed,
+    "timeout": Failed,
+    "disconnected": Failed,
     "no_space": Failed,
 }
 
