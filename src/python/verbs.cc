@@ -8,6 +8,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "engine/inspect/prune.h"
 #include "engine/inspect/verify.h"
 #include "engine/pack/pack.h"
 #include "engine/restore/restore.h"
@@ -130,6 +131,23 @@ nb::dict verify(const std::string& path, const std::string& name, uint64_t memor
   return all;
 }
 
+nb::dict prune(const std::string& path, const std::string& series, uint64_t keep_last, uint64_t keep_every,
+               bool dry_run, uint64_t memory_bytes, unsigned threads) {
+  const auto pruned = value_or_raise(unlocked([&]() -> Result<engine::Pruned> {
+    FOREBAY_TRY(const auto store, store::Store::open(path));
+    return engine::prune(store,
+                         {.series = series, .retention = {keep_last, keep_every}, .dry_run = dry_run, .verifies = {}},
+                         {.memory_bytes = memory_bytes, .threads = threads, .progress = {}});
+  }));
+  nb::list problems;
+  for (const auto* const list : {&pruned.problems, &pruned.refused, &pruned.left})
+    for (const engine::SetProblem& one : *list) problems.append(one.name + ": " + one.error.message());
+  nb::dict all;
+  all["removed"] = pruned.removed;
+  all["problems"] = problems;
+  return all;
+}
+
 // (name, series, step, created in ns, raw bytes, stored bytes, what is wrong or None) of each set, oldest first.
 nb::list sets(const std::string& path) {
   const auto all = value_or_raise(unlocked([&]() -> Result<std::vector<store::SetInfo>> {
@@ -160,6 +178,7 @@ void declare_verbs(nb::module_& module) {
   module.def("restore", &restore, "store"_a, "name"_a, "target"_a, "only"_a, "overwrite"_a, "series"_a,
              "memory_bytes"_a, "threads"_a, "progress"_a.none());
   module.def("verify", &verify, "store"_a, "name"_a, "memory_bytes"_a, "threads"_a, "progress"_a.none());
+  module.def("prune", &prune);
   module.def("sets", &sets);
 }
 

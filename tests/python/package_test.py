@@ -122,6 +122,15 @@ class Package(StoreTest):
         self.assertTrue(fb.verify(self.store, "dump_0002", check=True).intact)
         self.assertEqual(["dump_0000", "dump_0001"], [one.name for one in fb.sets(self.store)[:2]])
 
+    def test_old_sets_are_pruned(self):
+        store = self.work / "pruned"
+        for step in range(3):
+            fb.pack(self.work / f"run/dump_{step:04}", store)
+        self.assertEqual(["dump_0000"], fb.prune(store, keep_last=2, dry_run=True).removed)
+        self.assertEqual(["dump_0000"], fb.prune(store, keep_last=2).removed)
+        self.assertEqual(["dump_0001", "dump_0002"], [one.name for one in fb.sets(store)])
+        self.assertRaises(fb.InvalidArgument, fb.prune, store)
+
     def test_steps_that_are_added_are_followed(self):
         store = self.work / "growing"
         fb.pack(self.work / "run/dump_0000", store)

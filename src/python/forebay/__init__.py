@@ -4,7 +4,7 @@ from ._errors import Damaged, Error, Exists, Failed, Gone, InvalidArgument, Limi
 from ._forebay import version as __version__
 from ._jobs import NoJob, Restart, checkpoint, in_job, restart
 from ._run import Array, Local, Matches, Run, Step, StepInfo, open  # noqa: A004
-from ._verbs import Packed, Restored, SetInfo, Verified, pack, restore, sets, verify
+from ._verbs import Packed, Pruned, Restored, SetInfo, Verified, pack, prune, restore, sets, verify
 
 __all__ = [
     "Array",
@@ -20,6 +20,7 @@ __all__ = [
     "NoJob",
     "NotFound",
     "Packed",
+    "Pruned",
     "Restart",
     "Restored",
     "Run",
@@ -33,6 +34,7 @@ __all__ = [
     "in_job",
     "open",
     "pack",
+    "prune",
     "restart",
     "restore",
     "sets",

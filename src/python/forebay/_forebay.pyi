@@ -45,4 +45,7 @@ def restore(
     progress: Any,
 ) -> dict[str, Any]: ...  # fmt: skip
 def verify(store: str, name: str, memory_bytes: int, threads: int, progress: Any) -> dict[str, Any]: ...
+def prune(
+    store: str, series: str, keep_last: int, keep_every: int, dry_run: bool, memory_bytes: int, threads: int
+) -> dict[str, Any]: ...  # fmt: skip
 def sets(path: str) -> list[tuple[Any, ...]]: ...

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from . import _forebay
-from ._errors import Damaged
+from ._errors import Damaged, InvalidArgument
 
 Path = str | os.PathLike
 Progress = Callable[[int, int], object]
@@ -47,6 +47,13 @@ class Verified(NamedTuple):
     stored_bytes: int
     damages: list[str]
     seconds: float
+
+
+class Pruned(NamedTuple):
+    """What was removed, and, as sentences, what is wrong with sets that were looked at or have stayed."""
+
+    removed: list[str]
+    problems: list[str]
 
 
 class SetInfo(NamedTuple):
@@ -156,6 +163,32 @@ def verify(
     if check and not report.intact:
         raise Damaged(f"{store}: set {name}: {report.damages[0]}", "corrupt", report.damages[0], os.fspath(store))
     return report
+
+
+def prune(
+    store: Path,
+    *,
+    keep_last: int = 0,
+    keep_every: int = 0,
+    series: str = "",
+    dry_run: bool = False,
+    memory: int = 0,
+    threads: int = 0,
+) -> Pruned:
+    """Removes all but the newest `keep_last` sets, and those whose step is a multiple of `keep_every`.
+
+    Never removes the newest intact set, which is read back first, nor what kept sets refer to.
+
+    Args:
+        series: only its sets; "": of each series by itself.
+        dry_run: remove nothing, and say what would be.
+
+    Raises:
+        InvalidArgument: nothing is said to be kept. Damaged: no set is intact. NotFound, Limit, Failed.
+    """
+    if keep_last <= 0 and keep_every <= 0:
+        raise InvalidArgument("what to keep is not given: keep_last or keep_every", "invalid_argument")
+    return Pruned(**_forebay.prune(os.fspath(store), series, keep_last, keep_every, dry_run, memory, threads))
 
 
 def sets(store: Path) -> list[SetInfo]:
