@@ -1,9 +1,11 @@
-# forebay_room(NAME [UNITY_WHOLE] [FOLDERS folder...] [ROOMS room...] [LIBS lib...])
+# forebay_room(NAME [UNITY_WHOLE] [COMPUTES] [FOLDERS folder...] [ROOMS room...] [LIBS lib...])
 #   One static library per room of src/: all *.cc there and in its folders but the tests, linking only the rooms it may use.
 #   Each *_test.cc beside the sources becomes part of one test program, NAME_test; each *_fuzz.cc becomes
 #   a libFuzzer target of its own. UNITY_WHOLE: names are unique in the room, not only in each folder (cmake/unity.cmake).
+#   COMPUTES: the room's loops run over values, or its tests over very many cases, so that both are optimised in the presets
+#   of sanitizers, too, where the rest is not: optimising the checks takes Clang more than half of its time.
 function(forebay_room name)
-  cmake_parse_arguments(ROOM "UNITY_WHOLE" "" "FOLDERS;ROOMS;LIBS;TEST_LIBS" ${ARGN})
+  cmake_parse_arguments(ROOM "UNITY_WHOLE;COMPUTES" "" "FOLDERS;ROOMS;LIBS;TEST_LIBS" ${ARGN})
   set(patterns ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   foreach(folder ${ROOM_FOLDERS})
     list(APPEND patterns ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cc)
@@ -31,10 +33,16 @@ function(forebay_room name)
                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   list(TRANSFORM ROOM_ROOMS PREPEND forebay_)
   target_link_libraries(${target} PUBLIC ${ROOM_ROOMS} ${ROOM_LIBS})
+  set(sanitized_flags "")
+  if(ROOM_COMPUTES AND FOREBAY_SANITIZE)
+    set(sanitized_flags -O1)
+  endif()
+  target_compile_options(${target} PRIVATE ${sanitized_flags})
 
   if(FOREBAY_TESTS AND tests)
     add_executable(${name}_test ${tests})
     forebay_unity(${name}_test)
+    target_compile_options(${name}_test PRIVATE ${sanitized_flags})
     target_link_libraries(${name}_test PRIVATE ${target} GTest::gmock GTest::gtest_main ${ROOM_TEST_LIBS})
     target_compile_definitions(${name}_test PRIVATE FOREBAY_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 300)

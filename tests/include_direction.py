@@ -29,7 +29,7 @@ SOURCES = {".c", ".cc", ".h", ".hpp", ".inc"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 GENERATED = re.compile(r"\w+_generated\.h")
 ROOM_CALL = re.compile(r"\bforebay_room\s*\(([^)]*)\)")
-ROOM_KEYWORDS = {"UNITY_WHOLE", "FOLDERS", "ROOMS", "LIBS", "TEST_LIBS"}
+ROOM_KEYWORDS = {"UNITY_WHOLE", "COMPUTES", "FOLDERS", "ROOMS", "LIBS", "TEST_LIBS"}
 TARGET = re.compile(r"\bforebay_(%s)(?:_(\w+))?\b" % "|".join(FLOORS))
 PARTS = re.compile(r"\bforeach\s*\(\s*part\s+([^)]*)\)")
 
