@@ -16,37 +16,45 @@ std::unexpected<Error> no_range(std::string_view text, std::string_view why) {
               "write FIRST:END or FIRST:END:STEP for each dimension, as in --box 0:10,-5:,::2; ':' takes one whole");
 }
 
+std::optional<Index> parse_index(std::string_view text) {
+  const bool is_negative = text.starts_with('-');
+  const auto value = parse_count(text.substr(is_negative ? 1 : 0));
+  if (!value) return std::nullopt;
+  return Index{*value, is_negative && *value != 0};
+}
+
 Result<IndexRange> parse_range(std::string_view text) {
   constexpr size_t kMostParts = 3;
-  std::array<std::optional<int64_t>, kMostParts> parts;
+  std::array<std::optional<Index>, kMostParts> parts;
   size_t count = 0;
   for (size_t at = 0; at <= text.size(); ++count) {
     const size_t colon = std::min(text.find(':', at), text.size());
     if (count == kMostParts) return no_range(text, "is no range of indices");
-    if (colon > at) {
-      const auto number = parse_integer(text.substr(at, colon - at));
-      if (!number) return no_range(text, "is no range of indices");
-      parts[count] = *number;
-    }
+    if (colon > at && !(parts[count] = parse_index(text.substr(at, colon - at))))
+      return no_range(text, "is no range of indices");
     at = colon + 1;
   }
   if (count == 1 && !parts[0]) return no_range(text, "is no range of indices");
-  if (parts[2].value_or(1) < 1) return no_range(text, "has a step that is not positive");
-  return IndexRange{parts[0], parts[1], static_cast<uint64_t>(parts[2].value_or(1)), count == 1};
+  const Index step = parts[2].value_or(Index{1});
+  if (step.is_from_end || step.value == 0) return no_range(text, "has a step that is not positive");
+  return IndexRange{parts[0], parts[1], step.value, count == 1};
 }
 
-// From the end where negative, and inside of 0 to `length`.
-uint64_t place_of(int64_t index, uint64_t length) {
-  if (index >= 0) return std::min(static_cast<uint64_t>(index), length);
-  const uint64_t from_end = uint64_t{0} - static_cast<uint64_t>(index);
-  return from_end >= length ? 0 : length - from_end;
+// Inside of 0 to `length`.
+uint64_t place_of(const Index& index, uint64_t length) {
+  if (!index.is_from_end) return std::min(index.value, length);
+  return index.value >= length ? 0 : length - index.value;
+}
+
+bool is_inside(const Index& index, uint64_t length) {
+  return index.is_from_end ? index.value <= length : index.value < length;
 }
 
 std::string text_of(const IndexRange& range) {
-  const auto number = [](const std::optional<int64_t>& index) {
-    return index ? std::to_string(*index) : std::string();
+  const auto text = [](const std::optional<Index>& index) {
+    return index ? fmt::format("{}{}", index->is_from_end ? "-" : "", index->value) : std::string();
   };
-  return range.is_one ? number(range.begin) : number(range.begin) + ":" + number(range.end);
+  return range.is_one ? text(range.begin) : text(range.begin) + ":" + text(range.end);
 }
 
 }  // namespace
@@ -73,14 +81,10 @@ Result<IndexBox> box_in(const std::vector<IndexRange>& ranges, const Shape& shap
   bool has_steps = false;
   for (size_t i = 0; i < shape.size(); ++i) {
     const IndexRange& range = ranges[i];
-    const uint64_t begin = place_of(range.begin.value_or(0), shape[i]);
-    const uint64_t end = range.is_one ? std::min(begin + 1, shape[i])
-                         : range.end  ? place_of(*range.end, shape[i])
-                                      : shape[i];
-    const bool is_outside =
-        range.is_one && *range.begin < 0 && -static_cast<double>(*range.begin) > static_cast<double>(shape[i]);
-    if (begin >= end || is_outside)
-      return bad(fmt::format("--box asks for {} in dimension {} (the first is 0)", text_of(range), i));
+    const uint64_t begin = place_of(range.begin.value_or(Index{}), shape[i]);
+    uint64_t end = range.end ? place_of(*range.end, shape[i]) : shape[i];
+    if (range.is_one) end = is_inside(*range.begin, shape[i]) ? begin + 1 : begin;
+    if (begin >= end) return bad(fmt::format("--box asks for {} in dimension {} (the first is 0)", text_of(range), i));
     in.box.begin.push_back(begin);
     in.box.count.push_back((end - begin - 1) / range.step + 1);
     in.stride.push_back(range.step);

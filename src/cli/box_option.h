@@ -12,10 +12,15 @@
 
 namespace forebay::cli {
 
-// The indices of one dimension: every `step`-th from `begin` up to, but not including, `end`. Negative ones count from
-// behind the last index; those that are left out are the ends of the dimension.
+struct Index {
+  uint64_t value = 0;
+  bool is_from_end = false;  // counted back from behind the last one: written -1, -2, ...
+};
+
+// The indices of one dimension: every `step`-th from `begin` up to, but not including, `end`. Those that are left out
+// are the ends of the dimension.
 struct IndexRange {
-  std::optional<int64_t> begin, end;
+  std::optional<Index> begin, end;
   uint64_t step = 1;
   bool is_one = false;  // `begin` alone, which must be there; the dimension stays
 };

@@ -47,7 +47,8 @@ Result<std::pair<uint64_t, uint64_t>> StepRange::of(uint64_t count) const {
   const int64_t last = !is_range ? (begin < steps ? begin + 1 : begin) : end ? inside(from_begin(*end)) : steps;
   if (begin < 0 || last > steps || begin >= last)
     return fail(ErrorKind::not_found,
-                is_range ? fmt::format("there are no steps {}:{}, but {} from 0 on", begin, last, plural(count, "step"))
+                is_range ? fmt::format("there are no steps {}:{}, but {} from 0 on", first,
+                                       end ? std::to_string(*end) : "", plural(count, "step"))
                          : fmt::format("there is no step {}, but {} from 0 on", first, plural(count, "step")));
   return std::pair(static_cast<uint64_t>(begin), static_cast<uint64_t>(last));
 }

@@ -241,7 +241,7 @@ class Command(unittest.TestCase):
             (("query", self.store, "Density > 1 and mass > 1"), USAGE, "no elements in common"),
             (("query", self.store, "Density > 1", "--steps", "5:7"), NOT_FOUND, "there are no steps 5:7, but 1 step from 0 on"),
             (("query", self.store, "Density > 1", "--steps", "-2"), NOT_FOUND, "there is no step -2, but 1 step from 0 on"),
-            (("read", self.store, "Density", "--box", "0:13,:,:"), USAGE, "13"),
+            (("read", self.store, "Density", "--box", "13,:,:"), USAGE, "13"),
             (("verify", self.store, "--values"), USAGE, "--consistency"),
         ):
             got, out, err = run(*words)
