@@ -3,6 +3,8 @@
 #   make check   builds everything with its tests and runs them
 SETUP ?= tools/setup.sh
 JOBS ?= $(shell nproc)
+# Tests wait for more than half of their time: for times that are over, and for each other.
+TEST_JOBS ?= $(shell echo $$(($(JOBS) + ($(JOBS) + 1) / 2)))
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := build
@@ -41,7 +43,7 @@ demo-looking-in: setup  ## a mount, a plane from files in it, a BP file into a s
 check: setup  ## build everything and run all tests
 	@cmake --preset check
 	@cmake --build --preset check -j $(JOBS)
-	@ctest --preset check -j $(JOBS)
+	@ctest --preset check -j $(TEST_JOBS)
 
 check-codes: setup  ## real codes of Debian, killed and resumed (tests/codes), installed if they are not there
 	@tools/setup.sh lammps openfoam gromacs quantum-espresso
