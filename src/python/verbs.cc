@@ -161,10 +161,8 @@ nb::list sets(const std::string& path) {
                                  set.manifest.error().message()));
       continue;
     }
-    uint64_t raw = 0;
-    for (const store::ContainerEntry& container : set.manifest->containers) raw += container.raw_bytes;
-    list.append(nb::make_tuple(set.name, set.manifest->origin.series, set.manifest->step, set.manifest->created_ns, raw,
-                               set.manifest->bytes(), nb::none()));
+    list.append(nb::make_tuple(set.name, set.manifest->origin.series, set.manifest->step, set.manifest->created_ns,
+                               set.manifest->raw_bytes(), set.manifest->bytes(), nb::none()));
   }
   return list;
 }

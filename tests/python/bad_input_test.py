@@ -92,10 +92,13 @@ class BadInput(StoreTest):
         def progress(done, total):
             raise KeyboardInterrupt
 
-        with self.assertRaises(KeyboardInterrupt):
-            for _ in range(100):  # it is called now and then: of a small set perhaps never
-                fb.verify(self.store, "dump_0000", progress=progress)
-            raise KeyboardInterrupt
+        target = self.work / "interrupted"
+        for call in (
+            lambda: fb.verify(self.store, "dump_0000", progress=progress),
+            lambda: fb.restore(self.store, target, name="dump_0000", progress=progress),
+            lambda: fb.pack(self.work / "run/dump_0000", self.work / "packed", progress=progress),
+        ):
+            self.assertRaises(KeyboardInterrupt, call)
 
     def test_damage_is_found(self):
         store = self.work / "damaged"

@@ -6,7 +6,7 @@ import pickle
 import threading
 
 import numpy as np
-from support import SHAPE, density, main, particles, StoreTest, write_set
+from support import SHAPE, density, main, particles, StoreTest
 
 import forebay as fb
 
@@ -117,6 +117,8 @@ class Package(StoreTest):
         seen = []
         report = fb.restore(self.store, self.work / "back", name="dump_0002", progress=lambda *now: seen.append(now))
         self.assertEqual(("dump_0002", 8), (report.name, report.files))
+        self.assertTrue(seen)
+        self.assertTrue(all(0 <= done <= total for done, total in seen), seen)
         for file in (self.work / "run/dump_0002").iterdir():
             self.assertEqual(file.read_bytes(), (self.work / "back" / file.name).read_bytes())
         self.assertTrue(fb.verify(self.store, "dump_0002", check=True).intact)

@@ -93,7 +93,7 @@ bool Coordinator::Impl::leave_to_caches(uint64_t id, bool nobody_writes) {
            });
   };
   if (!std::ranges::all_of(offered, is_of_it)) return false;  // it is being rewritten
-  // Whoever takes what was lost offers it as encoded, to this coordinator or the next one: it belongs to this set.
+  // An agent that takes a lost part offers it as encoded, to this coordinator or the next one: it belongs to this set.
   if (sealed->encoding != 0 && !facts.is_sealed(sealed->encoding))
     decide(decided::Sealed{set.name(), sealed->encoding});
   finish(id, {.state = wire::SetState::cached,

@@ -1,9 +1,11 @@
 """Forebay: checkpoint sets of parallel simulations, packed, restored, and read in part (docs/python.md)."""
 
+from ._array import Array
 from ._errors import Damaged, Error, Exists, Failed, Gone, InvalidArgument, Limit, NotFound, Unsupported
 from ._forebay import version as __version__
 from ._jobs import NoJob, Restart, checkpoint, in_job, restart
-from ._run import Array, Local, Matches, Run, Step, StepInfo, open  # noqa: A004
+from ._matches import Matches
+from ._run import Local, Run, Step, StepInfo, open  # noqa: A004
 from ._verbs import Packed, Pruned, Restored, SetInfo, Verified, pack, prune, restore, sets, verify
 
 __all__ = [

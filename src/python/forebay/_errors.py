@@ -1,5 +1,7 @@
 """What goes wrong, as exceptions: one family, by what a caller may want to do about it."""
 
+import difflib
+
 
 class Error(Exception):
     """An error of Forebay. `str(error)` says what, where and what to do; the parts are attributes.
@@ -73,3 +75,11 @@ _CLASSES = {
 def make(kind, message, what, path, offset, hint):
     """The exception for an error of the extension module."""
     return _CLASSES.get(kind, Error)(message, kind, what, path, offset, hint)
+
+
+def not_found(what, name, names, where):
+    """For a name that is not among `names`: the hint has those that are near."""
+    near = difflib.get_close_matches(str(name), names, 3)
+    hint = "near: " + ", ".join(near) if near else ""
+    message = f"{where}: there is no {what} '{name}'" + (f" ({hint})" if hint else "")
+    return NotFound(message, "not_found", f"there is no {what} '{name}'", where, None, hint)

@@ -8,7 +8,7 @@ from typing import Any
 import fsspec
 
 from ._errors import NotFound
-from ._run import StoredFile
+from ._array import StoredFile
 from . import _forebay
 
 

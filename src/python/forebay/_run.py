@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 import html
-import io
 import math
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _forebay
-from ._errors import Damaged, Error, Gone, InvalidArgument, NotFound, Unsupported
-from ._types import Selection, dtype_of, fill_of
+from ._array import Array, StoredFile, attribute_value, raise_first
+from ._errors import Damaged, Error, Gone, InvalidArgument, NotFound, Unsupported, not_found
+from ._matches import Matches, matches_of
+from ._types import Selection, fill_of
 
 
 def open(  # noqa: A001
@@ -138,7 +137,7 @@ class Run(Sequence):
         if isinstance(key, str):
             names = self.sets
             if key not in names:
-                raise _not_found("set", key, names, self._path)
+                raise not_found("set", key, names, self._path)
             return Step(self, len(names) - 1 - names[::-1].index(key))
         number = key.__index__()
         if not -len(self) <= number < len(self):
@@ -209,7 +208,7 @@ class Run(Sequence):
                 out[i] = fill_of(dtype)
             elif read is not out:
                 out[i] = read[i]
-        return selection_of_all(selection, out)
+        return selection.arrange_all(out)
 
     def query(self, expression: str, *, values: bool = False, begin: int = 0, end: int | None = None, first: bool = False) -> Matches:
         """Where a condition holds, such as "Temperature > 4000 and Density < 0.1" (docs/reading.md, "Queries").
@@ -229,7 +228,7 @@ class Run(Sequence):
             Damaged, ...: a step or a box cannot be read; `error.matches` has what was found in the others.
         """
         end = 2**64 - 1 if end is None else end
-        return Matches._of(self, _forebay.query(self._run, expression, begin, end, values, first), values)
+        return matches_of(self, _forebay.query(self._run, expression, begin, end, values, first), values)
 
     def __repr__(self):
         return f"<forebay.Run {self._path!r}: {len(self)} steps>"
@@ -244,63 +243,8 @@ class Run(Sequence):
         return f"<p>{html.escape(repr(self))}</p><table>{head}{rows}</table>"
 
 
-def selection_of_all(selection, values):
-    """As Selection.arrange(), behind a first dimension that stays whole."""
-    return values[(slice(None), *selection._after)]
-
-
-def _times_of(run, numbers):
-    """The time of each of `numbers`; of the steps among them alone, times are looked up."""
-    times = np.full(len(run), math.nan)
-    for number in np.unique(numbers):
-        time = run._time(int(number))
-        times[number] = math.nan if time is None else time
-    return times[numbers]
-
-
 def _reopen(path, options):
     return Run(path, **options)
-
-
-@dataclass(frozen=True, eq=False)
-class Matches:
-    """What a query has found, as columns of one length.
-
-    number: of the step. rank: that wrote the element. index: in the global array, else in the rank's own; a row for each.
-    value: of each variable of the query, a row for each element, or None. count, everywhere: of boxes, else None.
-    """
-
-    number: np.ndarray
-    time: np.ndarray
-    rank: np.ndarray
-    index: np.ndarray
-    value: np.ndarray | None
-    count: np.ndarray | None
-    everywhere: np.ndarray | None
-
-    @classmethod
-    def _of(cls, run, found, values):
-        number = np.frombuffer(found["number"], np.uint64).astype(np.int64)
-        rows, dimensions = len(number), found["dimensions"]
-
-        def table(name, dtype, columns):
-            return np.frombuffer(found[name], dtype).reshape(rows, columns)
-
-        index = table("index", np.uint64, dimensions).astype(np.int64)
-        variables = len(found["values"]) // 8 // rows if rows else 0
-        matches = cls(
-            number,
-            _times_of(run, number),
-            np.frombuffer(found["rank"], np.uint32),
-            index,
-            table("values", np.float64, variables) if values else None,
-            None if values else table("count", np.uint64, dimensions).astype(np.int64),
-            None if values else np.frombuffer(found["everywhere"], np.uint8).astype(bool),
-        )
-        for error in found["errors"]:
-            error.matches = matches
-            raise error
-        return matches
 
 
 class Step(Mapping):
@@ -312,6 +256,7 @@ class Step(Mapping):
         self._info = StepInfo(*self._step.info())
         self._facts: dict[str, tuple[int, Any]] | None = None
         self._attributes: dict[str, Any] | None = None
+        self._opened: tuple[Any, dict[str, tuple[int, int, int]]] | None = None
 
     def __reduce__(self):
         return _reopen_step, (self.run, self._info.number)
@@ -342,7 +287,7 @@ class Step(Mapping):
         if self._attributes is None:
             values: dict[str, Any] = {}
             for name, kind, count, value, variable in self._step.attributes():
-                values[name.decode("utf-8", "surrogateescape")] = variable or _attribute(kind, count, value)
+                values[name.decode("utf-8", "surrogateescape")] = variable or attribute_value(kind, count, value)
             self._attributes = values
         return self._attributes
 
@@ -375,7 +320,7 @@ class Step(Mapping):
         for word in (name, "/" + name, name.lstrip("/")):
             if word in arrays:
                 return Array(self, *arrays[word])
-        raise _not_found("array", name, list(arrays), self.set or self.run.path)
+        raise not_found("array", name, list(arrays), self.set or self.run.path)
 
     def local(self, name: str) -> Local:
         """A local array, or one block after another of any: the values of all ranks, as a Local.
@@ -397,7 +342,7 @@ class Step(Mapping):
             (self._step, array._number, "block", i, None, None, values[offsets[i] : offsets[i + 1]])
             for i in range(len(blocks))
         ]
-        _raise_first(_forebay.read(requests))
+        raise_first(_forebay.read(requests))
         return Local(values, offsets, np.array([rank for rank, _, _ in blocks], np.int64))
 
     def files(self) -> dict[str, tuple[int, int]]:
@@ -413,19 +358,22 @@ class Step(Mapping):
         files, table = self._files()
         key = os.fspath(name)
         if key not in table:
-            raise _not_found("file", key, list(table), self.set)
+            raise not_found("file", key, list(table), self.set)
         number, size, _ = table[key]
         return StoredFile(files, number, size, key)
 
     def _files(self):
         if not self.set:
             raise NotFound("only sets of a store have files", "not_found", path=self.run.path)
+        if self._opened is not None:
+            return self._opened
         opened = _forebay.open_files(self.run.path, self.set)
         names = {}
         for number, (name, kind, size, rank) in enumerate(opened.list()):
             if kind == 0:
                 names[os.fsdecode(name)] = (number, size, rank)
-        return opened, names
+        self._opened = opened, names
+        return self._opened
 
     def __repr__(self):
         return f"<forebay.Step {self.number} of {self.run.path!r}: set {self.set!r}, {len(self)} arrays>"
@@ -440,204 +388,3 @@ class Step(Mapping):
 
 def _reopen_step(run, number):
     return run[number]
-
-
-class Array:
-    """An array of a step, which is read when it is indexed as NumPy's are: array[::2, 10:20, -5:]."""
-
-    def __init__(self, step, number, facts):
-        self.step = step
-        self._number = number
-        self.name, self._type, size, self.form, shape, self._blocks, self.level, self._values = facts
-        self.dtype = dtype_of(self._type, size)
-        self.shape = tuple(shape)
-
-    @property
-    def ndim(self) -> int:
-        """How many dimensions it has."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """How many elements it has."""
-        return math.prod(self.shape)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all elements in memory."""
-        return self.size * self.dtype.itemsize
-
-    @property
-    def dims(self) -> tuple[str, ...]:
-        """What the file calls the dimensions, or "dim_0", ..."""
-        names = self.step._step.dimension_names(self._number)
-        return tuple((names[i] if i < len(names) else "") or f"dim_{i}" for i in range(self.ndim))
-
-    @property
-    def attrs(self) -> dict[str, Any]:
-        """The attributes of this array alone, by their last names: units, long_name, ..."""
-        prefixes = (self.name.rstrip("/") + "/", "/" + self.name.strip("/") + "/")
-        return {
-            key[len(prefix) :]: value
-            for key, value in self.step.attrs.items()
-            for prefix in prefixes
-            if key.startswith(prefix) and "/" not in key[len(prefix) :]
-        }
-
-    @property
-    def units(self) -> str:
-        """Its attribute `units`, or ""."""
-        return str(self.attrs.get("units", ""))
-
-    @property
-    def blocks(self) -> list[tuple[int, tuple[int, ...], tuple[int, ...]]]:
-        """(rank, begin, count) of each block that was written, in the order of writing. Reads indices alone."""
-        return self.step._step.blocks(self._number)
-
-    @property
-    def statistics(self) -> dict[str, float] | None:
-        """What indices know of the values: a dictionary (count, min, max, mean, std, nans, ...), or None."""
-        if self._values is None:
-            return None
-        count, low, high, total, squares, nans, infinities, holes = self._values
-        mean = total / count if count else math.nan
-        deviation = math.sqrt(max(squares / count - mean * mean, 0)) if count else math.nan
-        return {"count": count, "min": low, "max": high, "mean": mean, "std": deviation, "nans": nans,
-                "infinities": infinities, "holes": holes}  # fmt: skip
-
-    def _request(self, selection, out):
-        return (self.step._step, self._number, "box", selection.begin, selection.count, selection.strides(), out)
-
-    def _box_shape(self):
-        if self.form == "local" and self._blocks > 1:
-            raise InvalidArgument(
-                f"'{self.name}' is local: each of its {self._blocks} blocks is an array of its own; use local()"
-            )
-        return self.shape
-
-    def __getitem__(self, key: Any) -> Any:
-        """Reads what basic indexing selects. Elements that no rank has written are NaN, or 0 of integers.
-
-        Raises:
-            IndexError: as NumPy; InvalidArgument: the array is local; Damaged, Gone, Limit, Failed.
-        """
-        selection = Selection(key, self._box_shape())
-        out = np.full(selection.count, fill_of(self.dtype), self.dtype)
-        if out.size or not self.shape:
-            _raise_first(_forebay.read([self._request(selection, out)]))
-        values = selection.arrange(out)
-        if self.form == "scalar" and self.dtype == np.dtype("S1"):
-            return _text(values.tobytes())
-        return values if values.ndim else values[()]
-
-    def read_into(self, out: np.ndarray, key: Any = Ellipsis) -> None:
-        """Reads array[key] into `out`, which may be a part of a larger array. Elements that no rank has written stay.
-
-        Raises:
-            InvalidArgument: `out` has another shape or dtype. Otherwise as array[key].
-        """
-        selection = Selection(key, self._box_shape())
-        if not isinstance(out, np.ndarray) or out.shape != selection.shape or out.dtype != self.dtype:
-            raise InvalidArgument(f"an array of shape {selection.shape} and type {self.dtype} is needed")
-        direct = out.flags.c_contiguous and all(after == slice(None) or after == 0 for after in selection._after)
-        dense = out.reshape(selection.count) if direct else np.empty(selection.count, self.dtype)
-        if not direct:
-            dense[...] = np.nan if self.dtype.kind in "fc" else 0
-            selection.arrange(dense)[...] = out
-        if dense.size:
-            _raise_first(_forebay.read([self._request(selection, dense)]))
-        if not direct:
-            out[...] = selection.arrange(dense)
-
-    def points(self, indices: Any) -> np.ndarray:
-        """The elements at `indices`, a row of integers for each.
-
-        Raises:
-            InvalidArgument: a row has not one index for each dimension, or lies outside.
-        """
-        rows = np.asarray(indices)
-        if rows.ndim != 2 or rows.shape[1] != self.ndim or rows.dtype.kind not in "iu":
-            raise InvalidArgument(f"rows of {self.ndim} integers are needed")
-        rows = np.where(rows < 0, rows + np.array(self.shape), rows) if rows.size else rows
-        if rows.size and (rows < 0).any():
-            raise InvalidArgument("an index is outside of the array")
-        out = np.full(len(rows), fill_of(self.dtype), self.dtype)
-        dense = np.ascontiguousarray(rows, np.uint64)
-        if len(rows):
-            _raise_first(_forebay.read([(self.step._step, self._number, "points", self.ndim, dense, out)]))
-        return out
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        if copy is False:
-            raise ValueError("values of a store are read, and cannot be had without a copy")
-        values = np.asarray(self[...])
-        return values if dtype is None else values.astype(dtype, copy=False)
-
-    def __len__(self):
-        if not self.shape:
-            raise TypeError("a scalar has no length")
-        return self.shape[0]
-
-    def __reduce__(self):
-        return _reopen_array, (self.step, self.name)
-
-    def __repr__(self):
-        return f"<forebay.Array {self.name!r}: {self.dtype}, {self.form}, shape {self.shape}>"
-
-
-def _reopen_array(step, name):
-    return step[name]
-
-
-class StoredFile(io.RawIOBase):
-    """The bytes of an original file, which are decoded when they are read."""
-
-    def __init__(self, files, number, size, name):
-        self._files, self._number, self._size, self.name, self._at = files, number, size, name, 0
-
-    def readable(self):
-        return True
-
-    def seekable(self):
-        return True
-
-    def tell(self):
-        return self._at
-
-    def seek(self, offset, whence=io.SEEK_SET):
-        at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
-        if at < 0:
-            raise ValueError("a place before the file's first byte")
-        self._at = at
-        return at
-
-    def readinto(self, buffer):
-        count = self._files.read_into(self._number, self._at, buffer)
-        self._at += count
-        return count
-
-
-def _attribute(kind, count, value):
-    if kind in ("string", "strings"):
-        texts = [_text(one) for one in value.split(b"\0")]
-        return texts[0] if count <= 1 else texts[:count]
-    dtype = dtype_of(kind, len(value) // count if count else 1)
-    values = np.frombuffer(value, dtype)
-    return values[0] if count == 1 else values
-
-
-def _text(value):
-    return bytes(value).rstrip(b"\0").decode("utf-8", "surrogateescape")
-
-
-def _raise_first(outcomes):
-    for _, error in outcomes:
-        if error is not None:
-            raise error
-
-
-def _not_found(what, name, names, where):
-    near = difflib.get_close_matches(str(name), names, 3)
-    hint = "near: " + ", ".join(near) if near else ""
-    message = f"{where}: there is no {what} '{name}'" + (f" ({hint})" if hint else "")
-    return NotFound(message, "not_found", f"there is no {what} '{name}'", where, None, hint)

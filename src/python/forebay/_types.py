@@ -82,3 +82,7 @@ class Selection:
     def arrange(self, values):
         """The array that NumPy's indexing gives, of the box's values: without dimensions that an index has taken away."""
         return values[tuple(self._after)]
+
+    def arrange_all(self, values):
+        """The same behind a first dimension that stays whole."""
+        return values[(slice(None), *self._after)]

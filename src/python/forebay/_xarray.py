@@ -2,6 +2,7 @@
 
 import os
 import threading
+from collections import OrderedDict
 
 import numpy as np
 import xarray as xr
@@ -9,7 +10,6 @@ from xarray.backends import BackendArray, BackendEntrypoint
 from xarray.core import indexing
 
 from ._run import open as open_run
-from ._run import selection_of_all
 from ._types import Selection, fill_of
 from . import _forebay
 
@@ -38,15 +38,17 @@ class _Lazy(BackendArray):
         for _, error in _forebay.read(requests):
             if error is not None:
                 raise error
-        values = selection_of_all(selection, out)
+        values = selection.arrange_all(out)
         return values if np.ndim(numbers) else values[0]
 
 
 class _Steps:
-    """The steps of a run, opened when they are needed; a pickle opens them again."""
+    """The steps of a run, opened when they are needed, of which the latest stay open; a pickle opens them again."""
+
+    MOST_OPEN = 16
 
     def __init__(self, run, numbers):
-        self._run, self._numbers, self._lock, self._open = run, numbers, threading.Lock(), {}
+        self._run, self._numbers, self._lock, self._open = run, numbers, threading.Lock(), OrderedDict()
 
     def __reduce__(self):
         return _Steps, (self._run, self._numbers)
@@ -55,6 +57,9 @@ class _Steps:
         with self._lock:
             if i not in self._open:
                 self._open[i] = self._run[self._numbers[i]]
+            self._open.move_to_end(i)
+            while len(self._open) > self.MOST_OPEN:
+                self._open.popitem(last=False)
             return self._open[i]
 
     def array(self, i, name):
