@@ -82,8 +82,12 @@ bool Coordinator::Impl::leave_to_caches(uint64_t id, bool nobody_writes) {
   if (!waits || is_sealing(id) || flushes.contains(set.name())) return false;
   const uint64_t write = offered.begin()->second.write;
   auto sealed = caches.sealed(set.name(), write);
-  // Who had sealed it may be lost, after its parts were made again and before these were sealed.
-  if (!sealed && nobody_writes) sealed = caches.encoded(set.name(), write);
+  // The log may say that it is sealed before any agent does; or all that had sealed it are lost, after their parts were
+  // made again and before these were sealed.
+  if (!sealed)
+    if (auto encoded = caches.encoded(set.name(), write);
+        encoded && (nobody_writes || facts.is_sealed(encoded->encoding)))
+      sealed = std::move(encoded);
   if (!sealed) return false;
   const auto parts = caches.parts(set.name(), sealed->write);
   const auto is_of_it = [&](const auto& one) {

@@ -361,6 +361,30 @@ TEST_F(CachesTest, WhatWasSealedIsKnownToTheNextCoordinatorAtOnce) {
   EXPECT_TRUE(part.encodings[0].is_sealed);
 }
 
+// Its files may be seen, and offered, before what protects them: then it is a part of a set of its own for a moment.
+TEST_F(CachesTest, APartThatIsOfferedBeforeItsEncodingBelongsToWhatIsSealed) {
+  w.write("a", 1);
+  CacheWorld again{caching(), 4, 1, w.s.logged};
+  for (uint32_t i = 0; i < 4; ++i) {
+    FakeCacheSet& part = again.agents[i].stage["a"] = w.agents[i].stage["a"];
+    part.exposure = 0;
+    part.encodings[0].is_sealed = false;
+    again.agents[i].is_held = i != 2;  // the others have not heard yet that they are to seal it
+    if (i != 2) again.offer(again.agents[i], "a");
+  }
+  FakeCacheSet& part = again.agents[2].stage["a"];
+  part.state = SetState::incomplete;
+  const auto encodings = std::exchange(part.encodings, {});
+  again.offer(again.agents[2], "a");
+  again.run();
+  EXPECT_EQ(part.state, SetState::incomplete);
+  part.encodings = encodings;
+  again.offer(again.agents[2], "a");
+  again.run();
+  EXPECT_EQ(part.state, SetState::cached) << again.s.log;
+  EXPECT_THAT(again.s.log, Not(HasSubstr("given up")));
+}
+
 // Nodes are lost and held at any moment. Whatever happens, all ranks begin from one set, and it is not older than the
 // newest that was cached, as long as no more is lost than a group survives.
 TEST(Caches, AnyOrderOfLossesEndsInOneSetForAll) {
