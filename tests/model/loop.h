@@ -90,6 +90,8 @@ class Net {
   void cut(const std::string& node);
   // How long something takes that is not on the wire.
   Duration delay(uint64_t salt);
+  // Whether something happens that may happen or not: half of the time, never with seed 0.
+  bool happens(uint64_t salt) const { return seed_ != 0 && mix(seed_, salt) % 2 != 0; }
 
  private:
   struct Link {

@@ -217,7 +217,7 @@ struct Coordinator::Impl {
 
   void offer(SessionId id, Session& session, wire::OfferT offered);
   void take_part(SessionId id, Session& session, wire::OfferT& offered, Part part);
-  bool answer_from_history(SessionId id, const std::string& name, const Part& part);
+  bool answer_from_history(SessionId id, const Session& session, const std::string& name, const Part& part);
   uint64_t set_named(const std::string& name);
   void withdraw(SessionId from, Session& session, const wire::WithdrawnT& withdrawn);
   void agent_left(SessionId agent, const Session& session);

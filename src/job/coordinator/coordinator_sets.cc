@@ -84,7 +84,7 @@ void Coordinator::Impl::take_part(SessionId id, Session& session, wire::OfferT& 
   newest_place = std::max(newest_place, part.ordinal);
   if (take_cached(id, session, offered, part)) return;
   const bool is_known = set_ids.contains(offered.set) || flushes.contains(offered.set);
-  if (!is_known && answer_from_history(id, offered.set, part)) return;
+  if (!is_known && answer_from_history(id, session, offered.set, part)) return;
   const uint64_t set = set_named(offered.set);
   session.sets.insert(set);
   if (offered.policy) keeping[set].policy = *offered.policy;
@@ -96,9 +96,11 @@ void Coordinator::Impl::take_part(SessionId id, Session& session, wire::OfferT& 
   leave_what_others_know(offered.set, write);
 }
 
-bool Coordinator::Impl::answer_from_history(SessionId id, const std::string& name, const Part& part) {
-  const FinishedSet* const found = finished.find(name, part.hash);
+bool Coordinator::Impl::answer_from_history(SessionId id, const Session& session, const std::string& name,
+                                            const Part& part) {
+  const FinishedSet* const found = finished.find(name, part.hash, part.write);
   if (found == nullptr) return false;
+  if (found->state == wire::SetState::failed) caches.withdrawn(session.key, name, part.exposure);
   wire::SetNewsT known = news(name, {found->state, found->stored_as, found->message, found->ordinal, found->is_void});
   known.exposure = part.exposure;
   send(id, std::move(known));
@@ -301,6 +303,7 @@ void Coordinator::Impl::finish(uint64_t id, SetDrain::Ended ended) {
   std::vector<SetAnnouncements::Listener> listeners;
   for (const auto& [key, part] : set.parts()) {
     past.hashes.push_back(part.hash);
+    past.write = part.write;
     // Its agent offers it no more, and may remove it.
     if (ended.state == wire::SetState::failed || ended.state == wire::SetState::skipped)
       caches.withdrawn(key, set.name(), part.exposure);

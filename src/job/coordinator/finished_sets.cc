@@ -16,10 +16,14 @@ void FinishedSets::add(FinishedSet set) {
   if (sets_.size() > kMost) sets_.pop_front();
 }
 
-const FinishedSet* FinishedSets::find(std::string_view name, uint64_t hash) const {
-  for (auto set = sets_.rbegin(); set != sets_.rend(); ++set)
-    if (set->name == name && std::ranges::binary_search(set->hashes, hash)) return &*set;
-  return nullptr;
+const FinishedSet* FinishedSets::find(std::string_view name, uint64_t hash, uint64_t write) const {
+  const auto is_it = [&](const FinishedSet& set) {
+    if (set.name != name) return false;
+    const bool has_failed = set.state == wire::SetState::failed && write != 0 && set.write == write;
+    return has_failed || std::ranges::binary_search(set.hashes, hash);
+  };
+  const auto found = std::find_if(sets_.rbegin(), sets_.rend(), is_it);
+  return found == sets_.rend() ? nullptr : &*found;
 }
 
 }  // namespace forebay::job

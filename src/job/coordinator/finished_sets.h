@@ -20,6 +20,7 @@ struct FinishedSet {
   std::string stored_as, message;
   bool is_void = false;  // failed: the application was started again before all ranks had completed it
   uint64_t ordinal = 0;
+  uint64_t write = 0;            // 0: not told
   std::vector<uint64_t> hashes;  // of the parts, in order
   std::optional<int64_t> step;
   uint64_t raw_bytes = 0, stored_bytes = 0;
@@ -32,8 +33,9 @@ struct FinishedSet {
 class FinishedSets {
  public:
   void add(FinishedSet set);
-  // The latest of that name one of whose parts has that hash; null: there is none.
-  const FinishedSet* find(std::string_view name, uint64_t hash) const;
+  // The latest of that name one of whose parts has that hash, or which failed and is of that writing: a part that comes
+  // late has failed with the others. Null: there is none.
+  const FinishedSet* find(std::string_view name, uint64_t hash, uint64_t write) const;
   const std::deque<FinishedSet>& all() const { return sets_; }  // oldest first
 
  private:
