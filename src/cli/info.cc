@@ -294,7 +294,7 @@ void print_manifest(const store::Manifest& manifest) {
     fmt::print("lossy        {}\n", printable(fmt::format("{}", fmt::join(manifest.lossy, " "))));
   if (const std::string repair = repair_text(manifest); !repair.empty())
     fmt::print("note         {}\n", printable(repair));
-  if (!manifest.parents.empty()) fmt::print("elsewhere    {}\n", printable(parents_text(manifest.parents)));
+  if (!manifest.parents.empty()) fmt::print("refers to    {}\n", printable(parents_text(manifest.parents)));
 }
 
 class Info final : public Verb {

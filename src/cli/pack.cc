@@ -43,7 +43,7 @@ constexpr VerbText kPackText = {
         "  forebay pack dump --store st --describe raw.toml --group-size 64 --memory 2G\n"
         "  forebay pack out --store st --match '/dom[0-9]+/(.*)=/dom/$1'\n"
         "  forebay pack run/DD0009 --store /scratch/store --parent latest\n"
-        "      frames that the set before has, too, are not stored again\n"
+        "      store only what differs from the set before\n"
         "  forebay pack out --store st --lossy '/Grid*/Temperature=rel:1e-3'\n"
         "      temperatures may be off by a thousandth; all else comes back byte for byte\n"
         "  forebay pack --each run/DD* --store /scratch/store\n"
@@ -117,9 +117,9 @@ void print_report(const engine::PackReport& report, const std::vector<engine::Lo
              format_ratio(static_cast<double>(report.raw_bytes), static_cast<double>(report.stored_bytes)),
              format_duration(report.seconds), format_rate(report.raw_bytes, report.seconds));
   if (!report.parent.empty())
-    fmt::print("not stored again: {}\n", report.parents.empty()
-                                             ? "nothing; no frame is the same in " + printable(report.parent)
-                                             : printable(parents_text(report.parents)));
+    fmt::print("refers to: {}\n", report.parents.empty()
+                                      ? "nothing; no frame is the same, or nearly so, in " + printable(report.parent)
+                                      : printable(parents_text(report.parents)));
   for (size_t i = 0; i < rules.size(); ++i) print_outcome(rules[i], report.lossy[i]);
   for (const std::string& remark : report.remarks) fmt::print("note: {}\n", printable(remark));
   if (!report.skipped.empty()) warn(skipped_text(report.skipped));
@@ -191,10 +191,11 @@ class Pack final : public Verb {
     syntax.option("--series", "NAME", "The series that the set belongs to. Default: $FOREBAY_SERIES, else 'default'.",
                   set_text(series_));
     declare_compression(syntax, compression_);
-    syntax.option("--parent", "NAME|latest",
-                  "Refer to frames that the set NAME has already, instead of storing them again. Restoring the new set "
-                  "then needs that one, too; prune keeps it.",
-                  set_text(options_.parent));
+    syntax.option(
+        "--parent", "NAME|latest",
+        "Refer to frames that the set NAME has already, and store what differs from them where that takes less. "
+        "Restoring the new set then needs that one, too; prune keeps it.",
+        set_text(options_.parent));
     syntax.option("--full-every", "COUNT",
                   fmt::format("With --parent: of so many sets in a row, one is stored in full. Default: {}.",
                               options_.full_every),

@@ -13,6 +13,7 @@ enum : uint16_t {
   kShuffleId = 1,     // byte planes
   kBitshuffleId = 2,  // bit planes
   kLorenzoId = 3,     // integer N-D Lorenzo residuals; level: dimensions used
+  kDifferenceId = 4,  // from the elements of another frame
 
   // Coders of our own.
   kFpcId = 16,  // FPC; level: exponent of the table size
@@ -37,6 +38,8 @@ enum : uint16_t {
   kParentFrameId = 128,
   // No codec either: the frame consists of entries, each with a recipe (codec/entries).
   kEntriesId = 129,
+  // Nor this one: the last reference of the stages behind it lies in another set of the store.
+  kFrameBeforeId = 130,
 };
 
 }  // namespace forebay::codec

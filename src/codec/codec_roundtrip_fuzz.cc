@@ -31,6 +31,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       "halo,lorenzo,shuffle,zstd:1",
       "fitted,lch",
       "relation,lch",
+      "difference,lch",
+      "difference:1,lorenzo,shuffle,zstd:1",
   };
   static const char* const kTypes[] = {"f8", "f4", ">f8", ">f4", "f2", "u1", "i8", ">i8", "u4", "x24"};
   constexpr size_t kHeader = 6;

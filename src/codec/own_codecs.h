@@ -8,6 +8,7 @@ namespace forebay::codec {
 const Codec& shuffle_codec();
 const Codec& bitshuffle_codec();
 const Codec& lorenzo_codec();
+const Codec& difference_codec();
 const Codec& fpc_codec();
 const Codec& lch_codec();
 const Codec& zstd_codec();

@@ -33,7 +33,7 @@ class Bases(StoreTest):
         self.assertLess(self.sets()["b"]["stored_bytes"], self.sets()["a"]["stored_bytes"])
         self.check_restores("b")
         text = self.pack("--name", "c", "--parent", "b", "--group-size", "2").out
-        self.assertRegex(text, r"(?m)^not stored again: .* in \d+ frames of a$")
+        self.assertRegex(text, r"(?m)^refers to: .* in \d+ frames of a$")
         self.assertIsNone(self.pack("--name", "d", "--json").json["parent"])
 
     def test_the_first_of_a_run_is_stored_in_full(self):
@@ -56,7 +56,7 @@ class Bases(StoreTest):
         info = self.run_ok("info", self.store, "b", "--json").json
         self.assertEqual("a", info["parents"][0]["name"])
         self.assertIn("base", [c["chain"] for c in info["containers"][0]["chains"]])
-        self.assertRegex(self.run_ok("info", self.store, "b").out, r"(?m)^elsewhere +.* in \d+ frames of a$")
+        self.assertRegex(self.run_ok("info", self.store, "b").out, r"(?m)^refers to +.* in \d+ frames of a$")
         for words in (["ls", self.store, "b"], ["ls", self.store, "b", "-v"], ["info", self.store, "b", "--groups"]):
             self.run_ok(*words)
             self.run_ok(*words, "--json").json

@@ -6,6 +6,7 @@ Usage: remove.py FOREBAY
 
 import fcntl
 import os
+import random
 import shutil
 import struct
 import sys
@@ -88,8 +89,10 @@ class Removing(StoreTest):
 
     def test_sets_that_refer_to_a_rebased_one_still_do(self):
         self.pack_on("a")
-        values = (self.tree / "dump.cpu0003.npy").read_bytes()
-        (self.tree / "dump.cpu0003.npy").write_bytes(values[:-8] + struct.pack("<d", 7.0))
+        noise = random.Random(5)  # which nothing in the set before predicts
+        for name in ("dump.cpu0002.npy", "dump.cpu0003.npy"):
+            values = (self.tree / name).read_bytes()
+            (self.tree / name).write_bytes(values[:128] + noise.randbytes(len(values) - 128))
         self.pack_on("b", "a")
         self.pack_on("c", "b")
         parents = {one["name"]: {parent["name"] for parent in one["parents"]}

@@ -138,7 +138,7 @@ class Pages(PromiseTest):
             if not stages <= built_in:
                 continue
             used |= self.comes_back(tree, "--profile", chain, name=f"chain{number}", expect=stages).used.keys()
-        elsewhere = {"relation", "base"}  # which no chain can name
+        elsewhere = {"relation", "difference", "base"}  # which no chain can name, or which needs another set
         self.assertEqual(set(), built_in - used - elsewhere - LEFT_OUT, "not tried here")
         self.assertLessEqual(built_in, set(codecs.NAMES.values()), "not on the page")
         tree = self.tree("big-endian")
@@ -168,6 +168,23 @@ class Pages(PromiseTest):
         self.comes_back(tree, *words, "--parent", "latest", name="third", expect=["base"])
         self.assertEqual(["first"], [b["name"] for b in manifest.read(self.store, "second")["bases"]])
         self.assertEqual(2, manifest.read(self.store, "third")["since_full"])
+
+    def test_frames_that_were_predicted_from_another_set(self):
+        tree = self.tree("noise")
+        random = np.random.default_rng(11)
+        base = {kind: random.normal(0, 30, 100_000) for kind in ("<f8", ">f4", ">i8", "<i2", "i1")}
+        base["<f4"] = random.normal(0, 30, 400_000)  # more than one entry
+        smooth = np.add.outer(np.sin(np.arange(250) / 40), np.cos(np.arange(240) / 50)) * 1e3
+        rough = random.normal(0, 1, smooth.shape)
+        for number, profile in enumerate(("fast", "balanced", "max")):
+            for step, name in enumerate(("one", "two")):
+                for kind, values in base.items():
+                    moved = np.clip(values, -120, 120) + step * random.integers(-2, 3, len(values)) * 1e-3 * (kind[1] == "f")
+                    np.save(tree / f"{kind.strip('<>')}.npy", (moved + step * (kind[-2] == "i")).astype(kind))
+                np.save(tree / "trend.npy", smooth + rough + step * 1e-3 * np.cos(smooth / 500))
+                more = ("--parent", f"one{number}") if step else ()
+                expect = ["before", "difference", "entries"] if step else []
+                self.comes_back(tree, "--profile", profile, *more, name=f"{name}{number}", expect=expect)
 
     def test_cubes_bound_their_values(self):
         tree = self.tree("gas")

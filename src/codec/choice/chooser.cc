@@ -119,6 +119,38 @@ Encoded Profile::encode_as(const Chain& chain, const FrameShape& shape, std::spa
   return contest.take().encoded;
 }
 
+std::vector<Chain> Profile::difference_chains(const DataType& type) const {
+  if (policy_ == Policy::fast) return fast_difference_chains();
+  if (policy_ == Policy::balanced) return balanced_difference_chains(type);
+  return policy_ == Policy::max ? max_difference_chains(type) : std::vector<Chain>();
+}
+
+bool Profile::uses_differences() const { return !difference_chains(kBytes).empty(); }
+
+std::optional<Chosen> Profile::encode_difference(const FrameShape& shape, std::span<const std::byte> raw,
+                                                 std::span<const std::byte> before, uint64_t alone_bytes) const {
+  const auto pays = [&](uint64_t bytes) { return bytes * 100 < alone_bytes * 97; };
+  const std::vector<Chain> chains = difference_chains(shape.type);
+  if (chains.empty() || before.size() != raw.size() || !find_codec(kDifferenceId)->accepts(shape)) return std::nullopt;
+  const std::span<const std::byte> references[] = {before};
+  const Trial trial = best_by_trial(chains, shape, raw, trial_sample_bytes(raw.size()), references);
+  if (trial.sample_bytes == 0 || !pays(raw.size() * trial.encoded_bytes / trial.sample_bytes)) return std::nullopt;
+  Contest contest(shape, raw, references, entry_bytes());
+  contest.enter(trial.chain);
+  if (!pays(contest.size())) return std::nullopt;
+  Chosen chosen = contest.take();
+  if (!pays(chosen.encoded.payload.size() + chosen.encoded.recipe.size())) return std::nullopt;
+  return chosen;
+}
+
+uint64_t Profile::difference_memory_bytes(uint64_t raw_bytes) const {
+  constexpr DataType kAnyFloat{Kind::floating, ByteOrder::little, 8};  // for which there are most
+  uint64_t most = 0;
+  for (const Chain& chain : difference_chains(kAnyFloat))
+    most = std::max(most, encode_bytes(chain, raw_bytes) + result_bytes(chain, raw_bytes));
+  return most + trial_memory_bytes(trial_sample_bytes(raw_bytes));
+}
+
 uint64_t Profile::entry_bytes() const {
   if (policy_ == Policy::max) return 512 << 10;
   return policy_ == Policy::fast || policy_ == Policy::balanced ? 256 << 10 : 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,19 @@ class Profile {
   Encoded encode_as(const Chain& chain, const FrameShape& shape, std::span<const std::byte> raw,
                     const Related& related = {}) const;
 
+  // Encodes a frame as what differs from `before`, the frame at its place in another set, of as many bytes; nothing if
+  // that does not make at least 3 % less than `alone_bytes`, what encode() makes of it with its recipe. Chains are
+  // tried on a sample first. Pure.
+  std::optional<Chosen> encode_difference(const FrameShape& shape, std::span<const std::byte> raw,
+                                          std::span<const std::byte> before, uint64_t alone_bytes) const;
+
+  // Whether encode_difference() ever does.
+  bool uses_differences() const;
+
+  // The most memory, in bytes, that it uses for a frame of `raw_bytes`, beside the frame, the one before and its
+  // result.
+  uint64_t difference_memory_bytes(uint64_t raw_bytes) const;
+
   // Whether choosing takes so long that what was chosen for the set before should be tried first.
   bool remembers() const { return policy_ == Policy::balanced || policy_ == Policy::max; }
 
@@ -54,6 +68,7 @@ class Profile {
  private:
   enum class Policy : uint8_t { none, gzip, paper, fast, balanced, max, chain };  // in the order of profiles()
 
+  std::vector<Chain> difference_chains(const DataType& type) const;
   uint64_t entry_bytes() const;  // of what can be decoded alone; 0: whole frames only
 
   std::string name_;

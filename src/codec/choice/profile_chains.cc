@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "codec/relation/relation.h"
+
 namespace forebay::codec {
 namespace {
 
@@ -9,7 +11,13 @@ const Stage kShuffle{kShuffleId, 0, {}}, kBitshuffle{kBitshuffleId, 0, {}};
 const Stage kFpc2{kFpcId, 2, {}}, kFpzip1d{kFpzip1dId, 0, {}}, kLz4{kLz4Id, 0, {}};
 const Stage kFitted{kFittedId, 0, {}}, kLch{kLchId, 0, {}}, kLchMax{kLchId, 1, {}}, kHalo{kHaloId, 0, {}};
 
+const Stage kDifference{kDifferenceId, 0, {}}, kDifferenceAsIs{kDifferenceId, 1, {}};
+
 Stage lorenzo(uint8_t order) { return {kLorenzoId, order, {}}; }
+
+// What an element adds to its neighbours is what the one before it adds to its own: in the elements' arithmetic, where
+// `difference` and `lorenzo` see integers, whose steps are larger beyond each power of two.
+Stage change_since() { return {kRelationId, 0, encode_relation({RelationKind::change, {{0, false, 1.0}}})}; }
 
 bool is_available(const Chain& chain) {
   return std::ranges::all_of(chain, [](const Stage& stage) { return find_codec(stage.id) != nullptr; });
@@ -59,6 +67,27 @@ std::vector<Chain> max_chains(const DataType& type, const Chain& transform) {
 std::vector<Chain> related_chains(const Bytes& parameters) {
   const Stage relation{kRelationId, 0, parameters};
   return {{relation, kLchMax}, {relation, kShuffle, kZstd3}, {relation, kBitshuffle, kZstd3}};
+}
+
+// Differences are small as they are, or change little from cell to cell.
+std::vector<Chain> fast_difference_chains() {
+  return {{kDifference, kShuffle, kZstd1}, {kDifferenceAsIs, lorenzo(0), kShuffle, kZstd1}};
+}
+
+std::vector<Chain> balanced_difference_chains(const DataType& type) {
+  std::vector<Chain> chains{{kDifference, kLch}, {kDifferenceAsIs, lorenzo(0), kLch}, {kDifference, kShuffle, kZstd1}};
+  if (is_float(type)) chains.push_back({change_since(), kLch});
+  return chains;
+}
+
+std::vector<Chain> max_difference_chains(const DataType& type) {
+  std::vector<Chain> chains = balanced_difference_chains(type);
+  chains.insert(chains.end(), {{kDifference, kLchMax},
+                               {kDifferenceAsIs, lorenzo(0), kLchMax},
+                               {kDifference, kShuffle, kZstd9},
+                               {kDifference, kBitshuffle, kZstd3}});
+  if (is_float(type)) chains.push_back({change_since(), kLchMax});
+  return chains;
 }
 
 bool refers(const Chain& chain) { return !chain.empty() && chain.front().id == kRelationId; }

@@ -30,6 +30,11 @@ std::vector<Chain> max_chains(const DataType& type, const Chain& transform);
 // What `max` adds for frames that may be predicted from others: `parameters` are of the relation codec.
 std::vector<Chain> related_chains(const Bytes& parameters);
 
+// What `fast`, `balanced` and `max` choose from where a frame is predicted from the same variable of another set.
+std::vector<Chain> fast_difference_chains();
+std::vector<Chain> balanced_difference_chains(const DataType& type);
+std::vector<Chain> max_difference_chains(const DataType& type);
+
 // Whether the chain predicts from other frames.
 bool refers(const Chain& chain);
 

@@ -48,7 +48,7 @@ Result<Chain> take_chain(std::span<const std::byte>& in) {
   Chain chain;
   for (size_t i = 0; i < count; ++i, in = in.subspan(kStageBytes)) {
     const Stage stage{.id = load_le<uint16_t>(in.data()), .level = std::to_integer<uint8_t>(in[2])};
-    if (stage.id == kEntriesId || stage.id == kParentFrameId)
+    if (stage.id == kEntriesId || stage.id == kParentFrameId || stage.id == kFrameBeforeId)
       return malformed_table("a stage that entries cannot have");
     chain.push_back(stage);
   }

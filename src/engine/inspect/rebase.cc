@@ -83,6 +83,14 @@ class Rebaser {
           return bring(from, number, origin, parent.number, writer);
         });
     }
+    if (is_predicted_from_before(from, number)) {
+      FOREBAY_TRY(const BeforeRecipe named, before_of(from, number, stored.recipe));
+      if (without_.contains(named.before.set)) {
+        FOREBAY_TRY(const RawFrame frame, decode_frame(from, {number, stored}));
+        count(frame);
+        return encode_plainly(from, frame, from.index().frames[number], writer);
+      }
+    }
     return append(number, from.index().frames[number], from.index(), stored, writer);
   }
 
@@ -90,17 +98,27 @@ class Rebaser {
   Result<void> bring(const OpenContainer& from, uint32_t number, const OpenContainer& origin, uint32_t theirs,
                      container::Writer& writer) {
     FOREBAY_TRY(StoredFrame stored, fetch_frame(origin, theirs));
-    FOREBAY_TRY(const RawFrame frame, decode_frame(origin, stored));
-    ++report_.frames;
-    report_.raw_bytes += frame.raw.size();
+    FOREBAY_TRY(RawFrame frame, decode_frame(origin, stored));
+    count(frame);
     const container::FrameEntry& entry = origin.index().frames[theirs];
     if (entry.references.empty()) return append(number, entry, origin.index(), stored.stored, writer);
+    return encode_plainly(from, {number, {}, std::move(frame.raw)}, entry, writer);
+  }
+
+  void count(const RawFrame& frame) {
+    ++report_.frames;
+    report_.raw_bytes += frame.raw.size();
+  }
+
+  // As frame `frame.number` of the set, of which `entry` says what was known of it where it lay.
+  static Result<void> encode_plainly(const OpenContainer& from, const RawFrame& frame,
+                                     const container::FrameEntry& entry, container::Writer& writer) {
     FOREBAY_TRY(const codec::Chain chain, codec::parse_chain(kPlainChain));
-    const FrameShape shape =
-        from.plan->shape(from.plan->frames()[number], from.plan->slices(from.plan->frames()[number]));
+    const merge::Frame& planned = from.plan->frames()[frame.number];
+    const FrameShape shape = from.plan->shape(planned, from.plan->slices(planned));
     const codec::Encoded encoded = codec::encode(chain, shape, frame.raw.span());
     FOREBAY_TRY(const codec::Chain used, codec::chain_of(encoded.recipe));
-    return writer.append({.number = number,
+    return writer.append({.number = frame.number,
                           .raw_bytes = entry.raw_bytes,
                           .raw_hash = entry.raw_hash,
                           .recipe = encoded.recipe,

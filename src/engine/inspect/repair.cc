@@ -164,7 +164,7 @@ class Repairer {
     }
     if (is_unknown)
       for (uint32_t number = 0; number < entries.size(); ++number)
-        if (is_parent_frame(opened, number)) frames.emplace(number, "");
+        if (needs_parent(opened, number)) frames.emplace(number, "");
     std::erase_if(frames,
                   [&](const auto& frame) { return frame.first >= entries.size() || entries[frame.first].is_lost(); });
     return frames;

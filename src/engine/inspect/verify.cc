@@ -101,8 +101,7 @@ class ContainerCheck {
                        ? error.what
                        : fmt::format("frame {}: it was predicted from frame {}, which is damaged", number, *cause),
            .files = files_of(number),
-           .is_derived =
-               fetched_.contains(number) && (cause != references.end() || is_parent_frame(container_, number))});
+           .is_derived = fetched_.contains(number) && (cause != references.end() || needs_parent(container_, number))});
     }
   }
 

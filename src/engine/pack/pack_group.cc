@@ -20,7 +20,9 @@
 namespace forebay::engine {
 namespace {
 
-constexpr uint64_t kCubesShare = 16;  // of the memory, the part that cubes may take
+constexpr uint64_t kNameBytes = 128;             // that the name of a frame in another set takes, about
+constexpr uint64_t kLeastPredictedBytes = 1024;  // encoded: less need not hang on another set
+constexpr uint64_t kCubesShare = 16;             // of the memory, the part that cubes may take
 
 struct PackJob {
   RawFrame frame;
@@ -30,6 +32,7 @@ struct PackJob {
   uint64_t raw_bytes = 0, raw_hash = 0;
   FrameFacts facts;
   ParentMatcher::Answer parent;
+  std::optional<ParentFrame> before;  // that the frame was predicted from
   std::optional<LossyNote> lossy;
   StageSeconds cpu_seconds;
 };
@@ -131,6 +134,12 @@ class GroupPacker {
            (options_.lossy.empty() ? 0 : codec::encode_lossy_bytes(raw_bytes));
   }
 
+  // With the frame before.
+  uint64_t difference_memory(uint64_t raw_bytes) const {
+    if (!parent_ || !options_.profile.uses_differences()) return 0;
+    return raw_bytes + options_.profile.difference_memory_bytes(raw_bytes);
+  }
+
   Result<PlanSpec> plan_spec(const Catalogue& catalogue) {
     PlanSpec spec{
         .scheme = options_.scheme.scheme, .block_bytes = options_.scheme.block_bytes, .frame_bytes = frame_bytes()};
@@ -164,15 +173,41 @@ class GroupPacker {
     const auto as_before = chain_of_before(plan, job.frame.number, shape, raw, related);
     job.encoded = as_before ? options_.profile.encode_as(*as_before, shape, raw, related)
                             : options_.profile.encode(shape, raw, related).encoded;
+    std::optional<ParentFrame> before;
     if (auto lossy = lossy_->encode(job.frame.slices, shape, raw, job.encoded.payload.size()))
       replace(plan, job, std::move(*lossy));
+    else
+      before = encode_difference(plan, shape, raw, job);
     FOREBAY_TRY(const codec::Chain used, codec::chain_of(job.encoded.recipe));
     job.chain = codec::to_string(used);
-    if (used.empty() || used.front().id != codec::kRelationId) job.references.clear();
+    if (before) {
+      job.encoded.recipe = before_recipe(*before, job.encoded.recipe);
+      job.chain.insert(0, kBeforePrefix);
+      job.before = std::move(before);
+    }
+    if (job.before || used.empty() || used.front().id != codec::kRelationId) job.references.clear();
     for (RawFrame& reference : job.references) reference.raw = {};
     job.frame.raw = {};  // not needed any more: the lease may be waiting for its turn for a while
     job.cpu_seconds.encode = clock.seconds();
     return {};
+  }
+
+  // Encodes the frame as what differs from the one at its place in the parent, if that makes less of it.
+  std::optional<ParentFrame> encode_difference(const merge::Plan& plan, const FrameShape& shape,
+                                               std::span<const std::byte> raw, PackJob& job) const {
+    if (!parent_ || !options_.profile.uses_differences()) return std::nullopt;
+    const auto place = place_of(plan, job.frame.number, output_.name);
+    if (!place) return std::nullopt;
+    const uint64_t alone = job.encoded.payload.size() + job.encoded.recipe.size();
+    if (alone < kLeastPredictedBytes) return std::nullopt;
+    auto answer = parent_->before(*place, raw.size());
+    if (!answer.remark.empty()) job.parent.remark = std::move(answer.remark);
+    if (!answer.found) return std::nullopt;
+    auto& before = *answer.found;
+    auto difference = options_.profile.encode_difference(shape, raw, before.raw.span(), alone - kNameBytes);
+    if (!difference) return std::nullopt;
+    job.encoded = std::move(difference->encoded);
+    return std::move(before.frame);
   }
 
   // The chain of the frame's predecessor in the set before, if that still makes a sample about as small.
@@ -213,7 +248,8 @@ class GroupPacker {
             [&](size_t number) {
               const uint64_t raw = plan.frames()[number].raw_bytes;
               const size_t references = relations_.references(plan, static_cast<uint32_t>(number)).size();
-              return (1 + references) * (raw + slice_memory(plan, static_cast<uint32_t>(number))) + encode_memory(raw);
+              return (1 + references) * (raw + slice_memory(plan, static_cast<uint32_t>(number))) + encode_memory(raw) +
+                     difference_memory(raw);
             },
         .fetch = [&](size_t number) -> Result<PackJob> {
           const CpuClock clock;
@@ -278,6 +314,7 @@ class GroupPacker {
 
   static void note_parent(const PackJob& job, GroupReport& report) {
     if (job.parent.found) add_parent(report.parents, job.parent.found->set, 1, job.raw_bytes);
+    if (job.before) add_parent(report.parents, job.before->set, 1, job.raw_bytes);
     if (!job.parent.remark.empty() && std::ranges::find(report.remarks, job.parent.remark) == report.remarks.end())
       report.remarks.push_back(job.parent.remark);
   }

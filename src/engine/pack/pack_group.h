@@ -37,8 +37,9 @@ struct GroupHooks {
   std::stop_token stop = {};  // looked at between frames, and between reads
 };
 
-// Packs the files of `input` into a container and makes it durable. Frames that `parent` finds are not stored again; it
-// is null without a parent. `remembered` is of the same rank group in the set before. Of `options`, what says how to
+// Packs the files of `input` into a container and makes it durable. Frames that `parent` finds are not stored again;
+// of others, only what differs from the frame at their place there is stored where that takes less. `parent` is null
+// without one. `remembered` is of the same rank group in the set before. Of `options`, what says how to
 // pack counts: similarity and format (if the catalogue is not given), scheme, profile and lossy. `resources` are
 // resolved, their memory is that for buffers alone. On error the container is left half-written, for the
 // caller to remove. Errors as of pack() and of the sources; cancelled soon after a stop is requested. Thread-safe

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include <fmt/format.h>
 
+#include "base/checksum.h"
+#include "engine/pack/relations.h"
+#include "engine/set/frame_io.h"
 #include "engine/set/set_files.h"
 
 namespace forebay::engine {
@@ -19,7 +21,10 @@ constexpr uint64_t kLeastEncodedBytes = 256;
 class Collector {
  public:
   Collector(Parent& parent, const OpenContainer& container, const std::string& name)
-      : parent_(parent), container_(container), own_(intern({parent.manifest.name, name, container.reader->id()})) {}
+      : parent_(parent),
+        container_(container),
+        name_(name),
+        own_(intern({parent.manifest.name, name, container.reader->id()})) {}
 
   void run() {
     for (uint32_t number = 0; number < container_.index().frames.size(); ++number) take(number);
@@ -28,17 +33,44 @@ class Collector {
  private:
   void take(uint32_t number) {
     const container::FrameEntry& entry = container_.index().frames[number];
-    Parent::Frame frame{.raw_hash = entry.raw_hash, .raw_bytes = entry.raw_bytes, .container = own_, .number = number};
+    if (entry.is_lost()) return;
     if (is_parent_frame(container_, number)) {
-      const auto stored = fetch_frame(container_, number);
-      const auto origin = stored ? parse_parent_recipe(stored->stored.recipe) : std::unexpected(stored.error());
-      if (!origin || !is_listed(origin->set)) return;
-      frame.container = intern({origin->set, origin->container, origin->container_id});
-      frame.number = origin->number;
-    } else if (entry.is_lost() || entry.encoded_bytes < kLeastEncodedBytes || needs_other_sets(entry)) {
-      return;
+      if (const auto origin = origin_of(parse_parent_recipe(recipe_of(number)))) {
+        add(number, *origin);
+        place(number, *origin);
+      }
+    } else if (is_predicted_from_before(container_, number)) {
+      const auto named = parse_before_recipe(recipe_of(number));
+      if (!named) return;
+      if (const auto origin = origin_of(named->before)) place(number, *origin);
+    } else if (entry.encoded_bytes >= kLeastEncodedBytes && !needs_other_sets(entry)) {
+      add(number, {own_, number});
+      place(number, {own_, number});
     }
-    parent_.frames.push_back(frame);
+  }
+
+  struct Origin {
+    uint32_t container = 0, number = 0;
+  };
+
+  Bytes recipe_of(uint32_t number) const {
+    auto head = container_.reader->read_head(number);
+    return head ? std::move(head->recipe) : Bytes();
+  }
+
+  std::optional<Origin> origin_of(const Result<ParentFrame>& named) {
+    if (!named || !is_listed(named->set)) return std::nullopt;
+    return Origin{intern({named->set, named->container, named->container_id}), named->number};
+  }
+
+  void add(uint32_t number, const Origin& origin) {
+    const container::FrameEntry& entry = container_.index().frames[number];
+    parent_.frames.push_back({entry.raw_hash, entry.raw_bytes, origin.container, origin.number});
+  }
+
+  void place(uint32_t number, const Origin& origin) {
+    if (const auto place = place_of(*container_.plan, number, name_))
+      parent_.places.push_back({*place, container_.index().frames[number].raw_bytes, origin.container, origin.number});
   }
 
   bool is_listed(const std::string& set) const {
@@ -49,7 +81,7 @@ class Collector {
   // Whether it was predicted from a frame that lies elsewhere: who follows a reference finds all that he needs in one
   // container.
   bool needs_other_sets(const container::FrameEntry& entry) const {
-    return std::ranges::any_of(entry.references, [&](uint32_t other) { return is_parent_frame(container_, other); });
+    return std::ranges::any_of(entry.references, [&](uint32_t other) { return needs_parent(container_, other); });
   }
 
   uint32_t intern(const Parent::Container& wanted) {
@@ -64,12 +96,28 @@ class Collector {
 
   Parent& parent_;
   const OpenContainer& container_;
+  const std::string& name_;
   const uint32_t own_;
 };
 
 auto content(const Parent::Frame& frame) { return std::pair(frame.raw_hash, frame.raw_bytes); }
 
-constexpr size_t kFrameTextBytes = 24;
+constexpr size_t kFrameTextBytes = 24;  // of a frame, and of a place
+
+void append(std::string& text, uint64_t key, uint64_t raw_bytes, uint32_t container, uint32_t number) {
+  std::array<std::byte, kFrameTextBytes> bytes;
+  store_le(bytes.data(), key);
+  store_le(bytes.data() + 8, raw_bytes);
+  store_le(bytes.data() + 16, container);
+  store_le(bytes.data() + 20, number);
+  text += as_text(bytes);
+}
+
+template <class Row>
+Row row_at(const std::byte* from) {
+  return {load_le<uint64_t>(from), load_le<uint64_t>(from + 8), load_le<uint32_t>(from + 16),
+          load_le<uint32_t>(from + 20)};
+}
 
 }  // namespace
 
@@ -78,9 +126,24 @@ const Parent::Frame* Parent::find(uint64_t raw_hash, uint64_t raw_bytes) const {
   return at != frames.end() && at->raw_hash == raw_hash && at->raw_bytes == raw_bytes ? &*at : nullptr;
 }
 
+const Parent::Placed* Parent::at(uint64_t place, uint64_t raw_bytes) const {
+  const auto key = [](const Placed& placed) { return std::pair(placed.place, placed.raw_bytes); };
+  const auto at = std::ranges::lower_bound(places, std::pair(place, raw_bytes), {}, key);
+  return at != places.end() && key(*at) == std::pair(place, raw_bytes) ? &*at : nullptr;
+}
+
+std::optional<uint64_t> place_of(const merge::Plan& plan, uint32_t number, const std::string& container) {
+  const uint32_t group_number = plan.frames()[number].group;
+  const merge::FrameGroup& group = plan.groups()[group_number];
+  const std::string key = key_of(plan, group_number);
+  if (key.empty()) return std::nullopt;
+  return hash64(
+      as_bytes(fmt::format("{}/{} of {} of {}", container, number - group.first_frame, group.frame_count, key)));
+}
+
 Result<Parent> read_parent(const store::SetInfo& set, uint64_t memory_bytes, std::vector<std::string>& remarks) {
   FOREBAY_CHECK(set.manifest);
-  Parent parent{.manifest = *set.manifest, .containers = {}, .frames = {}};
+  Parent parent{.manifest = *set.manifest, .containers = {}, .frames = {}, .places = {}};
   for (const store::ContainerEntry& entry : set.manifest->containers) {
     const auto opened = open_listed(set.files, entry, memory_bytes);
     if (opened) {
@@ -95,6 +158,7 @@ Result<Parent> read_parent(const store::SetInfo& set, uint64_t memory_bytes, std
   std::ranges::sort(parent.frames);
   const auto again = std::ranges::unique(parent.frames, {}, content);
   parent.frames.erase(again.begin(), again.end());
+  std::ranges::sort(parent.places);
   return parent;
 }
 
@@ -102,19 +166,16 @@ std::string to_text(const Parent& parent) {
   nlohmann::json containers = nlohmann::json::array();
   for (const Parent::Container& container : parent.containers)
     containers.push_back({container.set, container.name, container.id});
-  const nlohmann::json head = {{"manifest", store::serialise(parent.manifest)}, {"containers", containers}};
+  const nlohmann::json head = {
+      {"manifest", store::serialise(parent.manifest)}, {"containers", containers}, {"frames", parent.frames.size()}};
   const auto packed = nlohmann::json::to_msgpack(head);
   std::string text(8, '\0');
   store_le<uint64_t>(reinterpret_cast<std::byte*>(text.data()), packed.size());
   text.append(packed.begin(), packed.end());
-  for (const Parent::Frame& frame : parent.frames) {
-    std::array<std::byte, kFrameTextBytes> bytes;
-    store_le(bytes.data(), frame.raw_hash);
-    store_le(bytes.data() + 8, frame.raw_bytes);
-    store_le(bytes.data() + 16, frame.container);
-    store_le(bytes.data() + 20, frame.number);
-    text += as_text(bytes);
-  }
+  for (const Parent::Frame& frame : parent.frames)
+    append(text, frame.raw_hash, frame.raw_bytes, frame.container, frame.number);
+  for (const Parent::Placed& placed : parent.places)
+    append(text, placed.place, placed.raw_bytes, placed.container, placed.number);
   return text;
 }
 
@@ -124,15 +185,16 @@ Parent parent_from_text(const std::string& text) {
   const auto head = nlohmann::json::from_msgpack(text.substr(8, head_bytes));
   Parent parent{.manifest = *store::parse_manifest(head["manifest"].get<std::string>(), "parent"),
                 .containers = {},
-                .frames = {}};
+                .frames = {},
+                .places = {}};
   for (const auto& container : head["containers"])
     parent.containers.push_back({.set = container[0], .name = container[1], .id = container[2]});
+  const auto frames = head["frames"].get<size_t>();
   for (size_t at = 8 + head_bytes; at < bytes.size(); at += kFrameTextBytes) {
-    const std::byte* from = bytes.data() + at;
-    parent.frames.push_back({.raw_hash = load_le<uint64_t>(from),
-                             .raw_bytes = load_le<uint64_t>(from + 8),
-                             .container = load_le<uint32_t>(from + 16),
-                             .number = load_le<uint32_t>(from + 20)});
+    if (parent.frames.size() < frames)
+      parent.frames.push_back(row_at<Parent::Frame>(bytes.data() + at));
+    else
+      parent.places.push_back(row_at<Parent::Placed>(bytes.data() + at));
   }
   return parent;
 }
@@ -149,27 +211,43 @@ ParentMatcher::ParentMatcher(const Parent& parent, const store::SetFiles& files,
       memory_bytes_(memory_bytes),
       containers_(files, memory_bytes / 3),
       budget_(memory_bytes - memory_bytes / 3 -
-              std::min(memory_bytes - memory_bytes / 3, parent.frames.size() * sizeof(Parent::Frame))) {}
+              std::min(memory_bytes - memory_bytes / 3,
+                       parent.frames.size() * sizeof(Parent::Frame) + parent.places.size() * sizeof(Parent::Placed))) {}
 
-Result<bool> ParentMatcher::has_bytes(const ParentFrame& at, std::span<const std::byte> raw) {
+ParentFrame ParentMatcher::named(uint32_t container, uint32_t number) const {
+  const Parent::Container& in = parent_.containers[container];
+  return {.set = in.set, .container = in.name, .container_id = in.id, .number = number};
+}
+
+Result<RawFrame> ParentMatcher::read(const ParentFrame& at) {
   FOREBAY_TRY(const auto container, containers_.find(at));
   FOREBAY_TRY(const Lease lease, budget_.lease(frame_memory(*container, at.number)));
-  FOREBAY_TRY(const RawFrame frame, read_frame(*container, at.number));
-  return frame.raw.size() == raw.size() && std::memcmp(frame.raw.data(), raw.data(), raw.size()) == 0;
+  return read_frame(*container, at.number);
+}
+
+static std::string unreadable(const ParentFrame& at, const Error& error) {
+  return fmt::format("frames of {}/{} cannot be read back ({}) and are stored again", at.set, at.container,
+                     to_string(error.kind));
 }
 
 ParentMatcher::Answer ParentMatcher::find(uint64_t raw_hash, std::span<const std::byte> raw) {
   const Parent::Frame* frame = parent_.find(raw_hash, raw.size());
   if (!frame) return {};
-  const Parent::Container& container = parent_.containers[frame->container];
-  ParentFrame at{
-      .set = container.set, .container = container.name, .container_id = container.id, .number = frame->number};
-  const auto same = has_bytes(at, raw);
-  if (!same)
-    return {.found = {},
-            .remark = fmt::format("frames of {}/{} cannot be read back ({}) and are stored again", container.set,
-                                  container.name, to_string(same.error().kind))};
-  return {.found = *same ? std::optional(std::move(at)) : std::nullopt, .remark = {}};
+  ParentFrame at = named(frame->container, frame->number);
+  const auto theirs = read(at);
+  if (!theirs) return {.found = {}, .remark = unreadable(at, theirs.error())};
+  if (!std::ranges::equal(theirs->raw.span(), raw)) return {};
+  return {.found = std::move(at), .remark = {}};
+}
+
+ParentMatcher::BeforeAnswer ParentMatcher::before(uint64_t place, uint64_t raw_bytes) {
+  const Parent::Placed* placed = parent_.at(place, raw_bytes);
+  if (!placed) return {};
+  ParentFrame at = named(placed->container, placed->number);
+  auto theirs = read(at);
+  if (!theirs) return {.found = {}, .remark = unreadable(at, theirs.error())};
+  if (theirs->raw.size() != raw_bytes) return {};
+  return {.found = Before{std::move(at), std::move(theirs->raw)}, .remark = {}};
 }
 
 }  // namespace forebay::engine

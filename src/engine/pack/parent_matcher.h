@@ -9,6 +9,7 @@
 
 #include "base/memory_budget.h"
 #include "engine/set/parent_frames.h"
+#include "merge/plan.h"
 #include "store/store.h"
 
 namespace forebay::engine {
@@ -28,12 +29,27 @@ struct Parent {
     auto operator<=>(const Frame&) const = default;
   };
 
+  // Where the bytes of a frame at some place lie, or of the frame that it was predicted from.
+  struct Placed {
+    uint64_t place = 0;  // place_of()
+    uint64_t raw_bytes = 0;
+    uint32_t container = 0;  // as of Frame
+    uint32_t number = 0;
+    auto operator<=>(const Placed&) const = default;
+  };
+
   store::Manifest manifest;
   std::vector<Container> containers;
-  std::vector<Frame> frames;  // in order; each hash and size once
+  std::vector<Frame> frames;   // in order; each hash and size once
+  std::vector<Placed> places;  // in order
 
   const Frame* find(uint64_t raw_hash, uint64_t raw_bytes) const;
+  const Placed* at(uint64_t place, uint64_t raw_bytes) const;
 };
+
+// What stands for the place of frame `number` in the container called `container`: its variable group and its place in
+// that. The same in the next set, if that has the same variables. Nothing for frames without a similarity key.
+std::optional<uint64_t> place_of(const merge::Plan& plan, uint32_t number, const std::string& container);
 
 // Reads the indices of a set's containers, one after the other. What is damaged is passed over with a remark.
 Result<Parent> read_parent(const store::SetInfo& set, uint64_t memory_bytes, std::vector<std::string>& remarks);
@@ -59,10 +75,22 @@ class ParentMatcher {
   // Looks for a frame of these bytes. What is found has been read back and compared.
   Answer find(uint64_t raw_hash, std::span<const std::byte> raw);
 
+  struct Before {
+    ParentFrame frame;
+    Buffer raw;
+  };
+  struct BeforeAnswer {
+    std::optional<Before> found;
+    std::string remark;  // why the frame that is there cannot be had
+  };
+  // The frame at that place, of as many bytes, read back.
+  BeforeAnswer before(uint64_t place, uint64_t raw_bytes);
+
   uint64_t memory_bytes() const { return memory_bytes_; }
 
  private:
-  Result<bool> has_bytes(const ParentFrame& at, std::span<const std::byte> raw);
+  ParentFrame named(uint32_t container, uint32_t number) const;
+  Result<RawFrame> read(const ParentFrame& at);
 
   const Parent& parent_;
   const uint64_t memory_bytes_;

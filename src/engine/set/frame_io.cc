@@ -36,7 +36,20 @@ Result<RawFrame> decode_frame(const OpenContainer& container, const StoredFrame&
   FOREBAY_TRY(const auto kept, decode_references(container, stored.number));
   std::vector<std::span<const std::byte>> references;
   for (const auto& bytes : kept) references.push_back(bytes->span());
+  Buffer before;
+  if (is_before_recipe(stored.stored.recipe)) {
+    FOREBAY_TRY(const BeforeRecipe named, before_of(container, stored.number, stored.stored.recipe));
+    FOREBAY_TRY(before, read_before(container, stored.number, named.before));
+    references.push_back(before.span());
+  }
   return decode_own_frame(container, stored, references);
+}
+
+// What the codecs of a frame take, without the name of the frame that it was predicted from.
+static Result<Bytes> codec_recipe(const OpenContainer& container, const StoredFrame& stored) {
+  if (!is_before_recipe(stored.stored.recipe)) return stored.stored.recipe;
+  FOREBAY_TRY(BeforeRecipe named, before_of(container, stored.number, stored.stored.recipe));
+  return std::move(named.recipe);
 }
 
 Result<RawFrame> decode_own_frame(const OpenContainer& container, const StoredFrame& stored,
@@ -49,8 +62,8 @@ Result<RawFrame> decode_own_frame(const OpenContainer& container, const StoredFr
                 entry.record_offset);
   };
   const FrameShape shape = container.plan->shape(frame, result.slices);
-  if (auto decoded = codec::decode(stored.stored.recipe, shape, stored.stored.payload, result.raw.span(), references);
-      !decoded) {
+  FOREBAY_TRY(const Bytes recipe, codec_recipe(container, stored));
+  if (auto decoded = codec::decode(recipe, shape, stored.stored.payload, result.raw.span(), references); !decoded) {
     if (decoded.error().kind == ErrorKind::corrupt) return damaged(decoded.error().what);
     return std::unexpected(std::move(decoded).error());
   }
@@ -66,14 +79,17 @@ Result<RawFrame> read_frame(const OpenContainer& container, uint32_t number) {
 // What codecs take to decode a frame, judged by the chain that the index names: the recipe has not been read yet.
 static uint64_t decode_memory(const OpenContainer& container, uint32_t number, uint64_t raw_bytes) {
   constexpr uint64_t kUnknown = 6;  // times the frame, for chains that cannot be named: those with loss
-  const auto chain = codec::parse_chain(container.index().chains[container.index().frames[number].chain]);
+  std::string_view text = container.index().chains[container.index().frames[number].chain];
+  if (text.starts_with(kBeforePrefix)) text.remove_prefix(kBeforePrefix.size());
+  const auto chain = codec::parse_chain(text);
   return chain ? codec::decode_bytes(*chain, raw_bytes) : kUnknown * raw_bytes;
 }
 
 uint64_t frame_memory(const OpenContainer& container, uint32_t number) {
-  if (is_parent_frame(container, number)) return parent_frame_memory(container, number);
+  const uint64_t elsewhere = needs_parent(container, number) ? parent_frame_memory(container, number) : 0;
+  if (is_parent_frame(container, number)) return container.reader->read_bytes(number) + elsewhere;
   const ReferenceMemory references = reference_memory(container, number);
-  return references.kept + std::max(own_frame_memory(container, number), references.decoding);
+  return references.kept + std::max(own_frame_memory(container, number), references.decoding) + elsewhere;
 }
 
 uint64_t own_frame_memory(const OpenContainer& container, uint32_t number) {

@@ -36,7 +36,8 @@ Result<StoredFrame> fetch_frame(const OpenContainer& container, uint32_t number)
 // was packed.
 Result<RawFrame> decode_frame(const OpenContainer& container, const StoredFrame& frame);
 
-// The same of a frame that its container has itself, with the raw bytes of the frames that it is predicted from.
+// The same of a frame that its container has itself, with the raw bytes of the frames that it is predicted from: the
+// last ones are of one in another set, if there is one.
 Result<RawFrame> decode_own_frame(const OpenContainer& container, const StoredFrame& frame,
                                   codec::References references);
 

@@ -17,22 +17,31 @@ std::unexpected<Error> damaged(const OpenContainer& container, uint32_t number, 
               container.index().frames[number].record_offset);
 }
 
-// What decoding of the frames that frame `number` is predicted from takes.
-Result<std::vector<FrameParts::Reference>> memory_of_references(const OpenContainer& container, uint32_t number) {
+// What decoding of a frame from which another one is predicted takes.
+Result<FrameParts::Reference> memory_of_reference(const OpenContainer& container, uint32_t reference) {
+  FOREBAY_TRY(const FrameParts parts, find_parts(container, reference));
+  if (parts.cuts.empty()) return FrameParts::Reference{false, frame_memory(container, reference)};
+  const uint64_t most = parts.table->most_bytes;
+  // As much stored as there is: an entry that is larger than its bytes is a hostile one's.
+  const uint64_t more = parts.table->payload_bytes() - std::min(parts.table->payload_bytes(), parts.raw_bytes);
+  return FrameParts::Reference{true, 2 * most + codec::decode_bytes(parts.table->chain, most) + more};
+}
+
+// The same of all frames that frame `number` is predicted from.
+Result<std::vector<FrameParts::Reference>> memory_of_references(const OpenContainer& container, uint32_t number,
+                                                                const std::optional<ParentFrame>& before) {
   std::vector<FrameParts::Reference> references;
   for (const uint32_t reference : container.index().frames[number].references) {
     FOREBAY_CHECK(check_reference(container, number, reference));
-    auto parts = find_parts(container, reference);
-    if (!parts) return blamed_on_reference(number, std::move(parts).error());
-    if (parts->cuts.empty()) {
-      references.push_back({false, frame_memory(container, reference)});
-      continue;
-    }
-    const uint64_t most = parts->table->most_bytes;
-    // As much stored as there is: an entry that is larger than its bytes is a hostile one's.
-    const uint64_t more = parts->table->payload_bytes() - std::min(parts->table->payload_bytes(), parts->raw_bytes);
-    references.push_back({true, 2 * most + codec::decode_bytes(parts->table->chain, most) + more});
+    auto memory = memory_of_reference(container, reference);
+    if (!memory) return blamed_on_reference(number, std::move(memory).error());
+    references.push_back(*memory);
   }
+  if (before)
+    FOREBAY_CHECK(in_before(container, number, *before, [&](const OpenContainer& origin) -> Result<void> {
+      FOREBAY_TRY(references.emplace_back(), memory_of_reference(origin, before->number));
+      return {};
+    }));
   return references;
 }
 
@@ -45,10 +54,17 @@ Result<FrameParts> find_own_parts(const OpenContainer& container, uint32_t numbe
                    .payload_offset = head.payload_offset,
                    .raw_bytes = frame.raw_bytes,
                    .parent = {},
+                   .before = {},
                    .references = {}};
-  FOREBAY_TRY(parts.references, memory_of_references(container, number));
-  if (!codec::has_entries(head.recipe)) return parts;
-  auto table = codec::read_entry_table(head.recipe);
+  Bytes recipe = head.recipe;
+  if (is_before_recipe(recipe)) {
+    FOREBAY_TRY(BeforeRecipe named, before_of(container, number, recipe));
+    parts.before = std::move(named.before);
+    recipe = std::move(named.recipe);
+  }
+  FOREBAY_TRY(parts.references, memory_of_references(container, number, parts.before));
+  if (!codec::has_entries(recipe)) return parts;
+  auto table = codec::read_entry_table(recipe);
   if (!table) return damaged(container, number, table.error().what);
   if (table->payload_bytes() != head.payload_bytes)
     return damaged(container, number, "a payload of another size than its entries");
@@ -59,9 +75,13 @@ Result<FrameParts> find_own_parts(const OpenContainer& container, uint32_t numbe
   return parts;
 }
 
+Result<std::shared_ptr<const Buffer>> read_afresh(const OpenContainer& container, uint32_t number, uint64_t begin,
+                                                  uint64_t bytes);
+
 // The ranges at the same place of all frames that frame `number` is predicted from.
 Result<std::vector<std::shared_ptr<const Buffer>>> read_references(const OpenContainer& container, uint32_t number,
-                                                                   uint64_t begin, uint64_t bytes,
+                                                                   const FrameParts& parts, uint64_t begin,
+                                                                   uint64_t bytes,
                                                                    const ReadReference& read_reference) {
   std::vector<std::shared_ptr<const Buffer>> ranges;
   for (const uint32_t reference : container.index().frames[number].references) {
@@ -73,14 +93,20 @@ Result<std::vector<std::shared_ptr<const Buffer>>> read_references(const OpenCon
     if (!range) return blamed_on_reference(number, std::move(range).error());
     ranges.push_back(*std::move(range));
   }
+  if (parts.before)
+    FOREBAY_CHECK(in_before(container, number, *parts.before, [&](const OpenContainer& origin) -> Result<void> {
+      FOREBAY_TRY(ranges.emplace_back(), read_afresh(origin, parts.before->number, begin, bytes));
+      return {};
+    }));
   return ranges;
 }
 
 // Of a frame that lies in `container`, as a whole.
-Result<Buffer> read_whole(const OpenContainer& container, uint32_t number, const ReadReference& read_reference) {
+Result<Buffer> read_whole(const OpenContainer& container, uint32_t number, const FrameParts& parts,
+                          const ReadReference& read_reference) {
   FOREBAY_TRY(const StoredFrame stored, fetch_frame(container, number));
   const uint64_t bytes = container.plan->frames()[number].raw_bytes;
-  FOREBAY_TRY(const auto ranges, read_references(container, number, 0, bytes, read_reference));
+  FOREBAY_TRY(const auto ranges, read_references(container, number, parts, 0, bytes, read_reference));
   std::vector<std::span<const std::byte>> references;
   for (const auto& range : ranges) references.push_back(range->span());
   FOREBAY_TRY(RawFrame frame, decode_own_frame(container, stored, references));
@@ -91,7 +117,7 @@ Result<std::vector<Buffer>> read_own_parts(const OpenContainer& container, uint3
                                            size_t first, size_t count, const ReadReference& read_reference) {
   std::vector<Buffer> raw;
   if (parts.cuts.empty()) {
-    FOREBAY_TRY(raw.emplace_back(), read_whole(container, number, read_reference));
+    FOREBAY_TRY(raw.emplace_back(), read_whole(container, number, parts, read_reference));
     return raw;
   }
   const auto& places = parts.table->places;
@@ -99,7 +125,7 @@ Result<std::vector<Buffer>> read_own_parts(const OpenContainer& container, uint3
   const uint64_t bytes = parts.begin_of(first + count - 1) + parts.bytes_of(first + count - 1) - begin;
   Buffer payload(stored_bytes(container, number, parts, first, count));
   FOREBAY_CHECK(container.reader->source().read_at(parts.payload_offset + at, payload.span()));
-  FOREBAY_TRY(const auto ranges, read_references(container, number, begin, bytes, read_reference));
+  FOREBAY_TRY(const auto ranges, read_references(container, number, parts, begin, bytes, read_reference));
   for (size_t part = first; part < first + count; ++part) {
     const codec::EntryCut& cut = parts.cuts[part];
     Buffer& out = raw.emplace_back(cut.bytes());

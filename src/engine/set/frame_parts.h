@@ -24,6 +24,7 @@ struct FrameParts {
   uint64_t payload_offset = 0;             // in its container
   uint64_t raw_bytes = 0;                  // of the frame
   std::optional<ParentFrame> parent;       // it lies in that place of another set
+  std::optional<ParentFrame> before;       // it was predicted from that frame of another set, beside others
   // The memory that a frame takes that this one is predicted from, while it is decoded: as a whole, or beside its bytes
   // for one of its parts.
   struct Reference {

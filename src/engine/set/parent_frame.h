@@ -22,6 +22,8 @@ struct ParentFrame {
 
 // What an index calls the chain of such a frame.
 inline constexpr std::string_view kParentChain = "base";
+// What comes before the chain of a frame that was predicted from one in another set.
+inline constexpr std::string_view kBeforePrefix = "before,";
 
 // "frame 7 of DD0008/00001-of-00001.fbc".
 std::string to_string(const ParentFrame& parent);
@@ -34,5 +36,21 @@ bool is_parent_recipe(std::span<const std::byte> recipe);
 
 // The inverse of parent_recipe(). `recipe` is hostile: corrupt unless it is one that parent_recipe() makes.
 Result<ParentFrame> parse_parent_recipe(std::span<const std::byte> recipe);
+
+// The recipe of a frame that was encoded by `recipe` with `before` as its last reference. Not of one that has a parent
+// recipe, or is stored as it is.
+Bytes before_recipe(const ParentFrame& before, std::span<const std::byte> recipe);
+
+// A recipe of before_recipe() taken apart.
+struct BeforeRecipe {
+  ParentFrame before;
+  Bytes recipe;
+};
+
+// Whether a recipe is one of before_recipe().
+bool is_before_recipe(std::span<const std::byte> recipe);
+
+// The inverse of before_recipe(). `recipe` is hostile: corrupt unless it is one that before_recipe() makes.
+Result<BeforeRecipe> parse_before_recipe(std::span<const std::byte> recipe);
 
 }  // namespace forebay::engine

@@ -68,7 +68,50 @@ TEST(ParentFrame, OtherRecipesAreNone) {
   EXPECT_FALSE(is_parent_recipe({}));
 }
 
-TEST(ParentFrame, NoCodecHasItsNumber) { EXPECT_EQ(codec::find_codec(codec::kParentFrameId), nullptr); }
+const Bytes kShuffled =
+    codec::encode_recipe(std::vector{codec::Step{.stage = {.id = codec::kDifferenceId}, .size = 800},
+                                     codec::Step{.stage = {.id = codec::kZstdId, .level = 1}, .size = 77}});
+
+TEST(BeforeRecipe, ComesBackAsItWas) {
+  const Bytes recipe = before_recipe(kParent, kShuffled);
+  EXPECT_TRUE(is_before_recipe(recipe));
+  EXPECT_FALSE(is_parent_recipe(recipe));
+  EXPECT_FALSE(parse_parent_recipe(recipe));
+  const auto back = parse_before_recipe(recipe);
+  ASSERT_TRUE(back) << back.error().message();
+  EXPECT_EQ(back->before, kParent);
+  EXPECT_EQ(back->recipe, kShuffled);
+}
+
+TEST(BeforeRecipe, EveryTruncationIsCorrupt) {
+  const Bytes recipe = before_recipe(kParent, kShuffled);
+  for (size_t size = 0; size < recipe.size(); ++size)
+    EXPECT_FALSE(parse_before_recipe(std::span(recipe).first(size))) << size;
+}
+
+TEST(BeforeRecipe, OtherRecipesAreNone) {
+  const Bytes parameters = codec::decode_recipe(parent_recipe(kParent))->at(0).stage.parameters;
+  const codec::Step before{.stage = {.id = codec::kFrameBeforeId, .parameters = parameters}};
+  const codec::Step parent{.stage = {.id = codec::kParentFrameId, .parameters = parameters}};
+  const codec::Step zstd{.stage = {.id = codec::kZstdId}, .size = 3};
+  codec::Step with_size = before, with_level = before;
+  with_size.size = 1;
+  with_level.stage.level = 1;
+  for (const std::vector<codec::Step>& steps : {std::vector{before},
+                                                std::vector{with_size, zstd},
+                                                std::vector{with_level, zstd},
+                                                std::vector{before, before, zstd},
+                                                std::vector{before, zstd, parent},
+                                                std::vector{zstd, before},
+                                                {zstd},
+                                                {}})
+    EXPECT_FALSE(parse_before_recipe(codec::encode_recipe(steps)));
+}
+
+TEST(ParentFrame, NoCodecHasItsNumber) {
+  EXPECT_EQ(codec::find_codec(codec::kParentFrameId), nullptr);
+  EXPECT_EQ(codec::find_codec(codec::kFrameBeforeId), nullptr);
+}
 
 }  // namespace
 }  // namespace forebay::engine

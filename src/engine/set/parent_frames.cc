@@ -72,7 +72,7 @@ Result<std::shared_ptr<const OpenContainer>> ParentFrames::find(const ParentFram
   if (container.reader->id() != parent.container_id)
     return wrong("this is another container than the one that was meant");
   if (parent.number >= container.index().frames.size()) return wrong("the container has no such frame");
-  if (is_parent_frame(container, parent.number)) return wrong("the frame is itself only a reference to another set");
+  if (needs_parent(container, parent.number)) return wrong("the frame needs another set itself");
   ++opened->users;
   lock.unlock();  // the deleter would want it, too
   return std::shared_ptr<const OpenContainer>(&container, [this, opened](const OpenContainer*) { give_back(*opened); });
@@ -90,6 +90,15 @@ bool is_parent_frame(const OpenContainer& container, uint32_t number) {
   return index.chains[index.frames[number].chain] == kParentChain;
 }
 
+bool is_predicted_from_before(const OpenContainer& container, uint32_t number) {
+  const container::Index& index = container.index();
+  return index.chains[index.frames[number].chain].starts_with(kBeforePrefix);
+}
+
+bool needs_parent(const OpenContainer& container, uint32_t number) {
+  return is_parent_frame(container, number) || is_predicted_from_before(container, number);
+}
+
 namespace {
 
 // What is wrong with the parent is also wrong with the frame: `error` came up while it was read.
@@ -105,17 +114,32 @@ Error blamed_on_parent(const OpenContainer& container, uint32_t number, const Pa
           .hint = error.kind == ErrorKind::corrupt ? std::string() : error.hint};
 }
 
+// Whether the frame in the other set is the same, or one of as many bytes.
+enum class Likeness : uint8_t { same, as_large };
+
 Result<void> read_in_parent(const OpenContainer& container, uint32_t number, const ParentFrame& parent,
-                            const std::function<Result<void>(const OpenContainer& origin)>& read) {
+                            Likeness likeness, const std::function<Result<void>(const OpenContainer& origin)>& read) {
   if (!container.parents)
     return fail(ErrorKind::corrupt, "the manifest says that the set refers to no other", container.path);
   FOREBAY_TRY(const auto origin, container.parents->find(parent));
   const container::FrameEntry& mine = container.index().frames[number];
   const container::FrameEntry& theirs = origin->index().frames[parent.number];
   if (theirs.is_lost()) return fail(ErrorKind::corrupt, "the frame was lost before its set was repaired", origin->path);
-  if (mine.raw_bytes != theirs.raw_bytes || mine.raw_hash != theirs.raw_hash)
+  if (mine.raw_bytes != theirs.raw_bytes || (likeness == Likeness::same && mine.raw_hash != theirs.raw_hash))
     return fail(ErrorKind::corrupt, "the frame has other bytes than it had", origin->path);
   return read(*origin);
+}
+
+Result<void> in_origin(const OpenContainer& container, uint32_t number, const ParentFrame& parent, Likeness likeness,
+                       const std::function<Result<void>(const OpenContainer& origin)>& read) {
+  const auto done = read_in_parent(container, number, parent, likeness, read);
+  if (!done) return std::unexpected(blamed_on_parent(container, number, parent, done.error()));
+  return {};
+}
+
+std::unexpected<Error> malformed_recipe(const OpenContainer& container, uint32_t number, const std::string& what) {
+  return fail(ErrorKind::corrupt, fmt::format("frame {}: {}", number, what), container.path,
+              container.index().frames[number].record_offset);
 }
 
 }  // namespace
@@ -124,16 +148,33 @@ Result<ParentFrame> parent_of(const OpenContainer& container, uint32_t number, s
                               uint64_t payload_bytes) {
   auto parent = parse_parent_recipe(recipe);
   if (parent && payload_bytes == 0) return parent;
-  return fail(ErrorKind::corrupt,
-              fmt::format("frame {}: {}", number, parent ? "a reference has a payload" : parent.error().what),
-              container.path, container.index().frames[number].record_offset);
+  return malformed_recipe(container, number, parent ? "a reference has a payload" : parent.error().what);
+}
+
+Result<BeforeRecipe> before_of(const OpenContainer& container, uint32_t number, std::span<const std::byte> recipe) {
+  auto before = parse_before_recipe(recipe);
+  if (!before) return malformed_recipe(container, number, before.error().what);
+  return before;
 }
 
 Result<void> in_parent(const OpenContainer& container, uint32_t number, const ParentFrame& parent,
                        const std::function<Result<void>(const OpenContainer& origin)>& read) {
-  const auto done = read_in_parent(container, number, parent, read);
-  if (!done) return std::unexpected(blamed_on_parent(container, number, parent, done.error()));
-  return {};
+  return in_origin(container, number, parent, Likeness::same, read);
+}
+
+Result<void> in_before(const OpenContainer& container, uint32_t number, const ParentFrame& before,
+                       const std::function<Result<void>(const OpenContainer& origin)>& read) {
+  return in_origin(container, number, before, Likeness::as_large, read);
+}
+
+Result<Buffer> read_before(const OpenContainer& container, uint32_t number, const ParentFrame& before) {
+  Buffer raw;
+  FOREBAY_CHECK(in_before(container, number, before, [&](const OpenContainer& origin) -> Result<void> {
+    FOREBAY_TRY(RawFrame theirs, read_frame(origin, before.number));
+    raw = std::move(theirs.raw);
+    return {};
+  }));
+  return raw;
 }
 
 Result<RawFrame> decode_parent_frame(const OpenContainer& container, const StoredFrame& stored) {
@@ -149,13 +190,21 @@ Result<RawFrame> decode_parent_frame(const OpenContainer& container, const Store
   return result;
 }
 
+// The frame of another set that a frame's recipe names; of one that is damaged none.
+static std::optional<ParentFrame> named_by(const OpenContainer& container, uint32_t number) {
+  if (!needs_parent(container, number)) return std::nullopt;
+  const auto head = container.reader->read_head(number);
+  if (!head) return std::nullopt;
+  if (auto parent = parse_parent_recipe(head->recipe)) return *std::move(parent);
+  auto before = parse_before_recipe(head->recipe);
+  return before ? std::optional(std::move(before->before)) : std::nullopt;
+}
+
 uint64_t parent_frame_memory(const OpenContainer& container, uint32_t number) {
-  const uint64_t own = container.reader->read_bytes(number);
-  const auto stored = fetch_frame(container, number);
-  const auto parent = stored ? parse_parent_recipe(stored->stored.recipe) : std::unexpected(stored.error());
-  if (!parent || !container.parents) return own;  // reading it will tell
+  const auto parent = named_by(container, number);
+  if (!parent || !container.parents) return 0;  // reading it will fail
   const auto origin = container.parents->find(*parent);
-  return origin ? own + frame_memory(**origin, parent->number) : own;
+  return origin ? frame_memory(**origin, parent->number) : 0;
 }
 
 void add_parent(std::vector<store::ParentEntry>& parents, const std::string& name, uint64_t frames,
@@ -168,10 +217,8 @@ void add_parent(std::vector<store::ParentEntry>& parents, const std::string& nam
 
 void add_parents_of(const OpenContainer& container, std::vector<store::ParentEntry>& parents) {
   for (uint32_t number = 0; number < container.index().frames.size(); ++number) {
-    if (!is_parent_frame(container, number)) continue;
-    const auto stored = fetch_frame(container, number);
-    const auto parent = stored ? parse_parent_recipe(stored->stored.recipe) : std::unexpected(stored.error());
-    if (parent) add_parent(parents, parent->set, 1, container.index().frames[number].raw_bytes);
+    if (const auto parent = named_by(container, number))
+      add_parent(parents, parent->set, 1, container.index().frames[number].raw_bytes);
   }
 }
 

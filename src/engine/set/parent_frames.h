@@ -63,6 +63,23 @@ bool is_parent_frame(const OpenContainer& container, uint32_t number);
 Result<ParentFrame> parent_of(const OpenContainer& container, uint32_t number, std::span<const std::byte> recipe,
                               uint64_t payload_bytes);
 
+// Whether frame `number` was predicted from a frame of another set.
+bool is_predicted_from_before(const OpenContainer& container, uint32_t number);
+
+// Whether it can be decoded only with another set: either of the two.
+bool needs_parent(const OpenContainer& container, uint32_t number);
+
+// What the recipe of a frame that was predicted so says. corrupt, naming container and frame, if it is malformed.
+Result<BeforeRecipe> before_of(const OpenContainer& container, uint32_t number, std::span<const std::byte> recipe);
+
+// Calls read() with the container that the frame lies in from which frame `number` was predicted. Errors as of
+// in_parent().
+Result<void> in_before(const OpenContainer& container, uint32_t number, const ParentFrame& before,
+                       const std::function<Result<void>(const OpenContainer& origin)>& read);
+
+// The raw bytes of that frame.
+Result<Buffer> read_before(const OpenContainer& container, uint32_t number, const ParentFrame& before);
+
 // Calls read() with the container that such a frame lies in, which has the same bytes as this one had. Errors, also
 // those of read(), become errors of the frame, as decode_parent_frame()'s are.
 Result<void> in_parent(const OpenContainer& container, uint32_t number, const ParentFrame& parent,
@@ -72,7 +89,7 @@ Result<void> in_parent(const OpenContainer& container, uint32_t number, const Pa
 // others of this set may be whole.
 Result<RawFrame> decode_parent_frame(const OpenContainer& container, const StoredFrame& stored);
 
-// frame_memory() of such a frame. Reads its recipe.
+// frame_memory() of the frame of another set that frame `number` is, or was predicted from. Reads its recipe.
 uint64_t parent_frame_memory(const OpenContainer& container, uint32_t number);
 
 // Adds what the frames of `container` take of other sets to `parents`, which is in the order of the names. Created_ns

@@ -48,9 +48,10 @@ def parse_recipe(recipe):
     return stages
 
 
-HALO, SHUFFLE, LORENZO, ENTRIES = 66, 1, 3, 129
-NAMES = {1: "shuffle", 2: "bitshuffle", 3: "lorenzo", 16: "fpc", 17: "lch", 32: "zstd", 33: "deflate", 34: "lz4",
-         35: "fpzip1d", 36: "fpzip", 64: "fitted", 65: "relation", 66: "halo", 96: "zfp", 128: "base", 129: "entries"}  # fmt: skip
+HALO, SHUFFLE, LORENZO, DIFFERENCE, ENTRIES = 66, 1, 3, 4, 129
+NAMES = {1: "shuffle", 2: "bitshuffle", 3: "lorenzo", 4: "difference", 16: "fpc", 17: "lch", 32: "zstd", 33: "deflate", 34: "lz4",
+         35: "fpzip1d", 36: "fpzip", 64: "fitted", 65: "relation", 66: "halo", 96: "zfp", 128: "base", 129: "entries",
+         130: "before"}  # fmt: skip
 TRANSFORMS = {1, 2, 3, 64, 65, 66}
 
 
@@ -58,6 +59,8 @@ def shape_after(codec, kind, blocks, size, parameters):
     """What the next stage sees."""
     if codec == HALO:
         return kind, others.halo_shape(blocks, others.parse_halo(Leb(parameters), blocks))
+    if codec == DIFFERENCE:
+        return Type(2, 0, kind.size), blocks
     if codec in TRANSFORMS:
         return (kind if kind.kind == 0 else Type(2, 0, kind.size)), blocks
     return BYTES, [(1, 1, 1, size)]
@@ -72,6 +75,8 @@ def undo(codec, level, parameters, data, kind, blocks, references):
         return undo_bitshuffle(data, kind.size)
     if codec == LORENZO:
         return from_integers(undo_lorenzo(data, kind, blocks, level), kind)
+    if codec == DIFFERENCE:
+        return others.undo_difference(data, kind, level, references[-1])
     if codec == 16:
         return undo_fpc(data, total // 8, level, kind)
     if codec == 17:
@@ -97,7 +102,7 @@ def names(stages):
     """Of the codecs that a frame may have gone through."""
     found = {NAMES[stage[0]] for stage in stages}
     if "entries" in found:
-        parameters = Leb(stages[0][3])
+        parameters = Leb(stages[-1][3])
         parameters.take(1)
         found |= {NAMES[struct.unpack("<HB", parameters.take(3))[0]] for _ in range(parameters.take(1)[0])}
     return found

@@ -1,4 +1,4 @@
-"""docs/codecs.md, "relation", "halo" and "base"."""
+"""docs/codecs.md, "difference", "relation", "halo" and "base"."""
 
 import struct
 from dataclasses import dataclass
@@ -6,7 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import libs
-from .elements import as_integers, flip_negative, floats, residuals, reshaped, words
+from .elements import as_integers, flip_negative, floats, from_integers, residuals, reshaped, words
+
+
+def undo_difference(data, kind, level, other):
+    found = residuals(data, kind) if level == 0 else np.frombuffer(data, f"<u{kind.size}").astype(f"u{kind.size}")
+    with np.errstate(over="ignore"):
+        return from_integers(found + as_integers(other, kind), kind)
 
 
 def undo_relation(data, kind, blocks, parameters, references):

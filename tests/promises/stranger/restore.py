@@ -39,6 +39,9 @@ class Reader:
         else:
             kind, blocks = shape_of(container.plan[number])
             needed = [self.frame(container, reference) for reference in references]
+            if stages and codecs.NAMES[stages[0][0]] == "before":
+                require(stages[0][1:3] == (0, 0), "a frame before")
+                needed.append(self.elsewhere(others.parse_base(stages.pop(0)[3])))
             data = codecs.decode(payload, stages, kind, blocks, needed)
         require(len(data) == raw_bytes and hash64(data) == raw_hash, f"frame {number} decodes to something else")
         return data
