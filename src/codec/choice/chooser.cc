@@ -13,12 +13,17 @@
 namespace forebay::codec {
 namespace {
 
+constexpr uint64_t kEntryBytes = 256 << 10;   // of `fast` and `balanced`
 constexpr uint64_t kTinyVariableBytes = 100;  // mcrEngine section 6.1: such variables skip the first pass
 
 bool only_tiny_variables(const FrameShape& shape) {
   return std::ranges::all_of(shape.blocks,
                              [&](const Block& block) { return block.count() * shape.type.size < kTinyVariableBytes; });
 }
+
+uint64_t size_of(const Chosen& chosen) { return chosen.encoded.payload.size() + chosen.encoded.recipe.size(); }
+
+Chosen smaller(Chosen one, Chosen other) { return size_of(other) < size_of(one) ? std::move(other) : std::move(one); }
 
 void add_new(std::vector<Chain>& chains, const Chain& chain) {
   if (std::ranges::count(chains, chain) == 0) chains.push_back(chain);
@@ -97,18 +102,27 @@ Chosen Profile::encode(const FrameShape& shape, std::span<const std::byte> raw, 
       contest.enter(only_tiny_variables(shape) ? Chain{kDeflate6} : paper_chain(shape.type));
       break;
     case Policy::fast:
-      contest.enter(join(best_by_estimate(transforms(shape.type), shape, raw), kZstd1));
+      enter_fast(contest, shape, raw);
       break;
     case Policy::balanced:
       enter_balanced(contest, shape, raw);
       break;
     case Policy::max:
       enter_max(contest, shape, raw, related.parameters, related.references);
+      if (!shape.type.is_number()) return smaller(contest.take(), as_balanced(shape, raw));
       break;
     case Policy::chain:
       contest.enter(chain_);
       break;
   }
+  return contest.take();
+}
+
+// What `balanced` makes of it. Of opaque elements smaller entries may make less: tables of codes suit one kind of
+// content.
+Chosen Profile::as_balanced(const FrameShape& shape, std::span<const std::byte> raw) {
+  Contest contest(shape, raw, {}, kEntryBytes);
+  enter_balanced(contest, shape, raw);
   return contest.take();
 }
 
@@ -139,7 +153,7 @@ std::optional<Chosen> Profile::encode_difference(const FrameShape& shape, std::s
   contest.enter(trial.chain);
   if (!pays(contest.size())) return std::nullopt;
   Chosen chosen = contest.take();
-  if (!pays(chosen.encoded.payload.size() + chosen.encoded.recipe.size())) return std::nullopt;
+  if (!pays(size_of(chosen))) return std::nullopt;
   return chosen;
 }
 
@@ -152,8 +166,8 @@ uint64_t Profile::difference_memory_bytes(uint64_t raw_bytes) const {
 }
 
 uint64_t Profile::entry_bytes() const {
-  if (policy_ == Policy::max) return 512 << 10;
-  return policy_ == Policy::fast || policy_ == Policy::balanced ? 256 << 10 : 0;
+  if (policy_ == Policy::max) return 2 * kEntryBytes;
+  return policy_ == Policy::fast || policy_ == Policy::balanced ? kEntryBytes : 0;
 }
 
 std::vector<Chain> Profile::candidates(const DataType& type) const {
@@ -184,17 +198,15 @@ uint64_t Profile::frame_bytes() const {
 uint64_t Profile::memory_bytes(uint64_t raw_bytes) const {
   constexpr DataType kTypes[] = {
       kBytes, {Kind::floating, ByteOrder::little, 8}, {Kind::floating, ByteOrder::little, 4}};
-  const bool compares = policy_ == Policy::balanced || policy_ == Policy::max;
+  const bool compares = policy_ == Policy::fast || policy_ == Policy::balanced || policy_ == Policy::max;
   uint64_t encoding = 0, kept = 0;
   for (const DataType& type : kTypes)
     for (const Chain& chain : candidates(type)) {
       encoding = std::max(encoding, encode_bytes(chain, raw_bytes));
       if (compares) kept = std::max(kept, result_bytes(chain, raw_bytes));
     }
-  uint64_t choosing = 0;
-  if (policy_ == Policy::fast) choosing = estimate_memory_bytes(raw_bytes);
-  if (compares) choosing = finalists_memory_bytes(raw_bytes);
-  return encoding + kept + choosing;
+  if (policy_ == Policy::max) kept *= 2;  // beside what `balanced` makes of it
+  return encoding + kept + (compares ? finalists_memory_bytes(raw_bytes) : 0);
 }
 
 const std::vector<ProfileInfo>& profiles() {

@@ -24,8 +24,17 @@ bool Contest::has_copies(const Bytes& halo) const {
   return left && left->element_total() <= shape_.element_total() - shape_.element_total() / kLeast;
 }
 
-// The search for copies is made once.
+// The search for copies is made once, and so is the fit of a stencil.
 Chain Contest::resolved(Chain chain) {
+  chain = without_copies_if_there_are_none(std::move(chain));
+  const Codec& fitted = *find_codec(kFittedId);
+  if (chain.empty() || chain.front().id != kFittedId || !fitted.accepts(shape_)) return chain;
+  if (!fit_) fit_ = fitted.fit({shape_}, raw_);
+  chain.front().parameters = *fit_;
+  return chain;
+}
+
+Chain Contest::without_copies_if_there_are_none(Chain chain) {
   if (chain.empty() || chain.front().id != kHaloId) return chain;
   const Codec& halo = *find_codec(kHaloId);
   if (!halo_) {

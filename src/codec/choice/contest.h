@@ -29,6 +29,9 @@ class Contest {
   // From now on chains are compared by what they make of the whole frame, uncut: repetition over a distance counts.
   void compare_whole();
 
+  // Whether frames of so many bytes are cut.
+  bool cuts(uint64_t raw_bytes) const { return entry_bytes_ != 0 && raw_bytes > entry_bytes_; }
+
   // Of those that were entered; there must be one.
   const Chain& leader() const { return best_.chain; }
   uint64_t size() const { return best_size_; }  // of what it makes of the frame, with its recipe
@@ -36,6 +39,7 @@ class Contest {
 
  private:
   Chain resolved(Chain chain);
+  Chain without_copies_if_there_are_none(Chain chain);
   bool has_copies(const Bytes& halo) const;
   bool is_cut() const;
   void reconsider_entries();
@@ -46,6 +50,7 @@ class Contest {
   const uint64_t entry_bytes_;
   bool whole_ = false;
   std::optional<Bytes> halo_;  // the parameters that the frame's copies have; empty if there are none
+  std::optional<Bytes> fit_;   // likewise of the stencil that is fitted to the frame
   std::vector<Chain> entered_;
   Chosen best_;
   uint64_t best_size_ = 0;

@@ -11,6 +11,7 @@ namespace {
 constexpr uint64_t kSparseRatio = 10;     // of a sample that shrinks to so little that other rules hold
 constexpr uint64_t kConstantRatio = 200;  // of one that shrinks to nothing
 constexpr unsigned kSomeRepeated = 400, kMuchConstant = 900;  // permille of a frame's elements
+constexpr unsigned kSomeFar = 200;                            // of one of opaque elements, which no transform helps
 
 enum class Character : uint8_t {
   plain,       // a sample tells
@@ -20,12 +21,18 @@ enum class Character : uint8_t {
 
 bool is_small(const Trial& trial) { return trial.sample_bytes > kSparseRatio * trial.encoded_bytes; }
 
+// Whether bytes that nobody knows come again further away than an entry reaches, which may lose much.
+bool has_repeated_bytes(const FrameShape& shape, std::span<const std::byte> raw) {
+  return !shape.type.is_number() && find_far_repeats(raw) > kSomeFar;
+}
+
 Character character_of(const Trial& trial, const FrameShape& shape, std::span<const std::byte> raw) {
   if (refers(trial.chain)) return Character::plain;  // it is the prediction that makes it small
   if (is_small(trial)) return Character::sparse;
   if (raw.size() <= trial.sample_bytes) return Character::plain;
   const Repeats repeats = find_repeats(raw, shape.type);
   if (repeats.constant > kMuchConstant) return Character::sparse;
+  if (has_repeated_bytes(shape, raw)) return Character::repetitive;
   return repeats.repeated > kSomeRepeated ? Character::repetitive : Character::plain;
 }
 
@@ -75,6 +82,10 @@ std::vector<Chain> rivals(const std::vector<Chain>& lower, const Trial& trial, c
   for (const Chain& chain : lower) {
     if (is_lesser_effort(chain, trial, shape, raw)) close.push_back(chain);
     if (!may_rival(chain, trial)) continue;
+    if (!shape.type.is_number()) {  // a sample of text or code does not show which effort pays
+      close.push_back(chain);
+      continue;
+    }
     const uint64_t tolerance = are_akin(chain, trial.chain) ? 0 : chosen * kClosePermille / 1000;
     if (size_by_planes(chain, shape, raw, sample_bytes) < chosen + tolerance) close.push_back(chain);
   }
@@ -189,17 +200,31 @@ bool enter_plain(Contest& contest, const Trial& trial, bool is_repetitive, const
   return false;
 }
 
+// A sample does not always tell which coder suits residuals best. The stencil is fitted once for all.
+void enter_coders_of_residuals(Contest& contest) {
+  Chain chain = contest.leader();
+  const auto fitted = std::ranges::find(chain, uint16_t{kFittedId}, &Stage::id);
+  if (fitted == chain.end()) return;
+  chain.erase(fitted + 1, chain.end());
+  for (const uint8_t level : {uint8_t{0}, uint8_t{1}}) contest.enter(join(chain, {kLchId, level, {}}));
+}
+
 Chain best_transform(const FrameShape& shape, std::span<const std::byte> raw) {
   return best_by_estimate(transforms(shape.type), shape, raw);
 }
 
 }  // namespace
 
+void enter_fast(Contest& contest, const FrameShape& shape, std::span<const std::byte> raw) {
+  if (contest.cuts(raw.size()) && has_repeated_bytes(shape, raw)) contest.compare_whole();
+  contest.enter(join(best_transform(shape, raw), kZstd1));
+}
+
 void enter_balanced(Contest& contest, const FrameShape& shape, std::span<const std::byte> raw) {
   const DataType& type = shape.type;
   const Chain transform = best_transform(shape, raw), fast = join(transform, kZstd1);
   const std::vector<Chain> own = balanced_chains(type, transform);
-  if (own.size() == 1 && own.front() == fast && with_halo(fast, type) == fast) return contest.enter(fast);
+  if (own.size() == 1 && own.front() == fast && with_halo(fast, type) == fast) return enter_fast(contest, shape, raw);
   const Trial trial = best_by_trial(own, shape, raw, trial_sample_bytes(raw.size()), {});
   const Character character = character_of(trial, shape, raw);
   if (character == Character::sparse) return enter_sparse(contest, shape, raw, transform, own, balanced_coder(type));
@@ -221,7 +246,7 @@ void enter_max(Contest& contest, const FrameShape& shape, std::span<const std::b
   if (character != Character::sparse) {
     if (enter_plain(contest, trial, character == Character::repetitive, lower, shape, raw))
       enter_sparse(contest, shape, raw, transform, balanced_chains(type, transform), balanced_coder(type));
-    return;
+    return enter_coders_of_residuals(contest);
   }
   enter_sparse(contest, shape, raw, transform, alone, kZstd3);
   if (!ends_with(contest.leader(), kZstdId)) return;

@@ -6,6 +6,10 @@
 
 namespace forebay::codec {
 
+// Enters the chain of `fast`: the one that is estimated to be the best. Opaque elements of which some come again
+// far away are encoded uncut, unless cutting costs next to nothing.
+void enter_fast(Contest& contest, const FrameShape& shape, std::span<const std::byte> raw);
+
 // Enters the chains of `balanced` or `max`. Both also enter what a lower profile would choose, where it may be smaller:
 // no profile shall make more of a frame than the one below it.
 //
@@ -18,7 +22,7 @@ void enter_balanced(Contest& contest, const FrameShape& shape, std::span<const s
 void enter_max(Contest& contest, const FrameShape& shape, std::span<const std::byte> raw, const Bytes& parameters,
                References references);
 
-// The most memory that both take beside the contest's own.
+// The most memory that these take beside the contest's own.
 uint64_t finalists_memory_bytes(uint64_t raw_bytes);
 
 }  // namespace forebay::codec

@@ -1,5 +1,6 @@
 #include "codec/choice/repeats.h"
 
+#include <algorithm>
 #include <bit>
 #include <vector>
 
@@ -14,7 +15,13 @@ constexpr size_t kConstantStride = 64;  // elements from one piece to the next t
 constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15;
 constexpr unsigned kTableLog = 16;
 
-static_assert(kRepeatsMemory == (uint64_t{1} << kTableLog) * sizeof(uint32_t));
+// Where a piece of a hash was seen last.
+struct Seen {
+  uint32_t tag = 0;
+  uint32_t at = 0;  // byte; frames have fewer than 2^32
+};
+
+static_assert(kRepeatsMemory == (uint64_t{1} << kTableLog) * sizeof(Seen));
 
 unsigned permille(uint64_t part, uint64_t whole) { return whole == 0 ? 0 : static_cast<unsigned>(part * 1000 / whole); }
 
@@ -80,6 +87,30 @@ Repeats find_repeats(std::span<const std::byte> raw, const DataType& type) {
     default:
       return find<uint8_t>(raw);
   }
+}
+
+unsigned find_far_repeats(std::span<const std::byte> raw) {
+  constexpr size_t kLooked = 16 << 10, kOf = 4 * kLooked;
+  constexpr size_t kWord = sizeof(uint64_t), kLong = 4 * kWord;  // words and phrases that come again are shorter
+  std::vector<Seen> seen(size_t{1} << kTableLog);
+  uint64_t looked_up = 0, far = 0;
+  for (size_t begin = 0; begin + kLong <= raw.size(); begin += kOf) {
+    const size_t end = std::min(begin + kLooked, raw.size() - kLong + 1);
+    for (size_t i = begin; i < end; ++i) {
+      const std::byte* const piece = raw.data() + i;
+      uint64_t hash = load_le<uint64_t>(piece) * kMultiplier;
+      if ((hash >> 24) % kOneIn != 0 || is_constant<uint8_t>(piece)) continue;
+      for (size_t word = kWord; word < kLong; word += kWord)
+        hash = ((hash ^ hash >> 29) + load_le<uint64_t>(piece + word)) * kMultiplier;
+      Seen& place = seen[hash >> (64 - kTableLog)];
+      const auto tag = static_cast<uint32_t>(hash >> 8) | 1;
+      far += place.tag == tag && i - place.at > kFarBytes;
+      ++looked_up;
+      place = {tag, static_cast<uint32_t>(i)};
+    }
+  }
+  // Both occurrences have to lie in what is looked at.
+  return std::min(1000u, permille(far * kOf / kLooked, looked_up));
 }
 
 }  // namespace forebay::codec

@@ -21,7 +21,14 @@ struct Repeats {
 // or symmetric differ by rounding. Elements of 1, 2, 4 or 8 bytes; of another size bytes are looked at.
 Repeats find_repeats(std::span<const std::byte> raw, const DataType& type);
 
-// The memory that find_repeats() takes.
-inline constexpr uint64_t kRepeatsMemory = (1u << 16) * sizeof(uint32_t);
+// What an entry does not reach.
+inline constexpr uint64_t kFarBytes = 256 << 10;
+
+// The permille of a frame's bytes that lie in pieces of 32 bytes that occurred before, but not within the last
+// kFarBytes. An estimate: a quarter of the frame is looked at.
+unsigned find_far_repeats(std::span<const std::byte> raw);
+
+// The most memory that these take.
+inline constexpr uint64_t kRepeatsMemory = (1u << 16) * 2 * sizeof(uint32_t);
 
 }  // namespace forebay::codec

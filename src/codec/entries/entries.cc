@@ -129,8 +129,10 @@ class EntryChains {
  public:
   EntryChains(const Chain& chain, const FrameShape& shape, std::span<const std::byte> raw) : chain_(chain) {
     const Codec& fitted = *find_codec(kFittedId);
-    if (chain.front().id != kFittedId || !chain.front().parameters.empty() || !fitted.accepts(shape)) return;
-    if (auto runs = decode_runs(fitted.fit({shape}, raw), shape)) parts_.emplace(*std::move(runs), shape);
+    if (chain.front().id != kFittedId || !fitted.accepts(shape)) return;
+    const Bytes& given = chain.front().parameters;
+    if (auto runs = decode_runs(given.empty() ? fitted.fit({shape}, raw) : given, shape))
+      parts_.emplace(*std::move(runs), shape);
   }
 
   const Chain& of(const EntryCut& cut) {
