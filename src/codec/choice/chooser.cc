@@ -198,7 +198,8 @@ uint64_t Profile::frame_bytes() const {
 uint64_t Profile::memory_bytes(uint64_t raw_bytes) const {
   constexpr DataType kTypes[] = {
       kBytes, {Kind::floating, ByteOrder::little, 8}, {Kind::floating, ByteOrder::little, 4}};
-  const bool compares = policy_ == Policy::fast || policy_ == Policy::balanced || policy_ == Policy::max;
+  const bool looks_for_repeats = policy_ == Policy::fast && raw_bytes > kEntryBytes;
+  const bool compares = looks_for_repeats || policy_ == Policy::balanced || policy_ == Policy::max;
   uint64_t encoding = 0, kept = 0;
   for (const DataType& type : kTypes)
     for (const Chain& chain : candidates(type)) {
@@ -206,7 +207,10 @@ uint64_t Profile::memory_bytes(uint64_t raw_bytes) const {
       if (compares) kept = std::max(kept, result_bytes(chain, raw_bytes));
     }
   if (policy_ == Policy::max) kept *= 2;  // beside what `balanced` makes of it
-  return encoding + kept + (compares ? finalists_memory_bytes(raw_bytes) : 0);
+  uint64_t choosing = 0;
+  if (policy_ == Policy::fast) choosing = estimate_memory_bytes(raw_bytes);
+  if (compares) choosing = finalists_memory_bytes(raw_bytes);
+  return encoding + kept + choosing;
 }
 
 const std::vector<ProfileInfo>& profiles() {

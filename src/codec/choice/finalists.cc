@@ -255,7 +255,8 @@ void enter_max(Contest& contest, const FrameShape& shape, std::span<const std::b
 }
 
 uint64_t finalists_memory_bytes(uint64_t raw_bytes) {
-  return estimate_memory_bytes(raw_bytes) + trial_memory_bytes(trial_sample_bytes(raw_bytes)) + kRepeatsMemory;
+  return estimate_memory_bytes(raw_bytes) + trial_memory_bytes(trial_sample_bytes(raw_bytes)) +
+         (raw_bytes > kFarBytes ? kRepeatsMemory : kRepeatsMemory / 2);
 }
 
 }  // namespace forebay::codec
