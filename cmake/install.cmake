@@ -1,11 +1,12 @@
 # What `cmake --install` puts under the prefix: the command with its manual page and completions, the shared libraries
-# libforebay and libforebay_read with their headers, a CMake package (find_package(forebay), targets forebay::forebay and
-# forebay::read), forebay.pc and forebay-read.pc.
+# libforebay, libforebay_codec and libforebay_read with their headers, a CMake package (find_package(forebay), targets
+# forebay::forebay, forebay::codec and forebay::read), forebay.pc, forebay-codec.pc and forebay-read.pc.
 include(CMakePackageConfigHelpers)
 
 set(forebay_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/forebay)
 
 install(TARGETS libforebay EXPORT forebay LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS libforebay_codec EXPORT forebay LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET libforebay_read)
   install(TARGETS libforebay_read EXPORT forebay LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
@@ -26,7 +27,7 @@ foreach(kind INCLUDEDIR LIBDIR)
   endif()
 endforeach()
 file(RELATIVE_PATH forebay_pc_up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-foreach(forebay_pc_library forebay forebay_read)
+foreach(forebay_pc_library forebay forebay_codec forebay_read)
   string(REPLACE _ - forebay_pc_name ${forebay_pc_library})
   configure_file(cmake/forebay.pc.in ${forebay_pc_name}.pc @ONLY)
   if(TARGET lib${forebay_pc_library})

@@ -6,6 +6,7 @@ namespace nb = nanobind;
 
 NB_MODULE(_forebay, module) {
   module.attr("version") = FOREBAY_VERSION;
+  forebay::python::declare_arrays(module);
   forebay::python::declare_reading(module);
   forebay::python::declare_queries(module);
   forebay::python::declare_files(module);

@@ -6,6 +6,7 @@
 
 namespace forebay::python {
 
+void declare_arrays(nanobind::module_& module);   // encoded and decoded by themselves
 void declare_reading(nanobind::module_& module);  // runs, steps, values, queries, files
 void declare_queries(nanobind::module_& module);
 void declare_files(nanobind::module_& module);

@@ -35,6 +35,11 @@ read -ra reading <<<"$(pkg-config --cflags --libs forebay-read)"
 cc -Wall -Wextra -Werror -std=c99 "$here/dummy/reader.c" -o "$work/reader" "${reading[@]}"
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir forebay-read) "$work/reader"
 
+read -ra coding <<<"$(pkg-config --cflags --libs forebay-codec)"
+sed -n 's|^ \*     ||p; s|^ \*$||p' "$(find "$prefix" -name forebay_codec.h)" >"$work/coder.c"  # the example at its head
+cc -Wall -Wextra -Werror -std=c99 "$work/coder.c" -o "$work/coder" "${coding[@]}"
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir forebay-codec) "$work/coder" >/dev/null
+
 # The Fortran module is installed as source.
 if command -v gfortran >/dev/null; then
   gfortran -std=f2008 -Wall -Wextra -Werror -J "$work" "$(find "$prefix" -name forebay.f90)" "$here/dummy/main.f90" \
@@ -43,7 +48,7 @@ if command -v gfortran >/dev/null; then
 fi
 
 # Nothing but the documented functions is exported: what is exported once has to be kept.
-for name in libforebay libforebay_read; do
+for name in libforebay libforebay_codec libforebay_read; do
   library=$(find "$prefix" -name "$name.so")
   foreign=$(nm --dynamic --defined-only --format=posix "$library" | awk '$1 !~ /^forebay_/ {print $1}')
   [[ -z $foreign ]] || { echo "$name exports: $foreign" >&2; exit 1; }

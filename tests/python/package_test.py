@@ -4,6 +4,7 @@
 import concurrent.futures
 import pickle
 import threading
+import unittest
 
 import numpy as np
 from support import SHAPE, density, main, particles, StoreTest
@@ -26,6 +27,34 @@ def random_index(rng):
     if rng.random() < 0.3:
         key = [Ellipsis, *[one(length) for length in SHAPE[1:]]]
     return tuple(key)
+
+
+class Compressed(unittest.TestCase):
+    def test_arrays_come_back_as_they_were(self):
+        smooth = np.add.outer(np.sin(np.arange(90) / 40), np.cos(np.arange(110) / 50))
+        arrays = [smooth, smooth.astype("f4"), smooth.astype(">f8"), (smooth * 1000).astype("i2"), smooth.T, np.float32(3),
+                  smooth[::2, ::3], np.zeros((0, 3)), np.arange(10, dtype="u1"), smooth.reshape(3, 2, 3, 5, 11, 10)]  # fmt: skip
+        for array in arrays:
+            for profile in ("fast", "balanced", "max", "shuffle,zstd:3"):
+                back = fb.decompress(fb.compress(array, profile))
+                self.assertEqual((np.asarray(array).dtype, np.shape(array)), (back.dtype, back.shape))
+                np.testing.assert_array_equal(array, back)
+        self.assertLess(len(fb.compress(np.repeat(smooth, 30, axis=0))), smooth.nbytes)
+        self.assertEqual(fb.compress(smooth), fb.compress(smooth.copy()))
+
+    def test_what_is_no_array_is_refused(self):
+        good = fb.compress(np.arange(1000.0))
+        for kind, call in (
+            (fb.InvalidArgument, lambda: fb.compress(np.array(["a"]))),
+            (fb.InvalidArgument, lambda: fb.compress(np.arange(3) + 1j)),
+            (fb.InvalidArgument, lambda: fb.compress(np.arange(3.0), "fsat")),
+            (fb.Damaged, lambda: fb.decompress(b"no array")),
+            (fb.Damaged, lambda: fb.decompress(good[:-1])),
+            (fb.Damaged, lambda: fb.decompress(good[:50] + bytes([good[50] ^ 1]) + good[51:])),
+            (fb.Unsupported, lambda: fb.decompress(b"FBA2" + good[4:])),
+            (TypeError, lambda: fb.decompress("text")),
+        ):
+            self.assertRaises(kind, call)
 
 
 class Package(StoreTest):

@@ -1,6 +1,7 @@
 """Forebay: checkpoint sets of parallel simulations, packed, restored, and read in part (docs/python.md)."""
 
 from ._array import Array
+from ._compress import compress, decompress
 from ._errors import Damaged, Error, Exists, Failed, Gone, InvalidArgument, Limit, NotFound, Unsupported
 from ._forebay import version as __version__
 from ._jobs import NoJob, Restart, checkpoint, in_job, restart
@@ -33,6 +34,8 @@ __all__ = [
     "Verified",
     "__version__",
     "checkpoint",
+    "compress",
+    "decompress",
     "in_job",
     "open",
     "pack",
