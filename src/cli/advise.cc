@@ -20,10 +20,10 @@ constexpr VerbText kAdviseText = {
     .usage = "DIR... [OPTIONS]",
     .description =
         "Encodes and decodes a sample of the files below DIR in memory, under each\n"
-        "combination of merge scheme, block size, group size and profile. The table tells\n"
+        "combination of merge scheme, block size, group size and profile. The table shows\n"
         "each one's compression ratio, by how much it improves on plain concatenation with\n"
         "gzip, and its speed per thread; '*' marks the recommended one: the best ratio that\n"
-        "is fast enough. If another one has a better ratio, it says why that one is not\n"
+        "is fast enough. If a slower one has a better ratio, the table says why it is not\n"
         "recommended. Nothing is stored.\n",
     .examples =
         "  forebay advise run/DD0008\n"

@@ -39,7 +39,7 @@ class Agent final : public Verb {
     job_.declare_rendezvous(syntax);
     syntax.option("--series", "NAME",
                   "The series of the job: sets of another one that lie in the stage, not stored yet, are an error. "
-                  "Default: they are not told apart.",
+                  "Default: any.",
                   set_text(job_.agent.series));
     job_.declare_agent(syntax);
     job_.declare_place(syntax);

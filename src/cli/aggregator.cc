@@ -41,7 +41,9 @@ class Aggregator final : public Verb {
     job_.declare_listen(syntax, "tcp:*:0");
     job_.declare_linger(syntax);
     job_.declare_series(syntax, "'default'");
-    syntax.option("--command", "TEXT", "What the application is, for people who look at its sets.", set_text(command_));
+    syntax.option("--command", "TEXT",
+                  "Note this command of the application with its sets, for people who look at them.",
+                  set_text(command_));
     declare_daemon(syntax, daemon_);
     declare_daemon_of_job(syntax, daemon_);
   }

@@ -56,15 +56,15 @@ void Allocation::declare(Syntax& syntax) {
                 "of the Slurm job, else this node.",
                 set_text(nodes_file_));
   syntax.option("--launcher", "COMMAND",
-                "What starts a command on another node: srun (a step of the Slurm job), ssh, or a command of your own. "
+                "Start commands on other nodes by this: srun (a step of the Slurm job), ssh, or a command of your own. "
                 "Default: auto, which is srun in a Slurm job, else ssh.",
                 set_text(launcher_));
   syntax.option("--deadline", "TIME",
-                "The job's time is over after so long, as 90m or 5.5h; auto: when the Slurm job's is. COMMAND is told "
-                "to end in time for the drain, and the exit code is 75. Default: none.",
+                "End the job after this time, as 90m or 5.5h; auto: when the Slurm job ends. COMMAND gets a signal in "
+                "time for the drain, and the exit code is 75. Default: none.",
                 set_text(deadline_));
   syntax.option("--drain-before", "SECONDS",
-                "So long before the deadline COMMAND is told to end. Default: --grace and 120 seconds more.",
+                "Signal COMMAND to end this long before the deadline. Default: --grace and 120 seconds more.",
                 set_seconds(drain_before_));
 }
 

@@ -36,7 +36,7 @@ static bool first_is_store(const std::vector<std::string>& typed, const std::str
 
 static Error missing(const std::string& operand) {
   if (operand != "NAME")
-    return {ErrorKind::invalid_argument, fmt::format("{} is missing", operand), {}, {}, "--help tells what is needed"};
+    return {ErrorKind::invalid_argument, fmt::format("{} is missing", operand), {}, {}, "--help lists what is needed"};
   return {ErrorKind::invalid_argument, "the name of a set is missing", {}, {}, "'forebay ls STORE' lists the sets"};
 }
 
@@ -52,7 +52,7 @@ Result<Operands> split_operands(std::vector<std::string> typed, const std::strin
   }
   if (result.own.size() > count.most)
     return fail(ErrorKind::invalid_argument, fmt::format("unexpected argument '{}'", result.own.back()), {}, {},
-                "--help tells which are taken; what has blanks in it needs quotes");
+                "--help lists the arguments; quote one that has blanks in it");
   if (result.own.size() < count.least) return std::unexpected(missing(count.names[result.own.size()]));
   if (result.store.empty())
     return fail(ErrorKind::invalid_argument, "no store is given", {}, {}, "use --store STORE, or set FOREBAY_STORE");

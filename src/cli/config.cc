@@ -31,9 +31,9 @@ constexpr VerbText kConfigText = {
     .summary = "check an XML file of adaptable I/O, or generate source text from it",
     .usage = "check FILE | generate FILE [-o DIR] [--old-reads] | methods",
     .description =
-        "'check' reads an XML file as programs with adios.h or forebay do, and tells what\n"
+        "'check' reads an XML file as programs with adios.h or forebay do, and prints what\n"
         "it understood: groups, variables, attributes and methods, or else what is wrong,\n"
-        "with line and column. What is ignored is a warning on standard error. Methods\n"
+        "with line and column. An ignored part is a warning on standard error. Methods\n"
         "and their parameters are those of this installation.\n"
         "'generate' writes two files for each group that programs include, in the group's\n"
         "language: gwrite_GROUP.ch or .fh writes all variables, gread_GROUP.ch or .fh\n"

@@ -73,7 +73,7 @@ Result<std::string> find_job(const JobName& name) {
 }
 
 static std::string history_hint(const std::string& store, std::string_view of_what) {
-  return fmt::format("'forebay status --history --store {}' tells what became of {}", shell_word(store), of_what);
+  return fmt::format("'forebay status --history --store {}' shows what became of {}", shell_word(store), of_what);
 }
 
 // "4711 on n1", and what is to be known of it.

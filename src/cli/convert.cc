@@ -27,11 +27,11 @@ constexpr VerbText kConvertText = {
     .usage = "STORE [NAME...] --to TARGET [--steps RANGE] [--box 0:10,:]",
     .description =
         "Writes the arrays that 'forebay read' lists, or those whose names or shell patterns\n"
-        "are given, as TARGET. What ranks wrote of a global array is put together. Where the\n"
+        "are given, as TARGET. The parts of a global array are put together. Where the\n"
         "steps of an array agree, they are its first dimension, 'time'; others lie in a group\n"
-        "for each step. What ranks wrote of a local array lies in one with a dimension 'rank' if\n"
-        "all wrote the same shape, else in one for each rank. Attributes are taken along. Types\n"
-        "that the format does not have are told before anything is written.\n"
+        "for each step. The parts of a local array lie in one with a dimension 'rank' if\n"
+        "all have the same shape, else in one for each rank. Attributes are taken along. Types\n"
+        "that the format does not have are named before anything is written.\n"
         "\n"
         "TARGET gets its name when all of it is written and durable. The format follows from the\n"
         "ending of TARGET, or is given with --format: hdf5 (.h5), netcdf (netCDF-4, .nc), netcdf3\n"
@@ -72,7 +72,7 @@ class ConvertVerb final : public Verb {
     declare_store(syntax, store_);
     declare_series(syntax, options_.series);
     declare_set(syntax, options_);
-    syntax.option("-t,--to", "TARGET", "What is written.", set_text(sink_.target));
+    syntax.option("-t,--to", "TARGET", "Write this file or directory.", set_text(sink_.target));
     syntax.option("--format", "FORMAT",
                   "hdf5, netcdf, netcdf3, xdmf, zarr, npy, bp or store. Default: by the ending of TARGET.",
                   set_text(format_));
@@ -87,7 +87,7 @@ class ConvertVerb final : public Verb {
                   set_box(part_.box));
     syntax.option("--stride", "N,N,...", "Of these, every N-th in each dimension.", set_numbers(part_.stride));
     syntax.option("--chunk", "N,N,...",
-                  "Cut arrays of so many dimensions into chunks of this shape, in formats that have chunks. Default: "
+                  "Cut arrays of as many dimensions into chunks of this shape, in formats that have chunks. Default: "
                   "about 1 MiB each.",
                   set_numbers(wish_.chunk));
     syntax.option("--except", "PATTERN", "Leave out arrays that match this shell pattern. May be given several times.",

@@ -14,7 +14,7 @@ namespace {
 
 constexpr VerbText kDiffText = {
     .name = "diff",
-    .summary = "tell what differs between two sets",
+    .summary = "show what differs between two sets",
     .usage = "A B [--store STORE] [OPTIONS]",
     .description =
         "Compares two sets file by file, and files whose bytes differ variable by variable.\n"

@@ -21,14 +21,14 @@ namespace {
 
 constexpr VerbText kDoctorText = {
     .name = "doctor",
-    .summary = "tell what of this machine Forebay would use, and what to change",
+    .summary = "show what Forebay would use of this machine, and what to change",
     .usage = "[STORE] [--stage DIR] [--rendezvous DIR] [(--code NAME | --sets RULE) [-- COMMAND...]]",
     .description =
         "Looks at this machine as a job on it would find it: processors, memory and the\n"
         "limits on them, the kernel, the libraries and modules of this build, the batch\n"
         "system, and the directories of a job. In each directory, or in the nearest one\n"
         "above it that is there, it makes a hidden directory, tries locks, renames and\n"
-        "syncs in it, and removes it again. Each line tells what was found and what\n"
+        "syncs in it, and removes it again. Each line says what was found and what\n"
         "Forebay does with it, and, where something is wrong, what to change:\n"
         "  note     nothing is wrong, but something is left unused, or good to know\n"
         "  warning  it works, but worse than it could, or may fail later\n"

@@ -33,7 +33,7 @@ constexpr VerbText kFetchText = {
     .examples =
         "  forebay fetch --stage /dev/shm/ck --ranks 0-3 --of 4\n"
         "  mpiexec -n 8 -f hosts forebay fetch --stage /dev/shm/ck\n"
-        "      each process asks for its own rank, as mpiexec or srun tell it\n",
+        "      each process asks for its own rank, which mpiexec or srun sets\n",
 };
 
 struct Ranks {
@@ -74,7 +74,7 @@ class Fetch final : public Verb {
     syntax.option("--of", "COUNT", "With --ranks: the ranks of the whole job.", set_count(total_));
     syntax.flag("--any-ranks", any_ranks_,
                 "Take a set of another number of ranks, too: then the files of all its ranks come to each node.");
-    syntax.option("--timeout", "SECONDS", "Wait for so long at most. Default: 600.", set_seconds(timeout_));
+    syntax.option("--timeout", "SECONDS", "Wait this long at most. Default: 600.", set_seconds(timeout_));
   }
 
   Result<ExitCode> run(const Console& console) override {

@@ -290,7 +290,7 @@ Result<bool> names_file(const std::string& store_option, const std::vector<std::
   if (is_file(unfinished))
     return fail(ErrorKind::not_found,
                 fmt::format("there is no such file, but {}, which was never finished", unfinished), operands[0], {},
-                fmt::format("`forebay info {}` tells what is in it", unfinished));
+                fmt::format("`forebay info {}` shows what is in it", unfinished));
   if (!store_of_environment().empty()) return false;
   return fail(ErrorKind::invalid_argument, "there is no such file, and no store is given in which it could be a set",
               operands[0], {}, "use --store STORE, or set FOREBAY_STORE, if it is the name of a set");

@@ -24,17 +24,17 @@ namespace {
 
 constexpr VerbText kInfoText = {
     .name = "info",
-    .summary = "tell how a set is stored: containers, frames, codecs, variable groups",
+    .summary = "show how a set is stored: containers, frames, codecs, variable groups",
     .usage = "STORE NAME|latest [OPTIONS] | FILE [OPTIONS]",
     .description =
         "Describes the containers of a set, or one container file: merge scheme, frames,\n"
         "codec chains, and how much of them is index. With --groups: the variable groups,\n"
         "that is, what was taken for alike and merged, largest first. FRAMES counts the\n"
         "frames that hold a group's bytes; small groups share them. Frames of the chain\n"
-        "'base' lie in other sets, which are named ('elsewhere') with the bytes that they\n"
-        "save this set from storing again. With --relations: the variables that profile\n"
+        "'base' lie in other sets, and frames of chains that begin with 'before' were\n"
+        "predicted from frames there: 'refers to' names these sets. With --relations: the variables that profile\n"
         "'max' predicted from others, one container's coefficients each, and the BITS\n"
-        "that an element takes; a relation of 'changes' tells how a variable changes\n"
+        "that an element takes; a relation of 'changes' says how a variable changes\n"
         "from cell to cell rather than its values.\n"
         "Of a file that a program wrote through adios.h: its steps, groups, variables with\n"
         "their shapes, the least and largest values of all steps, and the attributes. A\n"

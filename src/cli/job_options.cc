@@ -119,7 +119,7 @@ void JobOptions::declare_agent(Syntax& syntax) {
                 fmt::format("Newest durable or cached sets that stay in the stage. Default: {}.", agent.keep),
                 set_small_count(agent.keep, 0));
   syntax.option("--stage-capacity", "SIZE",
-                "Sets in the stage have so many bytes at most, as far as older ones may go. Default: no limit.",
+                "Keep at most SIZE of sets in the stage, as far as older ones may go. Default: no limit.",
                 set_bytes(agent.capacity));
   syntax.option("--level", "DIR[,every=N][,keep=COUNT][,capacity=SIZE]",
                 "Another place for sets, as on an SSD: each N-th set lies in DIR, which is this stage's alone, and "
@@ -137,8 +137,7 @@ void JobOptions::declare_agent(Syntax& syntax) {
 
 void JobOptions::declare_linger(Syntax& syntax) {
   syntax.option("--linger", "SECONDS",
-                "End when for so long no rank of the job was there and nothing was left to do. Default: wait until the "
-                "job is stopped.",
+                "End after SECONDS without a rank of the job and without work. Default: wait until the job is stopped.",
                 [this](const std::string& text) -> Result<void> {
                   FOREBAY_CHECK(set_seconds(agent.linger)(text));
                   aggregator.linger = agent.linger;
@@ -147,12 +146,11 @@ void JobOptions::declare_linger(Syntax& syntax) {
 }
 
 void JobOptions::declare_place(Syntax& syntax) {
-  syntax.option("--node", "NAME",
-                "What the node is called, in messages and by 'forebay stop --node'. Default: its name.",
+  syntax.option("--node", "NAME", "Call the node this, in messages and for 'forebay stop --node'. Default: its name.",
                 set_text(agent.host));
   syntax.option(
       "--failure-groups", "KIND=LABEL,...",
-      "What fails together with this node, as in power=psu1,switch=0. Aggregators have to know which KIND counts.",
+      "Name what fails together with this node, as in power=psu1,switch=0. Aggregators know which KIND counts.",
       [this](const std::string& text) -> Result<void> {
         FOREBAY_TRY(agent.failure_groups, launch::parse_failure_groups(text));
         return {};
@@ -167,7 +165,7 @@ void JobOptions::declare_aggregator(Syntax& syntax) {
   auto& options = aggregator.coordinator;
   declare_memory(syntax, resources_);
   declare_threads(syntax, resources_);
-  syntax.option("--pfs-limit", "SIZE", "Write so many bytes a second to the store at most. Default: no limit.",
+  syntax.option("--pfs-limit", "SIZE", "Write at most SIZE a second to the store. Default: no limit.",
                 set_bytes(pfs_limit));
   syntax.option("--group-size", "COUNT", fmt::format("Ranks per container. Default: {}.", options.group_size),
                 set_count(options.group_size));
@@ -188,7 +186,8 @@ void JobOptions::declare_aggregator(Syntax& syntax) {
                   return {};
                 });
   syntax.option("--backlog-sets", "COUNT",
-                fmt::format("With block: so many sets may wait or be drained. Default: {}.", options.backlog_sets),
+                fmt::format("With block: let COUNT sets wait or be drained before the application waits. Default: {}.",
+                            options.backlog_sets),
                 set_small_count(options.backlog_sets, 1));
   syntax.option("--redundancy", "SCHEME",
                 "How nodes protect the sets in their stages: none, partner, xor[:SIZE] or rs:LOSSES[:SIZE]; groups "
@@ -198,12 +197,12 @@ void JobOptions::declare_aggregator(Syntax& syntax) {
                   return {};
                 });
   syntax.option("--flush-every", "COUNT",
-                "Store every so many sets only; the others stay in the stages until newer ones have come; "
+                "Store every COUNT-th set only; the others stay in the stages until newer ones have come; "
                 "0: none but the last. Default: 1.",
                 set_small_count(options.flush_every, 0));
   syntax.option(
       "--failure-group", "KIND",
-      "No two nodes of a redundancy group may have the same label of this KIND, as agents were told. Default: node.",
+      "No two nodes of a redundancy group may have the same label of this KIND, which agents have. Default: node.",
       set_text(options.failure_group));
   declare_clock(syntax, job::clocks::kSet, options.set_timeout);
   declare_clock(syntax, job::clocks::kStall, options.stall_timeout);

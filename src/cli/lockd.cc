@@ -43,12 +43,13 @@ class Lockd final : public Verb {
                   add_text(listen_));
     syntax.option("--ports", "LOW-HIGH", "Take ports of TCP from this range. Default: $FOREBAY_PORTS, else any.",
                   set_text(ports_));
-    syntax.option("--secret", "FILE", "Whoever knows this secret is let in.", set_text(secret_));
+    syntax.option("--secret", "FILE", "Let in clients that know the secret in FILE.", set_text(secret_));
     syntax.flag("--new-secret", new_secret_, "Make the secret; the file must not be there yet.");
-    syntax.flag("--munge", options_.credentials.munge, "Whoever MUNGE vouches for as this user is let in.");
-    syntax.option("--lease", "SECONDS", "A client that is silent for so long loses its locks. Default: 10.",
+    syntax.flag("--munge", options_.credentials.munge, "Let in clients that MUNGE vouches for as this user.");
+    syntax.option("--lease", "SECONDS", "Take the locks of a client that has been silent this long. Default: 10.",
                   set_seconds(options_.lease));
-    syntax.option("--grace", "SECONDS", "So much later others get them. Default: 2.", set_seconds(options_.grace));
+    syntax.option("--grace", "SECONDS", "Give them to others this much later. Default: 2.",
+                  set_seconds(options_.grace));
     syntax.flag("--restarted", restarted_,
                 "Another server ran before: grant nothing until its clients' leases are over.");
     syntax.option("--max-terms", "COUNT", "The longest list of one request. Default: 1048576.",

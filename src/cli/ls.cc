@@ -29,7 +29,7 @@ constexpr VerbText kLsText = {
     .description =
         "Without NAME: the sets, or those of --series, in the order in which they were completed,\n"
         "the oldest first; PARENTS are sets that hold\n"
-        "frames of a set, without which it cannot be restored; NOTE tells what 'repair' left\n"
+        "frames of a set, without which it cannot be restored; NOTE says what 'repair' left\n"
         "of a set, why an application refused one, and which parents of it are gone. With NAME: the set's files. With "
         "--variables: its variables "
         "with type,\n"

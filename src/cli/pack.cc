@@ -34,7 +34,7 @@ constexpr VerbText kPackText = {
         "store is made if it does not exist.\n"
         "FIFOs, sockets and devices have no content to store: they are skipped and named.\n"
         "A set that was packed later is newer, whatever it is called. With --each, every DIR\n"
-        "is a set of its own, and names and times tell which is packed first.\n"
+        "is a set of its own, and names and times decide which is packed first.\n"
         "Under mpiexec, the rank groups are spread over the processes.\n",
     .examples =
         "  forebay pack run/DD0008 --store /scratch/store\n"
@@ -172,10 +172,10 @@ class Pack final : public Verb {
                   set_integer(options_.step));
     syntax.flag("--each", each_,
                 "Pack each DIR as a set of its own, oldest first: by the numbers, dates and times in their names, or, "
-                "where these do not tell, by the times of their files.");
+                "where these do not decide, by the times of their files.");
     syntax.option("--group-size", "COUNT",
-                  "Ranks per container. Default: 64, or more where so many have less than 8 MiB. Files that no number "
-                  "tells apart are a rank each; of them, as many as have 256 MiB.",
+                  "Put COUNT ranks into a container. Default: 64, or more where 64 have less than 8 MiB. Files without "
+                  "numbers are a rank each; of these, as many as have 256 MiB.",
                   set_count(options_.group_size));
     syntax.option(
         "--exclude", "GLOB",
@@ -196,13 +196,13 @@ class Pack final : public Verb {
         "Refer to frames that the set NAME has already, and store what differs from them where that takes less. "
         "Restoring the new set then needs that one, too; prune keeps it.",
         set_text(options_.parent));
-    syntax.option("--full-every", "COUNT",
-                  fmt::format("With --parent: of so many sets in a row, one is stored in full. Default: {}.",
-                              options_.full_every),
-                  [this](const std::string& text) {
-                    is_full_every_given_ = true;
-                    return set_count(options_.full_every)(text);
-                  });
+    syntax.option(
+        "--full-every", "COUNT",
+        fmt::format("With --parent: store one of COUNT sets in a row in full. Default: {}.", options_.full_every),
+        [this](const std::string& text) {
+          is_full_every_given_ = true;
+          return set_count(options_.full_every)(text);
+        });
     declare_description(syntax, description_);
     declare_memory(syntax, options_.resources);
     declare_threads(syntax, options_.resources);

@@ -22,13 +22,13 @@ constexpr VerbText kPlanText = {
     .summary = "compute how many transfer nodes drain a job's checkpoints in time",
     .usage = "--nodes N --bytes SIZE --interval TIME RATES... [OPTIONS]",
     .description =
-        "Computes how long a checkpoint set takes to drain with so many transfer nodes\n"
+        "Computes how long a checkpoint set takes to drain with a number of transfer nodes\n"
         "(aggregators), and the smallest number that is done before the next checkpoint.\n"
         "With --node-mtbf it also compares ways to keep checkpoints: how often to write\n"
         "them, how nodes protect them, and how many of them to bring to the store.\n"
         "Rates are bytes per second, with K, M, G, T for powers of 1024; a rate that is\n"
-        "not given counts as unlimited. What the model takes into account, and what not,\n"
-        "is in docs/plan.md.\n",
+        "not given counts as unlimited. docs/plan.md says what the model takes into account,\n"
+        "and what not.\n",
     .examples =
         "  forebay plan --nodes 64 --bytes 2.4G --interval 250s --network 3G --pfs 1G \\\n"
         "      --codec 800M --ratio 1.6\n"
@@ -161,7 +161,7 @@ class PlanVerb final : public Verb {
 
   void declare(Syntax& syntax) override {
     syntax.option("--nodes", "COUNT", "Compute nodes.", set_count(nodes_));
-    syntax.option("--bytes", "SIZE", "What each of them writes per checkpoint.", set_amount(input_.node_bytes));
+    syntax.option("--bytes", "SIZE", "Bytes that each of them writes per checkpoint.", set_amount(input_.node_bytes));
     syntax.option("--interval", "TIME", "From one checkpoint to the next: 250s, 10m, 1h.",
                   [this](const std::string& text) -> Result<void> {
                     FOREBAY_TRY(input_.interval, parse_duration(text));

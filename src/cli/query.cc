@@ -16,12 +16,12 @@ namespace {
 
 constexpr VerbText kQueryText = {
     .name = "query",
-    .summary = "tell in which steps, on which ranks and where values are as asked",
+    .summary = "find the steps, ranks and places where values are as asked",
     .usage = "STORE|FILE 'temperature > 1e6 and density < 0.1' [OPTIONS]",
     .description =
         "The sets of a store are the steps of a run, and so are the steps of a file that\n"
         "grows. From the smallest and largest value of each rank's block, which the\n"
-        "indices have, it tells where the comparisons may hold; nothing else is read. With\n"
+        "indices have, it finds where the comparisons may hold; nothing else is read. With\n"
         "--values it reads the blocks that are left, and lists the elements themselves.\n"
         "Comparisons are <, <=, >, >=, == and != of a variable with a number, or\n"
         "nan(VARIABLE), joined by 'and', 'or', 'not' and parentheses. Names with other\n"

@@ -34,7 +34,7 @@ constexpr VerbText kReadText = {
         "arrays of a step with their type, shape, blocks, minimum and maximum, from indices\n"
         "alone. With NAME, reads it, or with --box a part of it: only the frames that hold some\n"
         "of it are read and decoded, and every byte is checked. Where nothing was written, the\n"
-        "result has zeros, and their number is told.\n",
+        "result has zeros, and their number is printed.\n",
     .examples =
         "  forebay read st\n"
         "  forebay read st Density --box :,:,32 --to plane.npy\n"
@@ -77,7 +77,7 @@ class Read final : public Verb {
         set_box(wish_.box));
     syntax.option("--stride", "N,N,...", "Of these, every N-th in each dimension.", set_numbers(wish_.stride));
     syntax.option("--block", "N",
-                  "What was written as block N, counted from 0, alone; of local arrays this is the only way.",
+                  "Only the block that was written as the N-th, counted from 0; of local arrays this is the only way.",
                   [this](const std::string& text) -> Result<void> {
                     uint64_t block = 0;
                     FOREBAY_CHECK(set_zero_count(block)(text));

@@ -15,7 +15,7 @@ namespace {
 
 constexpr VerbText kRepairText = {
     .name = "repair",
-    .summary = "save what is whole of a damaged set, or of an unfinished step of a file",
+    .summary = "salvage the intact files of a damaged set, or an unfinished step of a file",
     .usage = "STORE NAME [--as NEWNAME] [OPTIONS] | FILE [OPTIONS]",
     .description =
         "Rebuilds lost indices and trailers from the records that are whole, and writes the\n"

@@ -30,7 +30,7 @@ constexpr VerbText kReportText = {
         "appear, which variables follow from others, and what is known to be damaged. Only manifests and indices are "
         "read, so that\n"
         "it takes little time; 'forebay verify' looks at every byte. Of large runs some steps\n"
-        "and variables are left out, which the page tells. An older report in DIR is replaced,\n"
+        "and variables are left out, which the page says. An older report in DIR is replaced,\n"
         "another page is not.\n",
     .examples =
         "  forebay report st --to report\n"

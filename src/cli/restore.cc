@@ -76,9 +76,10 @@ class Restore final : public Verb {
         "repeated.",
         add_text(options_.only));
     syntax.flag("--overwrite", options_.overwrite, "Replace files that exist. Default: refuse, and change nothing.");
-    syntax.flag("--special-modes", options_.special_modes,
-                "Give back set-user-ID and set-group-ID bits, too. Whoever runs such a file runs it as you. Default: "
-                "such bits are dropped.");
+    syntax.flag(
+        "--special-modes", options_.special_modes,
+        "Give back set-user-ID and set-group-ID bits, too. A file with such a bit runs as you, for everybody. Default: "
+        "such bits are dropped.");
     declare_memory(syntax, options_.resources);
     declare_threads(syntax, options_.resources);
   }

@@ -51,7 +51,7 @@ constexpr VerbText kRunText = {
         "\n"
         "With --relaunch a COMMAND that crashes is started again. Applications that call\n"
         "forebay_restart() get the newest set that is intact; for others --restart-args\n"
-        "brings it into the stage first and tells where it is. So is one that hangs, and one\n"
+        "brings it into the stage first and says where it is. So is one that hangs, and one\n"
         "of which a node is lost: a spare takes its place. COMMAND has the file of the\n"
         "nodes that are left in $FOREBAY_NODES_FILE; {nodes} in its words stands for it,\n"
         "and {hosts} for their names with commas between them, as srun's --nodelist takes.\n"
@@ -102,15 +102,14 @@ class RunVerb final : public Verb {
                   "So many nodes at the end of the file are spares: one takes the place of a node that is lost. "
                   "Default: 0.",
                   set_zero_count(options_.spares));
-    syntax.option(
-        "--ranks", "COUNT",
-        "COMMAND has so many ranks: the nodes that need not hold any, when those before are full, are spares.",
-        set_count(ranks_));
+    syntax.option("--ranks", "COUNT",
+                  "COMMAND has COUNT ranks: nodes that hold none of them, when those before are full, are spares.",
+                  set_count(ranks_));
     syntax.option("--failure-groups", "FILE",
-                  "What fails together with which node: a line for each, as in 'n1 power=psu1,switch=0'. See "
+                  "Read what fails together with each node: a line for a node, as in 'n1 power=psu1,switch=0'. See "
                   "--failure-group.",
                   set_text(failure_groups_));
-    syntax.option("--aggregators", "COUNT", "How many are started. Default: 1.", set_count(aggregators_));
+    syntax.option("--aggregators", "COUNT", "Start this number of aggregators. Default: 1.", set_count(aggregators_));
     syntax.option("--aggregator-nodes", "HOST,...", "Where they are started, in turn. Default: this node.",
                   set_text(aggregator_nodes_));
     syntax.option("--rendezvous", "DIR",
@@ -138,12 +137,13 @@ class RunVerb final : public Verb {
         "and {file:PATTERN} stand for what was restored. Default: as the recipe says.",
         set_text(gathering_.restart_command));
     syntax.option("--hang-timeout", "SECONDS",
-                  "End a COMMAND that for so long completed no set and used no processor time. Default: never.",
+                  "End a COMMAND that has completed no set and used no processor time for this long. Default: never.",
                   set_seconds(options_.hang_timeout));
-    syntax.option("--set-interval", "SECONDS",
-                  "End a COMMAND that for so long completed no set, even if it computes: waiting MPI processes do. "
-                  "Default: never.",
-                  set_seconds(options_.set_interval));
+    syntax.option(
+        "--set-interval", "SECONDS",
+        "End a COMMAND that has completed no set for this long, even if it computes: waiting MPI processes do. "
+        "Default: never.",
+        set_seconds(options_.set_interval));
     declare_clock(syntax, job::clocks::kNode, options_.node_timeout);
     declare_clock(syntax, job::clocks::kGrace, options_.grace);
     declare_clock(syntax, job::clocks::kRestart, options_.restart_timeout);

@@ -43,7 +43,7 @@ constexpr VerbText kScrText = {
         "  prerun   reads the configuration, and makes the directories on all nodes\n"
         "  postrun  stores what lies only in the caches of nodes, rebuilt where nodes are gone;\n"
         "           starts daemons where there are none\n"
-        "  halt     says when the program is to end: SCR_Should_exit tells it. Without an option: after\n"
+        "  halt     says when the program is to end: SCR_Should_exit reports it. Without an option: after\n"
         "           the next checkpoint, and it is not started again meanwhile\n"
         "  index    lists the sets of the prefix, newest first, and changes the list\n"
         "The command is also installed as scr_run, scr_srun, scr_prerun, scr_postrun, scr_halt and\n"
@@ -83,13 +83,12 @@ class Scr final : public Verb {
     declare_clock(syntax, job::clocks::kPeer, peer_timeout_, "run: ");
     declare_clock(syntax, job::clocks::kNode, node_timeout_, "run: ");
     syntax.option("--stage", "DIR", "prerun: only make this stage, on this node.", set_text(stage_));
-    syntax.option("--timeout", "SECONDS", "postrun: wait for so long at most. Default: 3600.", set_seconds(timeout_));
-    syntax.option("-c,--checkpoints", "COUNT", "halt: after so many more checkpoints.",
-                  set_optional(halt_.checkpoints));
+    syntax.option("--timeout", "SECONDS", "postrun: wait this long at most. Default: 3600.", set_seconds(timeout_));
+    syntax.option("-c,--checkpoints", "COUNT", "halt: after COUNT more checkpoints.", set_optional(halt_.checkpoints));
     syntax.option("-b,--before", "TIME", "halt: before this time, as 18:30 or 2026-11-24T18:30.",
                   set_text(halt_.before));
     syntax.option("-a,--after", "TIME", "halt: at the first checkpoint after it.", set_text(halt_.after));
-    syntax.option("-s,--seconds", "COUNT", "halt: so many seconds before the end of the allocation.",
+    syntax.option("-s,--seconds", "COUNT", "halt: COUNT seconds before the end of the allocation.",
                   set_optional(halt_.seconds));
     syntax.flag("-i,--immediate", halt_.immediate, "halt: at once, when the program asks.");
     syntax.option("-u,--unset", "CONDITION", "halt: not for checkpoints, before, after, seconds or reason any more.",

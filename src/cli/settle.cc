@@ -15,13 +15,13 @@ namespace {
 
 constexpr VerbText kSettleText = {
     .name = "settle",
-    .summary = "tell a job that its application has ended and writes no more",
+    .summary = "report to a job that its application has ended and writes no more",
     .usage = "(--rendezvous DIR | --store STORE [--job ID]) [--timeout SECONDS]",
     .description =
         "For scripts that start an application several times beside daemons that go on:\n"
         "the agents look at their stages at once, sets that only wait to be left alone\n"
-        "(--complete settled) are complete, and what is not complete is named. What is\n"
-        "complete is drained as always; 'forebay fetch' waits for it. 'forebay run' does\n"
+        "(--complete settled) are complete, and what is not complete is named. Complete sets\n"
+        "are drained as always; 'forebay fetch' waits for it. 'forebay run' does\n"
         "this itself. Exits with 11 if something in a stage is neither stored nor drained.\n",
     .examples = "  forebay settle --rendezvous rv && forebay fetch --stage /dev/shm/ck --ranks 0-3 --of 4\n",
 };
@@ -32,7 +32,7 @@ class Settle final : public Verb {
 
   void declare(Syntax& syntax) override {
     declare_job(syntax, job_);
-    syntax.option("--timeout", "SECONDS", "Wait for so long at most. Default: 600.", set_seconds(timeout_));
+    syntax.option("--timeout", "SECONDS", "Wait this long at most. Default: 600.", set_seconds(timeout_));
   }
 
   Result<ExitCode> run(const Console& console) override {

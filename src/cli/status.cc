@@ -26,7 +26,7 @@ constexpr VerbText kStatusText = {
     .usage = "(--rendezvous DIR | --store STORE [--job ID]) [OPTIONS]",
     .description =
         "Asks the job's coordinator for the sets in flight, the rates, what each aggregator\n"
-        "does and what has become of earlier sets. With --history tells what became of the\n"
+        "does and what has become of earlier sets. With --history shows what became of the\n"
         "jobs that 'forebay run' started with the store, and whether they run.\n",
     .examples =
         "  forebay status --rendezvous rv --watch\n"

@@ -28,7 +28,8 @@ constexpr VerbText kStopText = {
         "a stage without being stored is named; the exit code is 11 then.\n"
         "\n"
         "With --node only the agent of that node ends, and is let in no more: the job goes\n"
-        "on without it. What only this node has of sets that are not durable is given up.\n",
+        "on without it, and gives up the parts of sets that only this node has and that are\n"
+        "not durable.\n",
     .examples =
         "  forebay stop --drain --timeout 100 --rendezvous rv\n"
         "  forebay stop --store /scratch/store --job 4711\n",
@@ -43,7 +44,7 @@ class Stop final : public Verb {
     syntax.flag("--drain", drain_, "Let everything that is complete become durable first.");
     syntax.flag("--settle", settle_, "With --drain: the application has ended, and writes no more.");
     syntax.option("--node", "NAME", "Give up this node, by its name in 'forebay status --json'.", set_text(node_));
-    syntax.option("--timeout", "SECONDS", "Wait for so long at most. Default: 3600.", set_seconds(timeout_));
+    syntax.option("--timeout", "SECONDS", "Wait this long at most. Default: 3600.", set_seconds(timeout_));
   }
 
   Result<ExitCode> run(const Console& console) override {

@@ -40,7 +40,7 @@ std::string command_help() {
   text +=
       "\n"
       "'forebay help VERB' or 'forebay VERB --help' explains a verb, with examples.\n"
-      "'forebay --version' tells what this build contains, also with --json.\n"
+      "'forebay --version' shows what this build contains, also with --json.\n"
       "\n"
       "FOREBAY_STORE in the environment names the store where --store is not given.\n"
       "Every verb takes --json: one document on standard output, errors included.\n"

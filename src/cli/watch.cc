@@ -37,12 +37,12 @@ constexpr VerbText kWatchText = {
         "Agent and aggregator in one process, for a program on one node that is not\n"
         "changed: each directory that appears below DIR is a set, and is drained into the\n"
         "store when it is complete by the RULE. Durable sets are removed from DIR, but for\n"
-        "the newest ones (--keep). What was in DIR before, and was not seen to come by an\n"
-        "earlier watch, is left alone. Runs until SIGTERM or SIGINT.\n"
+        "the newest ones (--keep). Sets that were in DIR before, and that no earlier watch\n"
+        "saw come, are left alone. Runs until SIGTERM or SIGINT.\n"
         "\n"
         "With --once it takes what is in DIR now, and ends when all that is complete is\n"
-        "durable, older sets included unless --backlog says so. What was there before stays\n"
-        "there, unless --keep says how many sets may.\n",
+        "durable, older sets included unless --backlog says so. Sets that were there before\n"
+        "stay there, unless --keep limits their number.\n",
     .examples =
         "  forebay watch /dev/shm/ck --store /scratch/store --complete rename\n"
         "      sets are directories that are renamed into place when they are complete\n"

@@ -57,6 +57,12 @@ class Documents(StoreTest):
         for code in re.findall(r"^ +(\d+)  ", forebay("--help").out, re.MULTILINE):
             self.assertIn(f".B {code}\n", manual)
 
+    def test_help_keeps_the_rules_for_sentences(self):
+        refused = r"\bso (many|long|much)\b|\btells?\b|\btold\b|(?:^|[.:;] )(?:Who|What|Whoever|Whatever|Whichever) "
+        for verb in verbs():
+            text = " ".join(forebay(verb, "--help").out.split("\nExamples:\n")[0].split())
+            self.assertEqual([], re.findall(rf".{{0,40}}(?:{refused}).{{0,20}}", text), f"CONTRIBUTING.md, 'Style': {verb}")
+
     def test_zsh_has_all(self):
         text = ZSH.read_text()
         for verb in verbs():

@@ -110,7 +110,7 @@ class Words(StoreTest):
         self.assertIn("DD0008", self.run_ok("ls", self.store, "--series", "sedov").out)
 
     def test_too_many_words(self):
-        self.assertIn("(--help tells which are taken", self.run_error(USAGE, "ls", self.store, "a", "b", "c").err)
+        self.assertIn("(--help lists the arguments", self.run_error(USAGE, "ls", self.store, "a", "b", "c").err)
 
     def test_a_directory_whose_name_no_set_can_have(self):
         self.tree.rename(self.work / "latest")

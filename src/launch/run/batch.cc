@@ -63,7 +63,7 @@ Result<Nodes> parse_allocation(const BatchJob& job, std::string_view hosts) {
   const auto tasks = parse_tasks(trimmed(job.tasks_per_node));
   if (!tasks)
     return fail(ErrorKind::invalid_argument,
-                fmt::format("{}: '{}' tells no tasks per node", job.name, job.tasks_per_node), {}, {},
+                fmt::format("{}: '{}' is no list of tasks per node", job.name, job.tasks_per_node), {}, {},
                 "give the nodes with --nodes-file");
   std::string lines;
   for (size_t node = 0; !hosts.empty();) {

@@ -198,7 +198,7 @@ class Run {
     Result<bool> has_nodes = true;
     while (has_nodes && *has_nodes) {
       if (!loop_.pump(is_clear, Clock::now() + plan_.watch.node + plan_.start_timeout))
-        say_("nobody tells which nodes are left: the application keeps those that it has");
+        say_("no answer says which nodes are left: the application keeps those that it has");
       if (ending() || loop_.lost().empty()) break;
       has_nodes = replace(loop_.lost().front());
       loop_.forget_lost();

@@ -85,7 +85,7 @@ void RunLoop::observe(Overseer::Seen seen, Time now) {
   if (const auto why = progress_.look(seen_.sight, now)) end_because_ = "it hangs: " + *why;
   if (progress_.is_blind() && plan_.watch.hang.count() > 0 && now - launched_ > plan_.watch.hang)
     say_once(
-        "no agent knows a process of the application, so processor time tells nothing, and --hang-timeout is not "
+        "no agent knows a process of the application, so its processor time is unknown, and --hang-timeout is not "
         "kept; see to it that its launcher passes on $FOREBAY_RENDEZVOUS, or use --set-interval");
   for (const std::string& host : lost_) judge_loss(host);
 }
