@@ -78,7 +78,7 @@ class VariableTable {
                           known->min,
                           known->max,
                           known->count > 0 ? known->sum / count : 0};
-      const bool leaps = watch(array.name, values);
+      watch(array.name, values);
       const auto [at, is_new] = variables_.try_emplace(array.name);
       if (is_new && variables_.size() > limits_.variables && !make_room(array.name)) continue;
       Variable& variable = variables_[array.name];
@@ -114,19 +114,18 @@ class VariableTable {
  private:
   static constexpr size_t kMostWatched = size_t{1} << 17, kMostLeaps = 200;
 
-  // Whether the variable leaps in this set.
-  bool watch(const std::string& name, const Values& values) {
+  // Notes it if the variable leaps in this set.
+  void watch(const std::string& name, const Values& values) {
     auto at = watches_.find(name);
     if (at == watches_.end()) {
-      if (watches_.size() >= kMostWatched) return false;
+      if (watches_.size() >= kMostWatched) return;
       at = watches_.emplace(name, Watch()).first;
     }
     auto leap = at->second.add(values);
-    if (!leap || leaps_.size() >= kMostLeaps) return false;
+    if (!leap || leaps_.size() >= kMostLeaps) return;
     leap->variable = name;
     leaps_.push_back(*std::move(leap));
     leapt_.insert(name);
-    return true;
   }
 
   // Leaves out one variable: the last name of those that have not leapt, or of all if all have. False if it is this

@@ -87,7 +87,9 @@ TEST_F(AdviseTest, NamesTheBestRatioThatIsPassedOver) {
     const auto advice = advise_on(1 << 20, least);
     ASSERT_TRUE(advice.has_value());
     for (const Trial& trial : advice->trials) EXPECT_LE(trial.ratio(), advice->best_ratio.ratio());
-    if (advice->recommended.mb_per_s() >= least) EXPECT_EQ(advice->best_ratio.ratio(), advice->recommended.ratio());
+    if (advice->recommended.mb_per_s() >= least) {
+      EXPECT_EQ(advice->best_ratio.ratio(), advice->recommended.ratio());
+    }
   }
 }
 
