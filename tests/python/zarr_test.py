@@ -21,6 +21,8 @@ except (ImportError, AssertionError):
     print("skipped: there is no Zarr 3")
     sys.exit(77)
 
+from support import main
+
 import forebay as fb
 from forebay.zarr import ForebayCodec
 
@@ -95,4 +97,4 @@ class Zarr(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()
