@@ -43,8 +43,9 @@ Result<ArrayShape> parse_shape(std::span<const std::byte> encoded) {
   if (kind > static_cast<uint8_t>(Kind::floating) || order > static_cast<uint8_t>(ByteOrder::big))
     return corrupt("a type that is none");
   ArrayShape shape{{static_cast<Kind>(kind), static_cast<ByteOrder>(order), load_le<uint16_t>(head + 6)}, {}};
-  const auto count = std::to_integer<size_t>(head[8]);
-  if (count > kMostArrayDimensions || encoded.size() < kHeadBytes + 8 * count) return corrupt("bad dimensions");
+  const size_t count = load_le<uint32_t>(head + 8);
+  if (count > kMostArrayDimensions || encoded.size() < kHeadBytes + 8 * count + kHashBytes)
+    return corrupt("bad dimensions");
   for (size_t i = 0; i < count; ++i) shape.dims.push_back(load_le<uint64_t>(head + kHeadBytes + 8 * i));
   return shape;
 }
@@ -58,8 +59,7 @@ Result<Parsed> parse(std::span<const std::byte> encoded) {
   const std::byte* const head = encoded.data();
   const uint64_t recipe = load_le<uint32_t>(head + 12), payload = load_le<uint64_t>(head + 16);
   const uint64_t fixed = kHeadBytes + 8 * shape.dims.size() + kHashBytes;
-  if (recipe > kMaxRecipeBytes || recipe > encoded.size() - std::min<uint64_t>(fixed, encoded.size()) ||
-      payload != encoded.size() - fixed - recipe)
+  if (recipe > kMaxRecipeBytes || recipe > encoded.size() - fixed || payload != encoded.size() - fixed - recipe)
     return corrupt("it is cut off, or bytes follow it");
   const uint64_t hashed = fixed - kHashBytes + recipe;
   if (load_le<uint64_t>(head + hashed) != hash64(encoded.first(hashed))) return corrupt("its head is damaged");

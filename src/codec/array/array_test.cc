@@ -1,5 +1,8 @@
 #include "codec/array/array.h"
 
+#include <algorithm>
+#include <memory>
+
 #include <gtest/gtest.h>
 
 #include "base/checksum.h"
@@ -92,6 +95,30 @@ TEST(EncodedArray, EveryTruncationIsCorrupt) {
   Bytes longer = good;
   longer.push_back({});
   EXPECT_EQ(decode_array(longer, out).error().kind, ErrorKind::corrupt);
+}
+
+// The number of bytes that a head gives for its payload is as hostile as the rest, and sums of it wrap around.
+TEST(EncodedArray, AHeadWithoutRoomForItsChecksumIsCorrupt) {
+  const Bytes good = *encode_array(profile("none"), {{Kind::floating, ByteOrder::little, 4}, {1}}, Bytes(4));
+  constexpr size_t kFixed = 48, kRecipeAt = 12, kPayloadAt = 16;
+  for (size_t size = 40; size < kFixed; ++size) {
+    const auto exact = std::make_unique<std::byte[]>(size);  // so that a sanitizer sees what is read behind it
+    std::ranges::copy(std::span(good).first(size), exact.get());
+    store_le(exact.get() + kRecipeAt, uint32_t{0});
+    store_le(exact.get() + kPayloadAt, static_cast<uint64_t>(size) - kFixed);
+    EXPECT_EQ(describe_array({exact.get(), size}).error().message(), "an encoded array: bad dimensions") << size;
+  }
+}
+
+TEST(EncodedArray, ACountOfDimensionsHasFourBytes) {
+  Bytes encoded = *encode_array(profile("none"), {{Kind::floating, ByteOrder::little, 4}, {1}}, Bytes(4));
+  constexpr size_t kHashed = 40;
+  for (const size_t at : {9, 10, 11}) {
+    Bytes changed = encoded;
+    changed[at] = std::byte{1};
+    store_le(changed.data() + kHashed, hash64(std::span(changed).first(kHashed)));
+    EXPECT_EQ(describe_array(changed).error().kind, ErrorKind::corrupt) << at;
+  }
 }
 
 TEST(EncodedArray, BytesAreThoseOfTheDocument) {

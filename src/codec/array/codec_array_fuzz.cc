@@ -1,15 +1,20 @@
 // Hostile encoded arrays: they are described and decoded, or refused. The input is taken as one, and, so that its
 // checksum does not hide the rest, as the head and payload of one.
+#include <algorithm>
 #include <cstdint>
-#include <cstdlib>
+#include <cstring>
+#include <memory>
 
 #include "base/checksum.h"
 #include "codec/array/array.h"
 
 using namespace forebay;
 
-static void check(std::span<const std::byte> encoded) {
+static void check(std::span<const std::byte> given) {
   constexpr uint64_t kMost = 1 << 20;
+  const auto exact = std::make_unique<std::byte[]>(given.size());  // so that a sanitizer sees what is read behind it
+  std::ranges::copy(given, exact.get());
+  const std::span<const std::byte> encoded{exact.get(), given.size()};
   const auto shape = codec::describe_array(encoded);
   if (!shape) return;
   const uint64_t bytes = *shape->bytes();
@@ -36,5 +41,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   store_le(hash.data(), hash64(std::span(made).first(hashed)));
   made.insert(made.begin() + static_cast<ptrdiff_t>(hashed), hash.begin(), hash.end());
   check(made);
+  // Heads that are cut off, with a payload whose size makes up for that.
+  const size_t fixed = kHead + 8 * dims + hash.size();
+  for (size_t left = kHead; left < std::min(fixed, made.size()); ++left) {
+    Bytes cut(made.begin(), made.begin() + static_cast<ptrdiff_t>(left));
+    store_le(cut.data() + kRecipe, uint32_t{0});
+    store_le(cut.data() + kPayload, static_cast<uint64_t>(left) - fixed);
+    check(cut);
+  }
   return 0;
 }
