@@ -41,6 +41,7 @@ demo-looking-in: setup  ## a mount, a plane from files in it, a BP file into a s
 	@examples/looking-in/demo.sh build/demo/bin build/demo/looking-in
 
 check: setup  ## build everything and run all tests
+	@tools/test-packages.sh
 	@cmake --preset check
 	@cmake --build --preset check -j $(JOBS)
 	@ctest --preset check -j $(TEST_JOBS)

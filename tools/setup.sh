@@ -24,18 +24,8 @@ install_nanobind() {
     --target "$into" "$wanted" </dev/null || echo "setup: it could not be installed: the Python package is not built" >&2
 }
 
-# What the codec of Zarr v3 is tried with; apart, since it brings another NumPy than Debian's packages were built with.
-install_zarr() {
-  local into=build/zarr-packages wanted=zarr==3.1.6
-  [[ -d $into/zarr-3.1.6.dist-info ]] && return
-  echo "setup: installing $wanted into $into"
-  /usr/bin/python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --upgrade --target "$into" \
-    "$wanted" </dev/null || echo "setup: it could not be installed: the codec of Zarr is not tried" >&2
-}
-
 if ((${#missing[@]} == 0)); then
   install_nanobind
-  install_zarr
   exit 0
 fi
 
@@ -60,4 +50,3 @@ echo "setup: installing ${#missing[@]} packages: ${missing[*]}"
 apt update >/dev/null || echo "setup: apt-get update failed; trying with the package lists at hand" >&2
 apt install --no-install-recommends "${missing[@]}" >/dev/null
 install_nanobind
-install_zarr
