@@ -58,13 +58,21 @@ enum {
 FOREBAY_API size_t forebay_codec_bound(size_t bytes);
 
 /* Compresses one array.
+ *
  * profile: "fast", "balanced" or "max", or any other that `forebay pack --profile` takes; NULL is "balanced".
+ *
  * type: of an element: "f4", "f8", "f2", "i1" to "i8", "u1" to "u8", with '>' before it if it is big-endian; "xN"
- * stands for N bytes that are no number. dims: `dimensions` of them, at most FOREBAY_CODEC_MOST_DIMENSIONS, the last
- * varying fastest (those of a Fortran array in reverse); may be NULL if there are none, which is one element. array:
- * the elements, one after another. out: `room` bytes, at least forebay_codec_bound() of the array's; *size becomes how
- * many of these were written. The same arguments always give the same bytes. Takes at most 4, 8 and 9 times the memory
- * of a large array with "fast", "balanced" and "max". Codes: ARGUMENT, ROOM, LIMIT, FAILED; *size is 0 then. */
+ * stands for N bytes that are no number.
+ *
+ * dims: `dimensions` of them, at most FOREBAY_CODEC_MOST_DIMENSIONS, the last varying fastest (those of a Fortran array
+ * in reverse); may be NULL if there are none, which is one element.
+ *
+ * array: the elements, one after another.
+ *
+ * out: `room` bytes, at least forebay_codec_bound() of the array's; *size becomes the number of bytes written.
+ *
+ * The same arguments always give the same bytes. Takes at most 4, 8 and 9 times the memory of a large array with
+ * "fast", "balanced" and "max". Codes: ARGUMENT, ROOM, LIMIT, FAILED; *size is 0 then. */
 FOREBAY_API int forebay_codec_compress(const char* profile, const char* type, unsigned dimensions, const uint64_t* dims,
                                        const void* array, void* out, size_t room, size_t* size);
 

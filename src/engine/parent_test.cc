@@ -30,14 +30,6 @@ class ParentTest : public SetTest {
             npy_file(field(rank == 1 ? rank + 10 * version : rank, 100 * 100), {100, 100}));
   }
 
-  uint64_t bytes_of(const std::string& set) const { return find(set).manifest->bytes(); }
-  std::vector<std::string> parents_of_set(const std::string& set) const {
-    const store::SetInfo info = find(set);
-    std::vector<std::string> names;
-    for (const store::ParentEntry& parent : info.manifest->parents) names.push_back(parent.name);
-    return names;
-  }
-
   void expect_restores(const std::string& set) const {
     const auto restored = restore_to("back-" + set, set);
     ASSERT_TRUE(restored) << restored.error().message();
@@ -245,6 +237,8 @@ TEST_F(ParentTest, AParentTravelsAsText) {
   const Parent back = parent_from_text(to_text(*parent));
   EXPECT_EQ(to_text(back), to_text(*parent));
   EXPECT_EQ(back.frames, parent->frames);
+  EXPECT_EQ(back.places, parent->places);
+  EXPECT_FALSE(back.places.empty());
   EXPECT_EQ(back.manifest.name, "b");
   EXPECT_TRUE(std::ranges::is_sorted(back.frames));
 }

@@ -103,6 +103,16 @@ class SetTest : public testing::Test {
     return *std::move(set);
   }
 
+  uint64_t bytes_of(const std::string& set) const { return find(set).manifest->bytes(); }
+
+  // The sets that hold frames of it, or frames from which its frames were predicted, by name.
+  std::vector<std::string> parents_of_set(const std::string& set) const {
+    const store::SetInfo info = find(set);
+    std::vector<std::string> names;
+    for (const store::ParentEntry& parent : info.manifest->parents) names.push_back(parent.name);
+    return names;
+  }
+
   VerifyReport verify_ok(const std::string& name = "set") const {
     const auto report = verify(find(name), resources());
     if (!report) throw std::runtime_error(report.error().message());

@@ -29,7 +29,7 @@ class Contest {
   // From now on chains are compared by what they make of the whole frame, uncut: repetition over a distance counts.
   void compare_whole();
 
-  // Whether frames of so many bytes are cut.
+  // Whether a frame of `raw_bytes` is cut.
   bool cuts(uint64_t raw_bytes) const { return entry_bytes_ != 0 && raw_bytes > entry_bytes_; }
 
   // Of those that were entered; there must be one.

@@ -11,6 +11,7 @@
 
 #include "base/checksum.h"
 #include "codec/chain.h"
+#include "codec/choice/chooser.h"
 #include "engine/set/decoded_frames.h"
 #include "engine/set/frame_io.h"
 #include "engine/set/parent_frames.h"
@@ -19,7 +20,8 @@
 namespace forebay::engine {
 namespace {
 
-// For the rare frame that cannot be taken as it is stored: where it lies it was predicted from another one.
+// For frames that cannot be taken as they are stored, since they were predicted from others, where the set does not say
+// how it was packed, or there is no memory for that.
 constexpr const char* kPlainChain = "shuffle,zstd";
 
 class Rebaser {
@@ -88,7 +90,7 @@ class Rebaser {
       if (without_.contains(named.before.set)) {
         FOREBAY_TRY(const RawFrame frame, decode_frame(from, {number, stored}));
         count(frame);
-        return encode_plainly(from, frame, from.index().frames[number], writer);
+        return encode_alone(from, frame, from.index().frames[number], writer);
       }
     }
     return append(number, from.index().frames[number], from.index(), stored, writer);
@@ -102,7 +104,7 @@ class Rebaser {
     count(frame);
     const container::FrameEntry& entry = origin.index().frames[theirs];
     if (entry.references.empty()) return append(number, entry, origin.index(), stored.stored, writer);
-    return encode_plainly(from, {number, {}, std::move(frame.raw)}, entry, writer);
+    return encode_alone(from, {number, {}, std::move(frame.raw)}, entry, writer);
   }
 
   void count(const RawFrame& frame) {
@@ -111,12 +113,12 @@ class Rebaser {
   }
 
   // As frame `frame.number` of the set, of which `entry` says what was known of it where it lay.
-  static Result<void> encode_plainly(const OpenContainer& from, const RawFrame& frame,
-                                     const container::FrameEntry& entry, container::Writer& writer) {
-    FOREBAY_TRY(const codec::Chain chain, codec::parse_chain(kPlainChain));
+  Result<void> encode_alone(const OpenContainer& from, const RawFrame& frame, const container::FrameEntry& entry,
+                            container::Writer& writer) const {
     const merge::Frame& planned = from.plan->frames()[frame.number];
     const FrameShape shape = from.plan->shape(planned, from.plan->slices(planned));
-    const codec::Encoded encoded = codec::encode(chain, shape, frame.raw.span());
+    FOREBAY_TRY(const codec::Profile profile, profile_for(frame.raw.size()));
+    const codec::Encoded encoded = profile.encode(shape, frame.raw.span()).encoded;
     FOREBAY_TRY(const codec::Chain used, codec::chain_of(encoded.recipe));
     return writer.append({.number = frame.number,
                           .raw_bytes = entry.raw_bytes,
@@ -126,6 +128,13 @@ class Rebaser {
                           .references = {},
                           .payload = encoded.payload.span(),
                           .lossy = entry.lossy});
+  }
+
+  // The set's, if it has one that this build knows.
+  Result<codec::Profile> profile_for(uint64_t raw_bytes) const {
+    auto profile = codec::Profile::parse(set_.manifest->profile);
+    if (profile && profile->memory_bytes(raw_bytes) <= memory_bytes_ / 2) return profile;
+    return codec::Profile::parse(kPlainChain);
   }
 
   static Result<void> append(uint32_t number, const container::FrameEntry& entry, const container::Index& of_entry,

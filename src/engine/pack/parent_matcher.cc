@@ -219,10 +219,11 @@ ParentFrame ParentMatcher::named(uint32_t container, uint32_t number) const {
   return {.set = in.set, .container = in.name, .container_id = in.id, .number = number};
 }
 
-Result<RawFrame> ParentMatcher::read(const ParentFrame& at) {
+Result<ParentMatcher::Held> ParentMatcher::read(const ParentFrame& at) {
   FOREBAY_TRY(const auto container, containers_.find(at));
-  FOREBAY_TRY(const Lease lease, budget_.lease(frame_memory(*container, at.number)));
-  return read_frame(*container, at.number);
+  FOREBAY_TRY(Lease lease, budget_.lease(frame_memory(*container, at.number)));
+  FOREBAY_TRY(RawFrame frame, read_frame(*container, at.number));
+  return Held{std::move(lease), std::move(frame)};
 }
 
 static std::string unreadable(const ParentFrame& at, const Error& error) {
@@ -236,7 +237,7 @@ ParentMatcher::Answer ParentMatcher::find(uint64_t raw_hash, std::span<const std
   ParentFrame at = named(frame->container, frame->number);
   const auto theirs = read(at);
   if (!theirs) return {.found = {}, .remark = unreadable(at, theirs.error())};
-  if (!std::ranges::equal(theirs->raw.span(), raw)) return {};
+  if (!std::ranges::equal(theirs->frame.raw.span(), raw)) return {};
   return {.found = std::move(at), .remark = {}};
 }
 
@@ -246,8 +247,8 @@ ParentMatcher::BeforeAnswer ParentMatcher::before(uint64_t place, uint64_t raw_b
   ParentFrame at = named(placed->container, placed->number);
   auto theirs = read(at);
   if (!theirs) return {.found = {}, .remark = unreadable(at, theirs.error())};
-  if (theirs->raw.size() != raw_bytes) return {};
-  return {.found = Before{std::move(at), std::move(theirs->raw)}, .remark = {}};
+  if (theirs->frame.raw.size() != raw_bytes) return {};
+  return {.found = Before{std::move(at), std::move(theirs->frame.raw)}, .remark = {}};
 }
 
 }  // namespace forebay::engine

@@ -83,14 +83,18 @@ class ParentMatcher {
     std::optional<Before> found;
     std::string remark;  // why the frame that is there cannot be had
   };
-  // The frame at that place, of as many bytes, read back.
+  // The frame at that place, of as many bytes, read back. From then on its memory is the caller's to account for.
   BeforeAnswer before(uint64_t place, uint64_t raw_bytes);
 
   uint64_t memory_bytes() const { return memory_bytes_; }
 
  private:
   ParentFrame named(uint32_t container, uint32_t number) const;
-  Result<RawFrame> read(const ParentFrame& at);
+  struct Held {
+    Lease lease;  // of the memory of the frame, while it is here
+    RawFrame frame;
+  };
+  Result<Held> read(const ParentFrame& at);
 
   const Parent& parent_;
   const uint64_t memory_bytes_;
