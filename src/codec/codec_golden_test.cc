@@ -99,6 +99,47 @@ TEST(Golden, HaloParametersStayReadable) {
   EXPECT_EQ(encoded, stored);
 }
 
+TEST(Golden, MultiplesStayReadable) {
+  // Multiples of 1 / 100 from -3 on; a NaN is special, and the fourth element is an exception.
+  const FrameShape shape{{Kind::floating, ByteOrder::little, 8}, {Block{{1, 1, 1, 5}}}};
+  const auto bytes = [](std::initializer_list<int> values) {
+    Bytes result;
+    for (const int value : values) result.push_back(static_cast<std::byte>(value));
+    return result;
+  };
+  const Bytes parameters = bytes({1, 0, 0, 0,    0,    0, 0,    0x59, 0x40, 5,    1,    1,    0,    0,
+                                  0, 0, 0, 0xf8, 0x7f, 3, 0x18, 0x2d, 0x44, 0x54, 0xfb, 0x21, 0x09, 0x40});
+  Bytes stored, expected;
+  const DataType kWord{Kind::unsigned_int, ByteOrder::little, 8};
+  for (const uint64_t code : {1u, 129u, 0u, 0u, 4u}) testing::append(stored, kWord, code);
+  for (const double value : {-0.03, 1.25, 0.0, 3.141592653589793, 0.0})
+    testing::append(expected, shape.type, std::bit_cast<uint64_t>(value));
+  store_le(expected.data() + 2 * sizeof(double), uint64_t{0x7ff8000000000001});
+  const Codec& codec = *find_codec("multiples");
+  Bytes decoded(expected.size()), encoded(expected.size());
+  ASSERT_TRUE(codec.decode({shape, 0, parameters}, stored, decoded));
+  EXPECT_EQ(decoded, expected);
+  ASSERT_EQ(codec.encode({shape, 0, parameters}, expected, encoded), stored.size());
+  EXPECT_EQ(encoded, stored);
+}
+
+TEST(Golden, PlanesStayReadable) {
+  const FrameShape shape{{Kind::floating, ByteOrder::big, 4}, {Block{{1, 1, 1, 2}}}};
+  const auto bytes = [](std::initializer_list<int> values) {
+    Bytes result;
+    for (const int value : values) result.push_back(static_cast<std::byte>(value));
+    return result;
+  };
+  const Bytes raw = bytes({0x81, 0x02, 0x03, 0x04, 0x40, 0x00, 0x00, 0x01});
+  const Bytes as_is = bytes({0, 4, 1, 0, 3, 0, 0, 2, 0, 0, 0x81, 0x40});
+  const Bytes rotated = bytes({0, 9, 2, 0, 6, 0, 0, 4, 0, 0, 2, 0x80});
+  for (const uint8_t level : {uint8_t{0}, uint8_t{1}}) {
+    Bytes decoded(raw.size());
+    ASSERT_TRUE(find_codec("planes")->decode({shape, level}, level == 0 ? as_is : rotated, decoded));
+    EXPECT_EQ(decoded, raw) << int{level};
+  }
+}
+
 TEST(Golden, RecipesNeverChange) {
   const FrameShape shape{{Kind::floating, ByteOrder::little, 8}, {Block{{1, 1, 1, 1000}}}};
   const Bytes raw = testing::smooth_bytes(shape, 3);

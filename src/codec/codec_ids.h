@@ -16,8 +16,9 @@ enum : uint16_t {
   kDifferenceId = 4,  // from the elements of another frame
 
   // Coders of our own.
-  kFpcId = 16,  // FPC; level: exponent of the table size
-  kLchId = 17,  // context-modelled bit lengths and raw low bits of residuals
+  kFpcId = 16,     // FPC; level: exponent of the table size
+  kLchId = 17,     // context-modelled bit lengths and raw low bits of residuals
+  kPlanesId = 18,  // each plane of bytes by itself; level 1: the top bit moves to the lowest place
 
   // Coders of libraries.
   kZstdId = 32,
@@ -27,9 +28,10 @@ enum : uint16_t {
   kFpzipId = 36,    // fpzip with the true shapes
 
   // From here on codecs have parameters (kFirstParametricId). Transforms of our own.
-  kFittedId = 64,    // residuals of a stencil fitted by least squares
-  kRelationId = 65,  // residuals of a prediction from other variables
-  kHaloId = 66,      // cells that copy other cells of the frame are left out
+  kFittedId = 64,     // residuals of a stencil fitted by least squares
+  kRelationId = 65,   // residuals of a prediction from other variables
+  kHaloId = 66,       // cells that copy other cells of the frame are left out
+  kMultiplesId = 67,  // floating-point numbers that are multiples of a base, as integers
 
   // Coders of libraries with parameters.
   kZfpId = 96,  // zfp with an error bound

@@ -23,6 +23,8 @@ const Codec& fpzip_codec();
 const Codec& fitted_codec();
 const Codec& relation_codec();
 const Codec& halo_codec();
+const Codec& multiples_codec();
+const Codec& planes_codec();
 const Codec& zfp_codec();
 
 // What every transform's decode() demands: input and output of one size that `shape` describes. corrupt if not.

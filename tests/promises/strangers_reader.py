@@ -133,17 +133,29 @@ class Pages(PromiseTest):
         write_mixed(tree)
         used, built_in = set(), set(json.loads(forebay("--version", "--json").out)["codecs"])
         for number, chain in enumerate(("fpzip", "fpzip1d", "fpc:5", "bitshuffle,lz4:9", "lorenzo:2,shuffle,deflate",
-                                        "halo:1,fitted,lch:1", "lorenzo:4,lch", "halo,lorenzo,bitshuffle,zstd:3")):  # fmt: skip
+                                        "halo:1,fitted,lch:1", "lorenzo:4,lch", "halo,lorenzo,bitshuffle,zstd:3", "planes:1",
+                                        "planes", "lorenzo,planes")):  # fmt: skip
             stages = {word.split(":")[0] for word in chain.split(",")}
             if not stages <= built_in:
                 continue
             used |= self.comes_back(tree, "--profile", chain, name=f"chain{number}", expect=stages).used.keys()
-        elsewhere = {"relation", "difference", "base"}  # which no chain can name, or which needs another set
+        elsewhere = {"relation", "difference", "base", "multiples"}  # what has tests of its own
         self.assertEqual(set(), built_in - used - elsewhere - LEFT_OUT, "not tried here")
         self.assertLessEqual(built_in, set(codecs.NAMES.values()), "not on the page")
         tree = self.tree("big-endian")
         write_gas(tree, 2, 10, ">f8")
         self.comes_back(tree, "--profile", "halo,fitted,lch", name="big", expect=["halo", "fitted", "lch"])
+
+    def test_multiples(self):
+        tree = self.tree("rounded")
+        random = np.random.default_rng(5)
+        series = np.round(random.normal(0, 1, 90_000).cumsum(), 2)
+        series[::1000], series[5::77], series[9::77] = np.pi, np.nan, 9.96921e36
+        for kind in ("<f8", ">f8", "<f4", ">f4"):
+            np.save(tree / f"series{kind[0] == '>'}{kind[1:]}.npy", series.astype(kind))
+        np.save(tree / "ticks.npy", random.integers(-300, 300, 90_000) * 0.3)
+        for profile in ("fast", "balanced", "max"):
+            self.comes_back(tree, "--profile", profile, name=profile, expect=["multiples"])
 
     def test_schemes_and_sizes(self):
         tree = self.tree("gas")

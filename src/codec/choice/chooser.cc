@@ -7,6 +7,7 @@
 
 #include "base/nearest.h"
 #include "codec/choice/finalists.h"
+#include "codec/choice/kinds.h"
 #include "codec/choice/profile_chains.h"
 #include "codec/choice/trial.h"
 
@@ -25,13 +26,23 @@ uint64_t size_of(const Chosen& chosen) { return chosen.encoded.payload.size() + 
 
 Chosen smaller(Chosen one, Chosen other) { return size_of(other) < size_of(one) ? std::move(other) : std::move(one); }
 
+// Tables of codes suit one kind of content.
+bool smaller_entries_may_pay(const Chain& chain, const DataType& type) {
+  return !type.is_number() || (!chain.empty() && chain.front().id == kMultiplesId);
+}
+
 void add_new(std::vector<Chain>& chains, const Chain& chain) {
   if (std::ranges::count(chains, chain) == 0) chains.push_back(chain);
+}
+
+void add_kinds(std::vector<Chain>& chains, Effort effort, const DataType& type) {
+  for (const Chain& chain : chains_of_kinds(effort, type)) add_new(chains, chain);
 }
 
 std::vector<Chain> fast_candidates(const DataType& type) {
   std::vector<Chain> chains;
   for (const Chain& transform : transforms(type)) chains.push_back(join(transform, kZstd1));
+  add_kinds(chains, Effort::fast, type);
   return chains;
 }
 
@@ -51,6 +62,7 @@ std::vector<Chain> balanced_candidates(const DataType& type) {
   std::vector<Chain> chains;
   for (const Chain& transform : transforms(type))
     for (const Chain& chain : balanced_chains(type, transform)) add_variants(chains, chain, type, {kZstd1, kZstd3});
+  add_kinds(chains, Effort::balanced, type);
   return chains;
 }
 
@@ -58,6 +70,7 @@ std::vector<Chain> max_candidates(const DataType& type) {
   std::vector<Chain> chains = balanced_candidates(type);
   for (const Chain& transform : transforms(type))
     for (const Chain& chain : max_chains(type, transform)) add_variants(chains, chain, type, {kZstd1, kZstd3, kZstd9});
+  add_kinds(chains, Effort::max, type);
   return chains;
 }
 
@@ -109,7 +122,8 @@ Chosen Profile::encode(const FrameShape& shape, std::span<const std::byte> raw, 
       break;
     case Policy::max:
       enter_max(contest, shape, raw, related.parameters, related.references);
-      if (!shape.type.is_number()) return smaller(contest.take(), as_balanced(shape, raw));
+      if (smaller_entries_may_pay(contest.leader(), shape.type))
+        return smaller(contest.take(), as_balanced(shape, raw));
       break;
     case Policy::chain:
       contest.enter(chain_);
@@ -118,8 +132,7 @@ Chosen Profile::encode(const FrameShape& shape, std::span<const std::byte> raw, 
   return contest.take();
 }
 
-// What `balanced` makes of it. Of opaque elements smaller entries may make less: tables of codes suit one kind of
-// content.
+// What `balanced` makes of it.
 Chosen Profile::as_balanced(const FrameShape& shape, std::span<const std::byte> raw) {
   Contest contest(shape, raw, {}, kEntryBytes);
   enter_balanced(contest, shape, raw);

@@ -69,9 +69,9 @@ TEST(Profile, PredictsSmoothFields) {
   EXPECT_EQ(chosen.front().id, kLorenzoId) << to_string(chosen);
 }
 
-TEST(Profile, LeavesTrailingZerosAlone) {
+TEST(Profile, TakesTrailingZerosForMultiples) {
   const Frame frame = frame_of(kF8, {Block{{1, 1, 1, 60000}}}, trailing_zeros);
-  EXPECT_EQ(to_string(profile("fast").encode(frame.shape, frame.raw).chain), "shuffle,zstd:1");
+  EXPECT_EQ(to_string(profile("fast").encode(frame.shape, frame.raw).chain), "multiples,shuffle,zstd:1");
 }
 
 TEST(Profile, SeesValuesThatRepeat) {

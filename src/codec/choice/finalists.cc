@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "codec/choice/kinds.h"
 #include "codec/choice/repeats.h"
 #include "codec/choice/trial.h"
 
@@ -213,18 +214,28 @@ Chain best_transform(const FrameShape& shape, std::span<const std::byte> raw) {
   return best_by_estimate(transforms(shape.type), shape, raw);
 }
 
-}  // namespace
-
-void enter_fast(Contest& contest, const FrameShape& shape, std::span<const std::byte> raw) {
-  if (contest.cuts(raw.size()) && has_repeated_bytes(shape, raw)) contest.compare_whole();
-  contest.enter(join(best_transform(shape, raw), kZstd1));
+// What suits noise, where the leader saves little. Before that the choice of `fast` was among those entered, or one
+// that makes less.
+void enter_noise(Contest& contest, const Chain& plain, const FrameShape& shape, std::span<const std::byte> raw) {
+  constexpr uint64_t kLittle = 3;  // times smaller
+  if (contest.size() * kLittle < raw.size()) return;
+  const Chain noisy = chain_for_noise(plain, shape, raw);
+  if (noisy != plain) contest.enter(noisy);
 }
 
-void enter_balanced(Contest& contest, const FrameShape& shape, std::span<const std::byte> raw) {
+// Without a look at what kind of values there are.
+void enter_plain_fast(Contest& contest, const Chain& plain, const FrameShape& shape, std::span<const std::byte> raw) {
+  if (contest.cuts(raw.size()) && has_repeated_bytes(shape, raw)) contest.compare_whole();
+  contest.enter(plain);
+}
+
+void enter_ordinary_of_balanced(Contest& contest, const Chain& transform, const FrameShape& shape,
+                                std::span<const std::byte> raw) {
   const DataType& type = shape.type;
-  const Chain transform = best_transform(shape, raw), fast = join(transform, kZstd1);
+  const Chain fast = join(transform, kZstd1);
   const std::vector<Chain> own = balanced_chains(type, transform);
-  if (own.size() == 1 && own.front() == fast && with_halo(fast, type) == fast) return enter_fast(contest, shape, raw);
+  if (own.size() == 1 && own.front() == fast && with_halo(fast, type) == fast)
+    return enter_plain_fast(contest, fast, shape, raw);
   const Trial trial = best_by_trial(own, shape, raw, trial_sample_bytes(raw.size()), {});
   const Character character = character_of(trial, shape, raw);
   if (character == Character::sparse) return enter_sparse(contest, shape, raw, transform, own, balanced_coder(type));
@@ -232,10 +243,9 @@ void enter_balanced(Contest& contest, const FrameShape& shape, std::span<const s
     enter_sparse(contest, shape, raw, transform, own, balanced_coder(type));
 }
 
-void enter_max(Contest& contest, const FrameShape& shape, std::span<const std::byte> raw, const Bytes& parameters,
-               References references) {
+void enter_ordinary_of_max(Contest& contest, const Chain& transform, const FrameShape& shape,
+                           std::span<const std::byte> raw, const Bytes& parameters, References references) {
   const DataType& type = shape.type;
-  const Chain transform = best_transform(shape, raw);
   const std::vector<Chain> alone = max_chains(type, transform);
   std::vector<Chain> own = alone, lower = balanced_chains(type, transform);
   if (!parameters.empty()) std::ranges::move(related_chains(parameters), std::back_inserter(own));
@@ -252,6 +262,29 @@ void enter_max(Contest& contest, const FrameShape& shape, std::span<const std::b
   if (!ends_with(contest.leader(), kZstdId)) return;
   if (contest.leader().back() == kZstd3) contest.enter(with_coder(contest.leader(), kZstd1));
   if (longer_search_pays(trial)) contest.enter(with_coder(contest.leader(), kZstd9));
+}
+
+}  // namespace
+
+void enter_fast(Contest& contest, const FrameShape& shape, std::span<const std::byte> raw) {
+  const Chain plain = join(best_transform(shape, raw), kZstd1);
+  if (enter_multiples(contest, Effort::fast, plain, shape, raw)) return;
+  enter_plain_fast(contest, chain_for_noise(plain, shape, raw), shape, raw);
+}
+
+void enter_balanced(Contest& contest, const FrameShape& shape, std::span<const std::byte> raw) {
+  const Chain transform = best_transform(shape, raw), plain = join(transform, kZstd1);
+  if (enter_multiples(contest, Effort::balanced, plain, shape, raw)) return;
+  enter_ordinary_of_balanced(contest, transform, shape, raw);
+  enter_noise(contest, plain, shape, raw);
+}
+
+void enter_max(Contest& contest, const FrameShape& shape, std::span<const std::byte> raw, const Bytes& parameters,
+               References references) {
+  const Chain transform = best_transform(shape, raw), plain = join(transform, kZstd1);
+  if (enter_multiples(contest, Effort::max, plain, shape, raw)) return;
+  enter_ordinary_of_max(contest, transform, shape, raw, parameters, references);
+  enter_noise(contest, plain, shape, raw);
 }
 
 uint64_t finalists_memory_bytes(uint64_t raw_bytes) {

@@ -1,4 +1,5 @@
 // A higher profile makes no more of a frame than the one below it, whatever the data are.
+#include <cmath>
 #include <functional>
 
 #include <gtest/gtest.h>
@@ -112,6 +113,12 @@ std::vector<Frame> frames() {
   all.push_back(noise("weights f2", kF2, [](double value) { return half(value * 0.03); }));
   all.push_back(noise("weights bf16", kPairs, [](double value) { return single(value * 0.03) >> 16; }));
   all.push_back(noise("small variables", kOrderF8, f8, small));
+  all.push_back(noise("decimals", kOrderF8, [&](double value) { return f8(std::round(value * 1000) / 1000); }));
+  all.push_back(noise("ticks f4", kOrderF4, [](double value) { return single(std::round(value * 40) * 0.05); }));
+  all.push_back(noise("decimals with holes", kOrderF8,
+                      [&](double value) { return f8(value < 0 ? 9.96921e36 : std::round(value * 100) / 100); }));
+  all.push_back(field("rounded", 0,
+                      [](double z, double y, double x) { return std::round((x * x - y * z + 30 * x) * 100) / 100; }));
   all.push_back(text());
   all.push_back(coordinates());
   for (const uint16_t width : std::initializer_list<uint16_t>{1, 2, 24}) {

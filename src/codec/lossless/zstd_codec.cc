@@ -1,12 +1,9 @@
 // Zstandard, through libzstd.
-#define ZSTD_STATIC_LINKING_ONLY  // for the estimate of a context's size
 #include <algorithm>
 #include <bit>
-#include <memory>
-
-#include <zstd.h>
 
 #include "codec/codec_ids.h"
+#include "codec/lossless/zstd_contexts.h"
 #include "codec/own_codecs.h"
 
 namespace forebay::codec {
@@ -14,11 +11,6 @@ namespace {
 
 constexpr int kZstdLevel = 3;
 constexpr int kMinWindowLog = 10, kMaxWindowLog = 27;  // what every decoder accepts without being asked
-
-struct FreeZstd {
-  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
-  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
-};
 
 // Whether there are several of zstd's blocks, which have tables of codes of their own, and they would hold several
 // planes, which are large enough for tables.
@@ -40,12 +32,6 @@ size_t compress_planes(ZSTD_CCtx* state, std::span<const std::byte> in, size_t p
     if (ZSTD_compressStream2(state, &to, &from, i == planes ? ZSTD_e_end : ZSTD_e_flush) != 0) return 0;
   }
   return to.pos;
-}
-
-// A context takes longer to make than a small frame to decode, so each thread keeps one.
-ZSTD_DCtx* decompression_context() {
-  thread_local const std::unique_ptr<ZSTD_DCtx, FreeZstd> own(ZSTD_createDCtx());
-  return own.get();
 }
 
 int effective_level(uint8_t level) { return level == 0 ? kZstdLevel : level; }
@@ -73,7 +59,7 @@ class Zstd final : public Codec {
   size_t decode_scratch_bytes(uint8_t, size_t) const override { return ZSTD_estimateDCtxSize() + kContextSlack; }
 
   size_t encode(const Context& context, std::span<const std::byte> in, std::span<std::byte> out) const override {
-    const std::unique_ptr<ZSTD_CCtx, FreeZstd> state(ZSTD_createCCtx());
+    const CompressionContext state(ZSTD_createCCtx());
     if (!state) return 0;
     ZSTD_CCtx_setParameter(state.get(), ZSTD_c_compressionLevel, effective_level(context.level));
     ZSTD_CCtx_setParameter(state.get(), ZSTD_c_windowLog, window_log(in.size()));
@@ -98,7 +84,7 @@ class Zstd final : public Codec {
 }  // namespace
 
 size_t zstd_size_of_parts(uint8_t level, std::span<const std::byte> in, size_t parts) {
-  const std::unique_ptr<ZSTD_CCtx, FreeZstd> state(ZSTD_createCCtx());
+  const CompressionContext state(ZSTD_createCCtx());
   if (!state) return in.size();
   const size_t length = in.size() / parts;
   ZSTD_CCtx_setParameter(state.get(), ZSTD_c_compressionLevel, effective_level(level));

@@ -49,10 +49,10 @@ def parse_recipe(recipe):
 
 
 HALO, SHUFFLE, LORENZO, DIFFERENCE, ENTRIES = 66, 1, 3, 4, 129
-NAMES = {1: "shuffle", 2: "bitshuffle", 3: "lorenzo", 4: "difference", 16: "fpc", 17: "lch", 32: "zstd", 33: "deflate", 34: "lz4",
-         35: "fpzip1d", 36: "fpzip", 64: "fitted", 65: "relation", 66: "halo", 96: "zfp", 128: "base", 129: "entries",
+NAMES = {1: "shuffle", 2: "bitshuffle", 3: "lorenzo", 4: "difference", 16: "fpc", 17: "lch", 18: "planes", 32: "zstd", 33: "deflate", 34: "lz4",
+         35: "fpzip1d", 36: "fpzip", 64: "fitted", 65: "relation", 66: "halo", 67: "multiples", 96: "zfp", 128: "base", 129: "entries",
          130: "before"}  # fmt: skip
-TRANSFORMS = {1, 2, 3, 64, 65, 66}
+TRANSFORMS = {1, 2, 3, 64, 65, 66, 67}
 
 
 def shape_after(codec, kind, blocks, size, parameters):
@@ -81,6 +81,8 @@ def undo(codec, level, parameters, data, kind, blocks, references):
         return undo_fpc(data, total // 8, level, kind)
     if codec == 17:
         return lch.decode(data, cells(blocks), kind.size, blocks)
+    if codec == 18:
+        return undo_planes(data, cells(blocks), level, kind)
     if codec == 32:
         return libs.unzstd(data)
     if codec == 33:
@@ -93,6 +95,8 @@ def undo(codec, level, parameters, data, kind, blocks, references):
         return fitted.decode(data, kind, blocks, Leb(parameters))
     if codec == 65:
         return others.undo_relation(data, kind, blocks, parameters, references)
+    if codec == 67:
+        return others.undo_multiples(data, kind, Leb(parameters))
     if codec == HALO:
         return others.undo_halo(data, kind, blocks, others.parse_halo(Leb(parameters), blocks))
     raise NotImplementedError(f"codec {codec}")
@@ -191,6 +195,20 @@ def undo_fpzip(data, kind, blocks):
         out += libs.unfpzip(data[at + 8 : at + 8 + size], kind.size, d3, d2, d1, run * d0)
         at += 8 + size
     return out
+
+
+def undo_planes(data, count, level, kind):
+    reader, planes = Leb(data), []
+    for _ in range(kind.size):
+        compressed = reader.take(1)[0]
+        planes.append(libs.unzstd(reader.take(reader.number())) if compressed else reader.take(count))
+    if not reader.at_end:
+        raise ValueError("bytes after the planes")
+    elements = np.frombuffer(b"".join(planes), np.uint8).reshape(kind.size, -1).T.copy().view(f"<u{kind.size}").ravel()
+    bits = 8 * kind.size
+    if level == 1:
+        elements = elements >> 1 | elements << (bits - 1)
+    return elements.astype(words(kind) if kind.kind else f"<u{kind.size}").tobytes()
 
 
 def undo_fpc(data, count, level, kind):

@@ -1,4 +1,4 @@
-"""docs/codecs.md, "difference", "relation", "halo" and "base"."""
+"""docs/codecs.md, "difference", "relation", "halo", "multiples" and "base"."""
 
 import struct
 from dataclasses import dataclass
@@ -13,6 +13,27 @@ def undo_difference(data, kind, level, other):
     found = residuals(data, kind) if level == 0 else np.frombuffer(data, f"<u{kind.size}").astype(f"u{kind.size}")
     with np.errstate(over="ignore"):
         return from_integers(found + as_integers(other, kind), kind)
+
+
+def undo_multiples(data, kind, reader):
+    divides = reader.take(1)[0]
+    (base,) = struct.unpack("<d", reader.take(8))
+    lowest = reader.number()
+    lowest = lowest >> 1 ^ -(lowest & 1)
+    word = f"<u{kind.size}"
+    specials = np.frombuffer(reader.take(reader.take(1)[0] * kind.size), word)
+    codes = np.frombuffer(data, word).astype(np.uint64)
+    with np.errstate(all="ignore"):
+        multiples = (codes - np.uint64(len(specials)) + np.uint64(lowest % 2**64)).view(np.int64).astype(np.float64)
+        values = (multiples / base if divides else multiples * base).astype(f"<f{kind.size}").view(word)
+    for code, bits in enumerate(specials):
+        values = np.where(codes == code, bits, values)
+    at = 0
+    while not reader.at_end:
+        at += reader.number()
+        (values[at],) = np.frombuffer(reader.take(kind.size), word)
+        at += 1
+    return values.astype(words(kind)).tobytes()
 
 
 def undo_relation(data, kind, blocks, parameters, references):
