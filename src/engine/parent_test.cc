@@ -27,7 +27,7 @@ class ParentTest : public SetTest {
   void write_version(int version) const {
     for (int rank = 0; rank < 4; ++rank)
       write(tree() + "/dump." + std::to_string(rank) + ".npy",
-            npy_file(field(rank == 1 ? rank + 10 * version : rank, 100 * 100), {100, 100}));
+            npy_file(field(rank == 1 ? rank + 10 * version : rank, 300 * 300), {300, 300}));
   }
 
   void expect_restores(const std::string& set) const {
@@ -184,7 +184,7 @@ TEST_F(ParentTest, ExtractAndDiffFollowReferences) {
   ASSERT_EQ(found.size(), 1u);
   const auto extracted = extract(b, found[0], 64 << 20);
   ASSERT_TRUE(extracted) << extracted.error().message();
-  EXPECT_EQ(std::string(as_text(extracted->bytes)), to_text(field(2, 100 * 100)));
+  EXPECT_EQ(std::string(as_text(extracted->bytes)), to_text(field(2, 300 * 300)));
 }
 
 TEST_F(ParentTest, ARepairedSetKeepsItsReferences) {

@@ -214,15 +214,6 @@ Chain best_transform(const FrameShape& shape, std::span<const std::byte> raw) {
   return best_by_estimate(transforms(shape.type), shape, raw);
 }
 
-// What suits noise, where the leader saves little. Before that the choice of `fast` was among those entered, or one
-// that makes less.
-void enter_noise(Contest& contest, const Chain& plain, const FrameShape& shape, std::span<const std::byte> raw) {
-  constexpr uint64_t kLittle = 3;  // times smaller
-  if (contest.size() * kLittle < raw.size()) return;
-  const Chain noisy = chain_for_noise(plain, shape, raw);
-  if (noisy != plain) contest.enter(noisy);
-}
-
 // Without a look at what kind of values there are.
 void enter_plain_fast(Contest& contest, const Chain& plain, const FrameShape& shape, std::span<const std::byte> raw) {
   if (contest.cuts(raw.size()) && has_repeated_bytes(shape, raw)) contest.compare_whole();
@@ -269,14 +260,14 @@ void enter_ordinary_of_max(Contest& contest, const Chain& transform, const Frame
 void enter_fast(Contest& contest, const FrameShape& shape, std::span<const std::byte> raw) {
   const Chain plain = join(best_transform(shape, raw), kZstd1);
   if (enter_multiples(contest, Effort::fast, plain, shape, raw)) return;
-  enter_plain_fast(contest, chain_for_noise(plain, shape, raw), shape, raw);
+  enter_plain_fast(contest, chain_for_kind(plain, shape, raw), shape, raw);
 }
 
 void enter_balanced(Contest& contest, const FrameShape& shape, std::span<const std::byte> raw) {
   const Chain transform = best_transform(shape, raw), plain = join(transform, kZstd1);
   if (enter_multiples(contest, Effort::balanced, plain, shape, raw)) return;
   enter_ordinary_of_balanced(contest, transform, shape, raw);
-  enter_noise(contest, plain, shape, raw);
+  enter_kind(contest, Effort::balanced, plain, shape, raw);
 }
 
 void enter_max(Contest& contest, const FrameShape& shape, std::span<const std::byte> raw, const Bytes& parameters,
@@ -284,7 +275,7 @@ void enter_max(Contest& contest, const FrameShape& shape, std::span<const std::b
   const Chain transform = best_transform(shape, raw), plain = join(transform, kZstd1);
   if (enter_multiples(contest, Effort::max, plain, shape, raw)) return;
   enter_ordinary_of_max(contest, transform, shape, raw, parameters, references);
-  enter_noise(contest, plain, shape, raw);
+  enter_kind(contest, Effort::max, plain, shape, raw);
 }
 
 uint64_t finalists_memory_bytes(uint64_t raw_bytes) {

@@ -1,6 +1,7 @@
 #include "codec/choice/kinds.h"
 
 #include <algorithm>
+#include <bitset>
 
 #include "codec/choice/profile_chains.h"
 #include "codec/choice/repeats.h"
@@ -10,7 +11,10 @@
 namespace forebay::codec {
 namespace {
 
+constexpr uint64_t kNoiseRatio = 2;  // that a sample of noise does not reach
+
 const Stage kMultiples{kMultiplesId, 0, {}}, kPlanesOfNumbers{kPlanesId, 1, {}};
+const Stage kBits{kBitshuffleId, 0, {}};
 const Stage kLine{kLorenzoId, 1, {}}, kNeighbours{kLorenzoId, 0, {}}, kSplit{kShuffleId, 0, {}};
 
 std::vector<Chain> multiples_chains(Effort effort) {
@@ -23,6 +27,27 @@ std::vector<Chain> multiples_chains(Effort effort) {
   return chains;
 }
 
+std::vector<Chain> bits_chains(Effort effort) {
+  std::vector<Chain> chains{{kBits, kZstd1}};
+  if (effort != Effort::fast) chains.push_back({kBits, kZstd3});
+  if (effort == Effort::max) chains.push_back({kBits, kZstd9});
+  return chains;
+}
+
+// Whether single bytes have at most 16 values, as masks and levels do, judged by 4,096 of them.
+bool has_few_values(const DataType& type, std::span<const std::byte> raw) {
+  constexpr size_t kLooks = 4096, kFew = 16;
+  if (type.size != 1 || raw.empty()) return false;
+  std::bitset<256> seen;
+  const size_t step = raw.size() / kLooks + 1;
+  for (size_t i = 0; i < raw.size(); i += step) seen.set(std::to_integer<size_t>(raw[i]));
+  return seen.count() <= kFew;
+}
+
+Trial best_of_sample(const std::vector<Chain>& chains, const FrameShape& shape, std::span<const std::byte> raw) {
+  return best_by_trial(chains, shape, raw, trial_sample_bytes(raw.size()), {});
+}
+
 bool has_planes(const DataType& type) { return type.size == 2 || type.size == 4 || type.size == 8; }
 
 }  // namespace
@@ -32,12 +57,11 @@ bool enter_multiples(Contest& contest, Effort effort, const Chain& plain, const 
   constexpr uint64_t kWorthPercent = 97, kClearPercent = 75;
   constexpr unsigned kSomeRepeated = 400;  // permille of the elements: other chains find these over a distance
   if (!may_be_multiples(raw, shape.type)) return false;
-  const uint64_t sample_bytes = trial_sample_bytes(raw.size());
-  const uint64_t other = best_by_trial({&plain, 1}, shape, raw, sample_bytes, {}).encoded_bytes;
+  const uint64_t other = best_of_sample({plain}, shape, raw).encoded_bytes;
   uint64_t least = UINT64_MAX;
   for (const Effort each : {Effort::fast, Effort::balanced, Effort::max}) {
     if (each > effort) break;
-    const Trial trial = best_by_trial(multiples_chains(each), shape, raw, sample_bytes, {});
+    const Trial trial = best_of_sample(multiples_chains(each), shape, raw);
     if (trial.encoded_bytes * 100 > other * kWorthPercent) continue;
     contest.enter(trial.chain);
     least = std::min(least, trial.encoded_bytes);
@@ -45,16 +69,27 @@ bool enter_multiples(Contest& contest, Effort effort, const Chain& plain, const 
   return least * 100 < other * kClearPercent && find_repeats(raw, shape.type).repeated < kSomeRepeated;
 }
 
-Chain chain_for_noise(const Chain& plain, const FrameShape& shape, std::span<const std::byte> raw) {
-  constexpr uint64_t kNoiseRatio = 2;  // that a sample of noise does not reach
+Chain chain_for_kind(const Chain& plain, const FrameShape& shape, std::span<const std::byte> raw) {
+  if (has_few_values(shape.type, raw)) return best_of_sample({plain, {kBits, kZstd1}}, shape, raw).chain;
   if (!has_planes(shape.type) || plain != Chain{kSplit, kZstd1}) return plain;
-  const std::vector<Chain> chains{plain, {kPlanesOfNumbers}};
-  const Trial trial = best_by_trial(chains, shape, raw, trial_sample_bytes(raw.size()), {});
+  const Trial trial = best_of_sample({plain, {kPlanesOfNumbers}}, shape, raw);
   return trial.encoded_bytes * kNoiseRatio > trial.sample_bytes ? trial.chain : plain;
+}
+
+void enter_kind(Contest& contest, Effort effort, const Chain& plain, const FrameShape& shape,
+                std::span<const std::byte> raw) {
+  const bool may_be_noise = contest.size() * (kNoiseRatio + 1) > raw.size();
+  if (!may_be_noise && shape.type.size > 1) return;
+  const Chain chain = chain_for_kind(plain, shape, raw);
+  if (chain == plain) return;
+  if (shape.type.size > 1) return contest.enter(chain);
+  contest.compare_whole();  // they shrink to so little that they are not cut
+  for (const Chain& more : bits_chains(effort)) contest.enter(more);
 }
 
 std::vector<Chain> chains_of_kinds(Effort effort, const DataType& type) {
   std::vector<Chain> chains;
+  if (type.size == 1) return bits_chains(effort);
   if (has_planes(type)) chains.push_back({kPlanesOfNumbers});
   if (type.kind != Kind::floating || type.size < 4) return chains;
   for (const Effort each : {Effort::fast, Effort::balanced, Effort::max})

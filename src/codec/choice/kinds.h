@@ -1,4 +1,4 @@
-// Frames of a kind that a profile's ordinary chains do not suit: multiples of a base, and noise.
+// Frames of a kind that a profile's ordinary chains do not suit: multiples of a base, noise, and masks.
 #pragma once
 
 #include "codec/choice/contest.h"
@@ -13,9 +13,14 @@ enum class Effort : uint8_t { fast, balanced, max };
 bool enter_multiples(Contest& contest, Effort effort, const Chain& plain, const FrameShape& shape,
                      std::span<const std::byte> raw);
 
-// The chain for a frame whose `plain` chain, a shuffle and zstd, saves little, if it makes less of a sample; else
-// `plain`. One plane of bytes shrinks then, and the others are noise.
-Chain chain_for_noise(const Chain& plain, const FrameShape& shape, std::span<const std::byte> raw);
+// The chain of `fast` for a frame for which it would take `plain`: another one if that makes less of a sample. Of
+// noise, for which `plain` is a shuffle and saves little, one plane of bytes shrinks; of bytes with few values, single
+// bits.
+Chain chain_for_kind(const Chain& plain, const FrameShape& shape, std::span<const std::byte> raw);
+
+// Enters what chain_for_kind() would take, and what the profiles up to `effort` have beside it.
+void enter_kind(Contest& contest, Effort effort, const Chain& plain, const FrameShape& shape,
+                std::span<const std::byte> raw);
 
 // All chains that these choose from.
 std::vector<Chain> chains_of_kinds(Effort effort, const DataType& type);

@@ -119,6 +119,8 @@ std::vector<Frame> frames() {
                       [&](double value) { return f8(value < 0 ? 9.96921e36 : std::round(value * 100) / 100); }));
   all.push_back(field("rounded", 0,
                       [](double z, double y, double x) { return std::round((x * x - y * z + 30 * x) * 100) / 100; }));
+  for (const DataType& type : {kBytes, DataType{Kind::unsigned_int, ByteOrder::little, 1}})
+    all.push_back(field("mask", 0, [](double z, double y, double x) { return blast(z, y, x) > 1 ? 1.0 : 0.0; }, type));
   all.push_back(text());
   all.push_back(coordinates());
   for (const uint16_t width : std::initializer_list<uint16_t>{1, 2, 24}) {

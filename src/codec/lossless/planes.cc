@@ -154,10 +154,13 @@ class Planes final : public Codec {
   }
   bool is_transform() const override { return false; }
   size_t bound(size_t raw) const override { return raw + kHeads; }
+  // The planes, one of them compressed, and what zstd takes.
   size_t scratch_bytes(uint8_t, size_t raw) const override {
-    return 2 * raw + ZSTD_compressBound(raw) - raw + kContextBytes;
+    return raw + ZSTD_compressBound(raw) + zstd_codec().scratch_bytes(1, raw);
   }
-  size_t decode_scratch_bytes(uint8_t, size_t raw) const override { return raw + kContextBytes; }
+  size_t decode_scratch_bytes(uint8_t, size_t raw) const override {
+    return raw + zstd_codec().decode_scratch_bytes(1, raw);
+  }
 
   size_t encode(const Context& context, std::span<const std::byte> in, std::span<std::byte> out) const override {
     const size_t width = context.shape.type.size, count = in.size() / width;
@@ -188,7 +191,6 @@ class Planes final : public Codec {
 
  private:
   static constexpr size_t kHeads = 8 * 11;
-  static constexpr size_t kContextBytes = 1 << 20;
 
   // `out` has room for the plane as it is.
   static size_t put_plane(ZSTD_CCtx* state, std::span<const std::byte> plane, std::span<std::byte> compressed,

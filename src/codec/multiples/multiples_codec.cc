@@ -65,8 +65,11 @@ class MultiplesCodec final : public Codec {
   }
   bool is_transform() const override { return true; }
   size_t bound(size_t raw) const override { return raw; }
-  // The exceptions, and their parameters.
-  size_t scratch_bytes(uint8_t, size_t) const override { return 8 * kMaxParameterBytes; }
+  // A sample, and the exceptions with their parameters, of which a frame has no more than elements.
+  size_t scratch_bytes(uint8_t, size_t raw) const override {
+    constexpr size_t kSample = 64 << 10;
+    return kSample + std::min(8 * kMaxParameterBytes, 8 * raw);
+  }
 
   Bytes fit(const Context& context, std::span<const std::byte> in) const override {
     const auto multiples = fit_multiples(in, context.shape.type);
