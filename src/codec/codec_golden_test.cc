@@ -19,18 +19,19 @@ struct Golden {
 };
 
 constexpr Golden kGolden[] = {
-    {"shuffle", 0, "f8", 0x6e3e6058d534da73},     {"shuffle", 0, "x24", 0xf460941679f7074d},
-    {"bitshuffle", 0, "f4", 0x325effc5049d6aed},  {"bitshuffle", 0, "u1", 0x60f9d7bd7dd2df5d},
-    {"lorenzo", 0, "f4", 0x351944b1fdaed319},     {"lorenzo", 1, ">f8", 0x0713e3776dce0845},
-    {"lorenzo", 2, "f8", 0xf18d45b52429b892},     {"lorenzo", 3, ">i8", 0x7677a6bcdb49cd6c},
-    {"lorenzo", 4, "u2", 0x0c3b0025c8911417},     {"lorenzo", 0, "i1", 0x5f7a6ce922a29c15},
-    {"lorenzo", 0, "f2", 0xfb4cb8cd2966d27a},     {"fpc", 0, "f8", 0xfa52730b6c116a14},
-    {"fpc", 2, ">f8", 0x88e05d1c4d584599},        {"lch", 0, "u4", 0x030bbb2303874986},
-    {"lch", 0, "u8", 0xc7f7fd425db991bb},         {"lch", 1, "u4", 0x2e48018372c291bf},
-    {"lch", 0, "u2", 0x2d06800538d394c2},         {"difference", 0, "f4", 0x2c382d0cebc875f7},
-    {"difference", 0, ">f8", 0xeca1cd0bc342d1cb}, {"difference", 1, "f8", 0xf1f0dca7d3554c8b},
-    {"difference", 0, "u1", 0xf4292f97c635ee7c},  {"difference", 0, "x2", 0x4acc08db9f88bc88},
-    {"difference", 1, ">i8", 0x823e903011e20888},
+    {"shuffle", 0, "f8", 0x6e3e6058d534da73},    {"shuffle", 0, "x24", 0xf460941679f7074d},
+    {"bitshuffle", 0, "f4", 0x325effc5049d6aed}, {"bitshuffle", 0, "u1", 0x60f9d7bd7dd2df5d},
+    {"lorenzo", 0, "f4", 0x351944b1fdaed319},    {"lorenzo", 1, ">f8", 0x0713e3776dce0845},
+    {"lorenzo", 2, "f8", 0xf18d45b52429b892},    {"lorenzo", 3, ">i8", 0x7677a6bcdb49cd6c},
+    {"lorenzo", 4, "u2", 0x0c3b0025c8911417},    {"lorenzo", 0, "i1", 0x5f7a6ce922a29c15},
+    {"lorenzo", 0, "f2", 0xfb4cb8cd2966d27a},    {"fpc", 0, "f8", 0xfa52730b6c116a14},
+    {"fpc", 2, ">f8", 0x88e05d1c4d584599},       {"lch", 0, "u4", 0x030bbb2303874986},
+    {"lch", 0, "u8", 0xc7f7fd425db991bb},        {"lch", 1, "u4", 0x2e48018372c291bf},
+    {"lch", 0, "u2", 0x2d06800538d394c2},        {"columns", 0, "f4", 0x3c6f462b4391075d},
+    {"columns", 0, ">i8", 0x07def87642d37f84},   {"columns", 0, "u1", 0x070ed0061a227328},
+    {"difference", 0, "f4", 0x2c382d0cebc875f7}, {"difference", 0, ">f8", 0xeca1cd0bc342d1cb},
+    {"difference", 1, "f8", 0xf1f0dca7d3554c8b}, {"difference", 0, "u1", 0xf4292f97c635ee7c},
+    {"difference", 0, "x2", 0x4acc08db9f88bc88}, {"difference", 1, ">i8", 0x823e903011e20888},
 };
 
 Bytes golden_input(const FrameShape& shape) {

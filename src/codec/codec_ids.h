@@ -14,6 +14,7 @@ enum : uint16_t {
   kBitshuffleId = 2,  // bit planes
   kLorenzoId = 3,     // integer N-D Lorenzo residuals; level: dimensions used
   kDifferenceId = 4,  // from the elements of another frame
+  kColumnsId = 5,     // records of a few elements, column by column
 
   // Coders of our own.
   kFpcId = 16,     // FPC; level: exponent of the table size

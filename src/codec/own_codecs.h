@@ -9,6 +9,7 @@ const Codec& shuffle_codec();
 const Codec& bitshuffle_codec();
 const Codec& lorenzo_codec();
 const Codec& difference_codec();
+const Codec& columns_codec();
 const Codec& fpc_codec();
 const Codec& lch_codec();
 const Codec& zstd_codec();

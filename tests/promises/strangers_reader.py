@@ -134,7 +134,7 @@ class Pages(PromiseTest):
         used, built_in = set(), set(json.loads(forebay("--version", "--json").out)["codecs"])
         for number, chain in enumerate(("fpzip", "fpzip1d", "fpc:5", "bitshuffle,lz4:9", "lorenzo:2,shuffle,deflate",
                                         "halo:1,fitted,lch:1", "lorenzo:4,lch", "halo,lorenzo,bitshuffle,zstd:3", "planes:1",
-                                        "planes", "lorenzo,planes")):  # fmt: skip
+                                        "planes", "lorenzo,planes", "columns,lorenzo:1,shuffle,zstd")):  # fmt: skip
             stages = {word.split(":")[0] for word in chain.split(",")}
             if not stages <= built_in:
                 continue
@@ -153,6 +153,7 @@ class Pages(PromiseTest):
         series[::1000], series[5::77], series[9::77] = np.pi, np.nan, 9.96921e36
         for kind in ("<f8", ">f8", "<f4", ">f4"):
             np.save(tree / f"series{kind[0] == '>'}{kind[1:]}.npy", series.astype(kind))
+        np.save(tree / "corners.npy", np.arange(200_000).reshape(-1, 4) // 7 * 4 + random.integers(0, 3, (50_000, 4)))
         np.save(tree / "ticks.npy", random.integers(-300, 300, 90_000) * 0.3)
         for profile in ("fast", "balanced", "max"):
             self.comes_back(tree, "--profile", profile, name=profile, expect=["multiples"])

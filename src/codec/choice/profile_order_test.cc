@@ -119,6 +119,15 @@ std::vector<Frame> frames() {
                       [&](double value) { return f8(value < 0 ? 9.96921e36 : std::round(value * 100) / 100); }));
   all.push_back(field("rounded", 0,
                       [](double z, double y, double x) { return std::round((x * x - y * z + 30 * x) * 100) / 100; }));
+  Random random(8);
+  Frame corners{"corners", {{Kind::signed_int, ByteOrder::little, 4}, {Block{{1, 1, 60000, 4}}}}, {}};
+  for (uint64_t i = 0; i < 240000; ++i)
+    testing::append(corners.raw, corners.shape.type, i / 24 + (i % 4) * 900 + random.next() % 3);
+  all.push_back(std::move(corners));
+  Frame positions{"positions", {kOrderF4, {Block{{1, 1, 60000, 3}}}}, {}};
+  for (uint64_t i = 0; i < 180000; ++i)
+    testing::append(positions.raw, kOrderF4, single(double(i % 3) + normal(random)));
+  all.push_back(std::move(positions));
   for (const DataType& type : {kBytes, DataType{Kind::unsigned_int, ByteOrder::little, 1}})
     all.push_back(field("mask", 0, [](double z, double y, double x) { return blast(z, y, x) > 1 ? 1.0 : 0.0; }, type));
   all.push_back(text());

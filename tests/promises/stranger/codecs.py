@@ -48,8 +48,8 @@ def parse_recipe(recipe):
     return stages
 
 
-HALO, SHUFFLE, LORENZO, DIFFERENCE, ENTRIES = 66, 1, 3, 4, 129
-NAMES = {1: "shuffle", 2: "bitshuffle", 3: "lorenzo", 4: "difference", 16: "fpc", 17: "lch", 18: "planes", 32: "zstd", 33: "deflate", 34: "lz4",
+HALO, SHUFFLE, LORENZO, DIFFERENCE, COLUMNS, ENTRIES = 66, 1, 3, 4, 5, 129
+NAMES = {1: "shuffle", 2: "bitshuffle", 3: "lorenzo", 4: "difference", 5: "columns", 16: "fpc", 17: "lch", 18: "planes", 32: "zstd", 33: "deflate", 34: "lz4",
          35: "fpzip1d", 36: "fpzip", 64: "fitted", 65: "relation", 66: "halo", 67: "multiples", 96: "zfp", 128: "base", 129: "entries",
          130: "before"}  # fmt: skip
 TRANSFORMS = {1, 2, 3, 64, 65, 66, 67}
@@ -59,6 +59,8 @@ def shape_after(codec, kind, blocks, size, parameters):
     """What the next stage sees."""
     if codec == HALO:
         return kind, others.halo_shape(blocks, others.parse_halo(Leb(parameters), blocks))
+    if codec == COLUMNS:
+        return kind, [(1, 1, block[3], rows_of(block)) if has_columns(block) else block for block in blocks]
     if codec == DIFFERENCE:
         return Type(2, 0, kind.size), blocks
     if codec in TRANSFORMS:
@@ -75,6 +77,8 @@ def undo(codec, level, parameters, data, kind, blocks, references):
         return undo_bitshuffle(data, kind.size)
     if codec == LORENZO:
         return from_integers(undo_lorenzo(data, kind, blocks, level), kind)
+    if codec == COLUMNS:
+        return undo_columns(data, kind, blocks)
     if codec == DIFFERENCE:
         return others.undo_difference(data, kind, level, references[-1])
     if codec == 16:
@@ -195,6 +199,23 @@ def undo_fpzip(data, kind, blocks):
         out += libs.unfpzip(data[at + 8 : at + 8 + size], kind.size, d3, d2, d1, run * d0)
         at += 8 + size
     return out
+
+
+def rows_of(block):
+    return block[0] * block[1] * block[2]
+
+
+def has_columns(block):
+    return 2 <= block[3] <= 64 and rows_of(block) > 1
+
+
+def undo_columns(data, kind, blocks):
+    elements, at, out = np.frombuffer(data, f"V{kind.size}"), 0, []
+    for block in blocks:
+        part = elements[at : at + cells([block])]
+        at += len(part)
+        out.append((part.reshape(block[3], -1).T if has_columns(block) else part).tobytes())
+    return b"".join(out)
 
 
 def undo_planes(data, count, level, kind):
