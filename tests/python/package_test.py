@@ -42,11 +42,27 @@ class Compressed(unittest.TestCase):
         self.assertLess(len(fb.compress(np.repeat(smooth, 30, axis=0))), smooth.nbytes)
         self.assertEqual(fb.compress(smooth), fb.compress(smooth.copy()))
 
+    def test_elements_that_are_no_numbers_come_back_by_their_dtype(self):
+        random = np.random.default_rng(1)
+        records = np.zeros((40, 7), [("id", "<i4"), ("x", "<f8"), ("name", "S3")])
+        records["x"] = random.normal(size=(40, 7))
+        arrays = [records, random.normal(size=(50, 3)) + 1j, random.random((9, 300)) > 0.5, np.array(["a", "bc"]),
+                  np.arange(9).astype("M8[s]"), np.zeros((0, 2), bool), np.complex64(2 - 1j)]  # fmt: skip
+        for array in arrays:
+            for profile in ("fast", "balanced", "max"):
+                encoded = fb.compress(array, profile)
+                back = fb.decompress(encoded, np.asarray(array).dtype)
+                self.assertEqual((np.asarray(array).dtype, np.shape(array)), (back.dtype, back.shape))
+                self.assertEqual(np.asarray(array).tobytes(), back.tobytes())
+                self.assertEqual(f"|V{back.dtype.itemsize}", fb.decompress(encoded).dtype.str)
+
     def test_what_is_no_array_is_refused(self):
         good = fb.compress(np.arange(1000.0))
         for kind, call in (
-            (fb.InvalidArgument, lambda: fb.compress(np.array(["a"]))),
-            (fb.InvalidArgument, lambda: fb.compress(np.arange(3) + 1j)),
+            (fb.InvalidArgument, lambda: fb.compress(np.array([{}]))),
+            (fb.InvalidArgument, lambda: fb.compress(np.zeros(3, "V70000"))),
+            (fb.InvalidArgument, lambda: fb.decompress(good, np.float32)),
+            (fb.InvalidArgument, lambda: fb.decompress(good, object)),
             (fb.InvalidArgument, lambda: fb.compress(np.arange(3.0), "fsat")),
             (fb.Damaged, lambda: fb.decompress(b"no array")),
             (fb.Damaged, lambda: fb.decompress(good[:-1])),
