@@ -15,6 +15,7 @@ namespace forebay::codec {
 namespace {
 
 constexpr uint64_t kEntryBytes = 256 << 10;   // of `fast` and `balanced`
+constexpr uint64_t kSmallFrame = 64 << 10;    // of which it is soon known what several profiles make
 constexpr uint64_t kTinyVariableBytes = 100;  // mcrEngine section 6.1: such variables skip the first pass
 
 bool only_tiny_variables(const FrameShape& shape) {
@@ -26,10 +27,13 @@ uint64_t size_of(const Chosen& chosen) { return chosen.encoded.payload.size() + 
 
 Chosen smaller(Chosen one, Chosen other) { return size_of(other) < size_of(one) ? std::move(other) : std::move(one); }
 
-// Tables of codes suit one kind of content.
-bool smaller_entries_may_pay(const Chain& chain, const DataType& type) {
-  return !type.is_number() || (!chain.empty() && chain.front().id == kMultiplesId);
+// Whether what the lower profile makes of a frame is known soon enough to be made for comparison.
+bool is_quick(const DataType& type, uint64_t raw_bytes) {
+  return raw_bytes <= kSmallFrame || type.kind != Kind::floating || type.size < 4;
 }
+
+// Smaller entries may make less of these: tables of codes suit one kind of content.
+bool are_multiples(const Chain& chain) { return !chain.empty() && chain.front().id == kMultiplesId; }
 
 void add_new(std::vector<Chain>& chains, const Chain& chain) {
   if (std::ranges::count(chains, chain) == 0) chains.push_back(chain);
@@ -119,11 +123,12 @@ Chosen Profile::encode(const FrameShape& shape, std::span<const std::byte> raw, 
       break;
     case Policy::balanced:
       enter_balanced(contest, shape, raw);
+      if (is_quick(shape.type, raw.size())) return smaller(contest.take(), as_lower(Policy::fast, shape, raw));
       break;
     case Policy::max:
       enter_max(contest, shape, raw, related.parameters, related.references);
-      if (smaller_entries_may_pay(contest.leader(), shape.type))
-        return smaller(contest.take(), as_balanced(shape, raw));
+      if (is_quick(shape.type, raw.size()) || are_multiples(contest.leader()))
+        return smaller(contest.take(), as_lower(Policy::balanced, shape, raw));
       break;
     case Policy::chain:
       contest.enter(chain_);
@@ -132,11 +137,10 @@ Chosen Profile::encode(const FrameShape& shape, std::span<const std::byte> raw, 
   return contest.take();
 }
 
-// What `balanced` makes of it.
-Chosen Profile::as_balanced(const FrameShape& shape, std::span<const std::byte> raw) {
-  Contest contest(shape, raw, {}, kEntryBytes);
-  enter_balanced(contest, shape, raw);
-  return contest.take();
+Chosen Profile::as_lower(Policy policy, const FrameShape& shape, std::span<const std::byte> raw) {
+  Profile lower;
+  lower.policy_ = policy;
+  return lower.encode(shape, raw);
 }
 
 Encoded Profile::encode_as(const Chain& chain, const FrameShape& shape, std::span<const std::byte> raw,
@@ -219,7 +223,9 @@ uint64_t Profile::memory_bytes(uint64_t raw_bytes) const {
       encoding = std::max(encoding, encode_bytes(chain, raw_bytes));
       if (compares) kept = std::max(kept, result_bytes(chain, raw_bytes));
     }
-  if (policy_ == Policy::max) kept *= 2;  // beside what `balanced` makes of it
+  // Beside what the lower profiles make of it.
+  if (policy_ == Policy::max) kept *= 3;
+  if (policy_ == Policy::balanced) kept *= 2;
   uint64_t choosing = 0;
   if (policy_ == Policy::fast) choosing = estimate_memory_bytes(raw_bytes);
   if (compares) choosing = finalists_memory_bytes(raw_bytes);

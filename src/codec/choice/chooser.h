@@ -68,7 +68,8 @@ class Profile {
  private:
   enum class Policy : uint8_t { none, gzip, paper, fast, balanced, max, chain };  // in the order of profiles()
 
-  static Chosen as_balanced(const FrameShape& shape, std::span<const std::byte> raw);
+  // What another profile, with a lower policy, makes of it.
+  static Chosen as_lower(Policy policy, const FrameShape& shape, std::span<const std::byte> raw);
   std::vector<Chain> difference_chains(const DataType& type) const;
   uint64_t entry_bytes() const;  // of what can be decoded alone; 0: whole frames only
 
