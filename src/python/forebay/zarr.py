@@ -15,18 +15,20 @@ NAME = "forebay"
 
 
 def _plain(dtype: np.dtype) -> np.dtype:
-    """What elements of the dtype are compressed as: themselves, or numbers of as many bytes in all."""
+    """What elements of the dtype are compressed as: themselves, numbers of as many bytes in all, or bytes."""
     if dtype.kind == "c":
         return np.dtype(f"{dtype.byteorder}f{dtype.itemsize // 2}")
-    return np.dtype("u1") if dtype.kind == "b" else dtype
+    if dtype.kind == "b":
+        return np.dtype("u1")
+    return dtype if dtype.hasobject or (dtype.kind in "iuf" and dtype.itemsize <= 8) else np.dtype(f"V{dtype.itemsize}")
 
 
 @dataclass(frozen=True)
 class ForebayCodec(ArrayBytesCodec):
     """The codec `forebay` of Zarr v3: zarr.create_array(..., serializer=ForebayCodec("max"), compressors=None).
 
-    profile: `fast`, `balanced` or `max`, or any other that fb.compress() takes. It takes chunks of integers, booleans,
-    floating-point and complex numbers, of at most 1 GiB, and needs no compressor behind it. Chunks are checked when they
+    profile: `fast`, `balanced` or `max`, or any other that fb.compress() takes. It takes chunks of every dtype with
+    elements of one size, of at most 1 GiB, and needs no compressor behind it. Chunks are checked when they
     are read. Thread-safe; encodes and decodes several chunks at once.
     """
 
