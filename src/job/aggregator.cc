@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -75,6 +76,7 @@ class Aggregator final : public fabric::HubHandler {
     CoordinatorOptions with = options_;
     with.resigned = resigned_;
     host_ = std::make_unique<CoordinatorHost>(hub_, with, store_, generation, std::move(start), log_);
+    for (const Early& early : std::exchange(early_, {})) begin(early);
   }
 
   void superseded(uint64_t generation) {
@@ -96,14 +98,21 @@ class Aggregator final : public fabric::HubHandler {
 
   void connected(fabric::ConnectionId id, const std::string& peer) override {
     if (joining_) return;
-    if (!host_) return hub_.close(id);
+    if (!host_) return keep_early(id, peer);
     clients_.push_back(id);
     host_->connected(id, peer);
   }
 
   Result<void> received(fabric::ConnectionId id, const fabric::Frame& frame) override {
     if (session_.is_connection(id)) return session_.received(frame);
-    return host_ ? host_->received(id, frame) : Result<void>();
+    if (host_) return host_->received(id, frame);
+    const auto early = std::ranges::find(early_, id, &Early::id);
+    if (early == early_.end()) return {};
+    if (early->frames.size() < kMostEarlyFrames && frame.body.size() <= kMostEarlyBytes)
+      early->frames.emplace_back(frame.type, Bytes(frame.body.begin(), frame.body.end()));
+    else
+      hub_.close(id);
+    return {};
   }
 
   void disconnected(fabric::ConnectionId id, Ending) override {
@@ -113,11 +122,16 @@ class Aggregator final : public fabric::HubHandler {
       return;
     }
     std::erase(clients_, id);
+    std::erase_if(early_, [id](const Early& early) { return early.id == id; });
     if (host_) host_->disconnected(id);
   }
 
   void tick(Time now) override {
     session_.tick(now);
+    while (!early_.empty() && now >= early_.front().until) {
+      hub_.close(early_.front().id);
+      early_.pop_front();
+    }
     if (host_) host_->tick(now);
     if (host_ && host_->wants_to_step_down()) resign(*host_->wants_to_step_down());
     if (linger_.is_over(is_needed(), now)) {
@@ -133,6 +147,7 @@ class Aggregator final : public fabric::HubHandler {
   Time next_tick() const override {
     Time next = std::min(session_.next_tick(), linger_.next());
     if (host_) next = std::min(next, host_->next_tick());
+    if (!early_.empty()) next = std::min(next, early_.front().until);
     if (!job_is_over()) return next;
     return farewell_ && !is_left_alone() ? std::min(next, *farewell_) : Time{};
   }
@@ -149,6 +164,29 @@ class Aggregator final : public fabric::HubHandler {
   void wait_for_logs() { retired_logs_.clear(); }
 
  private:
+  // The election makes the place known before it is reported here that this one is the coordinator. Those who come
+  // between wait for that; an aggregator that only stands by lets them go.
+  struct Early {
+    fabric::ConnectionId id;
+    std::string peer;
+    Time until;
+    std::vector<std::pair<uint8_t, Bytes>> frames;  // types and bodies
+  };
+  static constexpr size_t kMostEarly = 256, kMostEarlyFrames = 4, kMostEarlyBytes = 64 << 10;
+
+  void keep_early(fabric::ConnectionId id, const std::string& peer) {
+    constexpr auto kPatience = std::chrono::seconds(2);
+    if (early_.size() == kMostEarly) return hub_.close(id);
+    early_.push_back({id, peer, std::chrono::steady_clock::now() + kPatience, {}});
+  }
+
+  void begin(const Early& early) {
+    clients_.push_back(early.id);
+    host_->connected(early.id, early.peer);
+    for (const auto& [type, body] : early.frames)
+      if (!host_->received(early.id, {type, body})) return hub_.close(early.id);
+  }
+
   bool is_left_alone() const { return !host_ || host_->is_left_alone(); }
   bool is_needed() const { return host_ ? host_->is_needed() : session_.is_connected(); }
 
@@ -169,6 +207,7 @@ class Aggregator final : public fabric::HubHandler {
   uint32_t resigned_ = 0;  // how often
   bool joining_ = false;
   std::vector<fabric::ConnectionId> clients_;
+  std::deque<Early> early_;
   std::optional<Time> farewell_;
   std::vector<std::jthread> retired_stores_, retired_logs_;
   std::unique_ptr<CoordinatorHost> host_;
