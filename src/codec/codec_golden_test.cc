@@ -34,6 +34,12 @@ constexpr Golden kGolden[] = {
     {"difference", 0, "x2", 0x4acc08db9f88bc88}, {"difference", 1, ">i8", 0x823e903011e20888},
 };
 
+Bytes bytes(std::initializer_list<int> values) {
+  Bytes result;
+  for (const int value : values) result.push_back(static_cast<std::byte>(value));
+  return result;
+}
+
 Bytes golden_input(const FrameShape& shape) {
   Bytes input;
   testing::Random random(11);
@@ -81,11 +87,6 @@ TEST(Golden, HaloParametersStayReadable) {
   // Two planes of 3 x 4: the first two columns of the second one are the last two of the first one, but in the last
   // row, which is the first row of the first one.
   const FrameShape shape{{Kind::unsigned_int, ByteOrder::little, 2}, {Block{{1, 1, 3, 4}}, Block{{1, 1, 3, 4}}}};
-  const auto bytes = [](std::initializer_list<int> values) {
-    Bytes result;
-    for (const int value : values) result.push_back(static_cast<std::byte>(value));
-    return result;
-  };
   const Bytes parameters = bytes({16, 1, 1, 0, 1, 0, 0, 2, 2, 0, 1, 2, 0, 0, 0, 0, 0});
   const Bytes stored =
       bytes({1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0, 8, 0, 9, 0, 10, 0, 11, 0, 12, 0, 13, 0, 14, 0, 15, 0, 16, 0});
@@ -103,11 +104,6 @@ TEST(Golden, HaloParametersStayReadable) {
 TEST(Golden, MultiplesStayReadable) {
   // Multiples of 1 / 100 from -3 on; a NaN is special, and the fourth element is an exception.
   const FrameShape shape{{Kind::floating, ByteOrder::little, 8}, {Block{{1, 1, 1, 5}}}};
-  const auto bytes = [](std::initializer_list<int> values) {
-    Bytes result;
-    for (const int value : values) result.push_back(static_cast<std::byte>(value));
-    return result;
-  };
   const Bytes parameters = bytes({1, 0, 0, 0,    0,    0, 0,    0x59, 0x40, 5,    1,    1,    0,    0,
                                   0, 0, 0, 0xf8, 0x7f, 3, 0x18, 0x2d, 0x44, 0x54, 0xfb, 0x21, 0x09, 0x40});
   Bytes stored, expected;
@@ -126,11 +122,6 @@ TEST(Golden, MultiplesStayReadable) {
 
 TEST(Golden, PlanesStayReadable) {
   const FrameShape shape{{Kind::floating, ByteOrder::big, 4}, {Block{{1, 1, 1, 2}}}};
-  const auto bytes = [](std::initializer_list<int> values) {
-    Bytes result;
-    for (const int value : values) result.push_back(static_cast<std::byte>(value));
-    return result;
-  };
   const Bytes raw = bytes({0x81, 0x02, 0x03, 0x04, 0x40, 0x00, 0x00, 0x01});
   const Bytes as_is = bytes({0, 4, 1, 0, 3, 0, 0, 2, 0, 0, 0x81, 0x40});
   const Bytes rotated = bytes({0, 9, 2, 0, 6, 0, 0, 4, 0, 0, 2, 0x80});

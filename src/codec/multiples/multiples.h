@@ -64,8 +64,8 @@ std::optional<int64_t> multiple_of(const Base& base, F element) {
   return whole;
 }
 
-// The base of which nearly all elements of `values` are multiples: of a decimal fraction, or of what their differences
-// have in common. None if there is none. Decided on a sample of 512 elements.
+// The base of which nearly all elements of `sample` are multiples: of a decimal fraction, or of what their differences
+// have in common. None if there is none.
 template <class F>
 std::optional<Base> find_base(std::span<const F> sample);
 

@@ -121,8 +121,9 @@ std::vector<Base> bases_in_common(std::span<const F> values) {
   return bases;
 }
 
+// The fewest digits after the point that suffice.
 template <class F>
-std::optional<Base> finest_decimal(std::span<const F> values) {
+std::optional<Base> coarsest_decimal(std::span<const F> values) {
   constexpr int kMostDigits = sizeof(F) == sizeof(double) ? 9 : 6;
   Base base{true, 1};
   for (int digits = 0; digits <= kMostDigits; ++digits, base.value *= 10)
@@ -188,7 +189,7 @@ template <class F>
 std::optional<Base> find_base(std::span<const F> sample) {
   const std::vector<F> values = ordinary(sample);
   if (values.size() < kLeastSample) return std::nullopt;
-  std::optional<Base> best = finest_decimal<F>(values);
+  std::optional<Base> best = coarsest_decimal<F>(values);
   double least = best ? cost<F>(try_base<F>(*best, values)) : std::numeric_limits<double>::infinity();
   for (const Base& base : bases_in_common<F>(values)) {
     const Fit fit = try_base<F>(base, values);

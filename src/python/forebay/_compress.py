@@ -14,8 +14,8 @@ def compress(array, profile: str = "balanced") -> bytes:
     """The array, its dtype and its shape in fewer bytes, from which decompress() makes the same array again.
 
     array: anything that NumPy makes an array of, whose elements are no Python objects and have at most 65,535 bytes, of
-    at most 1 GiB and 16 dimensions; one that is not C-contiguous is copied first. Integers and floating-point numbers of 1, 2, 4 or
-    8 bytes, in either byte order, keep their dtype. Elements of other dtypes (bfloat16, booleans, complex numbers,
+    at most 1 GiB and 16 dimensions; one that is not C-contiguous is copied first. Integers and floating-point numbers
+    of 1, 2, 4 or 8 bytes, in either byte order, keep their dtype. Elements of other dtypes (bfloat16, booleans, complex numbers,
     records) are kept as bytes, and decompress() has to be given the dtype. profile: `fast`, `balanced` or `max`, or any
     other that `forebay pack --profile` takes. The same array always gives the same bytes (docs/codecs.md, "An array by
     itself"). Thread-safe; other threads of Python run meanwhile.
