@@ -45,7 +45,7 @@ struct Variable {
 
 // Everything that a format reader found. The bytes that belong to no variable are the skeleton.
 struct Layout {
-  std::string format;  // "hdf5", "netcdf", "npy", "npz", "safetensors", "forebay", "raw" or "opaque"
+  std::string format;  // the reader's name, such as "hdf5"; "raw" of what a description says; or "opaque"
   std::vector<Variable> variables;
 };
 

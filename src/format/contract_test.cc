@@ -84,19 +84,23 @@ class ReaderContract : public testing::TestWithParam<Sample> {
   Bytes bytes_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Formats, ReaderContract,
-                         testing::Values(Sample{"hdf5_fuzz/old", "hdf5", 6}, Sample{"hdf5_fuzz/one", "hdf5", 1},
-                                         Sample{"hdf5_fuzz/latest", "hdf5", 8}, Sample{"hdf5_fuzz/gzip", "hdf5", 2},
-                                         Sample{"hdf5_fuzz/dense", "hdf5", 12}, Sample{"netcdf_fuzz/cdf1", "netcdf", 5},
-                                         Sample{"netcdf_fuzz/cdf2", "netcdf", 5},
-                                         Sample{"netcdf_fuzz/cdf5", "netcdf", 6}, Sample{"npy_fuzz/f8", "npy", 1},
-                                         Sample{"npy_fuzz/npz", "npz", 3},
-                                         Sample{"safetensors_fuzz/three", "safetensors", 3}),
-                         [](const auto& tested) {
-                           std::string name = tested.param.name;
-                           std::ranges::replace(name, '/', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Formats, ReaderContract,
+    testing::Values(Sample{"hdf5_fuzz/old", "hdf5", 6}, Sample{"hdf5_fuzz/one", "hdf5", 1},
+                    Sample{"hdf5_fuzz/latest", "hdf5", 8}, Sample{"hdf5_fuzz/gzip", "hdf5", 2},
+                    Sample{"hdf5_fuzz/dense", "hdf5", 12}, Sample{"netcdf_fuzz/cdf1", "netcdf", 5},
+                    Sample{"netcdf_fuzz/cdf2", "netcdf", 5}, Sample{"netcdf_fuzz/cdf5", "netcdf", 6},
+                    Sample{"npy_fuzz/f8", "npy", 1}, Sample{"npy_fuzz/npz", "npz", 3},
+                    Sample{"safetensors_fuzz/three", "safetensors", 3}, Sample{"records_fuzz/trr", "trr", 3},
+                    Sample{"records_fuzz/fortran", "fortran", 3}, Sample{"records_fuzz/big_endian", "fortran", 1},
+                    Sample{"records_fuzz/dcd", "fortran", 3}, Sample{"records_fuzz/lammps", "lammps", 2},
+                    Sample{"records_fuzz/fab", "fab", 4}, Sample{"records_fuzz/openfoam_field", "openfoam", 2},
+                    Sample{"records_fuzz/openfoam_faces", "openfoam", 2}),
+    [](const auto& tested) {
+      std::string name = tested.param.name;
+      std::ranges::replace(name, '/', '_');
+      return name;
+    });
 
 TEST_P(ReaderContract, ReadsTheSample) {
   const MemorySource source(bytes_);

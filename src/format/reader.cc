@@ -5,11 +5,16 @@
 
 #include <fmt/format.h>
 
+#include "format/fab_reader.h"
+#include "format/fortran_reader.h"
 #include "format/hdf5_reader.h"
+#include "format/lammps_reader.h"
 #include "format/netcdf_reader.h"
 #include "format/npy_reader.h"
+#include "format/openfoam_reader.h"
 #include "format/raw_description.h"
 #include "format/safetensors_reader.h"
+#include "format/trr_reader.h"
 
 namespace forebay::format {
 
@@ -18,9 +23,15 @@ std::span<const FormatReader* const> all_readers() {
   static const NpzReader npz;
   static const NetcdfReader netcdf;
   static const SafetensorsReader safetensors;
+  static const OpenFoamReader openfoam;
+  static const FabReader fab;
+  static const LammpsReader lammps;
+  static const TrrReader trr;
+  static const FortranReader fortran;
   static const Hdf5Reader hdf5;
-  // HDF5 last: its signature may stand far inside the file, where only it looks.
-  static const std::array<const FormatReader*, 5> readers = {&netcdf, &npy, &npz, &safetensors, &hdf5};
+  // HDF5 last: its signature may stand far inside the file, where only it looks. Fortran's records have no signature.
+  static const std::array<const FormatReader*, 10> readers = {&netcdf, &npy,    &npz, &safetensors, &openfoam,
+                                                              &fab,    &lammps, &trr, &fortran,     &hdf5};
   return readers;
 }
 

@@ -87,7 +87,7 @@ class NoArrays(StoreTest):
         (self.work / "run/melt.dump").write_text("ITEM: TIMESTEP\n0\n" * 2000)
         self.run_ok("pack", self.work / "run", "--store", self.store, "--name", "melt")
 
-    WHY = "no file of melt has arrays in a format that Forebay reads (netcdf, npy, npz, safetensors, hdf5)"
+    WHY = "no file of melt has arrays in a format that Forebay reads (netcdf, npy, npz, safetensors, openfoam, fab, lammps, trr, fortran, hdf5)"  # fmt: skip
     KINDS = [("text", 1, "melt.dump"), ("a restart file of LAMMPS", 3, "melt.restart.000")]
 
     def test_are_described_instead_of_an_empty_table(self):

@@ -145,5 +145,48 @@ def raw():
         place("raw_fuzz", name).write_text(text)
 
 
-for make in (hdf5, filters, netcdf, numpy, safetensors, raw):
+def records():
+    """Files of codes that have a format of their own, as small as they come."""
+    rng = np.random.default_rng(1)
+
+    def record(data, order="<"):
+        return struct.pack(order + "I", len(data)) + data + struct.pack(order + "I", len(data))
+
+    def normal(kind, count):
+        return rng.normal(size=count).astype(kind).tobytes()
+
+    def trr_frame(step, with_v):
+        sizes = [0, 0, 36, 0, 0, 0, 0, 12 * 8, 12 * 8 * with_v, 0, 8, step, 0]
+        head = struct.pack(">III12s13i", 1993, 13, 12, b"GMX_trn_file", *sizes) + struct.pack(">ff", 0.1 * step, 0)
+        x = np.arange(24, dtype=">f4") + step
+        return head + np.eye(3, dtype=">f4").tobytes() + x.tobytes() + x.tobytes() * with_v
+
+    def foam(kind, name):
+        return (b"/* made by a test */\nFoamFile\n{\n    version 2.0;\n    format      binary;\n    class %s;\n"
+                b"    arch \"LSB;label=32;scalar=64\";\n    object %s;\n}\n// * //\n" % (kind, name))
+
+    save = lambda name, *parts: place("records_fuzz", name).write_bytes(b"".join(parts))
+    save("trr", *(trr_frame(step, step % 2 == 0) for step in range(4)))
+    save("fortran", record(np.arange(11, dtype="<i4").tobytes()), record(normal("<f8", 80)),
+         record(np.arange(0, 900, 3, dtype="<i4").tobytes()), *(record(normal("<f4", 100)) for _ in range(3)))
+    save("big_endian", record(normal(">f8", 64), ">"), record(b"end", ">"))
+    head = b"CORD" + struct.pack("<20i", 2, 0, 1, *[0] * 7, 1, *[0] * 8, 24)
+    frames = [part for _ in range(2) for part in (record(np.ones(6).tobytes()), *(record(normal("<f4", 64)) for _ in range(3)))]
+    save("dcd", record(head), record(struct.pack("<i80s", 1, b"made by a test")), record(struct.pack("<i", 64)), *frames)
+    magic = b"LammpS RestartT\0"
+    atoms = [np.concatenate([[11.0], rng.normal(size=10)]).astype("<f8").tobytes() for _ in range(9)]
+    chunks = [struct.pack("<ii", 47, 11 * len(part)) + b"".join(part) for part in (atoms[:5], atoms[5:])]
+    save("lammps", magic, struct.pack("<iiii", 1, 2, 0, 12), b"29 Sep 2021\0", bytes(40), *chunks, magic)
+    fab = b"FAB ((8, (64 11 52 0 1 12 0 1023)),(8, (8 7 6 5 4 3 2 1)))((%s) (%s) (0,0,0)) 2\n"
+    save("fab", fab % (b"0,0,0", b"3,2,1"), normal("<f8", 48), fab % (b"-1,0,0", b"0,1,0"), normal("<f8", 8))
+    save("openfoam_field", foam(b"volVectorField", b"U"),
+         b"dimensions      [0 1 -1 0 0 0 0];\ninternalField   nonuniform List<vector> \n4\n(", normal("<f8", 12),
+         b");\nboundaryField\n{\n    wall { type fixedValue; groups 1(wall); value uniform (1 0 0); }\n    out\n    {\n"
+         b"        type zeroGradient;\n        value nonuniform List<vector> \n2\n(", normal("<f8", 6),
+         b");\n        none nonuniform List<scalar> 0();\n    }\n}\n")
+    save("openfoam_faces", foam(b"faceCompactList", b"faces"), b"\n5\n(", np.arange(0, 20, 4, dtype="<i4").tobytes(),
+         b")\n16\n(", np.arange(16, dtype="<i4").tobytes(), b")\n\n// * //\n")
+
+
+for make in (hdf5, filters, netcdf, numpy, safetensors, raw, records):
     make()

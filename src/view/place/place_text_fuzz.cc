@@ -1,9 +1,10 @@
-// Texts that say where blocks lie: a layout ('l' first), or Enzo's parameters and hierarchy (anything else). They are
-// refused, or what they say is possible.
+// Texts that say where blocks lie: a layout ('l' first), those of AMReX ('a' first), or Enzo's parameters and hierarchy
+// (anything else). They are refused, or what they say is possible.
 #include <cstdlib>
 #include <string_view>
 
 #include "base/layout.h"
+#include "view/place/amrex_text.h"
 #include "view/place/enzo_text.h"
 #include "view/place/layout_text.h"
 
@@ -38,12 +39,22 @@ void check_enzo(std::string_view text) {
           std::abort();
 }
 
+void check_amrex(std::string_view text) {
+  (void)parse_amrex_header(text);
+  const auto level = parse_amrex_level(text);
+  if (!level) return;
+  for (const AmrexFab& fab : level->fabs)
+    if (fab.file.empty() || element_count(shape_of(fab.box, level->ghosts)) == 0) std::abort();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (text.starts_with('l'))
     check_layout(text.substr(1));
+  else if (text.starts_with('a'))
+    check_amrex(text.substr(1));
   else
     check_enzo(text.empty() ? text : text.substr(1));
   return 0;

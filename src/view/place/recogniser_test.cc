@@ -1,7 +1,11 @@
 #include "view/place/recogniser.h"
 
+#include <filesystem>
+#include <fstream>
 #include <numeric>
 #include <random>
+
+#include <fmt/format.h>
 
 #include "view/place/test_files.h"
 
@@ -228,6 +232,108 @@ TEST_F(Recognisers, PlaceBoxesOfAmrexInHdf5) {
     EXPECT_EQ(all_of<double>(*step, "density", {12, 10}), true_values(0, 0, {12, 10}));
     EXPECT_EQ(all_of<double>(*step, "Temp", {12, 10}), true_values(1, 0, {12, 10}));
     std::filesystem::remove_all(store_path());
+  }
+}
+
+// A file of boxes, and the lines that say where they are.
+struct Fabs {
+  std::string bytes, boxes, places;
+  uint64_t count = 0;
+
+  // Of fields 0 and 1, whose domain begins at `origin`.
+  void add(const std::string& file, uint64_t level, const Box& box, uint64_t ghosts, int64_t origin) {
+    const auto corner = [&](const Shape& at, int64_t more, uint64_t around) {
+      return fmt::format("({},{})", static_cast<int64_t>(at[1]) + more - static_cast<int64_t>(around) + origin,
+                         static_cast<int64_t>(at[0]) + more - static_cast<int64_t>(around) + origin);
+    };
+    const Shape end{box.begin[0] + box.count[0], box.begin[1] + box.count[1]};
+    boxes += fmt::format("({} {} (0,0))\n", corner(box.begin, 0, 0), corner(end, -1, 0));
+    places += fmt::format("FabOnDisk: {} {}\n", file, bytes.size());
+    bytes += fmt::format("FAB ((8, (64 11 52 0 1 12 0 1023)),(8, (8 7 6 5 4 3 2 1)))({} {} (0,0)) 2\n",
+                         "(" + corner(box.begin, 0, ghosts), corner(end, static_cast<int64_t>(2 * ghosts) - 1, ghosts));
+    std::vector<double> values;
+    for (uint64_t field = 0; field < 2; ++field) append_box(values, field, level, box, ghosts);
+    bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
+    ++count;
+  }
+
+  std::string header(uint64_t ghosts) const {
+    return fmt::format("1\n1\n2\n{}\n({} 0\n{})\n{}\n{}\n", ghosts, count, boxes, count, places);
+  }
+};
+
+TEST_F(Recognisers, PlaceBoxesOfPlotfilesOfAmrex) {
+  const Box kFine{{4, 6}, {8, 5}};
+  const auto write = [&](const std::string& name, const std::string& bytes) {
+    const std::string path = tree_file("plt00010/" + name);
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    std::ofstream(path, std::ios::binary) << bytes;
+  };
+  for (const uint64_t ghosts : {0, 2}) {
+    const std::vector<uint64_t> y{0, 5, 8, 12}, x{0, 4, 10};
+    Fabs coarse, fine;
+    for (size_t i = 0; i + 1 < y.size(); ++i)
+      for (size_t j = 0; j + 1 < x.size(); ++j)
+        coarse.add("Cell_D_00000", 0, Box{{y[i], x[j]}, {y[i + 1] - y[i], x[j + 1] - x[j]}}, ghosts, -3);
+    fine.add("Cell_D_00007", 1, kFine, ghosts, -6);
+    write("Header",
+          "HyperCLaw-V1.1\n2\ndensity\nTemp\n2\n1.5\n1\n0 0\n1 1\n2\n((-3,-3) (6,8) (0,0)) ((-6,-6) (13,17) (0,0))\n");
+    write("Level_0/Cell_H", coarse.header(ghosts));
+    write("Level_0/Cell_D_00000", coarse.bytes);
+    write("Level_1/Cell_H", fine.header(ghosts));
+    write("Level_1/Cell_D_00007", fine.bytes);
+    const auto step = packed_step();
+    EXPECT_EQ(step->info().time, 1.5);
+    EXPECT_EQ(all_of<double>(*step, "density", {12, 10}), true_values(0, 0, {12, 10}));
+    EXPECT_EQ(all_of<double>(*step, "Temp", {12, 10}), true_values(1, 0, {12, 10}));
+    std::vector<double> wanted(24 * 20, -1), values;
+    append_box(values, 1, 1, kFine, 0);
+    for_each_index(kFine.count, [&, i = size_t{0}](const Shape& at) mutable {
+      wanted[(kFine.begin[0] + at[0]) * 20 + kFine.begin[1] + at[1]] = values[i++];
+    });
+    EXPECT_EQ(all_of<double>(*step, "Temp@1", {24, 20}), wanted);
+    std::filesystem::remove_all(store_path());
+  }
+}
+
+// A field of OpenFOAM, in binary form.
+std::string foam_field(const std::string& name, uint64_t cells, uint64_t first) {
+  std::vector<double> values;
+  for (uint64_t i = 0; i < 3 * cells; ++i) values.push_back(static_cast<double>(3 * first + i));
+  return fmt::format(
+             "FoamFile\n{{\n format binary;\n class volVectorField;\n object {};\n}}\ninternalField nonuniform "
+             "List<vector>\n{}\n(",
+             name, cells) +
+         std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double)) + ");\n";
+}
+
+TEST_F(Recognisers, PutCellsOfOpenFoamOneProcessorBehindTheOther) {
+  const auto write = [&](const std::string& name, uint64_t cells, uint64_t first) {
+    const std::string path = tree_file(name);
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    std::ofstream(path, std::ios::binary) << foam_field("U", cells, first);
+  };
+  write("processor10/0.25/U", 5, 26);
+  for (uint64_t i = 0; i < 10; ++i)
+    write(fmt::format("processor{}/0.25/U", i), i == 3 ? 8 : 2, 2 * i + (i > 3 ? 6 : 0));
+  std::vector<double> wanted(3 * 31);
+  std::iota(wanted.begin(), wanted.end(), 0.0);
+  {
+    const auto step = packed_step();
+    EXPECT_EQ(step->info().time, 0.25);
+    EXPECT_EQ(all_of<double>(*step, "U", {31, 3}), wanted);
+  }
+  std::filesystem::remove_all(store_path());
+  write("processor0/0.5/U", 2, 0);  // two times in one set: which one is meant is not known
+  {
+    const auto step = packed_step();
+    EXPECT_EQ(step->arrays()[*find_array(*step, "U")].form, Form::local);
+  }
+  std::filesystem::remove_all(store_path());
+  std::filesystem::remove_all(tree_file("processor0"));
+  {
+    const auto step = packed_step();
+    EXPECT_EQ(step->arrays()[*find_array(*step, "U")].form, Form::local);
   }
 }
 
