@@ -10,15 +10,16 @@ namespace forebay::view {
 namespace {
 
 constexpr std::string_view kProcessGroups = "forebay";  // the format of files of adaptable I/O
+constexpr std::string_view kOneArray = "npy";           // the format of files of one array, which has no name in them
 constexpr std::string_view kRest = ".rest";             // what their reader calls the last rows of a variable
 
 struct Found {
   uint64_t stored = 0;
+  const FileRow* file = nullptr;
   const Catalogue* catalogue = nullptr;
   const VariableRow* row = nullptr;
   const GlobalPlace* global = nullptr;
   std::optional<container::Characteristics> characteristics;
-  uint32_t rank = 0;
   bool reversed = false;
 
   Shape shape() const {
@@ -29,7 +30,8 @@ struct Found {
 
 Block block_of(const Found& found) {
   const Shape shape = found.shape();
-  Block block{.rank = found.rank, .place = engine::whole_box(shape), .stored = {.array = found.stored, .shape = shape}};
+  Block block{
+      .rank = found.file->rank, .place = engine::whole_box(shape), .stored = {.array = found.stored, .shape = shape}};
   if (found.global != nullptr) block.place.begin = found.catalogue->shapes[found.global->offset];
   block.characteristics = found.characteristics;
   return block;
@@ -63,6 +65,55 @@ Array array_of(const std::string& name, std::span<const Found> found) {
     array.shape = shape;
   }
   return array;
+}
+
+// What files of one kind have in common: their name without its suffix and without numbers, which tell ranks and times.
+std::string kind_of(std::string_view name) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto is_mark = [](char c) { return c == '.' || c == '_' || c == '-'; };
+  const size_t base = name.rfind('/') + 1, suffix = name.rfind('.');
+  // .npy, .nc and .h5 are suffixes, .0003 and .cpu0003 are not.
+  if (suffix != std::string_view::npos && suffix > base && suffix + 1 < name.size() && !is_digit(name[suffix + 1]) &&
+      std::ranges::count_if(name.substr(suffix), is_digit) <= 1)
+    name = name.substr(0, suffix);
+  std::string kind;
+  const auto drop_marks = [&] {
+    while (!kind.empty() && is_mark(kind.back())) kind.pop_back();
+  };
+  for (const char c : name) {
+    if (is_digit(c)) continue;
+    if (c == '/') drop_marks();
+    if (!is_mark(c) || (!kind.empty() && kind.back() != '/' && !is_mark(kind.back()))) kind += c;
+  }
+  drop_marks();
+  return kind;
+}
+
+// Whether a rank has an array of this name in files of several kinds, such as rho.0003.npy and temp.0003.npy. In the
+// order of ranks.
+bool are_of_several_kinds(std::span<const Found> found) {
+  for (size_t i = 1; i < found.size(); ++i)
+    if (found[i].file != found[i - 1].file && found[i].file->rank == found[i - 1].file->rank &&
+        kind_of(found[i].file->name) != kind_of(found[i - 1].file->name))
+      return true;
+  return false;
+}
+
+// The array is then called as its files are; where a file has arrays with names of their own, both names count.
+std::string name_in_kind(const Found& found, const std::string& name) {
+  std::string kind = kind_of(found.file->name);
+  if (kind.empty()) return name;
+  return found.file->format == kOneArray ? kind : kind + '/' + name;
+}
+
+void add_array(const std::string& name, std::span<const Found> found, Arrays& arrays) {
+  std::vector<Block> blocks;
+  Array array = array_of(name, found);
+  for (const Found& each : found) {
+    blocks.push_back(block_of(each));
+    if (array.form == Form::local) blocks.back().place = engine::whole_box(blocks.back().stored.shape);
+  }
+  arrays.add(std::move(array), std::move(blocks));
 }
 
 }  // namespace
@@ -160,29 +211,28 @@ void add_plain_arrays(const engine::OpenSet& set, const std::vector<bool>& is_ta
     const Catalogue& catalogue = index.catalogue;
     const VariableRow& row = catalogue.variables[stored.variable];
     Found found{.stored = i,
+                .file = &catalogue.files[stored.file],
                 .catalogue = &catalogue,
                 .row = &row,
                 .global = catalogue.global_of(stored.variable),
                 .characteristics = {},
-                .rank = catalogue.files[stored.file].rank,
                 .reversed = stored.reversed};
     if (!index.characteristics.empty() && row.type.is_number() && !row.filtered && !row.partial)
       found.characteristics = index.characteristics[stored.variable];
-    by_name[{plain_name(catalogue.files[stored.file], catalogue.paths[row.path]), row.type.kind, row.type.size}]
-        .push_back(std::move(found));
+    by_name[{plain_name(*found.file, catalogue.paths[row.path]), row.type.kind, row.type.size}].push_back(
+        std::move(found));
   }
   arrays.arrays.reserve(arrays.arrays.size() + by_name.size());
   arrays.blocks.reserve(arrays.blocks.size() + by_name.size());
   while (!by_name.empty()) {
     const auto node = by_name.extract(by_name.begin());  // what is done takes no memory any more
-    const std::vector<Found>& found = node.mapped();
-    std::vector<Block> blocks;
-    Array array = array_of(std::get<0>(node.key()), found);
-    for (const Found& each : found) {
-      blocks.push_back(block_of(each));
-      if (array.form == Form::local) blocks.back().place = engine::whole_box(blocks.back().stored.shape);
+    if (!are_of_several_kinds(node.mapped())) {
+      add_array(std::get<0>(node.key()), node.mapped(), arrays);
+      continue;
     }
-    arrays.add(std::move(array), std::move(blocks));
+    std::map<std::string, std::vector<Found>> by_kind;
+    for (const Found& each : node.mapped()) by_kind[name_in_kind(each, std::get<0>(node.key()))].push_back(each);
+    for (const auto& [name, found] : by_kind) add_array(name, found, arrays);
   }
 }
 

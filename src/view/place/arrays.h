@@ -45,7 +45,9 @@ struct Arrays {
 std::vector<StoredArray> stored_arrays(const engine::OpenSet& set);
 
 // What the catalogue alone says of those of them that `is_taken` does not name: arrays by path, with the places that
-// process groups have told. Added to `arrays`, whose `stored` they are.
+// process groups have told. Where a rank has one path in files of several kinds, which differ in their names by more
+// than numbers and the suffix, these are arrays of their own: rho.0003.npy and temp.0003.npy have "rho" and "temp",
+// fluid.3.h5 and solid.3.h5 "fluid/u" and "solid/u". Added to `arrays`, whose `stored` they are.
 void add_plain_arrays(const engine::OpenSet& set, const std::vector<bool>& is_taken, Arrays& arrays);
 
 // The name of a variable's array: its path without the leading '/'.
