@@ -34,13 +34,15 @@ class Scan {
   Scan(const ByteSource& source, ByteOrder order) : source_(&source), order_(order) {}
 
   // The chunks from `at` on, if they have one flag and end with the file, or with the mark that newer versions put
-  // there; else none.
-  Result<std::vector<Extent>> chunks_from(uint64_t at) const {
+  // there; else none. All calls together look at 2^20 chunks at most, which is more than a job has
+  // processes: bytes may be such that chunks seem to begin everywhere.
+  Result<std::vector<Extent>> chunks_from(uint64_t at) {
     std::vector<Extent> chunks;
     const uint64_t size = source_->size();
     for (int32_t flag = 0; at != size && at + kMagic.size() != size;) {
       std::array<std::byte, kChunkHead> bytes{};
-      if (at + kChunkHead > size || chunks.size() == kMaxVariablesPerFile) return std::vector<Extent>();
+      if (at + kChunkHead > size || looks_left_ == 0) return std::vector<Extent>();
+      --looks_left_;
       FOREBAY_CHECK(source_->read_at(at, bytes));
       const Head head = head_of(bytes, order_);
       if (flag == 0) flag = head.flag;
@@ -54,7 +56,7 @@ class Scan {
   }
 
   // What comes before the atoms is of no fixed length: the first place counts from which chunks end with the file.
-  Result<std::vector<Extent>> chunks() const {
+  Result<std::vector<Extent>> chunks() {
     constexpr uint64_t kFarthest = 1 << 20;
     const uint64_t last = std::min(source_->size(), kFarthest);
     Window window(*source_);
@@ -101,6 +103,7 @@ class Scan {
 
   const ByteSource* source_;
   ByteOrder order_;
+  uint64_t looks_left_ = 1 << 20;
 };
 
 struct Restart {
@@ -113,7 +116,7 @@ Result<std::optional<Restart>> part_of(std::span<const std::byte> head, const By
   std::array<std::byte, kMagic.size()> tail{};
   if (head.size() < 2 * kChunkHead || source.size() < 2 * kChunkHead + tail.size()) return std::optional<Restart>();
   for (const ByteOrder order : {ByteOrder::little, ByteOrder::big}) {
-    const Scan scan(source, order);
+    Scan scan(source, order);
     if (!scan.may_be_chunk(head.subspan(kChunkHead), kChunkHead)) continue;
     FOREBAY_CHECK(source.read_at(source.size() - tail.size(), tail));
     if (as_text(tail) != kMagic) return std::optional<Restart>();
