@@ -90,7 +90,7 @@ TEST(Thin, ACurveKeepsItsExtremes) {
   for (int round = 0; round < 100; ++round) {
     std::vector<Values> all;
     const size_t count = 1 + random() % 600;
-    for (size_t set = 0; set < count; ++set) all.push_back(values_of(set, -1 - set % 7 * 0.1, 1));
+    for (size_t set = 0; set < count; ++set) all.push_back(values_of(set, -1 - static_cast<double>(set % 7) * 0.1, 1));
     const size_t low = random() % count, high = random() % count, broken = random() % count;
     all[low].min = -1e30;
     all[high].max = 1e30;

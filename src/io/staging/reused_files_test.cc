@@ -116,7 +116,9 @@ TEST_F(ReusedFilesTest, OnlyAWholeFileIsMapped) {
     const auto file = files.take(at("set"));
     ASSERT_TRUE(file);
     ASSERT_TRUE((*file)->write(pieces, offset, at("set")));
-    if (is_finished) ASSERT_TRUE((*file)->finish(offset + bytes.size(), at("set")));
+    if (is_finished) {
+      ASSERT_TRUE((*file)->finish(offset + bytes.size(), at("set")));
+    }
     unlink(at("set").c_str());
   };
   use(1 << 20, false);

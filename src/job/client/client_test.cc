@@ -91,7 +91,9 @@ class ClientTest : public TempTest {};
 TEST_F(ClientTest, ReachesAnAgentThatTakesThePlaceOfAnotherOne) {
   for (const bool there_was_one : {false, true}) {
     const std::string stage = make_stage(path(there_was_one ? "with" : "without"));
-    if (there_was_one) EXPECT_TRUE(fabric::write_secret(secret_path(stage), fabric::new_secret()));
+    if (there_was_one) {
+      EXPECT_TRUE(fabric::write_secret(secret_path(stage), fabric::new_secret()));
+    }
     const fabric::Secret own = fabric::new_secret();
     const PlayedAgent agent(stage, own, [&] {
       std::this_thread::sleep_for(300ms);
