@@ -30,9 +30,9 @@ std::vector<SetFile> files_with_variables(const engine::OpenSet& set, std::span<
 }
 
 std::span<const Recogniser> recognisers() {
-  static constexpr std::array kAll{recognise_groups, recognise_enzo,  recognise_flash,      recognise_athena,
-                                   recognise_carpet, recognise_amrex, recognise_amrex_hdf5, recognise_openfoam,
-                                   recognise_wrf,    recognise_nemo,  recognise_subfiles};
+  static constexpr std::array kAll{recognise_groups,  recognise_enzo,  recognise_flash,      recognise_athena,
+                                   recognise_carpet,  recognise_amrex, recognise_amrex_hdf5, recognise_openfoam,
+                                   recognise_openpmd, recognise_wrf,   recognise_nemo,       recognise_subfiles};
   return kAll;
 }
 

@@ -80,6 +80,7 @@ Result<bool> recognise_carpet(const SetLook& look, Recognised& found);
 Result<bool> recognise_amrex(const SetLook& look, Recognised& found);
 Result<bool> recognise_amrex_hdf5(const SetLook& look, Recognised& found);
 Result<bool> recognise_openfoam(const SetLook& look, Recognised& found);
+Result<bool> recognise_openpmd(const SetLook& look, Recognised& found);
 Result<bool> recognise_wrf(const SetLook& look, Recognised& found);
 Result<bool> recognise_nemo(const SetLook& look, Recognised& found);
 Result<bool> recognise_subfiles(const SetLook& look, Recognised& found);

@@ -337,6 +337,32 @@ TEST_F(Recognisers, PutCellsOfOpenFoamOneProcessorBehindTheOther) {
   }
 }
 
+TEST_F(Recognisers, CallArraysOfOpenPmdWithoutTheirIteration) {
+  const auto write = [&](const std::string& name, const std::string& iteration) {
+    TestHdf5 file(tree_file(name));
+    file.texts("/", "openPMD", {"1.1.0"});
+    file.texts("/", "meshesPath", {"fields/"});
+    for (const std::string group : {"", "/fields", "/fields/E", "/particles", "/particles/e"}) {
+      if (group.empty()) file.group("/data");
+      file.group("/data/" + iteration + group);
+    }
+    file.attribute<double>("/data/" + iteration, "time", {1.5});
+    file.attribute<double>("/data/" + iteration, "timeUnitSI", {2});
+    file.data<double>("/data/" + iteration + "/fields/E/x", {2, 3}, true_values(0, 0, {2, 3}));
+    file.data<double>("/data/" + iteration + "/particles/e/weighting", {4}, {1, 2, 3, 4});
+  };
+  write("data100.h5", "100");
+  {
+    const auto step = packed_step();
+    EXPECT_EQ(step->info().time, 3.0);
+    EXPECT_EQ(all_of<double>(*step, "E/x", {2, 3}), true_values(0, 0, {2, 3}));
+    EXPECT_EQ(all_of<double>(*step, "e/weighting", {4}), (std::vector<double>{1, 2, 3, 4}));
+  }
+  std::filesystem::remove_all(store_path());
+  write("data200.h5", "200");  // of two iterations in one set nobody says which one is meant
+  EXPECT_TRUE(find_array(*packed_step(), "data/100/fields/E/x"));
+}
+
 // Tiles of two dimensions behind one that all have whole.
 template <class Write>
 void write_tiles(std::mt19937& random, const Write& write) {
