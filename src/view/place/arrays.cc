@@ -67,9 +67,10 @@ Array array_of(const std::string& name, std::span<const Found> found) {
   return array;
 }
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 // What files of one kind have in common: their name without its suffix and without numbers, which tell ranks and times.
 std::string kind_of(std::string_view name) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   const auto is_mark = [](char c) { return c == '.' || c == '_' || c == '-'; };
   const size_t base = name.rfind('/') + 1, suffix = name.rfind('.');
   // .npy, .nc and .h5 are suffixes, .0003 and .cpu0003 are not.
@@ -89,11 +90,24 @@ std::string kind_of(std::string_view name) {
   return kind;
 }
 
+// Whether the names are equal but for their digits: most files of a rank are, and that is known fast.
+bool have_same_letters(std::string_view a, std::string_view b) {
+  const auto next = [](std::string_view name, size_t at) {
+    while (at < name.size() && is_digit(name[at])) ++at;
+    return at;
+  };
+  size_t i = next(a, 0), j = next(b, 0);
+  for (; i < a.size() && j < b.size() && a[i] == b[j]; i = next(a, i + 1), j = next(b, j + 1)) {
+  }
+  return i == a.size() && j == b.size();
+}
+
 // Whether a rank has an array of this name in files of several kinds, such as rho.0003.npy and temp.0003.npy. In the
 // order of ranks.
 bool are_of_several_kinds(std::span<const Found> found) {
   for (size_t i = 1; i < found.size(); ++i)
     if (found[i].file != found[i - 1].file && found[i].file->rank == found[i - 1].file->rank &&
+        !have_same_letters(found[i].file->name, found[i - 1].file->name) &&
         kind_of(found[i].file->name) != kind_of(found[i - 1].file->name))
       return true;
   return false;
@@ -225,14 +239,17 @@ void add_plain_arrays(const engine::OpenSet& set, const std::vector<bool>& is_ta
   arrays.arrays.reserve(arrays.arrays.size() + by_name.size());
   arrays.blocks.reserve(arrays.blocks.size() + by_name.size());
   while (!by_name.empty()) {
-    const auto node = by_name.extract(by_name.begin());  // what is done takes no memory any more
-    if (!are_of_several_kinds(node.mapped())) {
-      add_array(std::get<0>(node.key()), node.mapped(), arrays);
+    auto node = by_name.extract(by_name.begin());  // what is done takes no memory any more
+    const std::string& name = std::get<0>(node.key());
+    std::vector<Found>& all = node.mapped();
+    if (!are_of_several_kinds(all)) {
+      add_array(name, all, arrays);
       continue;
     }
     std::map<std::string, std::vector<Found>> by_kind;
-    for (const Found& each : node.mapped()) by_kind[name_in_kind(each, std::get<0>(node.key()))].push_back(each);
-    for (const auto& [name, found] : by_kind) add_array(name, found, arrays);
+    for (Found& each : all) by_kind[name_in_kind(each, name)].push_back(std::move(each));
+    all = {};
+    for (const auto& [longer, found] : by_kind) add_array(longer, found, arrays);
   }
 }
 
