@@ -8,8 +8,15 @@
 #include <string_view>
 
 #include "base/bytes.h"
+#include "base/datatype.h"
 
 namespace forebay::format {
+
+// A number at `from`, of which sizeof(T) bytes must be there.
+template <std::integral T>
+T load(const std::byte* from, ByteOrder order) {
+  return order == ByteOrder::little ? load_le<T>(from) : load_be<T>(from);
+}
 
 // Once a read passes the end, ok() is false for good, nothing remains, and every further read returns zeros or nothing:
 // a parser may read a whole structure and ask once.

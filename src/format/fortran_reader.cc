@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "base/bytes.h"
+#include "format/cursor.h"
 #include "format/number_probe.h"
 #include "format/window.h"
 
@@ -22,10 +24,6 @@ struct Record {
   uint32_t length = 0;
 };
 
-uint32_t length_of(std::span<const std::byte> marker, ByteOrder order) {
-  return order == ByteOrder::little ? load_le<uint32_t>(marker.data()) : load_be<uint32_t>(marker.data());
-}
-
 // Goes from record to record.
 class Walk {
  public:
@@ -36,11 +34,11 @@ class Walk {
   Result<std::optional<Record>> next() {
     FOREBAY_TRY(const auto first, window_.at(at_, kMarker));
     if (first.size() < kMarker) return std::optional<Record>();
-    const Record record{.offset = at_ + kMarker, .length = length_of(first, order_)};
+    const Record record{.offset = at_ + kMarker, .length = load<uint32_t>(first.data(), order_)};
     const uint64_t end = record.offset + record.length;
     // The next record's marker is read with the one behind this record.
     FOREBAY_TRY(const auto last, window_.at(end, 2 * kMarker));
-    if (last.size() < kMarker || length_of(last, order_) != record.length) return std::optional<Record>();
+    if (last.size() < kMarker || load<uint32_t>(last.data(), order_) != record.length) return std::optional<Record>();
     at_ = end + kMarker;
     return std::optional(record);
   }
@@ -102,7 +100,7 @@ Cycle find_cycle(std::span<const Record> records) {
   return best;
 }
 
-// The record whose bytes are text "CORD", and the sizes of what follows, if the file is a trajectory.
+// A file whose first record begins with "CORD": what its arrays are called, and which records they are.
 struct Trajectory {
   std::array<const char*, 4> paths{};
   Cycle cycle;
@@ -124,54 +122,83 @@ Result<std::optional<Trajectory>> trajectory_of(const ByteSource& source, std::s
   return std::optional(trajectory);
 }
 
-// A variable of the records `first`, first + period and so on, which have one length.
+// Records of one length that are one variable: `count` of them, each `period` behind the one before.
+struct RecordSeries {
+  std::string path;
+  size_t first = 0, period = 1, count = 1;
+};
+
 class Maker {
  public:
   Maker(const ByteSource& source, ByteOrder order, std::span<const Record> records)
       : source_(&source), order_(order), records_(records) {}
 
-  Result<void> make(std::string path, size_t first, size_t period, std::vector<Variable>& to) const {
-    const uint64_t length = records_[first].length;
-    const size_t count = (records_.size() - first + period - 1) / period;
-    if (length == 0 || (count == 1 && length < kLeastRecord) || length * count < kLeastRecord) return {};
-    FOREBAY_TRY(const DataType type, type_of(first, period, count));
-    const uint64_t elements = length / type.size;
-    Variable variable{.path = std::move(path), .type = type, .shape = {elements}, .block = {}, .extents = {}};
-    if (count > 1) {
-      variable.shape = {count, elements};
-      variable.block = {1, elements};
+  Result<void> make(RecordSeries row) {
+    const uint64_t length = records_[row.first].length;
+    if (length == 0 || length * row.count < kLeastRecord) return {};
+    FOREBAY_TRY(const Bytes sample, sample_of(row));
+    const DataType type = probe_numbers(sample, order_);
+    Variable variable{.path = std::move(row.path), .type = kBytes, .shape = {length}, .block = {}, .extents = {}};
+    if (row.count > 1) {
+      variable.shape = {row.count, length};
+      variable.block = {1, length};
     }
-    for (size_t i = first; i < records_.size() && variable.extents.size() < count; i += period)
-      variable.extents.push_back({.offset = records_[i].offset, .length = length});
-    to.push_back(std::move(variable));
+    for (size_t i = 0; i < row.count; ++i)
+      variable.extents.push_back({.offset = records_[row.first + i * row.period].offset, .length = length});
+    if (type != kBytes) give_type(variable, type);
+    if (std::ranges::all_of(sample, [](std::byte one) { return one == std::byte{}; }))
+      of_zeros_.push_back(variables_.size());
+    bytes_of_type_[{type.kind, type.size}] += length * row.count;
+    variables_.push_back(std::move(variable));
     return {};
   }
 
-  // As one record alone.
-  Result<void> make_single(size_t index, std::vector<Variable>& to) const {
-    return Maker(*source_, order_, records_.first(index + 1)).make(fmt::format("/record_{}", index), index, 1, to);
+  // Zeros tell no type: they have that of most bytes of the others, as on ranks where they are no zeros.
+  std::vector<Variable> take() {
+    bytes_of_type_.erase({kBytes.kind, kBytes.size});
+    const auto most = std::ranges::max_element(bytes_of_type_, {}, [](const auto& one) { return one.second; });
+    if (most != bytes_of_type_.end())
+      for (const size_t i : of_zeros_) give_type(variables_[i], {most->first.first, order_, most->first.second});
+    return std::move(variables_);
   }
 
  private:
-  // What is probed comes from the first records, and from those in the middle.
-  Result<DataType> type_of(size_t first, size_t period, size_t count) const {
+  // Of bytes, elements of that type, if they are a whole number in each record.
+  static void give_type(Variable& variable, const DataType& type) {
+    if (variable.shape.back() % type.size != 0) return;
+    variable.type = type;
+    variable.shape.back() /= type.size;
+    if (!variable.block.empty()) variable.block.back() /= type.size;
+  }
+
+  // Bytes of the first records, and of those in the middle; of one record, its beginning and its middle. Whole
+  // elements of 8 bytes of each.
+  Result<Bytes> sample_of(const RecordSeries& row) const {
+    constexpr size_t kHalf = kSample / 2, kWhole = 8;
     Bytes sample;
-    for (const size_t start : {size_t{0}, count / 2})
-      for (size_t i = start; i < count && sample.size() < (start == 0 ? kSample / 2 : kSample); ++i) {
-        const Record& record = records_[first + i * period];
-        const size_t some = std::min<size_t>(record.length, kSample / 2) / 8 * 8;
-        if (some == 0) break;
-        sample.resize(sample.size() + some);
-        FOREBAY_CHECK(source_->read_at(record.offset, std::span(sample).last(some)));
-        if (count == 1) break;
+    const auto add = [&](const Record& record, uint64_t skipped, size_t most) -> Result<bool> {
+      const size_t some = std::min<size_t>(record.length - skipped, most) / kWhole * kWhole;
+      sample.resize(sample.size() + some);
+      FOREBAY_CHECK(source_->read_at(record.offset + skipped, std::span(sample).last(some)));
+      return some > 0;
+    };
+    for (const size_t half : {size_t{1}, size_t{2}}) {
+      const uint64_t middle = half == 1 ? 0 : records_[row.first].length / 2 / kWhole * kWhole;
+      for (size_t i = half == 1 ? 0 : row.count / 2; i < row.count && sample.size() < half * kHalf; ++i) {
+        const Record& record = records_[row.first + i * row.period];
+        FOREBAY_TRY(const bool has_some, add(record, row.count == 1 ? middle : 0, half * kHalf - sample.size()));
+        if (!has_some || row.count == 1) break;
       }
-    const DataType type = probe_numbers(sample, order_);
-    return records_[first].length % type.size == 0 ? type : kBytes;
+    }
+    return sample;
   }
 
   const ByteSource* source_;
   ByteOrder order_;
   std::span<const Record> records_;
+  std::vector<Variable> variables_;
+  std::vector<size_t> of_zeros_;  // places in variables_
+  std::map<std::pair<Kind, uint16_t>, uint64_t> bytes_of_type_;
 };
 
 }  // namespace
@@ -189,15 +216,18 @@ Result<Layout> FortranReader::read(const ByteSource& source) const {
   FOREBAY_TRY(const std::vector<Record> records, find_records(source, *order));
   FOREBAY_TRY(const auto trajectory, trajectory_of(source, records));
   const Cycle cycle = trajectory ? trajectory->cycle : find_cycle(records);
-  const Maker maker(source, *order, records);
-  Layout layout{.format = "fortran", .variables = {}};
-  for (size_t i = 0; i < cycle.first; ++i) FOREBAY_CHECK(maker.make_single(i, layout.variables));
+  Maker maker(source, *order, records);
+  for (size_t i = 0; i < cycle.first; ++i)
+    if (records[i].length >= kLeastRecord)
+      FOREBAY_CHECK(maker.make({.path = fmt::format("/record_{}", i), .first = i}));
   for (size_t k = 0; k < cycle.period && cycle.first + k < records.size(); ++k) {
     const size_t first = cycle.first + k;
-    FOREBAY_CHECK(maker.make(trajectory ? trajectory->paths[k] : fmt::format("/record_{}", first), first, cycle.period,
-                             layout.variables));
+    FOREBAY_CHECK(maker.make({.path = trajectory ? trajectory->paths[k] : fmt::format("/record_{}", first),
+                              .first = first,
+                              .period = cycle.period,
+                              .count = (records.size() - first + cycle.period - 1) / cycle.period}));
   }
-  return layout;
+  return Layout{.format = "fortran", .variables = maker.take()};
 }
 
 }  // namespace forebay::format

@@ -1,5 +1,6 @@
 // Files of Fortran's unformatted sequential records, each between two copies of its length in 4 bytes, little- or
-// big-endian, as gfortran and ifx write them. Their types are told by probing (number_probe.h). "/record_3" is the
+// big-endian, as gfortran and ifx write them. number_probe.h guesses their types; records of zeros
+// have the type of most bytes of the others. "/record_3" is the
 // fourth record; where the lengths of the records at the end of a file repeat, records that correspond are one variable
 // of two dimensions, under the number of the first. Records of fewer than 256 bytes are no variables, unless they
 // repeat. In trajectories of CHARMM, NAMD and LAMMPS (DCD) without fixed atoms "/cell", "/x", "/y" and "/z" are

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "base/bytes.h"
+#include "format/cursor.h"
 #include "format/window.h"
 
 namespace forebay::format {
@@ -22,11 +22,7 @@ struct Head {
 };
 
 Head head_of(std::span<const std::byte> bytes, ByteOrder order) {
-  const bool is_little = order == ByteOrder::little;
-  const auto load = [&](size_t at) {
-    return is_little ? load_le<int32_t>(bytes.data() + at) : load_be<int32_t>(bytes.data() + at);
-  };
-  return {load(0), load(4)};
+  return {load<int32_t>(bytes.data(), order), load<int32_t>(bytes.data() + 4, order)};
 }
 
 class Scan {
@@ -34,8 +30,8 @@ class Scan {
   Scan(const ByteSource& source, ByteOrder order) : source_(&source), order_(order) {}
 
   // The chunks from `at` on, if they have one flag and end with the file, or with the mark that newer versions put
-  // there; else none. All calls together look at 2^20 chunks at most, which is more than a job has
-  // processes: bytes may be such that chunks seem to begin everywhere.
+  // there; else none. All calls together look at 2^20 chunks at most, more than a job has processes: bytes
+  // may be such that chunks seem to begin everywhere.
   Result<std::vector<Extent>> chunks_from(uint64_t at) {
     std::vector<Extent> chunks;
     const uint64_t size = source_->size();
@@ -97,8 +93,7 @@ class Scan {
   Result<double> number(uint64_t offset) const {
     std::array<std::byte, kNumber> bytes{};
     FOREBAY_CHECK(source_->read_at(offset, bytes));
-    return std::bit_cast<double>(order_ == ByteOrder::little ? load_le<uint64_t>(bytes.data())
-                                                             : load_be<uint64_t>(bytes.data()));
+    return std::bit_cast<double>(load<uint64_t>(bytes.data(), order_));
   }
 
   const ByteSource* source_;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "base/bytes.h"
+#include "format/cursor.h"
 
 namespace forebay::format {
 namespace {
@@ -45,7 +45,7 @@ bool are_floating(std::span<const std::byte> sample, ByteOrder order) {
   size_t plausible = 0, all = 0;
   for (; (all + 1) * sizeof(Word) <= sample.size(); ++all) {
     const std::byte* const at = sample.data() + all * sizeof(Word);
-    const Word word = order == ByteOrder::little ? load_le<Word>(at) : load_be<Word>(at);
+    const Word word = load<Word>(at, order);
     constexpr Word kExponents = 2 * kBias + 1;
     const int exponent = static_cast<int>(word >> kMantissa & kExponents) - kBias;
     if (word << 1 == 0 || (exponent >= -kRange && exponent <= kRange)) ++plausible;
@@ -58,7 +58,7 @@ bool are_long_integers(std::span<const std::byte> sample, ByteOrder order) {
   size_t plausible = 0, all = 0;
   for (; (all + 1) * sizeof(int64_t) <= sample.size(); ++all) {
     const std::byte* const at = sample.data() + all * sizeof(int64_t);
-    const int64_t high = (order == ByteOrder::little ? load_le<int64_t>(at) : load_be<int64_t>(at)) >> 32;
+    const int64_t high = load<int64_t>(at, order) >> 32;
     if (high == 0 || high == -1) ++plausible;
   }
   return static_cast<double>(plausible) >= kMostlyNumbers * static_cast<double>(all);

@@ -87,6 +87,15 @@ TEST(Records, RecordsThatRepeatInTurnAreVariablesOfTheirOwn) {
   EXPECT_EQ(rows_of(layout), (Rows{"/record_1 x1 5 64", "/record_2 x1 5 1000"}));
 }
 
+TEST(Records, RecordsOfZerosHaveTheTypeOfMostOthers) {
+  std::string bytes = sample("fortran");
+  std::string marker(4, '\0');
+  store_le(reinterpret_cast<std::byte*>(marker.data()), uint32_t{640});
+  bytes += marker + std::string(640, '\0') + marker;
+  EXPECT_EQ(rows_of(layout_of(bytes).layout), (Rows{"/record_1 f8 80", "/record_2 i4 300", "/record_3 f4 100",
+                                                    "/record_4 f4 100", "/record_5 f4 100", "/record_6 i4 160"}));
+}
+
 TEST(Records, Dcd) {
   EXPECT_EQ(rows_of(layout_of(sample("dcd")).layout), (Rows{"/x f4 2 64", "/y f4 2 64", "/z f4 2 64"}));
 }

@@ -37,7 +37,7 @@ std::optional<double> pmd_time_of(const format::FileAttributes& attributes, std:
   return time->front() * (unit && unit->size() == 1 ? unit->front() : 1);
 }
 
-// All arrays of a set in their order, as the files say.
+// The stored arrays of a set by the names that they get.
 struct PmdArrays {
   std::string_view iteration;
   std::optional<double> time;
