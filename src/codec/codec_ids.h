@@ -20,6 +20,7 @@ enum : uint16_t {
   kFpcId = 16,     // FPC; level: exponent of the table size
   kLchId = 17,     // context-modelled bit lengths and raw low bits of residuals
   kPlanesId = 18,  // each plane of bytes by itself; level 1: the top bit moves to the lowest place
+  kTextId = 19,    // columns of numbers in text; level: effort
 
   // Coders of libraries.
   kZstdId = 32,

@@ -26,6 +26,7 @@ const Codec& relation_codec();
 const Codec& halo_codec();
 const Codec& multiples_codec();
 const Codec& planes_codec();
+const Codec& text_codec();
 const Codec& zfp_codec();
 
 // What every transform's decode() demands: input and output of one size that `shape` describes. corrupt if not.

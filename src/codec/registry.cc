@@ -6,13 +6,14 @@ namespace forebay::codec {
 
 std::span<const Codec* const> all_codecs() {
   static const Codec* const codecs[] = {
-      &shuffle_codec(),   &bitshuffle_codec(), &lorenzo_codec(), &difference_codec(), &columns_codec(),
-      &fpc_codec(),       &lch_codec(),        &planes_codec(),  &zstd_codec(),       &deflate_codec(),
+      &shuffle_codec(), &bitshuffle_codec(), &lorenzo_codec(), &difference_codec(),
+      &columns_codec(), &fpc_codec(),        &lch_codec(),     &planes_codec(),
+      &text_codec(),    &zstd_codec(),       &deflate_codec(),
 #ifdef FOREBAY_HAVE_LZ4
       &lz4_codec(),
 #endif
-      &fpzip1d_codec(),   &fpzip_codec(),      &fitted_codec(),  &relation_codec(),   &halo_codec(),
-      &multiples_codec(),
+      &fpzip1d_codec(), &fpzip_codec(),      &fitted_codec(),  &relation_codec(),
+      &halo_codec(),    &multiples_codec(),
 #ifdef FOREBAY_HAVE_ZFP
       &zfp_codec(),
 #endif

@@ -134,8 +134,19 @@ inline std::vector<std::pair<std::string, std::vector<Block>>> all_shapes() {
           {"mixed", mixed}};
 }
 
+// Lines of numbers, as text.
+inline Frame text_frame() {
+  std::string text;
+  Random random(5);
+  for (int line = 0; line < 6000; ++line)
+    text += std::to_string(line) + " " + std::to_string(random.next() % 1000) + ".25 at -" +
+            std::to_string(random.next() % 90 + 10) + "\n";
+  const auto bytes = std::as_bytes(std::span(text));
+  return {"text", {kBytes, {Block{{1, 1, 1, bytes.size()}}}}, Bytes(bytes.begin(), bytes.end())};
+}
+
 inline std::vector<Frame> all_frames() {
-  std::vector<Frame> frames;
+  std::vector<Frame> frames{text_frame()};
   for (const DataType& type : all_types())
     for (const auto& [shape_name, blocks] : all_shapes()) {
       const FrameShape shape{type, blocks};

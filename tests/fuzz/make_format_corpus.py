@@ -20,6 +20,45 @@ def place(target, name):
     return HERE / target / name
 
 
+def leb128(value):
+    out = bytearray()
+    while value >= 128:
+        out.append(value & 127 | 128)
+        value >>= 7
+    return bytes(out) + bytes([value])
+
+
+def stream(raw):
+    """A stream of the text codec that is stored as it is."""
+    return b"\0" + leb128(len(raw)) + leb128(len(raw)) + raw
+
+
+def text():
+    """Encoded forms with stored streams (docs/codecs.md, "text"), and texts to encode."""
+    rows = 80
+    for name, formats, choices in (
+        ("integers", [(0, 0, 1)] * 2, [0, 2 << 1, 2 << 1]),
+        ("fixed", [(0, 0, 1), (1, 3, 2)], [8, 3 << 1, 5 << 1]),
+        ("values", [(2, 5, 1), (4, 6, 1)], [7, 1 << 1 | 1, 4 << 1 | 1]),
+        ("fraction", [(3, 4, 1), (4, 3, 1)], [0, 0, 1 << 1]),
+    ):
+        columns = b"".join(
+            bytes([notation | 1 << 4, digits, 14]) + (leb128(9) if notation >= 2 else b"") for notation, digits, _ in formats)
+        template = leb128(len(formats)) + leb128(0) * len(formats) + leb128(1) + b";"
+        size = rows * (14 * len(formats) + 2)
+        heads = leb128(2 * size + 4) + leb128(2 * rows + 2) + leb128(1) + template + columns
+        run = bytes([1]) * rows
+        codes = run + b"\0" + run + b"\0"
+        after = [choices[0]] + [(7 if name != "values" else 6) << 1 | (c & 1) for c in choices[1:]]
+        made = stream(heads) + stream(codes) + stream(bytes(choices + after)) + stream(b"x\ny\n")
+        made += b"".join(stream(bytes((i * 7 + j) % 5 for i in range(2 * rows))) for j in range(len(formats)))
+        place("text_fuzz", name).write_bytes(struct.pack("<H", 2 * size + 4) + made)
+    lines = "".join(f"{i} {i * 0.25:.6g} ({i * 1e-7:.3e} {i % 7:4d})\n" for i in range(120))
+    place("text_fuzz", "lines").write_bytes(struct.pack("<H", 0) + lines.encode() + lines.encode())
+    fields = "".join(f"C{i % 3} {0.5 + i:9.3f}{i * i:<6d} {'nan' if i == 50 else i}\n" for i in range(100))
+    place("text_fuzz", "fields").write_bytes(struct.pack("<H", 900) + fields.encode() + b"end")
+
+
 def hdf5():
     with h5py.File(place("hdf5_fuzz", "old"), "w", libver="earliest") as f:
         g = f.create_group("Grid00000001")
@@ -188,5 +227,5 @@ def records():
          b")\n16\n(", np.arange(16, dtype="<i4").tobytes(), b")\n\n// * //\n")
 
 
-for make in (hdf5, filters, netcdf, numpy, safetensors, raw, records):
+for make in (hdf5, filters, netcdf, numpy, safetensors, raw, records, text):
     make()

@@ -35,6 +35,9 @@ bool is_quick(const DataType& type, uint64_t raw_bytes) {
 // Smaller entries may make less of these: tables of codes suit one kind of content.
 bool are_multiples(const Chain& chain) { return !chain.empty() && chain.front().id == kMultiplesId; }
 
+// The lower profiles make the same of these, but for the effort of the coders.
+bool is_text(const Chain& chain) { return !chain.empty() && chain.front().id == kTextId; }
+
 void add_new(std::vector<Chain>& chains, const Chain& chain) {
   if (std::ranges::count(chains, chain) == 0) chains.push_back(chain);
 }
@@ -123,10 +126,12 @@ Chosen Profile::encode(const FrameShape& shape, std::span<const std::byte> raw, 
       break;
     case Policy::balanced:
       enter_balanced(contest, shape, raw);
-      if (is_quick(shape.type, raw.size())) return smaller(contest.take(), as_lower(Policy::fast, shape, raw));
+      if (is_quick(shape.type, raw.size()) && !is_text(contest.leader()))
+        return smaller(contest.take(), as_lower(Policy::fast, shape, raw));
       break;
     case Policy::max:
       enter_max(contest, shape, raw, related.parameters, related.references);
+      if (is_text(contest.leader())) break;
       if (is_quick(shape.type, raw.size()) || are_multiples(contest.leader()))
         return smaller(contest.take(), as_lower(Policy::balanced, shape, raw));
       break;

@@ -53,6 +53,18 @@ TEST(Profile, TakesNamesAndChains) {
   EXPECT_FALSE(Profile::parse("fastest"));
 }
 
+TEST(Profile, NumbersInTextGetACodecOfTheirOwn) {
+  const Frame text = testing::text_frame();
+  for (const char* name : {"fast", "balanced", "max"}) {
+    const Chosen chosen = profile(name).encode(text.shape, text.raw);
+    EXPECT_EQ(chosen.chain.front().id, kTextId) << name;
+    EXPECT_LE(encode_bytes(chosen.chain, text.raw.size()), profile(name).memory_bytes(text.raw.size())) << name;
+  }
+  Frame other = text;
+  for (std::byte& byte : other.raw) byte ^= std::byte{0x80};
+  EXPECT_NE(profile("fast").encode(other.shape, other.raw).chain.front().id, kTextId);
+}
+
 TEST(Profile, FollowsThePaperByDatatype) {
   const auto chosen = [](const DataType& type) {
     return to_string(profile("paper").encode({type, {Block{{1, 1, 1, 100}}}}, Bytes(100u * type.size)).chain);

@@ -12,6 +12,11 @@ namespace {
 
 bool copies_cells(const Chain& chain) { return !chain.empty() && chain.front().id == kHaloId; }
 
+// Of these a frame is never cut: what makes it small lies all over it.
+bool wants_whole_frame(const Chain& chain) {
+  return copies_cells(chain) || (!chain.empty() && chain.front().id == kTextId);
+}
+
 uint64_t size_of(const Encoded& encoded) { return encoded.payload.size() + encoded.recipe.size(); }
 
 }  // namespace
@@ -51,7 +56,7 @@ Chain Contest::without_copies_if_there_are_none(Chain chain) {
 void Contest::enter(const Chain& chain) {
   Chain entry = resolved(chain);
   if (std::ranges::count(entered_, entry) != 0) return;
-  Encoded encoded = whole_ || entry_bytes_ == 0 || copies_cells(entry)
+  Encoded encoded = whole_ || entry_bytes_ == 0 || wants_whole_frame(entry)
                         ? encode(entry, shape_, raw_, references_)
                         : encode_entries(entry, entry_bytes_, shape_, raw_, references_);
   const uint64_t size = size_of(encoded);
@@ -78,7 +83,7 @@ void Contest::reconsider_entries() {
   // or of the raw ones; of a frame with references more, because uncut all of these have to be decoded, too.
   const uint64_t least_price = references_.empty() ? 1400 : 600;
   const Chain chain = resolved(best_.chain);
-  if (entry_bytes_ == 0 || raw_.size() <= entry_bytes_ || copies_cells(chain)) return;
+  if (entry_bytes_ == 0 || raw_.size() <= entry_bytes_ || wants_whole_frame(chain)) return;
   if (is_cut() ? best_size_ > raw_.size() / kLittle : !whole_) return;
   Encoded other = is_cut() ? encode(chain, shape_, raw_, references_)
                            : encode_entries(chain, entry_bytes_, shape_, raw_, references_);

@@ -7,6 +7,7 @@
 #include "codec/choice/repeats.h"
 #include "codec/choice/trial.h"
 #include "codec/multiples/multiples.h"
+#include "codec/text/text.h"
 
 namespace forebay::codec {
 namespace {
@@ -32,6 +33,13 @@ std::vector<Chain> bits_chains(Effort effort) {
   if (effort != Effort::fast) chains.push_back({kBits, kZstd3});
   if (effort == Effort::max) chains.push_back({kBits, kZstd9});
   return chains;
+}
+
+Chain text_chain(Effort effort) {
+  const auto of_text = effort == Effort::fast       ? text::Effort::fast
+                       : effort == Effort::balanced ? text::Effort::balanced
+                                                    : text::Effort::max;
+  return {{kTextId, static_cast<uint8_t>(of_text), {}}};
 }
 
 // Whether single bytes have at most 16 values, as masks and levels do, judged by 4,096 of them.
@@ -113,8 +121,16 @@ void enter_masks(Contest& contest, Effort effort, const FrameShape& shape, std::
   for (const Chain& chain : bits_chains(effort)) contest.enter(chain);
 }
 
+void enter_text(Contest& contest, Effort effort, const FrameShape& shape, std::span<const std::byte> raw) {
+  if (text::is_worth_trying(shape, raw)) contest.enter(text_chain(effort));
+}
+
 std::vector<Chain> chains_of_kinds(Effort effort, const DataType& type) {
-  if (type.size == 1) return bits_chains(effort);
+  if (type.size == 1) {
+    std::vector<Chain> chains = bits_chains(effort);
+    if (!type.is_number()) chains.push_back(text_chain(effort));
+    return chains;
+  }
   std::vector<Chain> chains;
   if (has_planes(type)) chains.push_back({kPlanesOfNumbers});
   for (const Effort each : {Effort::fast, Effort::balanced, Effort::max}) {

@@ -1,5 +1,5 @@
 // Frames of a kind that a profile's ordinary chains do not suit: multiples of a base, records of a few numbers, noise,
-// and masks.
+// masks, and numbers as text.
 #pragma once
 
 #include "codec/choice/contest.h"
@@ -24,6 +24,9 @@ void enter_noise(Contest& contest, const Chain& plain, const FrameShape& shape, 
 
 // Of single bytes with few values, as in masks, enters chains that see bits, of the profiles up to `effort`.
 void enter_masks(Contest& contest, Effort effort, const FrameShape& shape, std::span<const std::byte> raw);
+
+// Of bytes that are mostly numbers as text, enters the chain for those.
+void enter_text(Contest& contest, Effort effort, const FrameShape& shape, std::span<const std::byte> raw);
 
 // All chains that these choose from.
 std::vector<Chain> chains_of_kinds(Effort effort, const DataType& type);

@@ -140,6 +140,7 @@ std::vector<Frame> frames() {
     all.push_back(std::move(again));
   }
   all.push_back({"random", {kBytes, {Block{{1, 1, 1, 300'000}}}}, testing::random_bytes(300'000, 1)});
+  all.push_back(testing::text_frame());
   return all;
 }
 
