@@ -1,6 +1,8 @@
 // The encodings of our own codecs are part of the container format: the same bytes from every compiler and machine,
 // for ever. If a hash below changes, old containers can no longer be read.
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 
 #include <gtest/gtest.h>
 
@@ -63,6 +65,28 @@ TEST(Golden, EncodingsNeverChange) {
     const std::span<const std::byte> references[] = {other};
     out.resize(codec.encode({shape, golden.level, {}, references}, input, out));
     EXPECT_EQ(hash64(out), golden.hash) << golden.codec << ":" << int{golden.level} << " of " << golden.type;
+  }
+}
+
+// Encoded forms of `text` that were made by its description (tests/fuzz/make_format_corpus.py).
+TEST(Golden, TextStaysReadable) {
+  struct Form {
+    const char* file;
+    uint64_t hash;
+  };
+  for (const Form& form : {Form{"integers", 1476890566778358968u},
+                           {"fixed", 142650207901183457u},
+                           {"values", 15911574529815651412u},
+                           {"fraction", 9103255618377703541u}}) {
+    std::ifstream file(std::string(FOREBAY_SOURCE_DIR) + "/tests/fuzz/text_fuzz/" + form.file, std::ios::binary);
+    const std::string read{std::istreambuf_iterator<char>(file), {}};
+    const auto bytes = std::as_bytes(std::span(read));
+    ASSERT_GT(bytes.size(), 2u) << form.file;
+    const FrameShape shape{kBytes, {Block{{1, 1, 1, load_le<uint16_t>(bytes.data())}}}};
+    Bytes raw(shape.element_total());
+    const auto result = find_codec("text")->decode({.shape = shape, .parameters = {}}, bytes.subspan(2), raw);
+    ASSERT_TRUE(result) << form.file;
+    EXPECT_EQ(hash64(raw), form.hash) << form.file;
   }
 }
 
