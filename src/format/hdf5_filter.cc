@@ -70,12 +70,17 @@ std::optional<std::vector<Filter>> decode_filters(Cursor message) {
   return filters;
 }
 
-Result<Bytes> undo_filters(std::span<const Filter> filters, uint32_t mask, Bytes stored, uint64_t raw_bytes) {
+Result<Bytes> undo_filters(std::span<const Filter> filters, uint32_t mask, Bytes stored, uint64_t raw_bytes,
+                           const OtherFilter& other) {
   // A filter before the one that is undone may have added a little: a checksum, or how it has packed.
   const uint64_t most = raw_bytes + raw_bytes / 64 + 4096;
   Bytes bytes = std::move(stored);
   for (size_t i = filters.size(); i-- > 0;) {
     if ((mask >> i & 1) != 0) continue;
+    if (other.undo != nullptr && filters[i].id == other.id) {
+      FOREBAY_TRY(bytes, other.undo(bytes, most));
+      continue;
+    }
     const auto known = std::ranges::find(kFilters, filters[i].id, &Known::id);
     if (known == std::end(kFilters) || (known->undo == undo_bitshuffle && !can_undo_bitshuffle(filters[i].values)))
       return not_known(filters[i]);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Forebay's codecs as a filter of HDF5: written and read by h5py, h5repack and h5dump, which find it by its path.
 
-Usage: filter.py PLUGIN_DIRECTORY
+Usage: filter.py PLUGIN_DIRECTORY FOREBAY
 """
 
 import os
@@ -12,7 +12,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-PLUGINS = sys.argv.pop(1)
+PLUGINS, FOREBAY = sys.argv.pop(1), sys.argv.pop(1)
 os.environ["HDF5_PLUGIN_PATH"] = PLUGINS  # before HDF5 is loaded
 
 try:
@@ -107,6 +107,30 @@ class Filter(unittest.TestCase):
         subprocess.run(["h5repack", "-f", "NONE", packed, back], check=True)
         with h5py.File(back) as file:
             np.testing.assert_array_equal(values, file["plain"][...])
+
+    def read_from_set(self, name):
+        """What `forebay read` makes of the dataset in a set that holds the file."""
+        source, store, out = (self.work / each for each in ("dump_0001", "store", "out.npy"))
+        source.mkdir()
+        shutil.copy(self.path, source / "rank0000.h5")
+        run = lambda *command: subprocess.run([FOREBAY, *command], check=True, capture_output=True, text=True, timeout=60)
+        run("pack", str(source), "--store", str(store))
+        run("read", name, "--store", str(store), "--to", str(out))
+        return np.load(out)
+
+    def test_the_command_undoes_the_filter(self):
+        values = smooth(90, 110)
+        self.write(values, chunks=(40, 64), shuffle=False, fletcher32=True)
+        np.testing.assert_array_equal(values, self.read_from_set("field"))
+
+    def test_the_command_refuses_a_damaged_chunk(self):
+        self.write(smooth(100, 80), chunks=(100, 80))
+        with h5py.File(self.path, "a") as file:
+            good = file["field"].id.read_direct_chunk((0, 0))[1]
+            file["field"].id.write_direct_chunk((0, 0), good[:-9] + bytes([good[-9] ^ 1]) + good[-8:])
+        with self.assertRaises(subprocess.CalledProcessError) as raised:
+            self.read_from_set("field")
+        self.assertIn("rank0000.h5", raised.exception.stderr)
 
     def test_damaged_and_foreign_chunks_are_errors(self):
         values = smooth(100, 80)

@@ -14,7 +14,7 @@
 namespace forebay {
 namespace {
 
-constexpr H5Z_filter_t kFilter = 480;  // of those that HDF5 leaves to users: docs/hdf5-filter.md
+constexpr H5Z_filter_t kFilter = codec::kHdf5Filter;
 
 // The parameters of a dataset's filter, each an unsigned integer of 32 bits. The user gives the first one, or none;
 // what follows describes a chunk, and is filled in when the dataset is made.

@@ -15,6 +15,10 @@ namespace forebay::codec {
 inline constexpr size_t kMostArrayDimensions = 16;
 inline constexpr uint64_t kMostArrayBytes = uint64_t{1} << 30;  // raw
 
+// The number of the filter of HDF5 whose chunks are such arrays (docs/hdf5-filter.md): one of those that are left to
+// users.
+inline constexpr uint16_t kHdf5Filter = 480;
+
 // What an array is.
 struct ArrayShape {
   DataType type;

@@ -7,9 +7,20 @@
 
 #include "base/byte_source.h"
 #include "base/parallel_for.h"
+#include "codec/array/array.h"
 
 namespace forebay::engine {
 namespace {
+
+// What Forebay's own filter of HDF5 made a chunk of. Its parameters say nothing that the chunk does not.
+Result<Bytes> undo_own_filter(std::span<const std::byte> stored, uint64_t most) {
+  FOREBAY_TRY(const codec::ArrayShape shape, codec::describe_array(stored));
+  FOREBAY_TRY(const uint64_t bytes, shape.bytes());
+  if (bytes > most) return fail(ErrorKind::corrupt, "a chunk of another size than its dataset says");
+  Bytes raw(bytes);
+  FOREBAY_CHECK(codec::decode_array(stored, raw));
+  return raw;
+}
 
 // Of the memory: what chunks take that are kept, those that are being inflated, and what is known of files.
 constexpr uint64_t kKeptShare = 4, kWorkShare = 2, kKnownShare = 8;
@@ -240,8 +251,9 @@ Result<std::shared_ptr<const Bytes>> ChunkValues::chunk(const Wanted& wanted, Fr
   Bytes stored(length);
   FOREBAY_TRY(const FrameCost read, read_(container, file, begin, stored));
   cost.add(read);
-  FOREBAY_TRY(Bytes raw, format::hdf5::undo_filters(wanted.dataset->filters, wanted.chunk.mask, std::move(stored),
-                                                    wanted.dataset->chunk_bytes()));
+  FOREBAY_TRY(Bytes raw,
+              format::hdf5::undo_filters(wanted.dataset->filters, wanted.chunk.mask, std::move(stored),
+                                         wanted.dataset->chunk_bytes(), {codec::kHdf5Filter, undo_own_filter}));
   const auto kept = std::make_shared<const Bytes>(std::move(raw));
   const std::lock_guard lock(mutex_);
   chunks_.keep(place, kept, kept->capacity(), memory_bytes_ / kKeptShare);
