@@ -32,6 +32,11 @@ std::string labels_text(const Labels& labels) {
 // One metric family at a time, each with all its samples, as the format wants it.
 class Text {
  public:
+  // `common`: labels of all samples; those without a value are left out.
+  explicit Text(Labels common) : common_(std::move(common)) {
+    std::erase_if(common_, [](const auto& label) { return label.second.empty(); });
+  }
+
   void family(std::string_view name, std::string_view type, std::string_view unit, std::string_view help) {
     name_ = name;
     suffix_ = type == "counter" ? "_total" : type == "info" ? "_info" : "";
@@ -39,12 +44,14 @@ class Text {
     if (!unit.empty()) text_ += fmt::format("# UNIT {} {}\n", name, unit);
     text_ += fmt::format("# HELP {} {}\n", name, help);
   }
-  void sample(const Json& value, const Labels& labels = {}) {
+  void sample(const Json& value, Labels labels = {}) {
+    labels.insert(labels.begin(), common_.begin(), common_.end());
     if (value.is_number()) text_ += fmt::format("{}{}{} {}\n", name_, suffix_, labels_text(labels), value.dump());
   }
   std::string finish() { return std::move(text_) + "# EOF\n"; }
 
  private:
+  Labels common_;
   std::string text_;
   std::string_view name_, suffix_;
 };
@@ -84,6 +91,26 @@ void totals(Text& text, const Json& all) {
   text.sample(at(all, "tasks_again"));
 }
 
+void store(Text& text, const Json& status) {
+  const Json& room = at(status, "store_room");
+  text.family("forebay_newest_durable_seconds", "gauge", "seconds", "Since the last set became durable.");
+  text.sample(at(at(status, "newest_durable"), "seconds"));
+  text.family("forebay_store_free_bytes", "gauge", "bytes", "Free in the store's file system after the last set.");
+  text.sample(at(room, "free_bytes"));
+  text.family("forebay_store_size_bytes", "gauge", "bytes", "All of the store's file system.");
+  text.sample(at(room, "total_bytes"));
+  text.family("forebay_store_sets_left", "gauge", "", "How many more sets fit, as the last ones used room.");
+  text.sample(at(room, "sets_left"));
+}
+
+void agents(Text& text, const std::vector<Json>& rows) {
+  const auto labels = [](const Json& agent) { return Labels{{"node", word(agent, "host")}}; };
+  text.family("forebay_staged_bytes", "gauge", "bytes", "Bytes of sets that a node offers and that are not over.");
+  for (const Json& row : rows) text.sample(at(row, "staged_bytes"), labels(row));
+  text.family("forebay_agent_silent_seconds", "gauge", "seconds", "Since when an agent was not heard of.");
+  for (const Json& row : rows) text.sample(at(row, "silent_seconds"), labels(row));
+}
+
 void sets_in_flight(Text& text, const std::vector<Json>& sets) {
   std::map<std::string, uint64_t> counts;
   for (const char* state : {"incomplete", "waiting", "cutting", "staging", "packing", "committing"}) counts[state] = 0;
@@ -114,7 +141,7 @@ void aggregators(Text& text, const std::vector<Json>& workers) {
 }  // namespace
 
 std::string open_metrics(const Json& status) {
-  Text text;
+  Text text({{"series", word(status, "series")}, {"run", word(status, "run")}});
   text.family("forebay_job", "info", "", "How the job is drained.");
   text.sample(1, {{"host", word(status, "host")},
                   {"profile", word(status, "profile")},
@@ -129,6 +156,8 @@ std::string open_metrics(const Json& status) {
   text.family("forebay_aggregators", "gauge", "", "Aggregators that are connected.");
   text.sample(at(status, "worker_count"));
   totals(text, at(status, "totals"));
+  store(text, status);
+  agents(text, list_of(status, "agents"));
   sets_in_flight(text, list_of(status, "sets"));
   aggregators(text, list_of(status, "workers"));
   return text.finish();

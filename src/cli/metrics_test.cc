@@ -31,6 +31,19 @@ TEST(Metrics, HaveTypesUnitsAndAnEnd) {
   EXPECT_THAT(text, EndsWith("\n# EOF\n"));
 }
 
+TEST(Metrics, NameSeriesRunAndNode) {
+  const Json status = {{"series", "heat"},
+                       {"run", "4711"},
+                       {"newest_durable", {{"name", "dump_3"}, {"seconds", 12.5}}},
+                       {"store_room", {{"free_bytes", 100}, {"total_bytes", 1000}, {"sets_left", 7}}},
+                       {"agents", {{{"host", "n1"}, {"staged_bytes", 64}, {"silent_seconds", 0.5}}}}};
+  const std::string text = open_metrics(status);
+  EXPECT_THAT(text, HasSubstr("\nforebay_newest_durable_seconds{series=\"heat\",run=\"4711\"} 12.5\n"));
+  EXPECT_THAT(text, HasSubstr("\nforebay_store_free_bytes{series=\"heat\",run=\"4711\"} 100\n"));
+  EXPECT_THAT(text, HasSubstr("\nforebay_store_sets_left{series=\"heat\",run=\"4711\"} 7\n"));
+  EXPECT_THAT(text, HasSubstr("\nforebay_staged_bytes{series=\"heat\",run=\"4711\",node=\"n1\"} 64\n"));
+}
+
 TEST(Metrics, LeaveOutWhatIsNotKnown) {
   for (const Json& status :
        {Json::object(), Json(), Json(3), Json({{"sets", 7}, {"workers", "x"}, {"totals", nullptr}})}) {

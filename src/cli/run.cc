@@ -424,6 +424,7 @@ class RunVerb final : public Verb {
     if (const std::string line = skipped(status); !line.empty()) say(line);
     if (const std::string why = looks_older(status); !why.empty()) say("warning: " + why);
     if (const std::string why = no_set_comes(status); !why.empty()) say("warning: " + why);
+    if (const std::string why = store_fills(status); !why.empty()) say("warning: " + why);
     if (report.drain && has_no_set(status)) say("warning: " + why_no_set(!lines.empty()));
     const double seconds = static_cast<double>(report.drain_time.count()) / 1000;
     if (console.json)

@@ -176,6 +176,7 @@ void print_status(const Json& status) {
                word_of(*restart, "set"), number(*restart, "ranks_asked"), number(*restart, "ranks"),
                number(*restart, "containers_done"), number(*restart, "containers"));
   if (const std::string why = no_set_comes(status); !why.empty()) fmt::print("warning: {}\n\n", why);
+  if (const std::string why = store_fills(status); !why.empty()) fmt::print("warning: {}\n\n", why);
   print_sets(status);
   fmt::print("\n");
   print_caches(status);

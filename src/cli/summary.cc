@@ -51,6 +51,10 @@ std::string no_set_comes(const Json& status) {
   return status.is_object() ? printable(status.value("no_set", "")) : std::string();
 }
 
+std::string store_fills(const Json& status) {
+  return status.is_object() ? printable(status.value("store_fills", "")) : std::string();
+}
+
 // A set that was given up may have been rewritten since. Of one that is void nothing was to be kept.
 std::vector<std::string> not_stored(const Json& status) {
   std::vector<std::string> lines;

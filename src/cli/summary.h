@@ -28,6 +28,9 @@ std::string looks_older(const Json& status);
 // That no set becomes complete any more, and who is missing; or empty.
 std::string no_set_comes(const Json& status);
 
+// That the store's room ends soon; or empty.
+std::string store_fills(const Json& status);
+
 // Whether the job has come to know of no set at all.
 bool has_no_set(const Json& status);
 

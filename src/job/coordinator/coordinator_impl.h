@@ -50,6 +50,7 @@
 #include "job/coordinator/set_sizes.h"
 #include "job/coordinator/settling.h"
 #include "job/coordinator/stage_tier.h"
+#include "job/coordinator/store_room.h"
 #include "job/coordinator/store_tier.h"
 #include "job/coordinator/task_board.h"
 
@@ -121,6 +122,10 @@ struct Coordinator::Impl {
   std::optional<store::Manifest> newest_at_first;
   std::string looks_older;  // why that was not in order; empty: it was
   std::string no_set;       // comes any more, and who is missing; empty: they come
+  StoreRoomWatch store_room;
+  // The last set that became durable while this one coordinates, and when; no name: none did.
+  std::string newest_durable;
+  Time newest_durable_at{};
   FinishedSets finished;
   SetAnnouncements announcements;
   SpentParts spent;  // of sets that are over
@@ -238,6 +243,7 @@ struct Coordinator::Impl {
   void answered(LookedUp answer);
   void answered(Staged answer);
   void answered(Committed answer);
+  void watch_room(const StoreRoom& room, uint64_t set_bytes);
 
   // ---- coordinator_keeping.cc
 

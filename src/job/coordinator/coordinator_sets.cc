@@ -190,8 +190,17 @@ void Coordinator::Impl::answered(Staged answer) {
 }
 
 void Coordinator::Impl::answered(Committed answer) {
-  for (const auto& [id, set] : sets)
-    if (set.staging() == answer.set) return answered_set(id, std::move(answer));
+  for (const auto& [id, set] : sets) {
+    if (set.staging() != answer.set) continue;
+    if (answer.result && answer.room) watch_room(*answer.room, set.row().stored_done);
+    return answered_set(id, std::move(answer));
+  }
+}
+
+void Coordinator::Impl::watch_room(const StoreRoom& room, uint64_t set_bytes) {
+  const bool is_news = store_room.warning().empty();
+  store_room.stored(room, set_bytes);
+  if (is_news && !store_room.warning().empty()) warn(store_room.warning());
 }
 
 void Coordinator::Impl::apply(uint64_t set, SetDrain::Actions actions) {
@@ -318,7 +327,11 @@ void Coordinator::Impl::finish(uint64_t id, SetDrain::Ended ended) {
   if (ended.state == wire::SetState::durable)
     info(fmt::format("set {} is durable as {}: {} bytes of {}, in {:.1f} s{}", set.name(), ended.stored_as,
                      past.stored_bytes, past.raw_bytes, past.seconds, in_steps(past.steps)));
-  if (ended.state == wire::SetState::durable && !ended.is_known) prune();
+  if (is_stored) {
+    newest_durable = set.name();
+    newest_durable_at = now;
+  }
+  if (is_stored && !ended.is_known) prune();
   if (ended.state == wire::SetState::cached)
     info(fmt::format("set {} is in the caches{}{}", set.name(), ended.message.empty() ? "" : ": ", ended.message));
   finished.add(std::move(past));

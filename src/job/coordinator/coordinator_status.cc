@@ -123,6 +123,18 @@ json worker_rows(const Impl& impl, std::map<uint64_t, Running>& running) {
   return rows;
 }
 
+// Of the sets that the agent `key` has a part of, and that are not over.
+uint64_t staged_bytes(const Impl& impl, const std::string& key, const Session& session) {
+  uint64_t bytes = 0;
+  for (const uint64_t id : session.sets) {
+    const auto set = impl.sets.find(id);
+    if (set == impl.sets.end()) continue;
+    const auto part = set->second.parts().find(key);
+    if (part != set->second.parts().end()) bytes += part->second.bytes;
+  }
+  return bytes;
+}
+
 json agent_rows(const Impl& impl) {
   json rows = json::array();
   for (const auto& [key, id] : impl.roster.agents()) {
@@ -132,6 +144,7 @@ json agent_rows(const Impl& impl) {
                     {"pid", session.agent->pid},
                     {"stage", session.agent->stage},
                     {"sets", session.sets.size()},
+                    {"staged_bytes", staged_bytes(impl, key, session)},
                     {"processes", session.processes},
                     {"processor_seconds", static_cast<double>(session.processor_ms) / 1000},
                     {"silent_seconds", seconds(impl.now - session.last_heard)}});
@@ -240,6 +253,12 @@ json cadence_row(const Impl& impl) {
   return row;
 }
 
+json room_row(const StoreRoom& room, std::optional<uint64_t> sets_left) {
+  json row = {{"free_bytes", room.free_bytes}, {"total_bytes", room.total_bytes}};
+  if (sets_left) row["sets_left"] = *sets_left;
+  return row;
+}
+
 json left_rows(const Impl& impl) {
   json rows = json::array();
   for (const Settling::Left& left : impl.settling.rows())
@@ -314,6 +333,11 @@ std::string Coordinator::Impl::status(const std::set<std::string>& excluded) con
                {"cadence", cadence_row(*this)}};
   if (!looks_older.empty()) body["looks_older"] = looks_older;
   if (!no_set.empty()) body["no_set"] = no_set;
+  if (!options.origin.run.empty()) body["run"] = options.origin.run;
+  if (!newest_durable.empty())
+    body["newest_durable"] = {{"name", newest_durable}, {"seconds", seconds(now - newest_durable_at)}};
+  if (const auto room = store_room.room()) body["store_room"] = room_row(*room, store_room.sets_left());
+  if (!store_room.warning().empty()) body["store_fills"] = store_room.warning();
   if (const auto row = restarts.row()) body["restart"] = restart_row(*this, *row);
   if (const auto& last = restarts.last())
     body["last_restart"] = {{"set", last->set},

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "engine/inspect/prune.h"
+#include "job/coordinator/store_room.h"
 #include "store/store.h"
 
 namespace forebay::job {
@@ -66,6 +67,7 @@ struct Commit {
 struct Committed {
   uint64_t set = 0;
   Result<void> result;
+  std::optional<StoreRoom> room{};  // after it; none: not known
 };
 
 struct Abandon {

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include <fmt/format.h>
+#include <sys/statvfs.h>
 
 #include "base/parallel_for.h"
 #include "engine/pack/set_before.h"
@@ -113,11 +114,20 @@ struct StoreWorker::Impl {
     return answer;
   }
   StoreAnswer answer_to(const Stage& command) { return Staged{command.set, stage(command)}; }
-  StoreAnswer answer_to(const Commit& command) { return Committed{command.set, commit(command)}; }
+  StoreAnswer answer_to(const Commit& command) {
+    Result<void> result = commit(command);
+    return Committed{command.set, std::move(result), room()};
+  }
   StoreAnswer answer_to(const Abandon&) { return {}; }
   StoreAnswer answer_to(const Prune&) { return {}; }
   StoreAnswer answer_to(const ListSets&) { return ListedSets{list()}; }
   StoreAnswer answer_to(const SetAside& command) { return WasSetAside{command.name, set_aside(command)}; }
+
+  std::optional<StoreRoom> room() const {
+    struct statvfs info{};
+    if (::statvfs(path_.c_str(), &info) != 0) return std::nullopt;
+    return StoreRoom{uint64_t{info.f_bavail} * info.f_frsize, uint64_t{info.f_blocks} * info.f_frsize};
+  }
 
   Result<std::vector<StoredSet>> look_up(const LookUp& command, uint64_t& taken) {
     FOREBAY_TRY(const store::Store* store, opened());

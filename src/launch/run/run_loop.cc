@@ -81,7 +81,10 @@ void RunLoop::observe(Overseer::Seen seen, Time now) {
   seen_ = std::move(seen);
   if (plan_.watch.node.count() > 0) lost_ = node_watch_.look(nodes_.in_use().hosts, seen_.sight, now);
   if (!application_.runs() || is_ending() || !end_because_.empty()) return;
-  if (seen_.sight) say_whether_sets_come(seen_.sight->no_set);
+  if (seen_.sight) {
+    say_whether_sets_come(seen_.sight->no_set);
+    say_whether_store_fills(seen_.sight->store_fills);
+  }
   if (const auto why = progress_.look(seen_.sight, now)) end_because_ = "it hangs: " + *why;
   if (progress_.is_blind() && plan_.watch.hang.count() > 0 && now - launched_ > plan_.watch.hang)
     say_once(
@@ -106,6 +109,11 @@ void RunLoop::judge_loss(const std::string& host) {
 void RunLoop::say_whether_sets_come(const std::string& no_set) {
   if (std::exchange(sets_come_, no_set.empty()) == no_set.empty()) return;
   say_(no_set.empty() ? "sets become complete again" : "warning: " + no_set);
+}
+
+void RunLoop::say_whether_store_fills(const std::string& store_fills) {
+  if (std::exchange(store_has_room_, store_fills.empty()) == store_fills.empty()) return;
+  say_(store_fills.empty() ? "the store has room again" : "warning: " + store_fills + "; prune it, or see --keep-last");
 }
 
 void RunLoop::say_once(const std::string& text) {

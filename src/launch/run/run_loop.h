@@ -88,6 +88,7 @@ class RunLoop {
   void observe(Overseer::Seen seen, Time now);
   void judge_loss(const std::string& host);
   void say_whether_sets_come(const std::string& no_set);
+  void say_whether_store_fills(const std::string& store_fills);
   void say_once(const std::string& text);
   Time next_remarks() const;
   void say_remarks(Time now);
@@ -107,8 +108,8 @@ class RunLoop {
   Overseer::Seen seen_;            // the newest
   std::vector<std::string> lost_;  // nodes in use, by the newest
   std::vector<std::string> said_;
-  bool sets_come_ = true;  // by what was said last
-  size_t remarks_ = 0;     // how often they were asked for
+  bool sets_come_ = true, store_has_room_ = true;  // by what was said last
+  size_t remarks_ = 0;                             // how often they were asked for
   Deadline deadline_;
   HelperCommands clock_;  // asks how much time the job has left
   bool asks_time_ = false;

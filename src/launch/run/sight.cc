@@ -57,6 +57,7 @@ std::optional<Sight> parse_sight(const std::string& status) {
     sight.restarted_from = {field<std::string>(*last, "set"), field<std::string>(*last, "stored_as")};
   sight.is_busy = is_busy(document);
   sight.no_set = field<std::string>(document, "no_set");
+  sight.store_fills = field<std::string>(document, "store_fills");
   for (const json& agent : rows(document, "agents"))
     if (agent.is_object())
       sight.nodes.push_back({field<std::string>(agent, "host"), time_in(agent, "silent_seconds"),

@@ -29,6 +29,7 @@ struct Sight {
   // Forebay drains a complete set, or brings what all ranks have asked for: the application may be waiting for it.
   bool is_busy = false;
   std::string no_set;       // why none becomes complete any more, for a message; empty: they do, or it is not known yet
+  std::string store_fills;  // that the store's room ends soon, for a message; empty: it does not, or it is not known
   std::vector<Node> nodes;  // whose agents are there
   std::vector<std::string> excluded;
 
