@@ -111,13 +111,15 @@ Json json_plan(const Plan& plan) {
   for (const job::PlanRow& row : plan.rows) rows.push_back(json_row(row));
   Json ways = Json::array();
   for (const job::Way& way : plan.ways) ways.push_back(json_way(way));
-  Json json = {{"set_bytes", plan.input.set_bytes()},
-               {"interval_seconds", plan.input.interval},
-               {"allowed_seconds", plan.input.allowed_seconds()},
-               {"ratio", plan.input.ratio},
-               {"codec_bytes_per_second", std::isinf(plan.input.codec) ? Json() : Json(plan.input.codec)},
-               {"transfer_nodes", plan.fewest ? Json(*plan.fewest) : Json()},
-               {"rows", std::move(rows)}};
+  Json json = {
+      {"set_bytes", plan.input.set_bytes()},
+      {"interval_seconds", plan.input.interval},
+      {"allowed_seconds", plan.input.allowed_seconds()},
+      {"ratio", plan.input.ratio},
+      {"pfs_stream_bytes_per_second", std::isinf(plan.input.pfs_stream) ? Json() : Json(plan.input.pfs_stream)},
+      {"codec_bytes_per_second", std::isinf(plan.input.codec) ? Json() : Json(plan.input.codec)},
+      {"transfer_nodes", plan.fewest ? Json(*plan.fewest) : Json()},
+      {"rows", std::move(rows)}};
   if (!plan.ways.empty()) json["ways"] = std::move(ways);
   return json;
 }
@@ -131,8 +133,11 @@ void print_plan(const Plan& plan) {
   const job::PlanInput& input = plan.input;
   if (plan.measure)
     fmt::print(
-        "Measured on {}: ratio {}{}\n", printable(plan.measure->description), format_ratio(plan.measure->ratio, 1),
-        plan.measure->codec > 0 ? fmt::format(", {}", format_rate(static_cast<uint64_t>(plan.measure->codec), 1)) : "");
+        "Measured on {}: ratio {}{}{}\n", printable(plan.measure->description), format_ratio(plan.measure->ratio, 1),
+        plan.measure->codec > 0 ? fmt::format(", {}", format_rate(static_cast<uint64_t>(plan.measure->codec), 1)) : "",
+        plan.measure->stream > 0
+            ? fmt::format(", {} into the store", format_rate(static_cast<uint64_t>(plan.measure->stream), 1))
+            : "");
   const auto bytes = static_cast<uint64_t>(std::fmin(input.set_bytes(), 1e18));
   fmt::print("{} write {} every {}; a drain may take {}\n\n", plural(input.nodes, "compute node"), format_bytes(bytes),
              format_duration(input.interval), format_duration(input.allowed_seconds()));
@@ -181,9 +186,11 @@ class PlanVerb final : public Verb {
                     FOREBAY_TRY(ratio_, parse_positive(text));
                     return {};
                   });
-    syntax.option("--measure", "DIR|STORE",
-                  "Take --ratio from the newest set of a store, or --ratio and --codec from packing a directory here.",
-                  set_text(measure_));
+    syntax.option(
+        "--measure", "DIR|STORE",
+        "Take --ratio from the newest set of a store and --pfs-stream from writing into it for two seconds, or "
+        "--ratio and --codec from packing a directory here.",
+        set_text(measure_));
     syntax.option("--profile", "PROFILE", "With --measure DIR: how to pack. Default: balanced.", set_text(profile_));
     syntax.option("--groups", "COUNT",
                   "Rank groups of a set; one transfer node packs one of them. Default: any number.",
@@ -263,6 +270,7 @@ class PlanVerb final : public Verb {
       FOREBAY_TRY(plan.measure, measure_packing(measure_, profile, resources_));
       plan.input.ratio = plan.measure->ratio;
       if (plan.measure->codec > 0) plan.input.codec = plan.measure->codec;
+      if (plan.measure->stream > 0 && std::isinf(plan.input.pfs_stream)) plan.input.pfs_stream = plan.measure->stream;
     }
     if (ratio_ > 0) plan.input.ratio = ratio_;
     if (codec_ > 0) plan.input.codec = codec_;

@@ -270,9 +270,14 @@ class Plan(StoreTest):
         self.assertGreater(sample["codec_bytes_per_second"], 1e5)
         packed = self.pack("--json").json
         self.assertAlmostEqual(packed["ratio"], sample["ratio"], delta=0.02 * packed["ratio"])
-        stored = self.run_ok(*self.WORDS, "--measure", self.store, "--pfs", "1G", "--json").json
+        before = snapshot(self.store)
+        stored = self.run_ok(*self.WORDS, "--measure", self.store, "--pfs", "1G", "--pfs-stream", "8G", "--json").json
+        self.assertEqual(before, snapshot(self.store))
         self.assertAlmostEqual(packed["ratio"], stored["ratio"], delta=0.03 * packed["ratio"])  # the manifest counts for pack
         self.assertIsNone(stored["codec_bytes_per_second"])
+        self.assertEqual(8 * 2**30, stored["pfs_stream_bytes_per_second"])
+        measured = self.run_ok(*self.WORDS, "--measure", self.store, "--json").json["pfs_stream_bytes_per_second"]
+        self.assertTrue(measured is None or measured > 1e6, measured)  # None: no room for it
         self.assertAlmostEqual(8 / stored["ratio"], stored["rows"][0]["drain_seconds"])
 
     def test_what_is_given_goes_before_what_is_measured(self):
