@@ -334,6 +334,30 @@ TEST_F(CoordinatorTest, TheEndWithoutDrainComesAtOnce) {
   EXPECT_TRUE(s.coordinator.stopped());
 }
 
+TEST_F(CoordinatorTest, AStoreThatFillsUpIsWarnedOfOnce) {
+  constexpr uint64_t kMiB = 1 << 20;
+  const SessionId asker = s.join();
+  const auto status = [&] {
+    s.send(asker, wire::StatusRequestT());
+    return nlohmann::json::parse(s.inbox[asker].status.back());
+  };
+  EXPECT_FALSE(status().contains("newest_durable"));
+  for (uint64_t set = 1; set <= 4; ++set) {
+    s.room = StoreRoom{(100 - 8 * set) * kMiB, 1000 * kMiB};
+    offer_all("s" + std::to_string(set), set);
+    work();
+    EXPECT_EQ(status().contains("store_fills"), set >= 3);
+  }
+  EXPECT_EQ(status()["store_room"],
+            nlohmann::json({{"free_bytes", 68 * kMiB}, {"total_bytes", 1000 * kMiB}, {"sets_left", 8}}));
+  const auto first = s.log.find("the store fills up");
+  EXPECT_NE(first, std::string::npos);
+  EXPECT_EQ(s.log.find("the store fills up", first + 1), std::string::npos);
+  s.pass(5s, {asker, a, b, wa});
+  EXPECT_EQ(status()["newest_durable"]["name"], "s4");
+  EXPECT_EQ(status()["newest_durable"]["seconds"], 5.0);
+}
+
 TEST_F(CoordinatorTest, TheStatusTellsWhatGoesOn) {
   offer_all("s1", 1);
   work();

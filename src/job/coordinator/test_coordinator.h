@@ -221,6 +221,7 @@ class Stand {
   std::vector<uint64_t> abandoned;
   std::vector<SetAside> aside;
   std::vector<Prune> prunes;
+  std::optional<StoreRoom> room;  // that the store has after a set
   Facts logged;                   // what is in the log
   std::vector<Decision> waiting;  // what is not
   bool log_works = true;
@@ -314,7 +315,7 @@ class Stand {
   void perform(const Commit& command) {
     commits.push_back(command);
     stored[command.manifest.name] = command.manifest;
-    coordinator.answered(Committed{command.set, {}}, now);
+    coordinator.answered(Committed{command.set, {}, room}, now);
   }
   void perform(const SetAside& command) {
     aside.push_back(command);

@@ -320,6 +320,21 @@ TEST_F(Watched, OneWhoseSetsDoNotBecomeCompleteIsSaidToHaveNoneOnceWhileItRuns) 
   EXPECT_EQ(run(), 0);
 }
 
+TEST_F(Watched, AStoreThatFillsUpIsSaidOnceWhileItRuns) {
+  use_nodes("a\n", 0);
+  plan_.look.words = {"sh", "-c", "cat status; echo >> looks"};
+  std::ofstream(dir_ / "looks") << "";
+  put("status", "a", R"(, "store_fills": "the store fills up: 9 more sets")");
+  put("with", "a");
+  plan_.application = {"sh", "-c",
+                       "wait() { tries=$((tries + 1)); [ $tries -lt 3000 ] || exit 5; sleep 0.02; }\n"
+                       "has() { until [ \"$(grep -c \"$1\" report)\" = \"$2\" ]; do wait; done; }\n"
+                       "looks() { until [ $(wc -l < looks) -gt $1 ]; do wait; done; }\n"
+                       "has 'warning: the store fills up' 1; looks 4; has 'warning: the store' 1\n"
+                       "mv with status; has 'room again' 1"};
+  EXPECT_EQ(run(), 0);
+}
+
 TEST_F(Watched, ASpareTakesThePlaceOfANodeThatIsLost) {
   use_nodes("a\nb\nc\n", 1);
   put("status", "ab");

@@ -136,7 +136,7 @@ TEST(Watchdog, TellsWhetherAllWereHeardSince) {
 
 TEST(Sight, IsWhatTheStatusSays) {
   const auto sight = parse_sight(R"({"generation": 3, "sets_completed": 5, "excluded": ["n9"], "sets": [],
-      "no_set": "no set became complete for 90 s",
+      "no_set": "no set became complete for 90 s", "store_fills": "the store fills up",
       "agents": [{"host": "n1", "silent_seconds": 0.25, "processes": 4, "processor_seconds": 1.5}, {"host": 7}, 8]})");
   ASSERT_TRUE(sight);
   EXPECT_EQ(sight->generation, 3u);
@@ -149,6 +149,7 @@ TEST(Sight, IsWhatTheStatusSays) {
   EXPECT_EQ(sight->find("n2"), nullptr);
   EXPECT_THAT(sight->excluded, ElementsAre("n9"));
   EXPECT_EQ(sight->no_set, "no set became complete for 90 s");
+  EXPECT_EQ(sight->store_fills, "the store fills up");
   EXPECT_FALSE(parse_sight(""));
   EXPECT_FALSE(parse_sight("[]"));
   EXPECT_FALSE(parse_sight(R"({"error": {"kind": "timeout"}})"));
