@@ -81,14 +81,16 @@ class Zarr(unittest.TestCase):
             self.write(name, values, (20,))
             np.testing.assert_array_equal(values, self.read(name)[...])
 
-    def test_the_example_of_the_page(self):
+    def test_the_examples_of_the_page(self):
         page = (Path(__file__).resolve().parents[2] / "docs/python.md").read_text()
-        (source,) = re.findall(r"    \$ cat field.py\n((?:    [^$].*\n)+)", page)
+        sources = re.findall(r"    \$ cat (field2?).py\n((?:    [^$].*\n)+)", page)
+        self.assertEqual(["field", "field2"], [name for name, _ in sources])
         os.chdir(self.work)
-        names = {}
-        exec(textwrap.dedent(source), names)  # noqa: S102
-        np.testing.assert_array_equal(names["field"], zarr.open_array("field.zarr")[...])
-        os.chdir("/")
+        self.addCleanup(os.chdir, "/")
+        for name, source in sources:
+            names = {}
+            exec(textwrap.dedent(source), names)  # noqa: S102
+            np.testing.assert_array_equal(names["field"], zarr.open_array(f"{name}.zarr")[...])
 
     def test_what_is_wrong_is_an_exception(self):
         self.assertRaises(fb.InvalidArgument, self.write, "profile", smooth(4, 4), (2, 2), "fsat")

@@ -78,7 +78,7 @@ void* open_module(const char* name, char (&error)[512]) {
     look_for_doubt(real, own, trust_of_process(own), found);
   } else {
     found.doubt = Doubt::not_found;
-    snprintf(found.path, sizeof found.path, "%s", path);
+    snprintf(found.path, sizeof found.path, "%.*s", static_cast<int>(sizeof found.path - 1), path);
   }
   if (found.doubt != Doubt::none) {
     snprintf(error, sizeof error, "%.400s %s", found.path, text_of(found.doubt));
