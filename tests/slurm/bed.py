@@ -48,12 +48,15 @@ JobCompType=jobcomp/none
 ReturnToService=2
 KillWait=5
 SlurmdParameters=config_overrides
+PrologFlags=Alloc
 """
 
 
 class Bed:
-    def __init__(self, directory, nodes=2):
-        self.directory, self.nodes, self.processes = Path(directory), nodes, []
+    def __init__(self, directory, nodes=2, prolog=None, epilog=None):
+        """prolog, epilog: programs that each node runs before and after a job."""
+        self.directory, self.nodes, self.processes, self.daemons = Path(directory), nodes, [], []
+        self.programs = "".join(f"{key}={path}\n" for key, path in (("Prolog", prolog), ("Epilog", epilog)) if path)
         self.environment = dict(os.environ, SLURM_CONF=str(self.directory / "slurm.conf"), PATH=os.environ["PATH"] + ":/usr/sbin")
 
     def up(self):
@@ -66,12 +69,13 @@ class Bed:
             text += f"NodeName=n{i} NodeHostname={host} NodeAddr=127.0.0.1 Port={PORT + i} CPUs=4 RealMemory=500 State=UNKNOWN\n"
         text += f"PartitionName=all Nodes=n[1-{self.nodes}] Default=YES MaxTime=INFINITE State=UP\n"
         (self.directory / "state").mkdir()
-        (self.directory / "slurm.conf").write_text(text)
+        (self.directory / "slurm.conf").write_text(text + self.programs)
         self.start("slurmctld", "-D")
         for i in range(1, self.nodes + 1):
             # Each has a host name and a /dev/shm of its own, as nodes have.
             self.start("unshare", "--mount", "--uts", "sh", "-c",
                        f"hostname n{i} && mount -t tmpfs -o size=64m none /dev/shm && exec slurmd -D -N n{i}")  # fmt: skip
+            self.daemons.append(self.processes[-1])
         end = time.monotonic() + 40
         while self.call("sinfo", "-h", "-o", "%t %D").split() != ["idle", str(self.nodes)]:
             if time.monotonic() > end:
@@ -98,6 +102,10 @@ class Bed:
         with open(self.directory / f"{words[0]}-{len(self.processes)}.out", "wb") as log:
             self.processes.append(
                 subprocess.Popen(words, stdout=log, stderr=log, env=self.environment, stdin=subprocess.DEVNULL))
+
+    def memory(self, node):
+        """What lies in the memory of node 1, 2, ..., by name."""
+        return sorted(os.listdir(f"/proc/{self.daemons[node - 1].pid}/root/dev/shm"))
 
     def call(self, *words, **more):
         done = subprocess.run(words, capture_output=True, text=True, env=dict(self.environment, **more), timeout=60)

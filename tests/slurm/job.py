@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """The examples of Slurm jobs on two nodes: what happens at the end, when a rank dies, and when the time is nearly over."""
 
+import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -44,7 +46,7 @@ class SlurmJob(unittest.TestCase):
         cls.work = Path(temporary.name)
         cls.work.chmod(0o755)  # munged runs as another user
         (cls.work / "bed").mkdir()
-        cls.bed = Bed(cls.work / "bed")
+        cls.bed = Bed(cls.work / "bed", prolog=SOURCE / "examples/slurm/prolog.sh", epilog=SOURCE / "examples/slurm/epilog.sh")
         cls.addClassCleanup(cls.bed.down)
         cls.bed.up()
         (cls.work / "bin").mkdir()
@@ -142,6 +144,26 @@ class SlurmJob(unittest.TestCase):
         first, second = self.history("over")
         self.assertEqual((number, True, True), tuple(first[key] for key in ("job", "out_of_time", "drained")))
         self.assertEqual((f"{number}.2", None, 0), tuple(second[key] for key in ("job", "out_of_time", "exit_code")))
+
+    def test_what_a_cancelled_job_leaves_in_the_nodes_is_removed_when_it_has_ended(self):
+        number, copies = self.submit("job", "cancelled", 3, "wait")
+        self.wait_for_ranks("cancelled", copies)
+        stage = f"forebay-{number}"
+        self.assertEqual([True, True], [stage in self.bed.memory(node) for node in (1, 2)])
+        self.bed.call("scancel", "--full", "--signal=KILL", number)
+        self.bed.call("scancel", number)
+        end = time.monotonic() + 60
+        while any(stage in self.bed.memory(node) for node in (1, 2)):
+            self.assertLess(time.monotonic(), end, f"{self.bed.memory(1)} {self.bed.memory(2)} {self.text('cancelled')}")
+            time.sleep(0.2)
+
+    def test_a_node_without_room_is_refused(self):
+        prolog = SOURCE / "examples/slurm/prolog.sh"
+        self.assertEqual(0, subprocess.run([prolog], env={**os.environ, "FOREBAY_LEAST_MIB": "0"}, timeout=10).returncode)
+        refused = subprocess.run([prolog], env={**os.environ, "FOREBAY_LEAST_MIB": str(10**9)}, timeout=10,
+                                 capture_output=True, text=True)  # fmt: skip
+        self.assertEqual(1, refused.returncode)
+        self.assertRegex(refused.stderr, r"/dev/shm has \d+ MiB free, and jobs with Forebay need 1000000000\n")
 
     def by_hand(self, name, *arguments):
         return self.submit("by-hand", name, *arguments, STAGE_OF_NODE=f"{self.work}/stage-$SLURM_JOB_ID-$SLURMD_NODENAME")
