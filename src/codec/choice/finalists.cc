@@ -259,29 +259,29 @@ void enter_ordinary_of_max(Contest& contest, const Chain& transform, const Frame
 
 void enter_fast(Contest& contest, const FrameShape& shape, std::span<const std::byte> raw) {
   const Chain plain = join(best_transform(shape, raw), kZstd1);
+  if (enter_text(contest, Effort::fast, plain, shape, raw)) return;
   if (enter_kinds_of_numbers(contest, Effort::fast, plain, shape, raw)) return;
   enter_plain_fast(contest, chain_for_noise(plain, shape, raw), shape, raw);
   enter_masks(contest, Effort::fast, shape, raw);
-  enter_text(contest, Effort::fast, shape, raw);
 }
 
 void enter_balanced(Contest& contest, const FrameShape& shape, std::span<const std::byte> raw) {
   const Chain transform = best_transform(shape, raw), plain = join(transform, kZstd1);
+  if (enter_text(contest, Effort::balanced, plain, shape, raw)) return;
   if (enter_kinds_of_numbers(contest, Effort::balanced, plain, shape, raw)) return;
   enter_ordinary_of_balanced(contest, transform, shape, raw);
   enter_noise(contest, plain, shape, raw);
   enter_masks(contest, Effort::balanced, shape, raw);
-  enter_text(contest, Effort::balanced, shape, raw);
 }
 
 void enter_max(Contest& contest, const FrameShape& shape, std::span<const std::byte> raw, const Bytes& parameters,
                References references) {
   const Chain transform = best_transform(shape, raw), plain = join(transform, kZstd1);
+  if (enter_text(contest, Effort::max, plain, shape, raw)) return;
   if (enter_kinds_of_numbers(contest, Effort::max, plain, shape, raw)) return;
   enter_ordinary_of_max(contest, transform, shape, raw, parameters, references);
   enter_noise(contest, plain, shape, raw);
   enter_masks(contest, Effort::max, shape, raw);
-  enter_text(contest, Effort::max, shape, raw);
 }
 
 uint64_t finalists_memory_bytes(uint64_t raw_bytes) {

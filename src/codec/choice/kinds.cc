@@ -12,7 +12,8 @@
 namespace forebay::codec {
 namespace {
 
-constexpr uint64_t kNoiseRatio = 2;  // that a sample of noise does not reach
+constexpr uint64_t kNoiseRatio = 2;     // that a sample of noise does not reach
+constexpr uint64_t kClearPercent = 75;  // of what other chains make, at which a chain need not be compared with more
 
 const Stage kMultiples{kMultiplesId, 0, {}}, kPlanesOfNumbers{kPlanesId, 1, {}};
 const Stage kBits{kBitshuffleId, 0, {}}, kColumns{kColumnsId, 0, {}};
@@ -79,7 +80,7 @@ bool has_planes(const DataType& type) { return type.size == 2 || type.size == 4 
 // Enters the best of each profile's chains. Returns whether that is clearly enough.
 bool enter_best(Contest& contest, Effort effort, std::vector<Chain> (*chains)(Effort), const Chain& plain,
                 const FrameShape& shape, std::span<const std::byte> raw) {
-  constexpr uint64_t kWorthPercent = 97, kClearPercent = 75;
+  constexpr uint64_t kWorthPercent = 97;
   constexpr unsigned kManyRepeated = 400;  // permille of the elements: other chains find these over a distance
   const uint64_t other = best_of_sample({plain}, shape, raw).encoded_bytes;
   uint64_t least = UINT64_MAX;
@@ -121,8 +122,13 @@ void enter_masks(Contest& contest, Effort effort, const FrameShape& shape, std::
   for (const Chain& chain : bits_chains(effort)) contest.enter(chain);
 }
 
-void enter_text(Contest& contest, Effort effort, const FrameShape& shape, std::span<const std::byte> raw) {
-  if (text::is_worth_trying(shape, raw)) contest.enter(text_chain(effort));
+bool enter_text(Contest& contest, Effort effort, const Chain& plain, const FrameShape& shape,
+                std::span<const std::byte> raw) {
+  if (!text::is_worth_trying(shape, raw)) return false;
+  contest.enter(plain);
+  const uint64_t other = contest.size();
+  contest.enter(text_chain(effort));
+  return contest.size() * 100 < other * kClearPercent;
 }
 
 std::vector<Chain> chains_of_kinds(Effort effort, const DataType& type) {
