@@ -8,6 +8,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "engine/inspect/diff.h"
 #include "engine/inspect/prune.h"
 #include "engine/inspect/verify.h"
 #include "engine/pack/pack.h"
@@ -131,6 +132,51 @@ nb::dict verify(const std::string& path, const std::string& name, uint64_t memor
   return all;
 }
 
+const char* name_of(engine::Change change) {
+  switch (change) {
+    case engine::Change::added:
+      return "added";
+    case engine::Change::removed:
+      return "removed";
+    case engine::Change::bytes:
+      return "bytes";
+    case engine::Change::metadata:
+      break;
+  }
+  return "metadata";
+}
+
+// (path, elements that differ or None, largest difference or None, elements with NaN, with an infinity)
+nb::object difference(const engine::VariableDifference& variable) {
+  const engine::ElementDifference& one = variable.difference;
+  nb::object elements = nb::none(), most = nb::none();
+  if (one.elements != UINT64_MAX) elements = nb::int_(one.elements);
+  if (one.measured > 0) most = nb::float_(one.max_absolute);
+  return nb::make_tuple(std::string(variable.path), elements, most, one.nans, one.infinities);
+}
+
+// (name, its other name or None, what changed, its variables) of each file that differs.
+nb::list diff(const std::string& path, const std::string& name, const std::string& other_path,
+              const std::string& other_name, uint64_t memory_bytes, unsigned threads) {
+  const auto all = value_or_raise(unlocked([&]() -> Result<engine::Differences> {
+    FOREBAY_TRY(const auto store, store::Store::open(path));
+    FOREBAY_TRY(const auto other, store::Store::open(other_path));
+    FOREBAY_TRY(const store::SetInfo one, store.find(name));
+    FOREBAY_TRY(const store::SetInfo two, other.find(other_name));
+    return engine::diff(one, two,
+                        engine::Resources{.memory_bytes = memory_bytes, .threads = threads, .progress = {}}.resolved());
+  }));
+  nb::list list;
+  for (const engine::FileDifference& file : all.files) {
+    nb::list variables;
+    for (const engine::VariableDifference& variable : file.variables) variables.append(difference(variable));
+    nb::object renamed = nb::none();
+    if (!file.other_name.empty()) renamed = nb::str(file.other_name.c_str());
+    list.append(nb::make_tuple(file.name, renamed, name_of(file.change), variables));
+  }
+  return list;
+}
+
 nb::dict prune(const std::string& path, const std::string& series, uint64_t keep_last, uint64_t keep_every,
                bool dry_run, uint64_t memory_bytes, unsigned threads) {
   const auto pruned = value_or_raise(unlocked([&]() -> Result<engine::Pruned> {
@@ -176,6 +222,7 @@ void declare_verbs(nb::module_& module) {
   module.def("restore", &restore, "store"_a, "name"_a, "target"_a, "only"_a, "overwrite"_a, "series"_a,
              "memory_bytes"_a, "threads"_a, "progress"_a.none());
   module.def("verify", &verify, "store"_a, "name"_a, "memory_bytes"_a, "threads"_a, "progress"_a.none());
+  module.def("diff", &diff);
   module.def("prune", &prune);
   module.def("sets", &sets);
 }

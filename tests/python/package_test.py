@@ -3,6 +3,7 @@
 
 import concurrent.futures
 import pickle
+import shutil
 import threading
 import unittest
 
@@ -168,6 +169,24 @@ class Package(StoreTest):
             self.assertEqual(file.read_bytes(), (self.work / "back" / file.name).read_bytes())
         self.assertTrue(fb.verify(self.store, "dump_0002", check=True).intact)
         self.assertEqual(["dump_0000", "dump_0001"], [one.name for one in fb.sets(self.store)[:2]])
+
+    def test_sets_are_compared(self):
+        self.assertEqual([], fb.diff(self.store, "dump_0002", "dump_0002"))
+        import h5py
+
+        changed, other = self.work / "changed/dump_0002", self.work / "changed-store"
+        shutil.copytree(self.work / "run/dump_0002", changed)
+        with h5py.File(changed / "state.0003.h5", "a") as file:
+            file["id"][0] += 5
+        (changed / "state.0004.h5").unlink()
+        (changed / "new").write_bytes(b"new")
+        fb.pack(changed, other)
+        found = fb.diff(self.store, "dump_0002", "dump_0002", other_store=other)
+        self.assertEqual([("new", "added"), ("state.0003.h5", "bytes"), ("state.0004.h5", "removed")],
+                         [(one.name, one.change) for one in found])  # fmt: skip
+        (variable,) = found[1].variables
+        self.assertEqual(("/id", 1, 5.0, 0, 0), tuple(variable))
+        self.assertRaises(fb.NotFound, fb.diff, self.store, "dump_0002", "none")
 
     def test_old_sets_are_pruned(self):
         store = self.work / "pruned"

@@ -7,7 +7,21 @@ from ._forebay import version as __version__
 from ._jobs import NoJob, Restart, checkpoint, in_job, restart
 from ._matches import Matches
 from ._run import Local, Run, Step, StepInfo, open  # noqa: A004
-from ._verbs import Packed, Pruned, Restored, SetInfo, Verified, pack, prune, restore, sets, verify
+from ._verbs import (
+    FileDifference,
+    Packed,
+    Pruned,
+    Restored,
+    SetInfo,
+    VariableDifference,
+    Verified,
+    diff,
+    pack,
+    prune,
+    restore,
+    sets,
+    verify,
+)
 
 __all__ = [
     "Array",
@@ -15,6 +29,7 @@ __all__ = [
     "Error",
     "Exists",
     "Failed",
+    "FileDifference",
     "Gone",
     "InvalidArgument",
     "Limit",
@@ -31,11 +46,13 @@ __all__ = [
     "Step",
     "StepInfo",
     "Unsupported",
+    "VariableDifference",
     "Verified",
     "__version__",
     "checkpoint",
     "compress",
     "decompress",
+    "diff",
     "in_job",
     "open",
     "pack",

@@ -47,6 +47,9 @@ def restore(
     store: str, name: str, target: str, only: list[str], overwrite: bool, series: str, memory_bytes: int, threads: int,
     progress: Any,
 ) -> dict[str, Any]: ...  # fmt: skip
+def diff(
+    store: str, name: str, other_store: str, other_name: str, memory_bytes: int, threads: int
+) -> list[tuple[str, str | None, str, list[tuple[str, int | None, float | None, int, int]]]]: ...
 def verify(store: str, name: str, memory_bytes: int, threads: int, progress: Any) -> dict[str, Any]: ...
 def prune(
     store: str, series: str, keep_last: int, keep_every: int, dry_run: bool, memory_bytes: int, threads: int

@@ -56,6 +56,34 @@ class Pruned(NamedTuple):
     problems: list[str]
 
 
+class VariableDifference(NamedTuple):
+    """What differs in a variable of a file.
+
+    elements: how many differ in any bit; None: its shape or type differs, only one file has it, or its elements cannot
+    be told apart. max_absolute: the largest difference of finite numbers; None: there is none. nan, infinite: of the
+    differing elements, those where one value, or both, are NaN, or else infinite.
+    """
+
+    path: str
+    elements: int | None
+    max_absolute: float | None
+    nan: int
+    infinite: int
+
+
+class FileDifference(NamedTuple):
+    """A file that differs. change: `added`, `removed`, `bytes`, or `metadata` (name, mode, time or kind only).
+
+    name: in the first set; of an added file, in the second. other_name: in the second set, if it is another one there.
+    variables: of a file whose bytes differ; empty if only what is no variable does.
+    """
+
+    name: str
+    other_name: str | None
+    change: str
+    variables: list[VariableDifference]
+
+
 class SetInfo(NamedTuple):
     """A set of a store. `damage` says what is wrong with its manifest; then nothing but the name is known."""
 
@@ -163,6 +191,39 @@ def verify(
     if check and not report.intact:
         raise Damaged(f"{store}: set {name}: {report.damages[0]}", "corrupt", report.damages[0], os.fspath(store))
     return report
+
+
+def diff(
+    store: Path,
+    name: str,
+    other_name: str,
+    *,
+    other_store: Path | None = None,
+    memory: int = 0,
+    threads: int = 0,
+) -> list[FileDifference]:
+    """Compares two sets file by file, and files whose bytes differ variable by variable, as `forebay diff` does.
+
+    Files whose names contain that of the set are compared where rank and the rest of the name are equal. Files of equal
+    size and checksum are not read. Other threads of Python run meanwhile.
+
+    Args:
+        store, name: the first set. other_store, other_name: the second one; None: of the same store.
+        memory: bytes for buffers; 0: a quarter of the machine's. threads: 0: one per core.
+
+    Returns:
+        The files that differ, in order of names: an empty list if the sets are equal.
+
+    Raises:
+        NotFound: no such store or set. Damaged, Limit, Unsupported, Failed.
+    """
+    found = _forebay.diff(
+        os.fspath(store), name, os.fspath(store if other_store is None else other_store), other_name, memory, threads
+    )
+    return [
+        FileDifference(file, renamed, change, [VariableDifference(*one) for one in variables])
+        for file, renamed, change, variables in found
+    ]
 
 
 def prune(
