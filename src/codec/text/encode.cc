@@ -93,6 +93,12 @@ size_t numbers_of(const Lines& lines, const Lines::Line& line) {
   return line.template_number == 0 ? 0 : lines.templates[line.template_number - 1].numbers();
 }
 
+size_t numbers_in(const Lines& lines) {
+  size_t count = 0;
+  for (const Lines::Line& line : lines.lines) count += numbers_of(lines, line);
+  return count;
+}
+
 // Takes the last run of lines with as many numbers away, unless it is most of the section: more of it follows, and a
 // run is predicted best as a whole.
 void drop_last_run(Draft& draft) {
@@ -147,20 +153,24 @@ Draft make_draft(std::string_view text, bool is_whole) {
   draft.lines = split_lines(text, text.size() / kBytesPerNumber);
   size_t bytes = 0;
   for (const Lines::Line& line : draft.lines.lines) bytes += line.bytes;
-  if (bytes != text.size()) return draft;  // it has too many numbers
+  if (bytes != text.size()) return draft;  // there were too many numbers
   if (!is_whole) drop_last_run(draft);
+  if (numbers_in(draft.lines) > draft.bytes / kBytesPerNumber) return draft;
   make_codes(draft, make_tables(draft));
   return draft;
 }
 
 class Encoder {
  public:
-  Encoder(size_t raw_bytes, Effort effort) : raw_bytes_(raw_bytes), effort_(effort) {}
+  Encoder(size_t raw_bytes, Effort effort, const Cuts& cuts)
+      : raw_bytes_(raw_bytes),
+        effort_(effort),
+        most_section_(cuts.most_section == 0 ? most_of_section(raw_bytes) : cuts.most_section) {}
 
   // Adds a part of the frame, section by section.
   void add(std::string_view part) {
     while (!part.empty() && !is_hopeless()) {
-      const std::string_view text = longest_section(part, most_of_section(raw_bytes_));
+      const std::string_view text = longest_section(part, most_section_);
       Draft draft = make_draft(text, text.size() == part.size());
       add(draft, text.substr(0, draft.bytes));
       part.remove_prefix(draft.bytes);
@@ -284,6 +294,7 @@ class Encoder {
 
   const size_t raw_bytes_;
   const Effort effort_;
+  const size_t most_section_;
   size_t begin_ = 0;  // of the section at hand
   Bytes heads_, codes_, choices_, plain_, columns_;
   TablesBefore before_{kReach};
@@ -310,9 +321,9 @@ size_t encode_bytes(size_t raw, Effort effort) {
          coder_bytes(raw, effort);
 }
 
-Bytes encode(const FrameShape& shape, std::span<const std::byte> raw, Effort effort) {
-  if (raw.size() < kLeastFrame) return {};
-  Encoder encoder(raw.size(), effort);
+Bytes encode(const FrameShape& shape, std::span<const std::byte> raw, Effort effort, Cuts cuts) {
+  if (raw.size() < cuts.least_frame) return {};
+  Encoder encoder(raw.size(), effort, cuts);
   for (const std::string_view part : cut_parts(shape, characters(raw))) encoder.add(part);
   return std::move(encoder).take();
 }

@@ -35,8 +35,14 @@ size_t decode_bytes(size_t raw);
 // Whether sampled parts of the frame are mostly numbers.
 bool is_worth_trying(const FrameShape& shape, std::span<const std::byte> raw);
 
-// Encodes a frame; empty if there are no tables of numbers in it.
-Bytes encode(const FrameShape& shape, std::span<const std::byte> raw, Effort effort);
+// How an encoder cuts frames, in bytes.
+struct Cuts {
+  size_t least_frame = kLeastFrame;
+  size_t most_section = 0;  // at most kMostSection; 0: as suits a frame of that size
+};
+
+// Encodes a frame; empty if there are no tables of numbers in it, or little is gained.
+Bytes encode(const FrameShape& shape, std::span<const std::byte> raw, Effort effort, Cuts cuts = {});
 
 // The inverse; `encoded` is hostile: corrupt unless it decodes to exactly raw.size() bytes.
 Result<void> decode(std::span<const std::byte> encoded, std::span<std::byte> raw);

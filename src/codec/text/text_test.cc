@@ -283,6 +283,29 @@ TEST(Text, ALongTextIsCutBetweenItsRuns) {
   EXPECT_LT(size * 3, zstd_size(text) * 2);
 }
 
+// Sections of all sizes, which end anywhere, and lines that have as many numbers as a section may have, or more.
+TEST(Text, SectionsOfAnySizeComeBack) {
+  Random random(21);
+  for (int round = 0; round < 300; ++round) {
+    std::string text;
+    for (uint64_t run = random.next() % 6 + 1; run > 0; --run) {
+      const uint64_t numbers = random.next() % 12 + 1, digits = random.next() % 5 + 1, lines = random.next() % 200;
+      for (uint64_t line = 0; line < lines; ++line) {
+        for (uint64_t i = 0; i < numbers; ++i)
+          text += fmt::format("{} ", random.next() % static_cast<uint64_t>(std::pow(10, digits)));
+        text += '\n';
+      }
+      if (random.next() % 2 == 0) text += "a head: 7\n";
+    }
+    const Cuts cuts{0, size_t{random.next() % 4000 + 100}};
+    const Bytes encoded = encode(shape_of({text.size()}), bytes_of(text), Effort::fast, cuts);
+    if (encoded.empty()) continue;
+    std::string back(text.size(), '?');
+    ASSERT_TRUE(decode(encoded, std::as_writable_bytes(std::span(back))).has_value()) << round;
+    ASSERT_TRUE(back == text) << round;
+  }
+}
+
 TEST(Text, WhatHasNoTablesIsDeclined) {
   EXPECT_EQ(round_trip(""), 0u);
   EXPECT_EQ(round_trip("1 2 3\n"), 0u);
