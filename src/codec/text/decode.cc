@@ -259,7 +259,7 @@ class Decoder {
 }  // namespace
 
 size_t decode_bytes(size_t raw) {
-  constexpr size_t kPerByteOfSection = 16, kMostTables = 2 << 20, kTableBytes = 8;
+  constexpr size_t kPerByteOfSection = 8, kMostTables = 2 << 20, kTableBytes = 8;
   return raw + keys_bytes(raw) + kPerByteOfSection * std::min(raw, kMostSection) +
          std::min(kTableBytes * raw, kMostTables) + decode_coder_bytes();
 }
