@@ -16,7 +16,7 @@
    Handles are never 0. Strings and arrays that are passed are the caller's, and may change or go as soon as a call
    returns; NULL and "" mean the same. Collective functions must be called by all ranks of their communicator, in the
    same order; all others by any. Threads may use different open files at the same time, each from one thread; what
-   declares and defines, and adios_init and adios_finalize, must not run beside other calls. What a call returns and
+   declares and defines, and adios_init and adios_finalize, must not run beside other calls. A call's result and
    adios_get_last_errmsg() are of the thread, adios_errno is of the process.
  */
 #ifndef ADIOS_H
@@ -68,7 +68,7 @@ int adios_group_size(int64_t fd_p, uint64_t data_size, uint64_t* total_size);
    be a dimension of what is written after it. A name may be written more than once: these are several blocks. Of an
    adios_string `var` is the char* itself. err_invalid_varname if there is no such variable;
    err_invalid_var_as_dimension if a dimension has no value yet; err_buffer_overflow if it does not fit
-   (adios_set_max_buffer_size()). What was written before and is written after stays. */
+   (adios_set_max_buffer_size()). Data that were written before, and that are written after, stay. */
 int adios_write(int64_t fd_p, const char* name, const void* var);
 
 /* The same for the definition `id`, as adios_define_var() returned it: for several blocks of different shapes that have
@@ -117,7 +117,7 @@ void adios_set_max_buffer_size(uint64_t max_buffer_size_MB);
    `time_index` is the name that stands for time in dimensions of variables, or "". */
 int adios_declare_group(int64_t* id, const char* name, const char* time_index, enum ADIOS_STATISTICS_FLAG stats);
 
-/* Forgets a group, its definitions and its methods. What is open of it must be closed before. */
+/* Forgets a group, its definitions and its methods. Its open files must be closed before. */
 int adios_free_group(int64_t id);
 
 /* Keeps steps of the group in memory up to `buffersize` bytes, and writes them together: when the next one would not

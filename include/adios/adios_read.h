@@ -1,7 +1,7 @@
 /* ADIOS 1.x's reading interface, second version; with ADIOS_USE_READ_API_1 defined, the first one, which
  * adios_read_v1.h describes. Structures and numbers are those of ADIOS 1.13.
  *
- * What can be read: a file that was written through adios.h, by its path; and the sets of a store, each of which is a
+ * Readable are a file that was written through adios.h, by its path; and the sets of a store, each of which is a
  * step: "DIRECTORY" of the store, "DIRECTORY:SERIES" if it has several, "DIRECTORY:SET" for one set.
  *
  * Functions return 0 or an error of adios_error.h, pointers NULL on errors; adios_errno and adios_errmsg() tell which.
@@ -49,7 +49,7 @@ typedef struct _ADIOS_FILE {
   void* internal_data;
 } ADIOS_FILE;
 
-/* Numbers (min, max and what they are lists of) are of the variable's type. What is not known is NULL. */
+/* Numbers (min, max and what they are lists of) are of the variable's type. Unknown ones are NULL. */
 typedef struct _ADIOS_VARSTAT {
   void* min;
   void* max;

@@ -1,9 +1,9 @@
 /* ADIOS 1.x's reading interface, first version: what <adios_read.h> declares with ADIOS_USE_READ_API_1 defined.
  * Structures and numbers are those of ADIOS 1.13.
  *
- * What can be read is what the second version reads: a file that was written through adios.h, or the sets of a store.
+ * Readable is the same as with the second version: a file that was written through adios.h, or the sets of a store.
  * Variables that were written in several steps have time as their first dimension. Pointers are NULL on errors, and
- * numbers below 0; adios_errno and adios_errmsg() tell which. adios_fopen() and adios_fclose() are collective. One
+ * numbers below 0; adios_errno and adios_errmsg() have the reason. adios_fopen() and adios_fclose() are collective. One
  * thread at a time may use an ADIOS_FILE and what came from it. */
 #ifndef ADIOS_READ_V1_H
 #define ADIOS_READ_V1_H
@@ -46,7 +46,7 @@ typedef struct {
   int lasttimestep; /* ntimesteps */
 } ADIOS_GROUP;
 
-/* Numbers (gmin, gmax, mins, maxs) are of the variable's type. What is not known is NULL. */
+/* Numbers (gmin, gmax, mins, maxs) are of the variable's type. Unknown ones are NULL. */
 typedef struct {
   int grpid;
   int varid; /* place in the group's var_namelist */

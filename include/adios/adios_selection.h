@@ -1,4 +1,4 @@
-/* What of a variable is read. Structures and numbers are those of ADIOS 1.13. */
+/* Parts of a variable to read. Structures and numbers are those of ADIOS 1.13. */
 #ifndef ADIOS_SELECTION_H
 #define ADIOS_SELECTION_H
 

@@ -28,7 +28,7 @@ enum ADIOS_DATATYPES {
 
 enum ADIOS_FLAG { adios_flag_unknown = 0, adios_flag_yes = 1, adios_flag_no = 2 };
 
-/* What is computed of the values that are written. */
+/* Statistics of the values that are written. */
 enum ADIOS_STATISTICS_FLAG {
   adios_stat_no = -1,    /* nothing */
   adios_stat_minmax = 0, /* smallest and largest */

@@ -17,7 +17,8 @@
 #define ADIOS_VERSION_GE(major, minor, patch) (ADIOS_VERSION_OWN_ >= ADIOS_VERSION_NUMBER_(major, minor, patch))
 #define ADIOS_VERSION_LE(major, minor, patch) (ADIOS_VERSION_OWN_ <= ADIOS_VERSION_NUMBER_(major, minor, patch))
 
-/* The version of the BP format that ADIOS 1.13 writes. What is written here is a Forebay container (docs/format.md). */
+/* The version of the BP format that ADIOS 1.13 writes. Files that are written here are Forebay containers
+ * (docs/format.md). */
 #define ADIOS_VERSION_BP_FORMAT 3
 
 #endif

@@ -1,6 +1,6 @@
-/* What of MPI's C interface programs of one process need when they are compiled with -D_NOMPI: the same names, with the
-   values that ADIOS gives them. libadios_nompi has the functions: a communicator has one process, whatever is sent to
-   it stays. */
+/* The part of MPI's C interface that programs of one process need when they are compiled with -D_NOMPI: the same names,
+   with the values that ADIOS gives them. libadios_nompi has the functions: a communicator has one process, whatever is
+   sent to it stays. */
 #ifndef MPI_DUMMY_H
 #define MPI_DUMMY_H
 

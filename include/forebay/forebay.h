@@ -84,7 +84,7 @@ extern "C" {
  * never changes. Thread-safe. */
 FOREBAY_API const char* forebay_version(void);
 
-/* What the library was built with, for problem reports, in one line for people to read:
+/* The options that the library was built with, for problem reports, in one line for people to read:
  * "forebay 0.1.0, GNU 12.2.0 Release, fpzip ON, lz4 ON, zfp ON, mpi OFF". The text is the library's and never changes.
  * Thread-safe. */
 FOREBAY_API const char* forebay_build_info(void);
@@ -121,8 +121,8 @@ typedef struct forebay_client forebay_client;
  * Thread-safe. The environment is read in this call only. */
 FOREBAY_API int forebay_connect(const char* agent, int rank, int ranks, forebay_client** client);
 
-/* Frees the client. NULL is ignored. What is complete is drained all the same; what was begun and not completed is not
- * a set. Waits for nobody. */
+/* Frees the client. NULL is ignored. Sets that are complete are drained all the same; one that was begun and not
+ * completed is not a set. Waits for nobody. */
 FOREBAY_API void forebay_disconnect(forebay_client* client);
 
 /* Begins this rank's part of the set `set`: a name of at most 128 bytes of UTF-8, without '/' and characters that
@@ -181,8 +181,8 @@ FOREBAY_API int forebay_restart_any(forebay_client* client, char* set, size_t si
  * found, no such file on this node, or `size` bytes are too few). */
 FOREBAY_API int forebay_restart_path(forebay_client* client, const char* file, char* path, size_t size);
 
-/* What went wrong in the last call of this thread that failed, in one line for people; empty if none has. The library
- * owns the text. Valid until this thread's next call that fails. */
+/* The reason why the last call of this thread that failed did so, in one line for people; empty if none has. The
+ * library owns the text. Valid until this thread's next call that fails. */
 FOREBAY_API const char* forebay_message(void);
 
 #ifdef __cplusplus

@@ -76,9 +76,9 @@ FOREBAY_API size_t forebay_codec_bound(size_t bytes);
 FOREBAY_API int forebay_codec_compress(const char* profile, const char* type, unsigned dimensions, const uint64_t* dims,
                                        const void* array, void* out, size_t room, size_t* size);
 
-/* What was compressed, from its first bytes, which are checked: its elements are not. type: 8 bytes, which become the
- * type's name, NUL-terminated. dims: FOREBAY_CODEC_MOST_DIMENSIONS of them, of which *dimensions are set. *bytes: of
- * the array. Each of these may be NULL. Codes: ARGUMENT (encoded is NULL), DAMAGED, UNSUPPORTED. */
+/* The compressed array's description, from its first bytes, which are checked: its elements are not. type: 8 bytes,
+ * which become the type's name, NUL-terminated. dims: FOREBAY_CODEC_MOST_DIMENSIONS of them, of which *dimensions are
+ * set. *bytes: of the array. Each of these may be NULL. Codes: ARGUMENT (encoded is NULL), DAMAGED, UNSUPPORTED. */
 FOREBAY_API int forebay_codec_describe(const void* encoded, size_t size, char* type, unsigned* dimensions,
                                        uint64_t* dims, uint64_t* bytes);
 

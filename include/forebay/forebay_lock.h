@@ -86,8 +86,8 @@ FOREBAY_API void forebay_lock_disconnect(forebay_lock_client* client);
  * of a path); the file need not be there, and is not opened. `access` is FOREBAY_LOCK_SHARED or FOREBAY_LOCK_EXCLUSIVE.
  *
  * Requests that conflict are granted in the order in which they reached the server, those of one process among them: a
- * thread that asks for bytes that it holds waits for itself. Who holds one lock and waits for another can be part of a
- * deadlock, which nobody notices; ask for all bytes in one call instead, or give a timeout.
+ * thread that asks for bytes that it holds waits for itself. A process that holds one lock and waits for another can
+ * be part of a deadlock, which nobody notices; ask for all bytes in one call instead, or give a timeout.
  *
  * `timeout_ms` < 0 waits for ever, as does more than a year. A server that does not answer for as long as its lease
  * lasts, or that cannot be reached within 10 seconds, is lost; while one is silent, further calls fail at once and it
@@ -133,7 +133,7 @@ FOREBAY_API int forebay_lock_unlock(forebay_lock* lock);
  * directory is not there or must not be searched, or links go in a circle). Thread-safe; needs no client. */
 FOREBAY_API int forebay_lock_name(const char* path, char* name, size_t size);
 
-/* What went wrong in the last call of this thread that failed, in one line for people, with the file and the server;
+/* The reason why the last call of this thread that failed did so, in one line for people, with the file and the server;
  * empty if none has failed. The library owns it. Valid until this thread's next call that fails. */
 FOREBAY_API const char* forebay_lock_message(void);
 

@@ -33,9 +33,9 @@ class FileLock {
   // no terms are the whole file. `client` must not be null; it, `name`, `terms` and their levels stay the caller's and
   // are used until this returns.
   //
-  // code() tells the outcome: FOREBAY_LOCK_OK, _TIMEOUT, _LOST, _ARGUMENT, _DENIED, _LIMIT or _FAILED, as
-  // forebay_lock_lock() explains them, and forebay_lock_message() says more. Who holds one lock while it waits for
-  // another can be part of a deadlock, which nobody notices: give all terms to one lock, or a timeout.
+  // code() is the outcome: FOREBAY_LOCK_OK, _TIMEOUT, _LOST, _ARGUMENT, _DENIED, _LIMIT or _FAILED, as
+  // forebay_lock_lock() explains them, and forebay_lock_message() says more. A process that holds one lock while it
+  // waits for another can be part of a deadlock, which nobody notices: give all terms to one lock, or a timeout.
   FileLock(forebay_lock_client* client, const std::string& name, int access,
            const std::vector<forebay_lock_term>& terms = {}, std::int64_t timeout_ms = -1) noexcept
       : code_(forebay_lock_lock(client, name.c_str(), access, terms.data(), terms.size(), timeout_ms, &lock_)) {}
@@ -54,11 +54,11 @@ class FileLock {
   // Whether it was granted and not unlocked. The lease may have ended all the same: keep() tells.
   bool held() const noexcept { return lock_ != nullptr; }
 
-  // What forebay_lock_lock() returned. keep() and unlock() do not change it.
+  // The code that forebay_lock_lock() returned. keep() and unlock() do not change it.
   int code() const noexcept { return code_; }
 
   // As forebay_lock_keep(), before each piece of I/O, which must not take longer than `wanted_ms`: FOREBAY_LOCK_OK if
-  // the lock is valid for so many milliseconds from now, or for half of the lease if that is less (less than 0 counts
+  // the lock is valid for `wanted_ms` milliseconds from now, or for half of the lease if that is less (less than 0 counts
   // as 0); FOREBAY_LOCK_LOST if it is not and the file must not be touched any more: unlock() is still to be called, or
   // the destructor; FOREBAY_LOCK_ARGUMENT if nothing is held; FOREBAY_LOCK_FAILED for errors of the system. Where half
   // of the lease is left this reads the clock only; else it asks the server, and waits for a lease at most.
@@ -93,7 +93,7 @@ class LockClient {
   LockClient& operator=(const LockClient&) = delete;
   ~LockClient() { forebay_lock_disconnect(client_); }
 
-  // What forebay_lock_connect() returned: FOREBAY_LOCK_OK; _ARGUMENT (no servers, or no list of addresses), _DENIED
+  // The code that forebay_lock_connect() returned: FOREBAY_LOCK_OK; _ARGUMENT (no servers, or no list of addresses), _DENIED
   // (the secret belongs to another user, or others can read it) or _FAILED (it cannot be read, or memory is used up).
   int code() const noexcept { return code_; }
 

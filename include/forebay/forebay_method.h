@@ -99,7 +99,7 @@ typedef struct forebay_method_attribute {
   const char* variable; /* its value is that of this variable; NULL if it has one of its own */
 } forebay_method_attribute;
 
-/* What this rank wrote between open and close, in one step. */
+/* This rank's output between open and close, in one step. */
 typedef struct forebay_method_step {
   const char* group;
   const char* time_index_name; /* or "" */
@@ -169,7 +169,7 @@ typedef struct forebay_method {
   int (*close)(void* file, const forebay_method_ranks* ranks, const forebay_method_step* steps, size_t count,
                char* message);
 
-  /* Instead of close, on one rank alone: the program ends without it. What was in the file before stays. */
+  /* Instead of close, on one rank alone: the program ends without it. The file's earlier content stays. */
   void (*abandon)(void* file);
 
   /* Collective over all ranks of the program: waits until everything that was closed is where it belongs. Or NULL. */

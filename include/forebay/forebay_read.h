@@ -110,8 +110,8 @@ typedef struct forebay_read_step forebay_read_step;
  * NULL. */
 FOREBAY_API int forebay_read_open_step(const forebay_read_run* run, int64_t number, forebay_read_step** step);
 
-/* Closes the step, which no plan may use any more that is yet to be performed. What pointers that were got of it point
- * to is gone. NULL is ignored. */
+/* Closes the step, which no plan may use any more that is yet to be performed. Pointers that were got of it are
+ * invalid from then on. NULL is ignored. */
 FOREBAY_API void forebay_read_close_step(forebay_read_step* step);
 
 typedef struct forebay_read_step_info {
@@ -149,8 +149,8 @@ enum {
 
 enum { FOREBAY_READ_SCALAR = 0, FOREBAY_READ_GLOBAL = 1, FOREBAY_READ_LOCAL = 2 };
 
-/* What is known of values without reading them. Integers are taken as doubles; min to sum_of_squares are of the `count`
- * finite values, and 0 if that is 0. */
+/* Facts about values that are known without reading them. Integers are taken as doubles; min to sum_of_squares are of
+ * the `count` finite values, and 0 if that is 0. */
 typedef struct forebay_read_values {
   int known; /* 0: nothing is, and the rest is 0 */
   uint64_t count, nans, infinities;
@@ -247,12 +247,12 @@ FOREBAY_API int forebay_read_plan_block(forebay_read_plan* plan, const forebay_r
  * forebay_read_outcome() tells which. Elements that no rank has written are left in `out` as they were. */
 FOREBAY_API int forebay_read_perform(forebay_read_plan* plan);
 
-/* What became of a selection of those that were performed last: OK, or why it failed, which forebay_read_message() then
+/* The outcome of a selection of those that were performed last: OK, or why it failed, which forebay_read_message() then
  * tells too; what its `out` holds is then undefined. *holes, if not NULL, is how many of its elements no rank has
  * written. ARGUMENT if there is no such selection. */
 FOREBAY_API int forebay_read_outcome(const forebay_read_plan* plan, size_t selection, uint64_t* holes);
 
-/* What the last forebay_read_perform() cost. */
+/* The costs of the last forebay_read_perform(). */
 typedef struct forebay_read_cost {
   uint64_t read_bytes;    /* of containers */
   uint64_t decoded_bytes; /* as they were before they were compressed */
@@ -269,8 +269,8 @@ enum {
   FOREBAY_READ_QUERY_FIRST = 2   /* stop behind the first step in which the query holds; without values: may hold */
 };
 
-/* A box in which a query may hold, or with FOREBAY_READ_QUERY_VALUES an element for which it does. What it points to is
- * gone when the function that was told returns. */
+/* A box in which a query may hold, or with FOREBAY_READ_QUERY_VALUES an element for which it does. Its pointers are
+ * invalid when the function that was called returns. */
 typedef struct forebay_read_match {
   uint64_t number; /* of the step, from 0 */
   const char* set; /* the set that the step lies in */

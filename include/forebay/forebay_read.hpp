@@ -1,4 +1,4 @@
-// RAII over forebay_read.h, whose head tells what a run, a step and an array are. Header-only. What fails throws
+// RAII over forebay_read.h, whose head defines runs, steps and arrays. Header-only. Calls that fail throw
 // forebay::ReadError; threads may use objects as they may use what is behind them: Run and Step by several at a time,
 // ReadPlan by one.
 //
@@ -179,7 +179,7 @@ class Step {
   std::unique_ptr<forebay_read_step, Close> step_;
 };
 
-// What a query has found, as forebay_read_match.
+// A query's matches, as forebay_read_match.
 struct QueryMatch {
   std::uint64_t number = 0;  // the step's
   std::string set;

@@ -19,7 +19,7 @@ class Daemons(JobTest):
         self.assertRegex(text, r"s0 +durable")
         metrics = self.run_ok("status", "--rendezvous", self.rendezvous, "--metrics").out
         self.assertTrue(metrics.endswith("# EOF\n"))
-        self.assertRegex(metrics, r'(?m)^forebay_sets_total\{state="durable"\} [1-3]$')
+        self.assertRegex(metrics, r'(?m)^forebay_sets_total\{series="default",run="rendezvous",state="durable"\} [1-3]$')
         for line in metrics.splitlines():
             self.assertRegex(line, r'^(# (TYPE|HELP|UNIT|EOF).*|forebay_\w+(\{(\w+="[^"]*",?)*\})? [-+0-9.e]+)$')
         types = re.findall(r"(?m)^# TYPE (\w+)", metrics)

@@ -139,12 +139,32 @@ class Pages(PromiseTest):
             if not stages <= built_in:
                 continue
             used |= self.comes_back(tree, "--profile", chain, name=f"chain{number}", expect=stages).used.keys()
-        elsewhere = {"relation", "difference", "base", "multiples"}  # what has tests of its own
+        elsewhere = {"relation", "difference", "base", "multiples", "text"}  # what has tests of its own
         self.assertEqual(set(), built_in - used - elsewhere - LEFT_OUT, "not tried here")
         self.assertLessEqual(built_in, set(codecs.NAMES.values()), "not on the page")
         tree = self.tree("big-endian")
         write_gas(tree, 2, 10, ">f8")
         self.comes_back(tree, "--profile", "halo,fitted,lch", name="big", expect=["halo", "fitted", "lch"])
+
+    def test_text(self):
+        tree = self.tree("text")
+        random = np.random.default_rng(5)
+        field = np.sin(np.arange(9000) / 50) + random.normal(0, 1e-3, 9000)
+        ids = np.arange(1, 801)
+        for rank in range(2):
+            with open(tree / f"all.{rank}.txt", "w") as file:
+                for step in range(3):
+                    file.write(f"ITEM: TIMESTEP\n{step}\nhead of no column\n")
+                    random.shuffle(ids)
+                    for i in ids:
+                        file.write(f"{i} {i % 3} {field[i] + step * 1e-4:.6g} {field[2 * i] * 1e-5:.6g} {i * 0.25 + step:8.3f}\n")
+                for i in range(2500):
+                    a, b, c = field[i], field[i + 64] * 1e3, field[i] ** 2
+                    exponent = int(np.floor(np.log10(abs(a)))) + 1 if a else 0
+                    file.write(f"({a:.16e}) {b:+.3f};{b:12.5E} {i:<9d}{c!r} {a / 10.0**exponent:.8f}E{exponent:+03d}\n".replace("np.float64(", ""))
+                file.write("the end without a line end")
+        for profile in ("fast", "balanced", "max"):
+            self.comes_back(tree, "--profile", profile, name=profile, expect=["text"])
 
     def test_multiples(self):
         tree = self.tree("rounded")

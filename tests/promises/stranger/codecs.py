@@ -4,7 +4,7 @@ import struct
 
 import numpy as np
 
-from . import fitted, lch, libs, others
+from . import fitted, lch, libs, others, text
 from .container import BYTES, Type
 from .elements import cells, from_integers, undo_lorenzo, words
 
@@ -49,7 +49,7 @@ def parse_recipe(recipe):
 
 
 HALO, SHUFFLE, LORENZO, DIFFERENCE, COLUMNS, ENTRIES = 66, 1, 3, 4, 5, 129
-NAMES = {1: "shuffle", 2: "bitshuffle", 3: "lorenzo", 4: "difference", 5: "columns", 16: "fpc", 17: "lch", 18: "planes", 32: "zstd", 33: "deflate", 34: "lz4",
+NAMES = {1: "shuffle", 2: "bitshuffle", 3: "lorenzo", 4: "difference", 5: "columns", 16: "fpc", 17: "lch", 18: "planes", 19: "text", 32: "zstd", 33: "deflate", 34: "lz4",
          35: "fpzip1d", 36: "fpzip", 64: "fitted", 65: "relation", 66: "halo", 67: "multiples", 96: "zfp", 128: "base", 129: "entries",
          130: "before"}  # fmt: skip
 TRANSFORMS = {1, 2, 3, 64, 65, 66, 67}
@@ -87,6 +87,8 @@ def undo(codec, level, parameters, data, kind, blocks, references):
         return lch.decode(data, cells(blocks), kind.size, blocks)
     if codec == 18:
         return undo_planes(data, cells(blocks), level, kind)
+    if codec == 19:
+        return text.decode(data, total, Leb)
     if codec == 32:
         return libs.unzstd(data)
     if codec == 33:
