@@ -61,20 +61,6 @@ char sign_of(engine::Change change) {
   return '?';
 }
 
-const char* change_text(engine::Change change) {
-  switch (change) {
-    case engine::Change::added:
-      return "added";
-    case engine::Change::removed:
-      return "removed";
-    case engine::Change::bytes:
-      return "bytes";
-    case engine::Change::metadata:
-      return "metadata";
-  }
-  return "unknown";
-}
-
 // Whether it could be measured, or NaN and infinities were found, which only numbers are.
 bool are_numbers(const engine::ElementDifference& difference) {
   return difference.measured + difference.nans + difference.infinities > 0;
@@ -105,7 +91,7 @@ void stream_difference(const engine::FileDifference& file, JsonStream& stream) {
   stream.begin_object();
   stream.member("name", json_text(file.name));
   stream.member("other_name", file.other_name.empty() ? Json() : json_text(file.other_name));
-  stream.member("change", change_text(file.change));
+  stream.member("change", to_string(file.change));
   stream.begin_list("variables");
   for (const auto& variable : file.variables) stream.element(json_variable(variable));
   stream.end();

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "cli/common.h"
-#include "cli/measure_rate.h"
 #include "cli/progress.h"
 #include "cli/temporary_directory.h"
 #include "engine/pack/make_team.h"
@@ -27,8 +26,8 @@ Result<PackingMeasure> measure_store(const store::Store& store) {
   if (manifest.bytes() == 0 || manifest.raw_bytes() == 0)
     return fail(ErrorKind::invalid_argument, "the newest set of the store is empty", store.path());
   return PackingMeasure{.ratio = static_cast<double>(manifest.raw_bytes()) / static_cast<double>(manifest.bytes()),
-                        .stream = measure_rate(store.path()).value_or(0),
                         .raw_bytes = manifest.raw_bytes(),
+                        .is_store = true,
                         .description = fmt::format("set {} of {}", set.name, store.path())};
 }
 

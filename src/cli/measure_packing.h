@@ -12,12 +12,12 @@ namespace forebay::cli {
 struct PackingMeasure {
   double ratio = 0;         // raw bytes / stored bytes
   double codec = 0;         // raw bytes per second, with all threads; 0: not known
-  double stream = 0;        // bytes per second that one writer gets into the store; 0: not known
   uint64_t raw_bytes = 0;   // that this was measured on
+  bool is_store = false;    // it was a store
   std::string description;  // "the newest set of STORE", for people
 };
 
-// `path` is a store, whose newest set has the ratio, and which is written into (measure_rate()); or a directory, whose
+// `path` is a store, whose newest set has the ratio; or a directory, whose
 // files are packed into a store in $TMPDIR that is removed again. Errors: those of engine::pack() and of stores.
 Result<PackingMeasure> measure_packing(const std::string& path, const codec::Profile& profile,
                                        const engine::Resources& resources);

@@ -7,6 +7,7 @@
 #include "cli/common.h"
 #include "cli/json.h"
 #include "cli/measure_packing.h"
+#include "cli/measure_rate.h"
 #include "cli/table.h"
 #include "cli/text.h"
 #include "cli/units.h"
@@ -48,6 +49,7 @@ Setter set_amount(double& to) {
 struct Plan {
   job::PlanInput input;
   std::optional<PackingMeasure> measure;
+  std::optional<double> measured_stream;  // bytes per second into the store that was measured
   std::optional<uint64_t> fewest;
   std::vector<job::PlanRow> rows;
   std::vector<job::Way> ways;  // empty: not asked for
@@ -135,8 +137,8 @@ void print_plan(const Plan& plan) {
     fmt::print(
         "Measured on {}: ratio {}{}{}\n", printable(plan.measure->description), format_ratio(plan.measure->ratio, 1),
         plan.measure->codec > 0 ? fmt::format(", {}", format_rate(static_cast<uint64_t>(plan.measure->codec), 1)) : "",
-        plan.measure->stream > 0
-            ? fmt::format(", {} into the store", format_rate(static_cast<uint64_t>(plan.measure->stream), 1))
+        plan.measured_stream
+            ? fmt::format(", {} into the store", format_rate(static_cast<uint64_t>(*plan.measured_stream), 1))
             : "");
   const auto bytes = static_cast<uint64_t>(std::fmin(input.set_bytes(), 1e18));
   fmt::print("{} write {} every {}; a drain may take {}\n\n", plural(input.nodes, "compute node"), format_bytes(bytes),
@@ -270,7 +272,8 @@ class PlanVerb final : public Verb {
       FOREBAY_TRY(plan.measure, measure_packing(measure_, profile, resources_));
       plan.input.ratio = plan.measure->ratio;
       if (plan.measure->codec > 0) plan.input.codec = plan.measure->codec;
-      if (plan.measure->stream > 0 && std::isinf(plan.input.pfs_stream)) plan.input.pfs_stream = plan.measure->stream;
+      if (plan.measure->is_store && std::isinf(plan.input.pfs_stream)) plan.measured_stream = measure_rate(measure_);
+      if (plan.measured_stream) plan.input.pfs_stream = *plan.measured_stream;
     }
     if (ratio_ > 0) plan.input.ratio = ratio_;
     if (codec_ > 0) plan.input.codec = codec_;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/size_text.h"
 
 namespace forebay::cli {
 
@@ -23,9 +24,6 @@ Result<double> parse_duration(std::string_view text);
 Result<uint64_t> parse_count(std::string_view text);   // decimal, no sign
 Result<int64_t> parse_integer(std::string_view text);  // decimal, '-' allowed
 Result<double> parse_positive(std::string_view text);  // a finite number above 0
-
-// "873 B", "33.9 MiB".
-std::string format_bytes(uint64_t bytes);
 
 // raw / stored with two decimals, "<0.01" where that would be 0; "-" if there is nothing, or nothing is stored.
 std::string format_ratio(double raw, double stored);

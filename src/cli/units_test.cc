@@ -53,14 +53,6 @@ TEST(Units, ReadsNumbers) {
   for (const char* text : {"0", "-1", "nan", "inf", "", "1e"}) EXPECT_FALSE(parse_positive(text)) << text;
 }
 
-TEST(Units, WritesSizes) {
-  EXPECT_EQ(format_bytes(0), "0 B");
-  EXPECT_EQ(format_bytes(1023), "1023 B");
-  EXPECT_EQ(format_bytes(1024), "1.0 KiB");
-  EXPECT_EQ(format_bytes((1 << 20) - 1), "1.0 MiB");
-  EXPECT_EQ(format_bytes(UINT64_MAX), "16.0 EiB");
-}
-
 TEST(Units, WritesDurations) {
   EXPECT_EQ(format_duration(0.416), "0.42 s");
   EXPECT_EQ(format_duration(59.999), "1:00 min");

@@ -33,7 +33,8 @@ struct OtherFilter {
 // What a chunk of `raw_bytes` bytes was before `filters` made `stored` of it. Bit i of `mask` says that filter i was
 // left out for this chunk. At no time are there more than `stored` and two buffers of about `raw_bytes` bytes. corrupt
 // if the stored bytes are not those of `raw_bytes`, a checksum among them is wrong, or the parameters make no
-// sense; unsupported, naming the filter, if neither this build nor `other` can undo it. Errors of other.undo().
+// sense; unsupported, naming the filter, if neither this build nor `other` can undo it. Errors of other.undo(), whose
+// working memory comes on top.
 Result<Bytes> undo_filters(std::span<const Filter> filters, uint32_t mask, Bytes stored, uint64_t raw_bytes,
                            const OtherFilter& other = {});
 

@@ -132,20 +132,6 @@ nb::dict verify(const std::string& path, const std::string& name, uint64_t memor
   return all;
 }
 
-const char* name_of(engine::Change change) {
-  switch (change) {
-    case engine::Change::added:
-      return "added";
-    case engine::Change::removed:
-      return "removed";
-    case engine::Change::bytes:
-      return "bytes";
-    case engine::Change::metadata:
-      break;
-  }
-  return "metadata";
-}
-
 // (path, elements that differ or None, largest difference or None, elements with NaN, with an infinity)
 nb::object difference(const engine::VariableDifference& variable) {
   const engine::ElementDifference& one = variable.difference;
@@ -172,7 +158,7 @@ nb::list diff(const std::string& path, const std::string& name, const std::strin
     for (const engine::VariableDifference& variable : file.variables) variables.append(difference(variable));
     nb::object renamed = nb::none();
     if (!file.other_name.empty()) renamed = nb::str(file.other_name.c_str());
-    list.append(nb::make_tuple(file.name, renamed, name_of(file.change), variables));
+    list.append(nb::make_tuple(file.name, renamed, to_string(file.change), variables));
   }
   return list;
 }

@@ -1,31 +1,14 @@
 #!/usr/bin/env python3
 """numcodecs' codec: by itself, and in arrays of Zarr v2."""
 
-import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-PACKAGES = Path(__file__).resolve().parents[2] / "build/zarr-packages"
-sys.path.insert(0, str(PACKAGES))  # a NumPy that this Zarr takes, too
-
-try:
-    import numcodecs
-    import numpy as np
-    import zarr
-
-    assert int(zarr.__version__.split(".")[0]) >= 3
-except (ImportError, AssertionError):
-    print("skipped: there is no numcodecs and Zarr 3")
-    sys.exit(77)
-
+from zarr_support import np, numcodecs, smooth, zarr  # first: it brings its NumPy
 from support import main
 
 import forebay as fb
-
-
-def smooth(*shape):
-    return np.add.outer(np.sin(np.arange(shape[0]) / 40), np.cos(np.arange(shape[1]) / 50)) * 100
 
 
 class Numcodecs(unittest.TestCase):

@@ -37,10 +37,8 @@ std::vector<Chain> bits_chains(Effort effort) {
 }
 
 Chain text_chain(Effort effort) {
-  const auto of_text = effort == Effort::fast       ? text::Effort::fast
-                       : effort == Effort::balanced ? text::Effort::balanced
-                                                    : text::Effort::max;
-  return {{kTextId, static_cast<uint8_t>(of_text), {}}};
+  constexpr text::Effort kEfforts[] = {text::Effort::fast, text::Effort::balanced, text::Effort::max};
+  return {{kTextId, static_cast<uint8_t>(kEfforts[static_cast<size_t>(effort)]), {}}};
 }
 
 // Whether single bytes have at most 16 values, as masks and levels do, judged by 4,096 of them.

@@ -159,20 +159,12 @@ class Decoder {
       for (Column& column : table->columns)
         FOREBAY_CHECK(take_integers(in_, {reinterpret_cast<uint64_t*>(column.keys.data()), column.keys.size()}));
     }
-    std::vector<size_t> rows(section.tables.size());
     const auto table_of = [&](size_t line) {
       const auto code = std::to_integer<size_t>(section.codes[line]);
       return code == kPlainLine ? 0 : section.templates[code - 1].size() - 1;
     };
-    for (size_t i = 0; i < section.codes.size();) {
-      Run run;
-      run.table = table_of(i);
-      for (; i < section.codes.size() && table_of(i) == run.table; ++i) ++run.rows;
-      if (run.table == 0) continue;
-      run.first = rows[run.table];
-      rows[run.table] += run.rows;
-      FOREBAY_CHECK(decode_run(*section.tables[run.table], run));
-    }
+    Runs runs(section.codes.size(), table_of, section.tables.size());
+    while (const auto run = runs.next()) FOREBAY_CHECK(decode_run(*section.tables[run->table], *run));
     return {};
   }
 

@@ -190,7 +190,7 @@ class Encoder {
   }
 
  private:
-  // Whether the streams have become so long that there is little to gain.
+  // Whether the streams have more than three quarters of the frame's bytes: there is little to gain then.
   bool is_hopeless() const {
     const size_t bytes = heads_.size() + codes_.size() + choices_.size() + plain_.size() + columns_.size();
     return bytes > raw_bytes_ / 4 * 3;
@@ -252,19 +252,11 @@ class Encoder {
     std::vector<std::vector<std::vector<uint64_t>>> residuals(tables.size());
     for (size_t i = 0; i < tables.size(); ++i)
       if (tables[i] != nullptr) residuals[i].resize(i);
-    std::vector<size_t> rows(tables.size());
     const auto table_of = [&](size_t line) {
       return draft.codes[line] == kPlainLine ? 0 : numbers_of(draft.lines, draft.lines.lines[line]);
     };
-    for (size_t i = 0; i < draft.codes.size();) {
-      Run run;
-      run.table = table_of(i);
-      for (; i < draft.codes.size() && table_of(i) == run.table; ++i) ++run.rows;
-      if (run.table == 0) continue;
-      run.first = rows[run.table];
-      rows[run.table] += run.rows;
-      put_run(*tables[run.table], run, residuals[run.table]);
-    }
+    Runs runs(draft.codes.size(), table_of, tables.size());
+    while (const auto run = runs.next()) put_run(*tables[run->table], *run, residuals[run->table]);
     for (const auto& table : residuals)
       for (const std::vector<uint64_t>& column : table) put_integers(columns_, column, effort_);
   }

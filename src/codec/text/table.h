@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -37,6 +38,32 @@ struct Table {
 struct Run {
   size_t table = 0;  // by how many numbers its lines have
   size_t first = 0, rows = 0;
+};
+
+// The runs of a section, one after another.
+template <class TableOf>
+class Runs {
+ public:
+  // `table_of(line)` is by how many numbers the line has in its table; 0 if it is in none.
+  Runs(size_t lines, TableOf table_of, size_t tables) : lines_(lines), table_of_(table_of), rows_(tables) {}
+
+  std::optional<Run> next() {
+    while (line_ < lines_) {
+      Run run{.table = table_of_(line_)};
+      for (; line_ < lines_ && table_of_(line_) == run.table; ++line_) ++run.rows;
+      if (run.table == 0) continue;
+      run.first = rows_[run.table];
+      rows_[run.table] += run.rows;
+      return run;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  const size_t lines_;
+  const TableOf table_of_;
+  size_t line_ = 0;
+  std::vector<size_t> rows_;  // by table: of the runs so far
 };
 
 inline constexpr size_t kLeastChosenRows = 64;  // of a run whose prediction is chosen; others take the row before

@@ -295,6 +295,20 @@ class Comparison {
 
 }  // namespace
 
+const char* to_string(Change change) {
+  switch (change) {
+    case Change::added:
+      return "added";
+    case Change::removed:
+      return "removed";
+    case Change::bytes:
+      return "bytes";
+    case Change::metadata:
+      break;
+  }
+  return "metadata";
+}
+
 Result<Differences> diff(const store::SetInfo& a, const store::SetInfo& b, const Resources& resources) {
   for (const store::SetInfo* set : {&a, &b})
     if (!set->manifest) return std::unexpected(set->manifest.error());

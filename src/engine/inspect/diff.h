@@ -15,6 +15,7 @@ namespace forebay::engine {
 
 // bytes: of a regular file; metadata: name, mode, time, kind or link target only.
 enum class Change : uint8_t { added, removed, bytes, metadata };
+const char* to_string(Change change);  // "added", ...
 
 struct VariableDifference {
   std::string_view path;  // one of Differences::paths

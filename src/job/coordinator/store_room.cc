@@ -2,21 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "base/size_text.h"
+
 namespace forebay::job {
 namespace {
 
 constexpr size_t kMostSeen = 9;   // eight differences
 constexpr size_t kLeastSeen = 3;  // one set may be an exception
 constexpr uint64_t kFewSets = 10, kEnoughSets = 15;
-
-std::string size_text(uint64_t bytes) {
-  constexpr double kUnit = 1024;
-  const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  auto value = static_cast<double>(bytes);
-  size_t unit = 0;
-  for (; value >= kUnit && unit + 1 < std::size(units); ++unit) value /= kUnit;
-  return fmt::format("{:.{}f} {}", value, unit == 0 ? 0 : 1, units[unit]);
-}
 
 }  // namespace
 
@@ -43,10 +36,10 @@ std::string StoreRoomWatch::judge() const {
   const auto left = sets_left();
   if (left && *left < (warning_.empty() ? kFewSets : kEnoughSets))
     return fmt::format("the store fills up: {} are free, and each set uses {}, which is enough for {} more sets",
-                       size_text(free), size_text(used_by_a_set()), *left);
+                       format_bytes(free), format_bytes(used_by_a_set()), *left);
   if (free < set_bytes_)
-    return fmt::format("the store is nearly full: {} are free, and the last set took {}", size_text(free),
-                       size_text(set_bytes_));
+    return fmt::format("the store is nearly full: {} are free, and the last set took {}", format_bytes(free),
+                       format_bytes(set_bytes_));
   return {};
 }
 
