@@ -140,14 +140,19 @@ void AgentCore::tick(Time now) {
   expire(now);
   if (now >= ping_at_) {
     keep_in_touch(now);
-    ping_at_ = now + kPing;
+    ping_at_ = now + ping_interval();
   }
   const bool pings =
       coordinator_ || !reading_.empty() || !delivering_.empty() || !clients_.questions().empty() || cache_.is_busy();
-  ping_at_ = pings ? std::min(ping_at_, now + kPing) : Time::max();
+  ping_at_ = pings ? std::min(ping_at_, now + ping_interval()) : Time::max();
   if (!linger_.is_over(is_needed(), now)) return;
   log(fabric::Severity::info, "nobody has needed this agent for a while: it ends");
   hub_.stop();
+}
+
+// What others wait for has its own; a coordinator may want it more often.
+std::chrono::milliseconds AgentCore::ping_interval() const {
+  return coordinator_ ? std::min<std::chrono::milliseconds>(kPing, coordinator_->ping) : kPing;
 }
 
 AgentCore::Time AgentCore::next_tick() const {

@@ -73,7 +73,7 @@ class AgentCore final : public fabric::HubHandler {
   struct Coordinator {
     ConnectionId id = 0;
     uint64_t generation = 0;
-    Time heard{}, said{};
+    Time heard{};
     std::chrono::milliseconds ping{2'000}, lost{10'000};
     bool is_welcome = false;
     uint32_t ranks = 0;  // of the job, that are connected with agents
@@ -190,6 +190,7 @@ class AgentCore final : public fabric::HubHandler {
   void offer_everything();
   void keep_place(const wire::PlacedT& placed);
   void keep_in_touch(Time now);
+  std::chrono::milliseconds ping_interval() const;
   void lose_coordinator();
 
   const AgentOptions& options_;

@@ -64,6 +64,12 @@ TEST_F(AgentTest, OffersServesAndTells) {
   EXPECT_EQ(value(zero->wait("dump_1", 0ms)).state, SetState::durable) << "without its files, too";
 }
 
+// The coordinator asks for one every 200 ms, and may count a second of silence as a loss.
+TEST_F(AgentTest, PingsAsOftenAsTheCoordinatorWantsIt) {
+  ScriptedCoordinator coordinator(rendezvous_);
+  EXPECT_TRUE(eventually([&] { return coordinator.pings() > 10; })) << "one every 2 s would take 20";
+}
+
 TEST_F(AgentTest, TellsLayoutsOfWhatItOffers) {
   ScriptedCoordinator coordinator(rendezvous_);
   auto zero = rank(0, 1);

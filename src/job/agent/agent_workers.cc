@@ -62,7 +62,7 @@ void AgentCore::adopt(Reached reached) {
   if (coordinator_) return;
   Coordinator coordinator;
   coordinator.generation = reached.generation;
-  coordinator.heard = coordinator.said = Clock::now();
+  coordinator.heard = Clock::now();
   coordinator.id = hub_.adopt(std::move(reached.link));
   coordinator_ = coordinator;
   wire::AgentHelloT hello;
@@ -98,6 +98,7 @@ Result<void> AgentCore::hear_coordinator(wire::MessageT message) {
     coordinator_->ping = std::chrono::milliseconds(std::clamp(welcome->ping_ms, kShortestPing, kLongestPing));
     coordinator_->lost = std::max(std::chrono::milliseconds(welcome->lost_ms), 2 * coordinator_->ping);
     coordinator_->is_welcome = true;
+    ping_at_ = Time::min();
     block_at_ = welcome->block_at;
     log(Severity::info, fmt::format("follows the coordinator of generation {}", welcome->generation));
     offer_everything();

@@ -167,6 +167,7 @@ class ScriptedCoordinator {
   std::vector<wire::AgentHelloT> hellos() { return copy(hellos_); }
   size_t offers() { return copy(offers_).size(); }
   int gone() const { return gone_; }
+  int pings() const { return pings_; }
 
   template <class Table>
   void say(Table table) {
@@ -242,6 +243,7 @@ class ScriptedCoordinator {
       wire::encode(answer, std::move(welcome));
       hub_.hub().send(id, answer);
     }
+    if (type == wire::Body::Ping) ++pings_;
     if (const auto* offer = message.body.AsOffer()) offers_.push_back(*offer);
     if (const auto* withdrawn = message.body.AsWithdrawn()) withdrawn_.push_back(*withdrawn);
     if (const auto* restart = message.body.AsRestartRequest()) restarts_.push_back(*restart);
@@ -262,7 +264,7 @@ class ScriptedCoordinator {
   std::vector<wire::MessageT> answers_;  // of next_answer()
   size_t seen_ = 0;
   fabric::ConnectionId agent_ = 0;
-  std::atomic<int> gone_ = 0;
+  std::atomic<int> gone_ = 0, pings_ = 0;
   HubThread hub_;  // the last one: its thread ends first
 };
 
