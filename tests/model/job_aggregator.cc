@@ -155,7 +155,11 @@ void Job::write_log(Aggregator& one) {
     if (!mine()) return;
     if (log_of_ != generation) return end_leading(one);
     const uint64_t count = one.decisions.size();
-    for (const Decision& decision : std::exchange(one.decisions, {})) facts_.apply(decision);
+    for (const Decision& decision : std::exchange(one.decisions, {})) {
+      facts_.apply(decision);
+      if (const auto* sealed = std::get_if<decided::Sealed>(&decision))
+        truth_.sealed(sealed->set, views(), store_, nanoseconds());
+    }
     loop_.after(net_.delay(++delays_), one.leads, [this, &one, count, mine] {
       if (!mine()) return;
       one.is_logging = false;

@@ -19,8 +19,12 @@ std::string life(std::span<const Transition<Phase, Event>> table, Phase first) {
   std::string diagram = fmt::format("```mermaid\nstateDiagram-v2\n    [*] --> {}\n", name_of(first));
   std::string rows = "| phase | event | next phase | then |\n|---|---|---|---|\n";
   for (const auto& one : table) {
-    const std::string from = one.from ? std::string(name_of(*one.from)) : "every phase";
-    if (one.from) diagram += fmt::format("    {} --> {}: {}\n", from, name_of(one.to), name_of(one.event));
+    const std::string from = !one.from              ? "every phase"
+                             : one.from == one.last ? std::string(name_of(*one.from))
+                                                    : fmt::format("{} to {}", name_of(*one.from), name_of(*one.last));
+    for (Phase phase = one.from.value_or(Phase()); one.from && phase <= *one.last;
+         phase = static_cast<Phase>(static_cast<int>(phase) + 1))
+      diagram += fmt::format("    {} --> {}: {}\n", name_of(phase), name_of(one.to), name_of(one.event));
     rows += fmt::format("| {} | {} | {} | {} |\n", from, name_of(one.event), name_of(one.to), one.then);
   }
   return diagram + "```\n\n" + rows;
@@ -51,7 +55,6 @@ std::string clock_rows() {
 
 Result<std::string> table_of(const std::string& name) {
   if (name == "set") return life(set_transitions(), SetPhase::incomplete);
-  if (name == "protection") return life(protection_transitions(), ProtectionPhase::idle);
   if (name == "restart") return life(restart_transitions(), RestartPhase::gathering);
   if (name == "orders") return orders();
   if (name == "clocks") return clock_rows();

@@ -8,6 +8,8 @@
 namespace forebay::job::model {
 namespace {
 
+constexpr int64_t kGhosts = 30'000'000'000;  // a loss that is not noticed yet
+
 bool is_good(const Body& body, const std::string& set, uint64_t write) {
   return body.set == set && body.write == write && body.damaged_ns == 0;
 }
@@ -84,10 +86,15 @@ bool Truth::is_restorable(const Writing& writing, const std::vector<NodeView>& n
   return is_in_store(writing, store) || is_in_caches(writing, nodes, steady_since, ghosts_since);
 }
 
+void Truth::sealed(const std::string& set, const std::vector<NodeView>& nodes, const Store& store, int64_t now) {
+  for (Writing& one : writings_)
+    if (one.set == set && one.ordinal != 0)
+      one.was_sealed = one.was_sealed || is_restorable(one, nodes, store, INT64_MAX, now - kGhosts);
+}
+
 void Truth::promised(const std::string& set, uint64_t write, const std::string& stored_as, bool is_protected,
                      const std::vector<NodeView>& nodes, const Store& store, int64_t now) {
-  constexpr int64_t kGhosts = 30'000'000'000;  // a loss that is not noticed yet
-  if (write == 0) return;                      // from the store, by a restart
+  if (write == 0) return;  // from the store, by a restart
   Writing& one = writing(set, write);
   if (one.is_refused) return;
   if (!stored_as.empty()) {
@@ -101,6 +108,7 @@ void Truth::promised(const std::string& set, uint64_t write, const std::string& 
   }
   if (!is_protected) return;
   one.is_promised = one.is_protected = true;
+  if (one.was_sealed) return;
   const Writing* const newest = newest_promised(nodes, store);
   if (newest != nullptr && newest->ordinal > one.ordinal) return;  // it may be on its way out
   if (!is_restorable(one, nodes, store, INT64_MAX, now - kGhosts))

@@ -35,6 +35,8 @@ class Truth {
 
   // A rank has completed its part.
   void wrote(const std::string& set, uint64_t write, uint32_t rank);
+  // The log says that it is sealed: what nodes lose from now on breaks no promise of those who hear of it later.
+  void sealed(const std::string& set, const std::vector<NodeView>& nodes, const Store& store, int64_t now);
   // An agent was told that the set is safe: of this writing, in the caches (stored_as is empty) or the store.
   void promised(const std::string& set, uint64_t write, const std::string& stored_as, bool is_protected,
                 const std::vector<NodeView>& nodes, const Store& store, int64_t now);
@@ -60,6 +62,7 @@ class Truth {
     std::set<uint32_t> complete;
     uint64_t ordinal = 0;  // in the order of completion; 0: not complete
     bool is_promised = false, is_protected = false, is_refused = false, is_void = false;
+    bool was_sealed = false;
     std::string stored_as;
   };
   const std::vector<Writing>& writings() const { return writings_; }
