@@ -113,7 +113,9 @@ void agents(Text& text, const std::vector<Json>& rows) {
 
 void sets_in_flight(Text& text, const std::vector<Json>& sets) {
   std::map<std::string, uint64_t> counts;
-  for (const char* state : {"incomplete", "waiting", "cutting", "staging", "packing", "committing"}) counts[state] = 0;
+  for (const char* state :
+       {"incomplete", "whole", "encoding", "sealing", "waiting", "cutting", "staging", "packing", "committing"})
+    counts[state] = 0;
   for (const Json& set : sets) ++counts[word(set, "state")];
   text.family("forebay_sets_in_flight", "gauge", "", "Checkpoint sets that are not over, by state.");
   for (const auto& [state, count] : counts) text.sample(count, {{"state", state}});

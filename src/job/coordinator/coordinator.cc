@@ -14,6 +14,8 @@ constexpr std::chrono::milliseconds kTick{200};
 // Longer between two ticks, and the process did not run: nobody could be heard.
 constexpr std::chrono::milliseconds kSlept{1'500};
 
+bool has_orders(const SetRow& row) { return row.encoding && row.encoding->has_messages(); }
+
 std::unexpected<Error> broken(std::string what) { return fail(ErrorKind::corrupt, std::move(what)); }
 
 }  // namespace
@@ -114,11 +116,11 @@ void Coordinator::Impl::exclude(SessionId asker, const std::string& host) {
       out.closed.push_back(id);
       leave(id, "its node is excluded");
     }
-    std::vector<uint64_t> lost;
-    for (const auto& [id, set] : sets)
-      if (set.needs_lost(host)) lost.push_back(id);
-    for (const uint64_t id : lost)
-      if (sets.contains(id)) give_up(id, fmt::format("node {} is excluded, and has what is not drained of it", host));
+    sets.for_each([&](const SetRow& row) { return row.drain.needs_lost(host); },
+                  [&](const SetRow& row) {
+                    give_up(row.drain.id(),
+                            fmt::format("node {} is excluded, and has what is not drained of it", host));
+                  });
     give_up_incomplete(true);
   }
   send(asker, wire::StatusT{.json = status()});
@@ -298,9 +300,10 @@ void Coordinator::Impl::check_cadence() {
 }
 
 std::string Coordinator::Impl::what_keeps_sets() const {
-  for (auto set = sets.rbegin(); set != sets.rend(); ++set)
-    if (set->second.phase() == SetDrain::Phase::incomplete)
-      return fmt::format("of set {} {}", set->second.name(), set->second.what_is_missing(roster.hosts()));
+  const SetDrain* newest = nullptr;
+  for (const auto& [id, row] : sets)
+    if (row.drain.phase() == SetPhase::incomplete) newest = &row.drain;
+  if (newest != nullptr) return fmt::format("of set {} {}", newest->name(), newest->what_is_missing(roster.hosts()));
   if (const SetDrain* const drained = drained_set()) return fmt::format("set {} is being stored", drained->name());
   return "no node has all that its ranks write of one";
 }
@@ -326,8 +329,8 @@ void Coordinator::Impl::forgive_orders(std::chrono::nanoseconds gap) {
   restarts.forgive(gap);
   settling.forgive(gap);
   for (auto& [set, one] : awaited) one.forgive(gap);
-  for (auto& [id, one] : keeping)
-    if (one.encoding) one.encoding->forgive(gap);
+  sets.for_each([](const SetRow& row) { return row.encoding.has_value(); },
+                [&](SetRow& row) { row.encoding->forgive(gap); });
 }
 
 void Coordinator::Impl::tick() {
@@ -342,10 +345,8 @@ void Coordinator::Impl::tick() {
   last_tick = now;
   ping_all();
   find_stalled();
-  std::vector<uint64_t> ids;
-  for (const auto& [id, set] : sets) ids.push_back(id);
-  for (const uint64_t id : ids)
-    if (const auto set = sets.find(id); set != sets.end()) apply(id, set->second.tick(now, roster.hosts()));
+  sets.for_each([](const SetRow&) { return true; },
+                [&](SetRow& row) { apply(row.drain.id(), row.drain.tick(now, roster.hosts())); });
   tick_caches();
   apply(with_stages_observed().tick(now));
   apply(settling.tick(now));
@@ -358,18 +359,18 @@ void Coordinator::Impl::tick() {
 
 bool Coordinator::Impl::has_slices() const {
   const SetDrain* const set = drained_set();
-  return has_more_tasks || next_to_tell() != 0 || !announcements.empty() || !spent.empty() ||
-         (set != nullptr && set->phase() == SetDrain::Phase::cutting);
+  return has_more_tasks || sets.first(has_orders) != nullptr || !announcements.empty() || !spent.empty() ||
+         (set != nullptr && set->phase() == SetPhase::cutting);
 }
 
 void Coordinator::Impl::do_slice() {
   constexpr size_t kFiles = 32768;  // some milliseconds
   constexpr size_t kMostOrders = 1024;
   const SetDrain* const set = drained_set();
-  if (set != nullptr && set->phase() == SetDrain::Phase::cutting)
-    apply(set->id(), sets.at(set->id()).cut(now));
-  else if (const uint64_t telling = next_to_tell(); telling != 0)
-    send_orders(*encoding_of(telling), kMostOrders);
+  if (set != nullptr && set->phase() == SetPhase::cutting)
+    apply(set->id(), sets.at(set->id()).drain.cut(now));
+  else if (SetRow* const row = sets.first(has_orders))
+    send_orders(*row->encoding, kMostOrders);
   else if (!announcements.empty())
     announce();
   else

@@ -54,7 +54,8 @@ bool Coordinator::Impl::take_cached(SessionId id, const Session& session, const 
     return true;
   }
   bool is_over = is_cached(offered);
-  if (!set_ids.contains(offered.set))
+  const SetRow* const row = sets.find(offered.set);
+  if (row == nullptr)
     for (const HeldPosition& held : known.held) {
       if (!held.is_encoded || !facts.is_sealed(held.id)) continue;
       if (!held.is_sealed) send(id, wire::SealT{.id = held.id, .set = offered.set});
@@ -64,8 +65,8 @@ bool Coordinator::Impl::take_cached(SessionId id, const Session& session, const 
       send(id, std::move(sealed));
       is_over = true;
     }
-  if (const auto flush = flushes.find(offered.set); flush != flushes.end() && is_over) {
-    const CachedSet& set = flush->second.set;
+  if (row != nullptr && row->flush && is_over) {
+    const CachedSet& set = *row->flush;
     const bool is_holder =
         std::ranges::any_of(known.held, [&](const HeldPosition& held) { return held.id == set.encoding; });
     if (part.write == set.write && (set.encoding == 0 || is_holder)) is_over = false;
@@ -75,11 +76,10 @@ bool Coordinator::Impl::take_cached(SessionId id, const Session& session, const 
   return is_over;
 }
 
-bool Coordinator::Impl::leave_to_caches(uint64_t id, bool nobody_writes) {
-  const SetDrain& set = sets.at(id);
+bool Coordinator::Impl::leave_to_caches(const SetRow& row, bool nobody_writes) {
+  const SetDrain& set = row.drain;
   const auto& offered = set.parts();
-  const bool waits = set.phase() == SetDrain::Phase::incomplete && !offered.empty() && !set.is_complete();
-  if (!waits || is_sealing(id) || flushes.contains(set.name())) return false;
+  if (set.phase() != SetPhase::incomplete || offered.empty() || set.is_complete() || row.flush) return false;
   const uint64_t write = offered.begin()->second.write;
   auto sealed = caches.sealed(set.name(), write);
   // The log may say that it is sealed before any agent does; or all that had sealed it are lost, after their parts were
@@ -100,31 +100,30 @@ bool Coordinator::Impl::leave_to_caches(uint64_t id, bool nobody_writes) {
   // An agent that takes a lost part offers it as encoded, to this coordinator or the next one: it belongs to this set.
   if (sealed->encoding != 0 && !facts.is_sealed(sealed->encoding))
     decide(decided::Sealed{set.name(), sealed->encoding});
-  finish(id, {.state = wire::SetState::cached,
-              .stored_as = {},
-              .message = "it was sealed before",
-              .ordinal = sealed->ordinal,
-              .is_known = true});
+  finish(set.id(), {.state = wire::SetState::cached,
+                    .stored_as = {},
+                    .message = "it was sealed before",
+                    .ordinal = sealed->ordinal,
+                    .is_known = true});
   return true;
 }
 
 void Coordinator::Impl::leave_what_others_know(const std::string& set, uint64_t write) {
-  const auto id = set_ids.find(set);
-  if (id == set_ids.end()) return;
+  const SetRow* const row = sets.find(set);
+  if (row == nullptr) return;
   const auto is_told = [](const auto& one) {
     return one.second->state == wire::SetState::cached || one.second->state == wire::SetState::durable;
   };
-  if (std::ranges::any_of(caches.parts(set, write), is_told)) leave_to_caches(id->second);
+  if (std::ranges::any_of(caches.parts(set, write), is_told)) leave_to_caches(*row);
 }
 
 // The others may be gone, or have made room for newer sets.
 void Coordinator::Impl::leave_what_is_late() {
-  std::vector<uint64_t> late;
-  for (const auto& [id, set] : sets)
-    if (set.phase() == SetDrain::Phase::incomplete && now - set.row().since > 2 * options.peer_timeout)
-      late.push_back(id);
-  for (const uint64_t id : late)
-    if (sets.contains(id)) leave_to_caches(id);
+  sets.for_each(
+      [&](const SetRow& row) {
+        return row.drain.phase() == SetPhase::incomplete && now - row.drain.row().since > 2 * options.peer_timeout;
+      },
+      [&](const SetRow& row) { leave_to_caches(row); });
 }
 
 void Coordinator::Impl::await_offers(const std::string& set, const std::vector<SetAnnouncements::Listener>& listeners) {
@@ -153,32 +152,25 @@ void Coordinator::Impl::cache_agent_left(SessionId id, const Session& session) {
 }
 
 void Coordinator::Impl::tick_caches() {
-  protect_again();
+  tick_encodings();
   leave_what_is_late();
   apply(recovery.tick(now));
-  std::vector<std::string> late;
-  for (const auto& [name, flush] : flushes)
-    if (!set_ids.contains(name) && now - flush.since >= options.set_timeout) late.push_back(name);
-  for (const std::string& name : late)
-    flush_ended(name,
-                {.state = wire::SetState::cached, .stored_as = {}, .message = "its parts were not offered again"});
 }
 
 // It is offered again by its agents, which are asked for what they have.
 void Coordinator::Impl::store_cached(const CachedSet& set) {
   info(fmt::format("set {} is in the caches only, and is stored now", set.name));
-  flushes[set.name] = {set, now};
-  const auto known = set_ids.find(set.name);
-  if (known != set_ids.end() && sets.at(known->second).phase() == SetDrain::Phase::waiting) return queue(known->second);
+  SetRow& row = row_named(set.name);
+  row.flush = set;
+  if (row.drain.phase() == SetPhase::whole) return go_on(row.drain.id());
   // Also where some have offered their parts already: the others were told that theirs are in the caches.
   apply(settling.begin(0, now));
 }
 
-void Coordinator::Impl::flush_ended(const std::string& set, const SetDrain::Ended& ended) {
-  const auto node = flushes.extract(set);
-  if (!node) return;
+void Coordinator::Impl::flush_ended(const CachedSet& flushed, const SetDrain::Ended& ended) {
+  const std::string& set = flushed.name;
   const bool is_stored = ended.state == wire::SetState::durable;
-  if (is_stored) caches.stored(set, node.mapped().set.write, ended.stored_as);
+  if (is_stored) caches.stored(set, flushed.write, ended.stored_as);
   const std::string why = ended.message.empty() ? "it was not stored" : ended.message;
   cache_tier.stored(set, is_stored ? std::string() : why);
   if (closing && closing->name == set) {
@@ -277,8 +269,8 @@ void Coordinator::Impl::apply(CacheRecovery::Actions actions) {
   take(std::move(actions.log));
   for (auto& [to, what] : actions.tell) std::visit([&, id = to](auto& table) { send(id, std::move(table)); }, what);
   if (!actions.ended) return;
-  if (const auto id = set_ids.find(recovery.set().name); actions.ended->is_whole && id != set_ids.end())
-    leave_to_caches(id->second);
+  if (const SetRow* const row = sets.find(recovery.set().name); actions.ended->is_whole && row != nullptr)
+    leave_to_caches(*row);
   if (cache_tier.is_preparing()) {
     cache_tier.recovered(*std::move(actions.ended));
     apply_cache_tier();
@@ -297,7 +289,7 @@ void Coordinator::Impl::apply_cache_tier() {
   if (actions.store) store_cached(*actions.store);
 }
 
-bool Coordinator::Impl::is_caching() const { return are_offers_awaited() || !flushes.empty() || recovery.is_open(); }
+bool Coordinator::Impl::is_caching() const { return are_offers_awaited() || recovery.is_open(); }
 
 void Coordinator::Impl::closed() {
   unclosed.erase(closing->name);

@@ -1,12 +1,13 @@
 // How a coordinator joins its machines, each of which decides one thing and knows nothing of the others:
 //   roster.h         who is connected
 //   orders.h         what agents were asked, and who has answered: the machines below ask by that
-//   set_drain.h      one set, from the first offer to the commit
+//   set_row.h        one set that is not over: its parts, policy, encoding and drain, under one phase
+//   set_drain.h      its parts, from the first offer to the commit
+//   protection.h     its encoding, until it is sealed
 //   backlog.h        which of the sets that wait is next
 //   finished_sets.h, set_announcements.h
 //                    what became of sets, and whom that is told
 //   task_board.h     which worker does what
-//   protection.h     the encoding of one set, until it is sealed
 //   cached_sets.h    what the caches hold
 //   cache_recovery.h one cached set, checked and repaired
 //   restarts.h       restart rounds, with the tiers that they ask (stage_tier.h, cache_tier.h, store_tier.h)
@@ -42,11 +43,10 @@
 #include "job/coordinator/finished_sets.h"
 #include "job/coordinator/orders.h"
 #include "job/coordinator/outbox.h"
-#include "job/coordinator/protection.h"
 #include "job/coordinator/restarts.h"
 #include "job/coordinator/roster.h"
 #include "job/coordinator/set_announcements.h"
-#include "job/coordinator/set_drain.h"
+#include "job/coordinator/set_row.h"
 #include "job/coordinator/set_sizes.h"
 #include "job/coordinator/settling.h"
 #include "job/coordinator/stage_tier.h"
@@ -57,12 +57,6 @@
 namespace forebay::job {
 
 struct Coordinator::Impl {
-  // A set that was sealed, for the status.
-  struct CachedRow {
-    std::string name;
-    std::string scheme;
-    SetProtection::Row encoding;
-  };
   struct TaskCounts {
     uint64_t tasks = 0, again = 0;
   };
@@ -112,9 +106,8 @@ struct Coordinator::Impl {
   std::set<std::string> logged_exclusions;  // hosts; what may be said at once
   std::string log_error;                    // why decisions cannot be logged; empty: they can
   Roster roster;
-  std::map<uint64_t, SetDrain> sets;
-  std::unordered_map<std::string, uint64_t> set_ids;  // by name
-  uint64_t next_set = 1, next_staging = 1;
+  SetRows sets;
+  uint64_t next_staging = 1;
   uint64_t sets_completed = 0;  // by the application
   SetSizes set_sizes;           // of sets that are complete by their files alone
   uint64_t newest_place;        // of the sets of the series that the store, the stages or this coordinator know
@@ -131,23 +124,7 @@ struct Coordinator::Impl {
   SpentParts spent;  // of sets that are over
   Settling settling;
   StageTier stage_tier;
-  // What is to become of a set in `sets`, from the first offer on.
-  struct Keeping {
-    wire::SetPolicyT policy;
-    redundancy::Protection protection;
-    std::optional<bool> is_due{};  // it is to be stored: decided when it was complete for the first time
-    std::optional<SetProtection> encoding{};
-    bool is_sealed() const { return encoding && encoding->is_sealed(); }
-  };
-  std::map<uint64_t, Keeping> keeping;  // by set
-  // Cached sets that are to be stored, by name: agents offer them again.
-  struct Flush {
-    CachedSet set;
-    Time since{};
-  };
-  std::map<std::string, Flush> flushes;
   std::map<std::string, Order> awaited;  // offers of sets, by name: those that were announced as cached come again
-  std::deque<CachedRow> sealed_sets;     // by this coordinator, the latest: for the status
   CachedSets caches;
   CacheRecovery recovery;
   CacheTier cache_tier;
@@ -223,15 +200,17 @@ struct Coordinator::Impl {
   void offer(SessionId id, Session& session, wire::OfferT offered);
   void take_part(SessionId id, Session& session, wire::OfferT& offered, Part part);
   bool answer_from_history(SessionId id, const Session& session, const std::string& name, const Part& part);
-  uint64_t set_named(const std::string& name);
+  SetRow& row_named(const std::string& name);
+  SetRow* row_of_staging(uint64_t number);   // null: none
+  SetRow* row_of_encoding(uint64_t number);  // likewise
   void withdraw(SessionId from, Session& session, const wire::WithdrawnT& withdrawn);
   void agent_left(SessionId agent, const Session& session);
   wire::SetNewsT news(const std::string& set, const SetDrain::Ended& ended) const;  // but for the exposure
   void announce();
   void refuse(SessionId id, const wire::OfferT& offered, const std::string& why);
   void apply(uint64_t set, SetDrain::Actions actions);
-  void place(uint64_t id);  // it is complete
-  void queue(uint64_t id);  // likewise
+  void place(SetDrain& set);
+  void queue(uint64_t id);
   void drain_next();
   const SetDrain* drained_set() const;
   void finish(uint64_t id, SetDrain::Ended ended);
@@ -248,34 +227,30 @@ struct Coordinator::Impl {
   // ---- coordinator_keeping.cc
 
   static constexpr size_t kAll = SIZE_MAX;
-  void keep(uint64_t id, std::optional<Pace::Set> sample);  // it is complete
-  bool is_ready(const SetDrain& set) const;
-  bool is_due(const SetDrain& set) const;
-  bool is_to_drain(const SetDrain& set) const;
-  bool is_counted(const SetDrain& set) const;
-  bool is_sealed_and_gone(uint64_t set) const;
+  void completed(uint64_t id);
+  void go_on(uint64_t id);
+  bool is_counted(const SetRow& row) const;
   void leave_drains_of_lost();
   struct Kept {
     uint64_t encoding = 0;    // that is sealed; 0: none
     bool owes_flush = false;  // as decided::Ended has it
   };
-  Kept close_keeping(const SetDrain& set, SetDrain::Ended& ended);
-  void decide(const SetDrain& set, Keeping& keeping);
-  void decide_whole(const SetDrain& set, std::optional<Pace::Set> sample);
-  void protect(uint64_t id);
-  bool adopt(uint64_t id);
-  void protect_again();
+  Kept close_encoding(SetRow& row, SetDrain::Ended& ended);
+  void forget_encoding(SetRow& row);
+  std::optional<Encoding> encoding_of(const SetRow& row) const;  // for the status
+  void decide_due(SetRow& row);
+  void decide_whole(const SetRow& row, std::optional<Pace::Set> sample);
+  // The row may be gone after each of these.
+  void protect(SetRow& row);
+  bool adopt(SetRow& row);
+  void sealed(SetRow& row);
+  void unprotected(SetRow& row, const std::string& why);
+  void tick_encodings();
   void store_or_keep(uint64_t id);
-  void apply(uint64_t set, SetProtection::Actions actions);
-  void sealed(uint64_t set);
-  void unprotected(uint64_t set, const std::string& why);
-  void check_parts(uint64_t set);
+  void apply(uint64_t id, SetProtection::Actions actions);
+  void check_parts(uint64_t id);
   void send_orders(SetProtection& encoding, size_t most);
-  SetProtection* encoding_of(uint64_t id);  // null: none
-  uint64_t next_to_tell() const;            // the set that has orders to be sent; 0: none
   uint64_t next_number();
-  uint64_t set_of_encoding(uint64_t number) const;
-  bool is_sealing(uint64_t set) const;
   void was_protected(SessionId id, const wire::ProtectedT& answer);
   void was_sealed(SessionId id, const Session& session, const wire::SealedT& answer);
 
@@ -285,7 +260,7 @@ struct Coordinator::Impl {
   // What is offered again of a set that was sealed before: its part is made again, or it was offered to a coordinator
   // that knows nothing of the seal. The agent hears at once that the part is in the caches.
   // nobody_writes: what can be made whole from what is there is left to them, too, whether it was sealed or not.
-  bool leave_to_caches(uint64_t id, bool nobody_writes = false);
+  bool leave_to_caches(const SetRow& row, bool nobody_writes = false);
   void leave_what_others_know(const std::string& set, uint64_t write);
   void leave_what_is_late();
   void await_offers(const std::string& set, const std::vector<SetAnnouncements::Listener>& listeners);
@@ -295,7 +270,7 @@ struct Coordinator::Impl {
   void cache_agent_left(SessionId id, const Session& session);
   void tick_caches();
   void store_cached(const CachedSet& set);
-  void flush_ended(const std::string& set, const SetDrain::Ended& ended);
+  void flush_ended(const CachedSet& flushed, const SetDrain::Ended& ended);
   void quarantine(const CachedSet& set, const std::string& reason, bool removes = false);
   void reject(SessionId id, const Session& session, const wire::RejectT& rejected);
   void reject_everywhere(const wire::RejectT& rejected);

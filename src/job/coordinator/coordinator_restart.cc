@@ -37,7 +37,7 @@ Restarts& Coordinator::Impl::with_stages_observed() {
   // One that is complete may wait for what the store says of it.
   const bool has_undrained =
       !announcements.empty() || are_offers_awaited() || std::ranges::any_of(sets, [&](const auto& one) {
-        return one.second.phase() != SetDrain::Phase::incomplete || one.second.is_complete() || is_sealing(one.first);
+        return one.second.drain.phase() != SetPhase::incomplete || one.second.drain.is_complete();
       });
   stage_tier.observe(settling.is_open(), has_undrained);
   return restarts;

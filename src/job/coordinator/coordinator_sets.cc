@@ -62,12 +62,12 @@ void Coordinator::Impl::refuse(SessionId id, const wire::OfferT& offered, const 
 void Coordinator::Impl::offer(SessionId id, Session& session, wire::OfferT offered) {
   if (const auto named = store::check_job_name(offered.set); !named)
     return refuse(id, offered, named.error().message());
-  const auto known = set_ids.find(offered.set);
-  const bool has_part = known != set_ids.end() && session.sets.contains(known->second);
+  SetRow* const known = sets.find(offered.set);
+  const bool has_part = known != nullptr && session.sets.contains(known->drain.id());
   if (!has_part && session.sets.size() >= kMaxSetsPerAgent)
     return refuse(id, offered, fmt::format("{} sets of one agent are not drained yet", kMaxSetsPerAgent));
-  if (known != set_ids.end() && sets.at(known->second).phase() == SetDrain::Phase::committing)
-    return sets.at(known->second).postpone(id, std::move(offered));
+  if (known != nullptr && known->drain.phase() == SetPhase::committing)
+    return known->drain.postpone(id, std::move(offered));
   auto part = make_part(offered);
   if (!part) return refuse(id, offered, part.error().message());
   take_part(id, session, offered, *std::move(part));
@@ -83,15 +83,15 @@ void Coordinator::Impl::take_part(SessionId id, Session& session, wire::OfferT& 
   if (part.ordinal == 0 && whole != nullptr) part.ordinal = whole->ordinal;
   newest_place = std::max(newest_place, part.ordinal);
   if (take_cached(id, session, offered, part)) return;
-  const bool is_known = set_ids.contains(offered.set) || flushes.contains(offered.set);
-  if (!is_known && answer_from_history(id, session, offered.set, part)) return;
-  const uint64_t set = set_named(offered.set);
+  if (sets.find(offered.set) == nullptr && answer_from_history(id, session, offered.set, part)) return;
+  SetRow& row = row_named(offered.set);
+  const uint64_t set = row.drain.id();
   session.sets.insert(set);
-  if (offered.policy) keeping[set].policy = *offered.policy;
+  if (offered.policy) row.policy = *offered.policy;
   std::optional<int64_t> step;
   if (offered.step) step = *offered.step;
   const uint64_t write = part.write;
-  apply(set, sets.at(set).offered(session.key, std::move(part), step, now));
+  apply(set, row.drain.offered(session.key, std::move(part), step, now));
   check_parts(set);
   leave_what_others_know(offered.set, write);
 }
@@ -107,44 +107,40 @@ bool Coordinator::Impl::answer_from_history(SessionId id, const Session& session
   return true;
 }
 
-uint64_t Coordinator::Impl::set_named(const std::string& name) {
-  if (const auto known = set_ids.find(name); known != set_ids.end()) return known->second;
-  const uint64_t id = next_set++;
-  set_ids.emplace(name, id);
-  SetDrain& set =
-      sets.emplace(std::piecewise_construct, std::forward_as_tuple(id), std::forward_as_tuple(id, name, options, now))
-          .first->second;
-  apply(id, set.begin());
-  return id;
+SetRow& Coordinator::Impl::row_named(const std::string& name) {
+  if (SetRow* const known = sets.find(name)) return *known;
+  SetRow& row = sets.add(name, options, now);
+  apply(row.drain.id(), row.drain.begin());
+  return row;
 }
 
 void Coordinator::Impl::withdraw(SessionId from, Session& session, const wire::WithdrawnT& withdrawn) {
   caches.withdrawn(session.key, withdrawn.set, withdrawn.exposure);
-  const auto known = set_ids.find(withdrawn.set);
-  if (known == set_ids.end()) return;
-  const uint64_t id = known->second;
-  SetDrain& set = sets.at(id);
-  auto actions = set.withdrawn(session.key, withdrawn);
-  if (!set.parts().contains(session.key)) session.sets.erase(id);
+  SetRow* row = sets.find(withdrawn.set);
+  if (row == nullptr) return;
+  const uint64_t id = row->drain.id();
+  auto actions = row->drain.withdrawn(session.key, withdrawn);
+  if (!row->drain.parts().contains(session.key)) session.sets.erase(id);
   apply(id, std::move(actions));
-  if (is_sealing(id) && !sets.at(id).parts().contains(session.key))
-    apply(id, encoding_of(id)->left(from, now));
+  row = sets.find(id);
+  if (row != nullptr && row->drain.phase() == SetPhase::sealing && !row->drain.parts().contains(session.key))
+    apply(id, row->encoding->left(from, now));
   else
     check_parts(id);
 }
 
 void Coordinator::Impl::agent_left(SessionId agent, const Session& session) {
   for (const uint64_t id : session.sets) {
-    if (const auto set = sets.find(id); set != sets.end()) apply(id, set->second.agent_left(session.key, now));
-    if (SetProtection* const encoding = encoding_of(id)) apply(id, encoding->left(agent, now));
-    if (is_sealed_and_gone(id)) apply(id, sets.at(id).keep(fmt::format("{} is lost", session.agent->host)));
+    if (SetRow* const row = sets.find(id)) apply(id, row->drain.agent_left(session.key, now));
+    if (SetRow* const row = sets.find(id); row != nullptr && row->encoding) apply(id, row->encoding->left(agent, now));
+    if (SetRow* const row = sets.find(id); row != nullptr && row->is_sealed_and_gone())
+      apply(id, row->drain.keep(fmt::format("{} is lost", session.agent->host)));
   }
 }
 
 template <class Answer>
 void Coordinator::Impl::answered_set(uint64_t set, Answer answer) {
-  if (const auto found = sets.find(set); found != sets.end())
-    apply(set, found->second.answered(std::move(answer), now));
+  if (SetRow* const row = sets.find(set)) apply(set, row->drain.answered(std::move(answer), now));
 }
 
 void Coordinator::Impl::answered(LookedUp answer) {
@@ -155,8 +151,7 @@ void Coordinator::Impl::answered(LookedUp answer) {
 
 // The set is complete, and gets its place in the series. All that have a part of it are to know: the next coordinator
 // hears it from them.
-void Coordinator::Impl::place(uint64_t id) {
-  SetDrain& set = sets.at(id);
+void Coordinator::Impl::place(SetDrain& set) {
   const uint64_t place_before = set.ordinal();
   newest_place = set.take_place(newest_place);
   if (const auto size = set.watched_size(); size && set.ordinal() != place_before) {
@@ -184,17 +179,19 @@ void Coordinator::Impl::place(uint64_t id) {
 }
 
 // These name the staging and not the set, which may be staged again.
+SetRow* Coordinator::Impl::row_of_staging(uint64_t number) {
+  return sets.first([&](const SetRow& row) { return row.drain.staging() == number; });
+}
+
 void Coordinator::Impl::answered(Staged answer) {
-  for (const auto& [id, set] : sets)
-    if (set.staging() == answer.set) return answered_set(id, std::move(answer));
+  if (const SetRow* const row = row_of_staging(answer.set)) answered_set(row->drain.id(), std::move(answer));
 }
 
 void Coordinator::Impl::answered(Committed answer) {
-  for (const auto& [id, set] : sets) {
-    if (set.staging() != answer.set) continue;
-    if (answer.result && answer.room) watch_room(*answer.room, set.row().stored_done);
-    return answered_set(id, std::move(answer));
-  }
+  const SetRow* const row = row_of_staging(answer.set);
+  if (row == nullptr) return;
+  if (answer.result && answer.room) watch_room(*answer.room, row->drain.row().stored_done);
+  answered_set(row->drain.id(), std::move(answer));
 }
 
 void Coordinator::Impl::watch_room(const StoreRoom& room, uint64_t set_bytes) {
@@ -216,73 +213,63 @@ void Coordinator::Impl::apply(uint64_t set, SetDrain::Actions actions) {
   }
   if (actions.group_size != 0) group_size = std::min(group_size, actions.group_size);
   if (actions.ended) return finish(set, *std::move(actions.ended));
-  if (actions.vanished) {
-    if (SetProtection* const encoding = encoding_of(set)) {
-      encoding->cancel();
-      send_orders(*encoding, kAll);
-    }
-    set_ids.erase(sets.at(set).name());
-    sets.erase(set);
-    keeping.erase(set);
-  } else if (actions.completed) {
-    ++sets_completed;
-    uint32_t longest_ms = 0;
-    for (const auto& [key, part] : sets.at(set).parts()) longest_ms = std::max(longest_ms, part.took_ms);
-    auto sample = cadence.completed(sets.at(set).name(), longest_ms / 1e3, now);
-    place(set);
-    keep(set, std::move(sample));
-  }
+  SetRow& row = sets.at(set);
+  if (actions.completed) return completed(set);
+  if (!actions.vanished || row.flush) return;
+  info(fmt::format("set {} is offered by nobody any more", row.drain.name()));
+  if (row.encoding) forget_encoding(row);
+  sets.take(set);
 }
 
 const SetDrain* Coordinator::Impl::drained_set() const {
-  const auto found = std::ranges::find_if(sets, [](const auto& one) { return one.second.is_drained(); });
-  return found == sets.end() ? nullptr : &found->second;
+  const SetRow* const row = sets.first([](const SetRow& one) { return one.drain.is_drained(); });
+  return row == nullptr ? nullptr : &row->drain;
 }
 
 void Coordinator::Impl::queue(uint64_t id) {
   const SetDrain* drained = drained_set();
   if (options.backlog == Backlog::skip && drained != nullptr)
-    return apply(id, sets.at(id).skip(fmt::format("set {} was being drained", drained->name())));
+    return apply(id, sets.at(id).drain.skip(fmt::format("set {} was being drained", drained->name())));
   drain_next();
 }
 
 void Coordinator::Impl::drain_next() {
   if (drained_set() != nullptr) return;
   std::vector<WaitingSet> waiting;
-  for (const auto& [id, set] : sets)
-    if (set.phase() == SetDrain::Phase::waiting && is_to_drain(set)) waiting.push_back({id, set.ordinal()});
+  for (const auto& [id, row] : sets)
+    if (row.drain.phase() == SetPhase::waiting) waiting.push_back({id, row.drain.ordinal()});
   const auto next = next_to_drain(waiting, options.backlog);
   if (!next) return;
-  SetDrain& set = sets.at(next->id);
+  SetDrain& set = sets.at(next->id).drain;
   const std::string name = set.name();
   apply(next->id, set.drain(next_staging++, group_size, now));
   for (const uint64_t id : next->skipped)
-    if (const auto one = sets.find(id);
-        one != sets.end() && one->second.phase() == SetDrain::Phase::waiting && is_to_drain(one->second))
-      apply(id, one->second.skip(fmt::format("set {} is newer", name)));
+    if (SetRow* const row = sets.find(id); row != nullptr && row->drain.phase() == SetPhase::waiting)
+      apply(id, row->drain.skip(fmt::format("set {} is newer", name)));
 }
 
-void Coordinator::Impl::give_up(uint64_t id, const std::string& why) { apply(id, sets.at(id).give_up(why)); }
+void Coordinator::Impl::give_up(uint64_t id, const std::string& why) { apply(id, sets.at(id).drain.give_up(why)); }
 
+// A cached set that is to be stored, and that nobody has offered again yet, has its own time.
 void Coordinator::Impl::give_up_incomplete(bool is_void) {
-  std::vector<uint64_t> ids;
-  for (const auto& [id, set] : sets)
-    if (set.phase() == SetDrain::Phase::incomplete && !set.is_complete() && !is_sealing(id)) ids.push_back(id);
-  for (const uint64_t id : ids)
-    if (const auto found = sets.find(id); found != sets.end() && !leave_to_caches(id, true)) {
-      auto actions = found->second.give_up(found->second.what_is_missing(roster.hosts()));
-      actions.ended->is_void = is_void;
-      apply(id, std::move(actions));
-    }
+  const auto is_incomplete = [](const SetRow& row) {
+    return row.drain.phase() == SetPhase::incomplete && !row.drain.is_complete() &&
+           !(row.flush && row.drain.parts().empty());
+  };
+  sets.for_each(is_incomplete, [&](SetRow& row) {
+    if (leave_to_caches(row, true)) return;
+    auto actions = row.drain.give_up(row.drain.what_is_missing(roster.hosts()));
+    actions.ended->is_void = is_void;
+    apply(row.drain.id(), std::move(actions));
+  });
 }
 
 // The set's end.
 void Coordinator::Impl::finish(uint64_t id, SetDrain::Ended ended) {
-  const auto node = sets.extract(id);
-  SetDrain& set = node.mapped();
-  set_ids.erase(set.name());
-  const Kept kept = close_keeping(set, ended);
-  const bool was_flushed = flushes.contains(set.name());
+  const auto node = sets.take(id);
+  SetDrain& set = node.mapped().drain;
+  const Kept kept = close_encoding(node.mapped(), ended);
+  const bool was_flushed = node.mapped().flush.has_value();
   if (was_flushed && ended.state != wire::SetState::durable) ended.state = wire::SetState::cached;
   const SetDrain::Row row = set.row();
   FinishedSet past{.name = set.name(),
@@ -297,7 +284,8 @@ void Coordinator::Impl::finish(uint64_t id, SetDrain::Ended ended) {
                    .stored_bytes = row.stored_done,
                    .seconds = set.seconds(now),
                    .steps = set.steps(),
-                   .cpu = set.cpu()};
+                   .cpu = set.cpu(),
+                   .encoding = kept.encoding != 0 ? encoding_of(node.mapped()) : std::nullopt};
   if (kept.encoding != 0) decide(decided::Sealed{set.name(), kept.encoding});
   const bool is_stored = ended.state == wire::SetState::durable;
   const bool is_counted = !ended.is_known && (!was_flushed || is_stored);
@@ -338,7 +326,7 @@ void Coordinator::Impl::finish(uint64_t id, SetDrain::Ended ended) {
   spent.add(set.take_parts());
   for (auto& [from, offered] : set.take_postponed())
     if (Session* const session = roster.find(from)) offer(from, *session, std::move(offered));
-  if (was_flushed) flush_ended(set.name(), ended);
+  if (was_flushed) flush_ended(*node.mapped().flush, ended);
   drain_next();
   advance_restart();
 }

@@ -60,13 +60,13 @@ json set_row(const Impl& impl, const SetDrain& set, const Running& running) {
   const SetDrain::Row now = set.row();
   json row = {{"name", set.name()},
               {"state", name_of(set.phase())},
-              {"complete", set.phase() != SetDrain::Phase::incomplete || set.is_complete()},
+              {"complete", set.phase() != SetPhase::incomplete || set.is_complete()},
               {"nodes", set.parts().size()},
               {"ranks", now.ranks},
               {"ranks_offered", now.ranks_offered},
               {"seconds_since_offer", seconds(impl.now - now.since)}};
   if (set.step()) row["step"] = *set.step();
-  if (set.phase() == SetDrain::Phase::incomplete) row["missing"] = set.what_is_missing(impl.roster.hosts());
+  if (set.phase() == SetPhase::incomplete) row["missing"] = set.what_is_missing(impl.roster.hosts());
   if (!set.is_drained()) return row;
   const uint64_t raw = now.raw_done + running.raw_bytes;
   const double time = set.seconds(impl.now);
@@ -93,7 +93,7 @@ json task_row(const Impl& impl, const UnitId& unit, const TaskBoard::Progress& p
     row["kind"] = "deliver";
     row["set"] = impl.restarts.chosen();
   } else {
-    const SetDrain& set = impl.sets.at(unit.set);
+    const SetDrain& set = impl.sets.at(unit.set).drain;
     row["kind"] = "pack";
     row["set"] = set.name();
     row["total_bytes"] = set.group_bytes(unit.index);
@@ -127,10 +127,10 @@ json worker_rows(const Impl& impl, std::map<uint64_t, Running>& running) {
 uint64_t staged_bytes(const Impl& impl, const std::string& key, const Session& session) {
   uint64_t bytes = 0;
   for (const uint64_t id : session.sets) {
-    const auto set = impl.sets.find(id);
-    if (set == impl.sets.end()) continue;
-    const auto part = set->second.parts().find(key);
-    if (part != set->second.parts().end()) bytes += part->second.bytes;
+    const SetRow* const row = impl.sets.find(id);
+    if (row == nullptr) continue;
+    const auto part = row->drain.parts().find(key);
+    if (part != row->drain.parts().end()) bytes += part->second.bytes;
   }
   return bytes;
 }
@@ -177,9 +177,10 @@ json totals_row(const Impl& impl) {
           {"tasks_again", impl.task_counts.again}};
 }
 
-json encoding_row(const std::string& set, const std::string& scheme, const SetProtection::Row& row) {
-  return {{"set", set},
-          {"scheme", scheme},
+json encoding_row(const Encoding& encoding) {
+  const SetProtection::Row& row = encoding.row;
+  return {{"set", encoding.set},
+          {"scheme", encoding.scheme},
           {"encoding", fmt::format("{:016x}", row.id)},
           {"groups", row.groups},
           {"members", row.members},
@@ -218,11 +219,11 @@ json recovery_row(const CacheRecovery::Row& row) {
 
 json cache_row(const Impl& impl) {
   json encoding = json::array(), sealed = json::array(), aside = json::array();
-  for (const auto& [id, one] : impl.keeping)
-    if (one.encoding && !one.is_sealed())
-      encoding.push_back(
-          encoding_row(one.encoding->set(), redundancy::to_text(one.protection), one.encoding->row(impl.now)));
-  for (const auto& row : impl.sealed_sets) sealed.push_back(encoding_row(row.name, row.scheme, row.encoding));
+  const auto& past = impl.finished.all();
+  for (size_t i = past.size() - std::min(past.size(), kMaxPast); i < past.size(); ++i)
+    if (past[i].encoding) sealed.push_back(encoding_row(*past[i].encoding));
+  for (const auto& [id, one] : impl.sets)
+    if (const auto row = impl.encoding_of(one)) (one.is_sealed() ? sealed : encoding).push_back(encoding_row(*row));
   for (const auto& one : impl.caches.all_quarantined())
     aside.push_back({{"name", one.set}, {"reason", one.reason}, {"where", "stages"}});
   for (const auto& [name, reason] : impl.store_tier.refused())
@@ -300,7 +301,7 @@ std::string Coordinator::Impl::status(const std::set<std::string>& excluded) con
   std::map<uint64_t, Running> running;
   json workers = worker_rows(*this, running);
   json set_rows = json::array(), past = json::array();
-  for (const auto& [id, set] : sets) set_rows.push_back(set_row(*this, set, running[id]));
+  for (const auto& [id, row] : sets) set_rows.push_back(set_row(*this, row.drain, running[id]));
   const auto& history = finished.all();
   for (size_t i = history.size() - std::min(history.size(), kMaxPast); i < history.size(); ++i)
     past.push_back(past_row(history[i]));

@@ -21,7 +21,7 @@ void Coordinator::Impl::retry_unit(UnitId unit) {
 }
 
 wire::TaskT Coordinator::Impl::task_of(const TaskBoard::Attempt& attempt) {
-  if (attempt.unit->set != 0) return sets.at(attempt.unit->set).task(attempt.unit->index, attempt.id);
+  if (attempt.unit->set != 0) return sets.at(attempt.unit->set).drain.task(attempt.unit->index, attempt.id);
   wire::TaskT task = restarts.task(attempt.unit->index);
   task.id = attempt.id;
   return task;
@@ -43,7 +43,7 @@ void Coordinator::Impl::ended(SessionId worker, const wire::TaskDoneT& done) {
   if (unit->set == 0)
     apply(with_stages_observed().delivered(unit->index, done, now));
   else
-    apply(unit->set, sets.at(unit->set).task_ended(unit->index, done.id, done, now));
+    apply(unit->set, sets.at(unit->set).drain.task_ended(unit->index, done.id, done, now));
 }
 
 void Coordinator::Impl::unit_lost(UnitId unit, const std::string& how) {

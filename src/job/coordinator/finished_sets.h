@@ -9,10 +9,17 @@
 #include <vector>
 
 #include "engine/pack/group_report.h"
+#include "job/coordinator/protection.h"
 #include "job/coordinator/steps.h"
 #include "job/wire/messages.h"
 
 namespace forebay::job {
+
+// What protects a set between nodes, for the status.
+struct Encoding {
+  std::string set, scheme;
+  SetProtection::Row row;
+};
 
 struct FinishedSet {
   std::string name;
@@ -27,6 +34,7 @@ struct FinishedSet {
   double seconds = 0;
   Steps steps;
   engine::StageSeconds cpu;
+  std::optional<Encoding> encoding{};  // it was sealed
 };
 
 // The latest ones.

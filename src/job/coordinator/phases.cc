@@ -4,49 +4,44 @@ namespace forebay::job {
 namespace {
 
 using SetStep = Transition<SetPhase, SetEvent>;
-using ProtectionStep = Transition<ProtectionPhase, ProtectionEvent>;
 using RestartStep = Transition<RestartPhase, RestartEvent>;
 
 constexpr std::array kSet = {
-    SetStep{SetPhase::incomplete, SetEvent::whole, SetPhase::waiting,
-            "it gets its place in the series; whether it is due is decided, and logged; it is protected where a scheme "
-            "asks "
-            "for that, and then queued for its drain or kept in the caches"},
-    SetStep{SetPhase::waiting, SetEvent::part_changed, SetPhase::incomplete,
-            "a rank writes again, or an agent has left"},
+    SetStep{SetPhase::incomplete, SetEvent::whole, SetPhase::whole,
+            "it gets its place in the series; whether it is due is decided, and logged"},
+    SetStep{
+        SetPhase::whole, SetEvent::part_changed, SetPhase::incomplete,
+        "a rank writes again, or an agent has left; a seal goes on without those who have left, and comes here if it "
+        "fails",
+        SetPhase::waiting},
+    SetStep{SetPhase::whole, SetEvent::began, SetPhase::encoding,
+            "a scheme protects it: nodes are placed into groups; order protect, under a new number"},
+    SetStep{SetPhase::whole, SetEvent::adopted, SetPhase::sealing,
+            "all have encoded it for the coordinator before; order seal"},
+    SetStep{SetPhase::encoding, SetEvent::encoded, SetPhase::sealing, "order seal"},
+    SetStep{SetPhase::encoding, SetEvent::failed, SetPhase::whole,
+            "a member failed or was lost, or a part was changed: what was encoded is taken back, and the next try "
+            "begins after a pause",
+            SetPhase::sealing},
+    SetStep{SetPhase::sealing, SetEvent::sealed, SetPhase::waiting,
+            "the set is safe: it waits for its drain if it is due, else it is over, and in the caches"},
+    SetStep{SetPhase::whole, SetEvent::given_up, SetPhase::waiting,
+            "its time is over, the nodes cannot be placed, or a disk stays full: it is drained instead",
+            SetPhase::sealing},
+    SetStep{SetPhase::whole, SetEvent::ready, SetPhase::waiting,
+            "nothing is to protect it, or it is in the caches and is to be stored"},
     SetStep{SetPhase::waiting, SetEvent::turn, SetPhase::cutting, "the ranks are cut into groups"},
     SetStep{SetPhase::cutting, SetEvent::cut, SetPhase::staging, "the store makes a directory"},
     SetStep{SetPhase::staging, SetEvent::staged, SetPhase::packing, "workers make a container of each group"},
     SetStep{SetPhase::packing, SetEvent::packed, SetPhase::committing, "the store commits the set under its name"},
-    SetStep{{},
-            SetEvent::undone,
-            SetPhase::incomplete,
+    SetStep{SetPhase::cutting, SetEvent::undone, SetPhase::incomplete,
             "what was staged is abandoned: files changed while they were read, a group was too large for a worker, or "
-            "somebody else has taken the name"},
+            "somebody else has taken the name",
+            SetPhase::committing},
     SetStep{{},
             SetEvent::ended,
             SetPhase::over,
             "all agents hear how it ended: durable, skipped, cached or failed; the log has that before"},
-};
-
-constexpr std::array kProtection = {
-    ProtectionStep{ProtectionPhase::idle, ProtectionEvent::began, ProtectionPhase::encoding,
-                   "nodes are placed into groups; order protect, under a new number"},
-    ProtectionStep{ProtectionPhase::idle, ProtectionEvent::adopted, ProtectionPhase::sealing,
-                   "all have encoded it for the coordinator before; order seal"},
-    ProtectionStep{ProtectionPhase::encoding, ProtectionEvent::encoded, ProtectionPhase::sealing, "order seal"},
-    ProtectionStep{
-        {},
-        ProtectionEvent::failed,
-        ProtectionPhase::idle,
-        "a member failed or was lost, or a part was changed: what was encoded is taken back, and the next try "
-        "begins after a pause"},
-    ProtectionStep{ProtectionPhase::sealing, ProtectionEvent::sealed, ProtectionPhase::is_sealed,
-                   "the set is safe: it is drained if it is due, else kept in the caches"},
-    ProtectionStep{{},
-                   ProtectionEvent::given_up,
-                   ProtectionPhase::unprotected,
-                   "its time is over, the nodes cannot be placed, or a disk stays full: it is drained instead"},
 };
 
 constexpr std::array kRestart = {
@@ -82,28 +77,18 @@ constexpr std::array kRestart = {
 }  // namespace
 
 std::span<const SetStep> set_transitions() { return kSet; }
-std::span<const ProtectionStep> protection_transitions() { return kProtection; }
 std::span<const RestartStep> restart_transitions() { return kRestart; }
 
 std::string_view name_of(SetPhase phase) {
-  constexpr std::array<std::string_view, 7> kNames = {"incomplete", "waiting",    "cutting", "staging",
-                                                      "packing",    "committing", "over"};
+  constexpr std::array<std::string_view, 10> kNames = {"incomplete", "whole",   "encoding", "sealing",    "waiting",
+                                                       "cutting",    "staging", "packing",  "committing", "over"};
   return kNames[static_cast<size_t>(phase)];
 }
 
 std::string_view name_of(SetEvent event) {
-  constexpr std::array<std::string_view, 8> kNames = {"whole",  "part changed", "turn",   "cut",
-                                                      "staged", "packed",       "undone", "ended"};
-  return kNames[static_cast<size_t>(event)];
-}
-
-std::string_view name_of(ProtectionPhase phase) {
-  constexpr std::array<std::string_view, 5> kNames = {"idle", "encoding", "sealing", "sealed", "unprotected"};
-  return kNames[static_cast<size_t>(phase)];
-}
-
-std::string_view name_of(ProtectionEvent event) {
-  constexpr std::array<std::string_view, 6> kNames = {"began", "adopted", "encoded", "failed", "sealed", "given up"};
+  constexpr std::array<std::string_view, 15> kNames = {"whole",  "part changed", "began",    "adopted", "encoded",
+                                                       "failed", "sealed",       "given up", "ready",   "turn",
+                                                       "cut",    "staged",       "packed",   "undone",  "ended"};
   return kNames[static_cast<size_t>(event)];
 }
 

@@ -89,7 +89,7 @@ SetProtection::Actions SetProtection::begin(std::vector<ProtectedPart> parts, ui
     end({.is_sealed = false, .why = why}, actions);
     return actions;
   }
-  go(ProtectionEvent::began);
+  actions.events.push_back(SetEvent::began);
   ask_all(OrderKind::protect, now);
   return actions;
 }
@@ -114,7 +114,7 @@ SetProtection::Actions SetProtection::adopt(std::vector<Encoded> members, uint32
     group.members.push_back(static_cast<uint32_t>(members_.size()));
     members_.push_back({.part = one.part, .group = one.group, .position = one.position});
   }
-  go(ProtectionEvent::adopted);
+  actions.events.push_back(SetEvent::adopted);
   ask_all(OrderKind::seal, now);
   for (const Encoded& one : members)
     if (one.is_sealed) order_.answered({.kind = OrderKind::seal, .number = id_, .from = one.part.session});
@@ -187,7 +187,7 @@ SetProtection::Actions SetProtection::encoded(SessionId agent, const wire::Prote
   sent_bytes_ += answer.sent_bytes;
   cpu_us_ += answer.cpu_us;
   if (order_.state() != Order::State::done) return actions;
-  go(ProtectionEvent::encoded);
+  actions.events.push_back(SetEvent::encoded);
   ask_all(OrderKind::seal, now);
   return actions;
 }
@@ -253,12 +253,12 @@ void SetProtection::take_back() {
 
 void SetProtection::cancel() {
   take_back();
-  go(ProtectionEvent::given_up);
+  fate_ = Fate::unprotected;
 }
 
 void SetProtection::fail(const std::string& why, Time now, Actions& actions) {
   take_back();
-  go(ProtectionEvent::failed);
+  actions.events.push_back(SetEvent::failed);
   retry_.failed(now);
   actions.log.warn(fmt::format("set {}: its encoding {:x} failed, and is made anew in {} s: {}", set_, id_,
                                std::chrono::duration_cast<std::chrono::seconds>(retry_.next() - now).count(), why));
@@ -268,7 +268,8 @@ void SetProtection::fail(const std::string& why, Time now, Actions& actions) {
 void SetProtection::end(Ended ended, Actions& actions) {
   if (!ended.is_sealed) take_back();
   order_.end();
-  go(ended.is_sealed ? ProtectionEvent::sealed : ProtectionEvent::given_up);
+  fate_ = ended.is_sealed ? Fate::sealed : Fate::unprotected;
+  actions.events.push_back(ended.is_sealed ? SetEvent::sealed : SetEvent::given_up);
   actions.ended = std::move(ended);
 }
 

@@ -53,7 +53,8 @@ class SetProtection {
   };
   // What is to be done after a call; what is to be sent, take() has.
   struct Actions {
-    std::optional<Ended> ended;  // nothing else is to be called then but take() and what is const
+    std::vector<SetEvent> events;  // that the phase of the set goes by, in order
+    std::optional<Ended> ended;    // nothing else is to be called then but take() and what is const
     LogLines log;
   };
   // For the status.
@@ -72,7 +73,7 @@ class SetProtection {
 
   // Whether begin() may be called: it was not yet, or the pause after a failure is over.
   bool is_ready(Time now) const {
-    return phase_ == ProtectionPhase::idle && (retry_.failures() == 0 || now >= retry_.next());
+    return fate_ == Fate::open && !order_.is_open() && (retry_.failures() == 0 || now >= retry_.next());
   }
   // All parts of the set are there; they are no others until interrupt(). is_ready(). `number`: of the encoding, never
   // used before, not 0.
@@ -109,9 +110,8 @@ class SetProtection {
 
   const std::string& set() const { return set_; }
   const redundancy::Protection& protection() const { return protection_; }
-  bool is_sealing() const { return phase_ == ProtectionPhase::sealing; }
-  bool is_sealed() const { return phase_ == ProtectionPhase::is_sealed; }
-  bool has_ended() const { return is_sealed() || phase_ == ProtectionPhase::unprotected; }
+  bool is_sealed() const { return fate_ == Fate::sealed; }
+  bool has_ended() const { return fate_ != Fate::open; }
   uint64_t id() const { return id_; }  // of the encoding under way, or the last one
   Row row(Time now) const;
 
@@ -126,7 +126,7 @@ class SetProtection {
     uint32_t losses = 0;
   };
 
-  void go(ProtectionEvent event) { phase_ = next_phase(protection_transitions(), phase_, event); }
+  bool is_sealing() const { return order_.is(OrderKind::seal); }
   void take_back();
   void fail(const std::string& why, Time now, Actions& actions);
   void end(Ended ended, Actions& actions);
@@ -140,7 +140,7 @@ class SetProtection {
   std::string set_;
   redundancy::Protection protection_;
   std::chrono::milliseconds timeout_;
-  ProtectionPhase phase_ = ProtectionPhase::idle;
+  enum class Fate : uint8_t { open, sealed, unprotected } fate_ = Fate::open;
   Order order_;                // protect or seal, of all members, as they are in members_
   std::optional<Time> since_;  // the first attempt
   Time encoding_since_{};

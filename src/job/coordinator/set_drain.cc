@@ -42,9 +42,8 @@ SetDrain::Actions SetDrain::offered(const std::string& key, Part part, std::opti
     undo(now, actions);
   }
   if (step) step_ = step;
-  if (const auto known = parts_.find(key); phase_ == Phase::waiting && known != parts_.end() &&
-                                           is_same(known->second, part) && known->second.covered == part.covered &&
-                                           known->second.write == part.write) {
+  if (const auto known = parts_.find(key); is_whole() && known != parts_.end() && is_same(known->second, part) &&
+                                           known->second.covered == part.covered && known->second.write == part.write) {
     renew(known->second, std::move(part));
     return actions;
   }
@@ -87,10 +86,15 @@ SetDrain::Actions SetDrain::withdrawn(const std::string& key, const wire::Withdr
     return actions;
   }
   actions.log.info(fmt::format("set {}: an offer was withdrawn by {}", name_, why));
-  drop_part(key);
-  go(SetEvent::part_changed);
-  consider(actions);
+  lose_part(key, actions);
   return actions;
+}
+
+// While it is sealed, its group makes up for the part, as long as others are there.
+void SetDrain::lose_part(const std::string& key, Actions& actions) {
+  drop_part(key);
+  if (phase_ != Phase::sealing || parts_.empty()) go(SetEvent::part_changed);
+  consider(actions);
 }
 
 SetDrain::Actions SetDrain::agent_left(const std::string& key, Time now) {
@@ -103,10 +107,8 @@ SetDrain::Actions SetDrain::agent_left(const std::string& key, Time now) {
     update_ready(part->second, actions);
     return actions;
   }
-  drop_part(key);
-  if (phase_ == Phase::waiting) since_ = now;
-  go(SetEvent::part_changed);
-  consider(actions);
+  if (is_whole()) since_ = now;
+  lose_part(key, actions);
   return actions;
 }
 
@@ -189,7 +191,6 @@ std::string SetDrain::what_is_missing(const AgentHosts& agents) const {
 void SetDrain::consider(Actions& actions) {
   if (phase_ != Phase::incomplete) return;
   if (parts_.empty() && !is_asked_) {
-    actions.log.info(fmt::format("set {} is offered by nobody any more", name_));
     actions.vanished = true;
     return;
   }

@@ -61,8 +61,8 @@ class SetDrain {
   struct Actions {
     std::vector<StoreCommand> commands;
     std::vector<Work> work;
-    bool completed = false;      // all ranks have completed it: it waits until drain() is called, or end()
-    bool vanished = false;       // nobody offers it any more: it is to be forgotten
+    bool completed = false;      // all ranks have completed it: it is whole
+    bool vanished = false;       // nobody offers it
     uint64_t group_size = 0;     // not 0: this proved to be enough for the workers' memory, for later sets, too
     std::optional<Ended> ended;  // it is over, and nothing else is to be called but what is const
     LogLines log;
@@ -94,6 +94,12 @@ class SetDrain {
   // coordinator. The place of the newest set now.
   uint64_t take_place(uint64_t newest);
 
+  // Phases from whole to sealing: what has become of its protection, or that there is none (ready).
+  // A seal that goes on without a part, and fails, leaves the set incomplete.
+  void go(SetEvent event) {
+    phase_ = next_phase(set_transitions(), phase_, event);
+    if (is_whole() && phase_ != Phase::sealing && !is_complete()) go(SetEvent::part_changed);
+  }
   // Phase waiting. `staging`: a number that was never used before.
   Actions drain(uint64_t staging, uint64_t group_size, Time now);
   // Phase cutting: goes on with it for a while; no call takes long.
@@ -122,6 +128,7 @@ class SetDrain {
   uint64_t ordinal() const { return ordinal_; }  // 0: it was never completed
   const Parts& parts() const { return parts_; }
   const Steps& steps() const { return steps_; }
+  bool is_whole() const { return phase_ >= Phase::whole && phase_ <= Phase::waiting; }
   bool is_drained() const { return phase_ >= Phase::cutting && phase_ != Phase::over; }
   bool is_complete() const;                      // all ranks are there
   uint64_t staging() const { return staging_; }  // 0: the store has nothing of it
@@ -154,10 +161,10 @@ class SetDrain {
   };
 
   bool is_staged() const { return phase_ >= Phase::staging && phase_ != Phase::over; }
-  void go(SetEvent event) { phase_ = next_phase(set_transitions(), phase_, event); }
   void look_up(Actions& actions);
   void put_part(const std::string& key, Part part);
   void drop_part(const std::string& key);
+  void lose_part(const std::string& key, Actions& actions);
   void consider(Actions& actions);  // when something about an incomplete one has changed
   const StoredSet* stored_already() const;
   bool needs(const Part& part) const;  // for a group that is not done

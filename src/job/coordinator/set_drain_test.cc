@@ -45,6 +45,7 @@ class SetDrainTest : public testing::Test {
         EXPECT_TRUE(units.contains(work.group));
       }
     }
+    if (actions.completed) set.go(SetEvent::ready);  // nothing is to protect it
     completed = completed || actions.completed;
     vanished = vanished || actions.vanished;
     if (actions.group_size != 0) group_size = actions.group_size;
@@ -339,6 +340,7 @@ TEST_F(SetDrainTest, AnyOrderOfEventsEndsWell) {
       }
     };
     const auto drain_if_it_waits = [&] {
+      if (!ended && one.phase() == Phase::whole) one.go(SetEvent::ready);
       if (!ended && one.phase() == Phase::waiting) apply(one.drain(++staging, group_size, now));
     };
     const auto work = [&](bool well) {
