@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "job/coordinator/coverage.h"
 #include "store/set_order.h"
 
 namespace forebay::job {
@@ -38,15 +39,6 @@ std::string hosts_of_lost(const CachedGroup& group) {
   }
   return count > kMost ? fmt::format("{} and {} more", text, count - kMost) : text;
 }
-
-// Ranks of some parts: how many there are, and whether two parts have one.
-struct RankCount {
-  std::set<uint32_t> ranks;
-  bool overlap = false;
-  void add(const std::vector<uint32_t>& more) {
-    for (const uint32_t rank : more) overlap = !ranks.insert(rank).second || overlap;
-  }
-};
 
 }  // namespace
 
@@ -182,20 +174,21 @@ CachedSet CachedSets::summary(const std::string& name, const Entry& entry, uint6
 
 CachedSet CachedSets::without_encoding(const std::string& name, const Entry& entry, uint64_t write) {
   CachedSet set = summary(name, entry, write);
-  RankCount count;
+  Coverage ranks;
+  bool overlap = false;
   set.is_sealed = true;
   for (const auto& [key, part] : entry.parts) {
     if (part.write != write) continue;
-    count.add(part.ranks);
+    overlap = !ranks.add(part.ranks) || overlap;
     set.is_sealed = set.is_sealed && (part.state == wire::SetState::cached || part.state == wire::SetState::durable);
   }
   if (set.ranks == 0)
     set.wrong = "it does not say of how many ranks it is";
-  else if (count.overlap && write == 0)
+  else if (overlap && write == 0)
     set.wrong = "several nodes have parts of the same ranks, perhaps of different times";
-  else if (count.ranks.size() < set.ranks)
+  else if (ranks.size() < set.ranks)
     set.wrong = fmt::format("the nodes that are there have {} of its {} ranks, and nothing protects the others",
-                            count.ranks.size(), set.ranks);
+                            ranks.size(), set.ranks);
   return set;
 }
 
@@ -205,12 +198,12 @@ CachedSet CachedSets::with_encoding(const std::string& name, const Entry& entry,
   set.bytes = 0;
   const auto all = groups(entry, encoding);
   if (all.empty()) set.wrong = "its encoding has more groups than can be";
-  RankCount count;
+  Coverage ranks;
   for (size_t g = 0; g < all.size(); ++g) {
     const CachedGroup& group = all[g];
     size_t lost = 0;
     for (const CachedGroup::Member& member : group.members) {
-      count.add(member.ranks);
+      ranks.add(member.ranks);
       set.bytes += member.bytes;
       set.is_sealed = set.is_sealed || member.is_sealed;
       if (member.holder.empty()) ++lost;
@@ -223,8 +216,8 @@ CachedSet CachedSets::with_encoding(const std::string& name, const Entry& entry,
       set.wrong = fmt::format("protection group {} has lost {} of {} members ({}), and survives {}", g, lost,
                               group.members.size(), hosts_of_lost(group), group.losses);
   }
-  if (set.wrong.empty() && set.ranks != 0 && count.ranks.size() < set.ranks)
-    set.wrong = fmt::format("its protection groups have {} of its {} ranks", count.ranks.size(), set.ranks);
+  if (set.wrong.empty() && set.ranks != 0 && ranks.size() < set.ranks)
+    set.wrong = fmt::format("its protection groups have {} of its {} ranks", ranks.size(), set.ranks);
   return set;
 }
 
@@ -295,6 +288,22 @@ std::optional<CachedSet> CachedSets::encoded(const std::string& set, uint64_t wr
   CachedSet known = with_refusal(best(set, found->second, write), found->second);
   if (known.encoding == 0 || !known.wrong.empty()) return std::nullopt;
   return known;
+}
+
+const CachedPart* CachedSets::part(const std::string& key, const std::string& set) const {
+  const auto entry = sets_.find(set);
+  if (entry == sets_.end()) return nullptr;
+  const auto part = entry->second.parts.find(key);
+  return part == entry->second.parts.end() ? nullptr : &part->second;
+}
+
+bool CachedSets::is_told(const std::string& set, uint64_t write) const {
+  const auto entry = sets_.find(set);
+  return entry != sets_.end() && std::ranges::any_of(entry->second.parts, [&](const auto& one) {
+           const CachedPart& part = one.second;
+           return part.write == write &&
+                  (part.state == wire::SetState::cached || part.state == wire::SetState::durable);
+         });
 }
 
 std::map<std::string, const CachedPart*> CachedSets::parts(const std::string& set, uint64_t write) const {

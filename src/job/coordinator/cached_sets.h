@@ -113,6 +113,10 @@ class CachedSets {
   std::optional<CachedSet> encoded(const std::string& set, uint64_t write) const;
   // The groups of an encoding; empty if it is not known.
   std::vector<CachedGroup> groups(const std::string& set, uint64_t encoding) const;
+  // The agent's part; null: it has none.
+  const CachedPart* part(const std::string& key, const std::string& set) const;
+  // Whether an agent knows of that writing that it is safe.
+  bool is_told(const std::string& set, uint64_t write) const;
   // By key, of that writing.
   std::map<std::string, const CachedPart*> parts(const std::string& set, uint64_t write) const;
 

@@ -312,11 +312,9 @@ void Coordinator::Impl::ping_all() {
   if (now < next_ping) return;
   next_ping = now + ping_interval();
   const auto silent = roster.silent(now, options.peer_timeout);
-  for (const auto& [id, session] : roster.sessions()) {
-    wire::PingT ping;
-    ping.ranks = roster.connected_ranks();
-    send_at_once(id, std::move(ping));
-  }
+  wire::PingT ping;
+  ping.ranks = roster.connected_ranks();
+  for (const auto& [id, session] : roster.sessions()) send_at_once(id, ping);
   for (const SessionId id : silent) {
     out.closed.push_back(id);
     leave(id, fmt::format("silent for {} s", static_cast<double>(options.peer_timeout.count()) / 1000));
@@ -364,8 +362,8 @@ bool Coordinator::Impl::has_slices() const {
 }
 
 void Coordinator::Impl::do_slice() {
-  constexpr size_t kFiles = 32768;  // some milliseconds
-  constexpr size_t kMostOrders = 1024;
+  constexpr size_t kFiles = 32768;     // some milliseconds
+  constexpr size_t kMostOrders = 128;  // each has the ranks of its whole group
   const SetDrain* const set = drained_set();
   if (set != nullptr && set->phase() == SetPhase::cutting)
     apply(set->id(), sets.at(set->id()).drain.cut(now));

@@ -47,7 +47,7 @@ bool Coordinator::Impl::take_cached(SessionId id, const Session& session, const 
   caches.offered(session.key, offered.set, std::move(cached), offered.encodings);
   if (const auto one = awaited.find(offered.set); one != awaited.end())
     one->second.answered({.kind = OrderKind::offer, .from = id});
-  const CachedPart& known = *caches.parts(offered.set, part.write).at(session.key);
+  const CachedPart& known = *caches.part(session.key, offered.set);
   if (const auto* refused = caches.quarantined(offered.set, known)) {
     send(id, wire::QuarantineT{
                  .set = offered.set, .id = refused->encoding, .reason = refused->reason, .removes = refused->removes});
@@ -111,10 +111,7 @@ bool Coordinator::Impl::leave_to_caches(const SetRow& row, bool nobody_writes) {
 void Coordinator::Impl::leave_what_others_know(const std::string& set, uint64_t write) {
   const SetRow* const row = sets.find(set);
   if (row == nullptr) return;
-  const auto is_told = [](const auto& one) {
-    return one.second->state == wire::SetState::cached || one.second->state == wire::SetState::durable;
-  };
-  if (std::ranges::any_of(caches.parts(set, write), is_told)) leave_to_caches(*row);
+  if (caches.is_told(set, write)) leave_to_caches(*row);
 }
 
 // The others may be gone, or have made room for newer sets.
@@ -199,10 +196,10 @@ void Coordinator::Impl::reject(SessionId id, const Session& session, const wire:
   bool is_cached = false;
   for (const CachedSet& set : caches.sets()) {
     if (set.name != rejected.set) continue;
-    const auto parts = caches.parts(set.name, set.write);
-    const auto part = parts.find(session.key);
+    const CachedPart* const part = caches.part(session.key, set.name);
+    const bool is_its = part != nullptr && part->write == set.write;
     // What is deleted is so everywhere; what could not be used is the writing that this node has.
-    if (!rejected.removes && (part == parts.end() || caches.quarantined(set.name, *part->second) != nullptr)) continue;
+    if (!rejected.removes && (!is_its || caches.quarantined(set.name, *part) != nullptr)) continue;
     is_cached = true;
     if (stored_as.empty()) stored_as = set.stored_as;
     quarantine(set, reason, rejected.removes);

@@ -154,28 +154,26 @@ void Coordinator::Impl::protect(SetRow& row) {
 // Another coordinator may have come as far as to the seal: then all agents say that they are encoded.
 bool Coordinator::Impl::adopt(SetRow& row) {
   const Parts& offered = row.drain.parts();
-  for (const CachedSet& cached : caches.sets()) {
-    if (cached.name != row.drain.name() || cached.encoding == 0 || cached.lost != 0 || !cached.wrong.empty()) continue;
-    std::vector<SetProtection::Encoded> members;
-    const auto groups = caches.groups(cached.name, cached.encoding);
-    for (uint32_t g = 0; g < groups.size(); ++g)
-      for (uint32_t p = 0; p < groups[g].members.size(); ++p) {
-        const auto part = offered.find(groups[g].members[p].holder);
-        if (part == offered.end() || part->second.write != cached.write) return false;
-        const auto is_its = [&](const auto& one) { return one.part.session == part->second.session; };
-        if (std::ranges::any_of(members, is_its)) return false;
-        members.push_back({.part = protected_part(part->second, *roster.find(part->second.session)->agent,
-                                                  failure_group_of(row.policy, options)),
-                           .group = g,
-                           .position = p,
-                           .is_sealed = groups[g].members[p].is_sealed});
-      }
-    if (members.size() != offered.size()) return false;
-    apply(row.drain.id(), row.encoding->adopt(std::move(members), static_cast<uint32_t>(groups.size()),
-                                              groups.front().losses, cached.encoding, now));
-    return true;
-  }
-  return false;
+  const auto cached = caches.encoded(row.drain.name(), offered.begin()->second.write);
+  if (!cached || cached->lost != 0) return false;
+  std::vector<SetProtection::Encoded> members;
+  const auto groups = caches.groups(cached->name, cached->encoding);
+  for (uint32_t g = 0; g < groups.size(); ++g)
+    for (uint32_t p = 0; p < groups[g].members.size(); ++p) {
+      const auto part = offered.find(groups[g].members[p].holder);
+      if (part == offered.end()) return false;
+      members.push_back({.part = protected_part(part->second, *roster.find(part->second.session)->agent,
+                                                failure_group_of(row.policy, options)),
+                         .group = g,
+                         .position = p,
+                         .is_sealed = groups[g].members[p].is_sealed});
+    }
+  std::set<SessionId> holders;
+  for (const auto& one : members) holders.insert(one.part.session);
+  if (members.size() != offered.size() || holders.size() != members.size()) return false;
+  apply(row.drain.id(), row.encoding->adopt(std::move(members), static_cast<uint32_t>(groups.size()),
+                                            groups.front().losses, cached->encoding, now));
+  return true;
 }
 
 void Coordinator::Impl::tick_encodings() {

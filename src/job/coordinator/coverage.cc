@@ -4,15 +4,22 @@
 
 namespace forebay::job {
 
-void Coverage::add(const std::vector<uint32_t>& ranks) {
-  for (const uint32_t rank : ranks) ++counts_[rank];
+bool Coverage::add(const std::vector<uint32_t>& ranks) {
+  bool is_new = true;
+  for (const uint32_t rank : ranks) {
+    if (rank >= kMaxRanks) continue;
+    if (rank >= counts_.size()) counts_.resize(size_t{rank} + 1);
+    if (counts_[rank]++ == 0)
+      ++ranks_;
+    else
+      is_new = false;
+  }
+  return is_new;
 }
 
 void Coverage::remove(const std::vector<uint32_t>& ranks) {
-  for (const uint32_t rank : ranks) {
-    const auto found = counts_.find(rank);
-    if (found != counts_.end() && --found->second == 0) counts_.erase(found);
-  }
+  for (const uint32_t rank : ranks)
+    if (has(rank) && --counts_[rank] == 0) --ranks_;
 }
 
 std::string Coverage::missing(uint32_t total) const {
@@ -20,10 +27,10 @@ std::string Coverage::missing(uint32_t total) const {
   std::string text;
   int ranges = 0;
   for (uint32_t rank = 0; rank < total; ++rank) {
-    if (counts_.contains(rank)) continue;
+    if (has(rank)) continue;
     if (ranges++ == kMost) return text + ", ...";
     const uint32_t first = rank;
-    while (rank + 1 < total && !counts_.contains(rank + 1)) ++rank;
+    while (rank + 1 < total && !has(rank + 1)) ++rank;
     text += text.empty() ? "" : ", ";
     text += first == rank ? fmt::format("{}", first) : fmt::format("{}-{}", first, rank);
   }

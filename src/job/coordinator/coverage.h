@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace forebay::job {
@@ -14,14 +13,18 @@ inline constexpr uint32_t kMaxRanks = 1 << 22;
 
 class Coverage {
  public:
-  void add(const std::vector<uint32_t>& ranks);
+  // False: some of them were there already. Those that no machine has count for nothing.
+  bool add(const std::vector<uint32_t>& ranks);
   void remove(const std::vector<uint32_t>& ranks);
-  size_t size() const { return counts_.size(); }
+  size_t size() const { return ranks_; }
   // "3, 5-7, ...": those below `total` that are not there, up to a few.
   std::string missing(uint32_t total) const;
 
  private:
-  std::unordered_map<uint32_t, uint32_t> counts_;
+  bool has(uint32_t rank) const { return rank < counts_.size() && counts_[rank] > 0; }
+
+  std::vector<uint32_t> counts_;  // by rank: the parts that have it
+  size_t ranks_ = 0;              // that any part has
 };
 
 }  // namespace forebay::job

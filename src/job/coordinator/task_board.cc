@@ -99,6 +99,7 @@ std::vector<TaskBoard::Attempt> TaskBoard::start(Time now, size_t most) {
   wake(now);
   std::vector<Attempt> started;
   for (const bool only_at_home : {true, false}) {
+    if (waiting_.empty()) break;  // of a thousand workers no list is made for each message
     const std::vector<WorkerId> idle(idle_.begin(), idle_.end());
     for (const WorkerId id : idle) {
       if (waiting_.empty() || started.size() == most) return started;
