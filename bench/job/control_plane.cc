@@ -189,10 +189,15 @@ class Job {
     }
   }
 
+  // The log needs no time.
   void collect() {
-    CoordinatorOutput out = coordinator_.take_output();
-    for (auto& [to, message] : out.messages) wire::encode(frames_.emplace_back(to, Bytes()).second, message);
-    for (StoreCommand& command : out.commands) commands_.push_back(std::move(command));
+    for (bool again = true; again;) {
+      CoordinatorOutput out = coordinator_.take_output();
+      for (auto& one : out.messages) wire::encode(frames_.emplace_back(one.to, Bytes()).second, one.message);
+      for (StoreCommand& command : out.commands) commands_.push_back(std::move(command));
+      again = !out.decisions.empty();
+      if (again) coordinator_.logged(out.decisions.size(), Clock::now());
+    }
   }
 
   void receive() {
@@ -240,6 +245,7 @@ class Job {
   void perform(const Commit& command) { answer(Committed{command.set, {}}); }
   void perform(const Abandon&) {}
   void perform(const SetAside&) {}
+  void perform(const Prune&) {}
   void perform(const ListSets&) {
     store::Manifest manifest;
     manifest.name = "ckpt";

@@ -77,6 +77,7 @@ std::vector<NodeView> Job::views() const {
 }
 
 void Job::heard(const Agent& agent, const std::string& set, const std::string& stored_as) {
+  if (meter_ != nullptr) return;
   const auto* entry = agent.sets().find(set);
   const bool is_safe = entry->state == wire::SetState::cached || entry->state == wire::SetState::durable;
   if (!is_safe || entry->restored_ns != 0) return;
@@ -84,10 +85,12 @@ void Job::heard(const Agent& agent, const std::string& set, const std::string& s
                   agent.protects(set), views(), store_, nanoseconds());
 }
 
-void Job::removing() { truth_.removing(views(), store_); }
+void Job::removing() {
+  if (meter_ == nullptr) truth_.removing(views(), store_);
+}
 
 void Job::removed(const Agent& agent, const std::string& set, bool is_refused) {
-  if (!is_refused) truth_.removed(agent.node(), set, views(), store_);
+  if (!is_refused && meter_ == nullptr) truth_.removed(agent.node(), set, views(), store_);
 }
 
 void Job::say(const Agent& agent, const std::string& text) { trace_.add(agent.node(), text); }

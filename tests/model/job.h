@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "agent.h"
+#include "cost.h"
 #include "job/coordinator/coordinator.h"
 #include "job/decisions/facts.h"
 #include "script.h"
@@ -34,6 +35,10 @@ class Job final : public World {
   Trace& trace() { return trace_; }
   uint64_t steps() const { return loop_.steps(); }
   uint64_t restarts() const { return restarts_; }
+  Time now() const { return loop_.now; }
+  bool is_over() const { return is_over_; }
+  // From now on the coordinator's calls are measured, and take time; nothing is judged, which takes much.
+  void measure(Meter& meter) { meter_ = &meter; }
   // As a coordinator told `run` last; JSON.
   const std::string& status() const { return status_; }
 
@@ -115,6 +120,18 @@ class Job final : public World {
   void lead(Aggregator& one);
   void end_leading(Aggregator& one);
   LinkId connect_to(Aggregator& one, Net::End end);
+  // A call of the coordinator, and what follows from it.
+  template <class Call>
+  void call(Aggregator& one, const Call& call) {
+    if (meter_ == nullptr) {
+      call();
+      return flush(one);
+    }
+    meter_->run(call);
+    flush(one);
+    loop_.spend(meter_->end_call());
+  }
+  CoordinatorOutput take_output(Aggregator& one);
   void flush(Aggregator& one);
   void work_on_store(Aggregator& one);
   void write_log(Aggregator& one);
@@ -162,6 +179,7 @@ class Job final : public World {
   std::optional<std::pair<std::string, std::string>> refused_;  // set, and its name in the store
   std::string placement_ = "home", status_;
   int exit_code_ = -1;
+  Meter* meter_ = nullptr;
   ProcessRef run_ = std::make_shared<Process>();
   // until: a message of this kind, with these words
   std::optional<Command> awaited_;

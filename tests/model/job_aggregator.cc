@@ -93,31 +93,38 @@ LinkId Job::connect_to(Aggregator& one, Net::End end) {
   server.received = [this, &one, mine, id](wire::MessageT message) {
     if (!mine()) return;
     if (const auto* rejected = message.body.AsReject()) truth_.refused(rejected->set);
-    const auto taken = one.coordinator->received(*id, std::move(message), loop_.now);
-    if (!taken) {
+    if (meter_ != nullptr) meter_->coded(message);
+    call(one, [&] {
+      const auto taken = one.coordinator->received(*id, std::move(message), loop_.now);
+      if (taken) return;
       trace_.add(one.leads->name, "closes a connection: " + taken.error().message());
       one.sessions.erase(*id);
       net_.close(*id, one.leads);
       one.coordinator->disconnected(*id, loop_.now);
-    }
-    flush(one);
+    });
   };
   server.closed = [this, &one, mine, id] {
     if (!mine()) return;
     one.sessions.erase(*id);
-    one.coordinator->disconnected(*id, loop_.now);
-    flush(one);
+    call(one, [&] { one.coordinator->disconnected(*id, loop_.now); });
   };
   *id = net_.open(std::move(end), std::move(server));
   one.sessions[*id] = true;
-  one.coordinator->connected(*id, "model", loop_.now);
-  flush(one);
+  call(one, [&] { one.coordinator->connected(*id, "model", loop_.now); });
   return *id;
+}
+
+CoordinatorOutput Job::take_output(Aggregator& one) {
+  CoordinatorOutput out;
+  if (meter_ == nullptr) return one.coordinator->take_output();
+  meter_->run([&] { out = one.coordinator->take_output(); });
+  for (const auto& [to, message, at_once] : out.messages) meter_->coded(message);
+  return out;
 }
 
 void Job::flush(Aggregator& one) {
   const std::string& name = one.leads->name;
-  CoordinatorOutput out = one.coordinator->take_output();
+  CoordinatorOutput out = take_output(one);
   for (const LogLine& line : out.log) trace_.add(name, line.text);
   for (const auto& [to, message, at_once] : out.messages)
     if (one.sessions.contains(to)) net_.send(to, one.leads, message);
@@ -140,8 +147,7 @@ void Job::flush(Aggregator& one) {
     if (!one.coordinator || one.generation != generation || one.ticks_at != at) return;
     one.ticks_at = Time::max();
     if (generation < generation_) return end_leading(one);
-    one.coordinator->tick(loop_.now);
-    flush(one);
+    call(one, [&] { one.coordinator->tick(loop_.now); });
   });
 }
 
@@ -157,14 +163,13 @@ void Job::write_log(Aggregator& one) {
     const uint64_t count = one.decisions.size();
     for (const Decision& decision : std::exchange(one.decisions, {})) {
       facts_.apply(decision);
-      if (const auto* sealed = std::get_if<decided::Sealed>(&decision))
+      if (const auto* sealed = std::get_if<decided::Sealed>(&decision); sealed != nullptr && meter_ == nullptr)
         truth_.sealed(sealed->set, views(), store_, nanoseconds());
     }
     loop_.after(net_.delay(++delays_), one.leads, [this, &one, count, mine] {
       if (!mine()) return;
       one.is_logging = false;
-      one.coordinator->logged(count, loop_.now);
-      flush(one);
+      call(one, [&] { one.coordinator->logged(count, loop_.now); });
     });
   });
 }
@@ -193,8 +198,7 @@ void Job::work_on_store(Aggregator& one) {
                 [this, &one, generation, answer = std::make_shared<StoreAnswer>(*std::move(answer))] {
                   if (!one.coordinator || one.generation != generation) return;
                   one.is_at_store = false;
-                  one.coordinator->answered(std::move(*answer), loop_.now);
-                  flush(one);
+                  call(one, [&] { one.coordinator->answered(std::move(*answer), loop_.now); });
                 });
   });
 }

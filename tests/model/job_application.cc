@@ -41,7 +41,7 @@ void Job::launch() {
   for (const auto& rank : applications_.back()->ranks) {
     rank->lost_at = loop_.now;
     ask(*rank, "a restart", [this, &one = *rank](LinkId link) {
-      truth_.asks(applications_.back()->attempt, nanoseconds());
+      if (meter_ == nullptr) truth_.asks(applications_.back()->attempt, nanoseconds());
       net_.send(link, one.process, wire::RestartT{});
     });
     connect(*rank);
@@ -108,7 +108,8 @@ void Job::restarted(Rank& rank, const wire::RestartedT& answer) {
   // What somebody removes after it was put in its place is nobody's fault.
   const bool has_vanished = files != nullptr && !files->contains(file_of(rank.number)) && rank.node->vanished > 0;
   if (has_vanished) return end_application(false, "a file of its restart is gone");
-  truth_.answered(application.attempt, rank.number, answer.set, answer.stored_as, files, views(), store_);
+  if (meter_ == nullptr)
+    truth_.answered(application.attempt, rank.number, answer.set, answer.stored_as, files, views(), store_);
   if (answer.found) ++restarts_;
   if (answer.found && rejects_) refused_ = {answer.set, answer.stored_as};
   applications_.back()->position = answer.found && answer.step ? *answer.step : 0;
@@ -179,7 +180,7 @@ void Job::write(Rank& rank, const std::string& set) {
                           .mtime_ns = static_cast<uint32_t>(body.written_ns % 1'000'000'000)});
   staged.files[file_of(rank.number)] = std::move(body);
   staged.markers[rank.number] = std::move(marker);
-  truth_.wrote(set, write, rank.number);
+  if (meter_ == nullptr) truth_.wrote(set, write, rank.number);
   if (rank.link != 0) net_.send(rank.link, rank.process, wire::CompletedT{.set = set});
   // An agent sees what happens in its stage, also where no rank is connected with it yet.
   if (Agent* const agent = rank.node->agent; agent != nullptr && rank.link == 0)
@@ -301,7 +302,7 @@ void Job::over(int code) {
   is_over_ = true;
   exit_code_ = code;
   say(fmt::format("ends with {}", code));
-  truth_.ended(code, nanoseconds(), views(), store_);
+  if (meter_ == nullptr) truth_.ended(code, nanoseconds(), views(), store_);
 }
 
 }  // namespace forebay::job::model

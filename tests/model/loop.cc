@@ -36,7 +36,7 @@ bool Loop::step(Time until) {
   }
   Event event = std::move(const_cast<Event&>(events_.top()));
   events_.pop();
-  now = event.when;
+  now = std::max(now, event.when);
   ++steps_;
   if (event.process && !event.process->is_alive) return true;
   if (event.process && event.process->is_paused)
@@ -57,6 +57,7 @@ LinkId Net::open(End from, End to) {
   const auto names = std::pair(from.process->name, to.process->name);
   link->salt = mix(hash64(as_bytes(names.first)) ^ (hash64(as_bytes(names.second)) << 1), opened_[names]++);
   link->ends = {std::move(from), std::move(to)};
+  for (const End& end : link->ends) links_of_[end.process].insert(id);
   links_[id] = std::move(link);
   return id;
 }
@@ -94,6 +95,7 @@ void Net::tell_closed(const std::shared_ptr<Link>& link, LinkId id, int to) {
   loop_.at(arrival(*link, to), end.process, [this, link, id, to] {
     if (link->is_cut || !std::exchange(link->open[static_cast<size_t>(to)], false)) return;
     links_.erase(id);
+    for (const End& one : link->ends) links_of_[one.process].erase(id);
     link->ends[static_cast<size_t>(to)].closed();
   });
 }
@@ -108,10 +110,9 @@ void Net::close(LinkId id, const ProcessRef& from) {
 }
 
 void Net::crashed(const ProcessRef& process) {
-  std::vector<LinkId> ids;
-  for (const auto& [id, link] : links_)
-    if (link->ends[0].process == process || link->ends[1].process == process) ids.push_back(id);
-  for (const LinkId id : ids) close(id, process);
+  const auto theirs = links_of_.find(process);
+  if (theirs == links_of_.end()) return;
+  for (const LinkId id : std::set(theirs->second)) close(id, process);
 }
 
 void Net::cut(const std::string& node) {

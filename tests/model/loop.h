@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <queue>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +45,8 @@ class Loop {
   }
   // The next event, if there is one until then; else time passes. False: that time has come.
   bool step(Time until);
+  // The event that happens takes this long.
+  void spend(Duration time) { now += time; }
   void pause(const ProcessRef& process) { process->is_paused = true; }
   void resume(const ProcessRef& process);
   uint64_t steps() const { return steps_; }
@@ -109,6 +112,7 @@ class Net {
   const uint64_t seed_;
   const Observer sent_;
   std::map<LinkId, std::shared_ptr<Link>> links_;
+  std::map<ProcessRef, std::set<LinkId>> links_of_;
   std::map<std::pair<std::string, std::string>, uint64_t> opened_;  // how many there were between two
   LinkId next_ = 1;
 };

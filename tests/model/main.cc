@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "cost.h"
 #include "job.h"
 #include "page.h"
 #include "scenario.h"
@@ -25,11 +26,14 @@ struct Options {
   double seconds = 0;
   bool fresh = false, update = false, keeps_going = false, shows = false;
   std::vector<std::string> files;
+  std::string cost;
 };
 
 constexpr const char* kUsage =
     "usage: job_sim SEED... | [--first N | --new] --count M [--seconds S] [--all]   run schedules of seeds\n"
     "       job_sim --show SEED|FILE                                             print all that happens in one\n"
+    "       job_sim --cost 'job KEY VALUE ... [lose NODES ...]'                  print what the coordinator of a large "
+    "job costs\n"
     "       job_sim [--update] FILE...                                           compare scenarios and docs/job.md, or "
     "write them\n";
 
@@ -47,6 +51,8 @@ bool parse(int argc, char** argv, Options& options) {
       ++i;
     else if (word == "--seconds" && number(next, options.seconds))
       ++i;
+    else if (word == "--cost")
+      options.cost = next, ++i;
     else if (word == "--new")
       options.fresh = true;
     else if (word == "--all")
@@ -62,7 +68,8 @@ bool parse(int argc, char** argv, Options& options) {
     else
       options.files.push_back(word);
   }
-  return !options.seeds.empty() || !options.files.empty() || options.count != 0 || options.seconds != 0;
+  return !options.cost.empty() || !options.seeds.empty() || !options.files.empty() || options.count != 0 ||
+         options.seconds != 0;
 }
 
 // What fails is shrunk, and printed as a scenario.
@@ -134,6 +141,11 @@ int main_of(int argc, char** argv) {
   if (!parse(argc, argv, options)) {
     std::cerr << kUsage;
     return 2;
+  }
+  if (!options.cost.empty()) {
+    const auto printed = print_cost(options.cost);
+    if (!printed) std::cerr << printed.error().message() << '\n';
+    return printed ? 0 : 1;
   }
   if (options.shows) return show(options);
   if (options.files.empty()) return run_seeds(options);

@@ -131,7 +131,7 @@ Result<Setup> parse_setup(std::string_view line) {
     else
       return fail(ErrorKind::invalid_argument, fmt::format("a job has no '{}'", key));
   }
-  if (setup.nodes == 0 || setup.nodes > 16 || setup.ranks == 0 || setup.ranks > 8 || setup.sets > 9 ||
+  if (setup.nodes == 0 || setup.nodes > 4096 || setup.ranks == 0 || setup.ranks > 128 || setup.sets > kMostSets ||
       !redundancy::parse_protection(setup.scheme))
     return fail(ErrorKind::invalid_argument, fmt::format("'{}' is no job of the model", line));
   return setup;

@@ -12,6 +12,8 @@
 
 namespace forebay::job::model {
 
+inline constexpr uint32_t kMostSets = 9;
+
 // The line "job KEY VALUE ...".
 struct Setup {
   uint32_t nodes = 3, spares = 0, ranks = 1;  // ranks on each node
