@@ -1,6 +1,7 @@
 #include "job/coordinator/coordinator.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -36,7 +37,11 @@ void Coordinator::Impl::take(LogLines log) {
 }
 
 void Coordinator::Impl::take(std::vector<StoreCommand> commands) {
-  for (StoreCommand& command : commands) out.commands.push_back(std::move(command));
+  for (StoreCommand& command : commands) {
+    // What is listed now may be gone before it is brought.
+    const bool waits = is_pruning && std::holds_alternative<ListSets>(command);
+    (waits ? after_prune : out.commands).push_back(std::move(command));
+  }
 }
 
 void Coordinator::Impl::welcome(SessionId id) {
@@ -271,6 +276,8 @@ void Coordinator::Impl::check_end() {
 // A store that hangs for this node may not do so for another one. What this coordinator has begun harms nobody when the
 // store wakes up: a set is committed once (decision 0019, "Coordinators have generations").
 void Coordinator::Impl::check_store() {
+  if (!after_prune.empty() && now - pruning_since >= options.store_patience())
+    std::ranges::move(std::exchange(after_prune, {}), std::back_inserter(out.commands));
   if (answers_owed == 0 || now - owed_since < options.store_patience() ||
       !roster.has_other_workers(options.host, options.pid))
     return;

@@ -246,11 +246,13 @@ void Coordinator::Impl::prune() {
   if ((options.retention.keep_last == 0 && options.retention.keep_every == 0) || restarts.is_open()) return;
   prunes_again = is_pruning;
   if (std::exchange(is_pruning, true)) return;
+  pruning_since = now;
   out.commands.emplace_back(Prune{options.origin.series, options.retention});
 }
 
 void Coordinator::Impl::answered(WasPruned answer) {
   is_pruning = false;
+  take(std::exchange(after_prune, {}));
   if (!answer.result) return warn("older sets stay in the store: " + answer.result.error().message());
   const engine::Pruned& pruned = *answer.result;
   for (const auto* const list : {&pruned.problems, &pruned.refused, &pruned.left})

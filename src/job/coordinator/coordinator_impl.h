@@ -145,6 +145,8 @@ struct Coordinator::Impl {
   TrafficByKind received, sent;
   bool draining_to_end = false, over = false;
   bool is_pruning = false, prunes_again = false;  // the store is pruned; a set has become durable meanwhile
+  Time pruning_since{};
+  std::vector<StoreCommand> after_prune;  // lists for restarts, which wait until it is done, or takes too long
 
   // ---- coordinator.cc
 

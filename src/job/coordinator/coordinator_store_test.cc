@@ -235,6 +235,13 @@ class RetentionTest : public testing::Test {
     ASSERT_EQ(s.inbox[a].news.back().state, SetState::durable) << s.log;
   }
 
+  void ask_to_restart() {
+    wire::RestartRequestT request;
+    request.ranks = {0, 1};
+    request.total = 2;
+    s.send(a, std::move(request));
+  }
+
   Stand s{keeping(2)};
   SessionId a = s.agent("na"), worker = s.worker("na");
   uint64_t exposure = 0;
@@ -276,6 +283,25 @@ TEST_F(RetentionTest, TheEndWaitsForItAndNobodyTakesTheStoreForSilentMeanwhile) 
   s.pass(5s, {a, worker});
   EXPECT_TRUE(s.coordinator.stopped());
   EXPECT_THAT(s.log, HasSubstr("older sets stay in the store: no set is intact"));
+}
+
+// A set that it is about to bring must not go meanwhile.
+TEST_F(RetentionTest, ARestartListsTheStoreWhenThePruneIsDone) {
+  store_set("a");
+  ask_to_restart();
+  s.serve_store();
+  EXPECT_EQ(s.lists, 0u);
+  s.answer(WasPruned{engine::Pruned{}});
+  s.serve_store();
+  EXPECT_EQ(s.lists, 1u);
+}
+
+TEST_F(RetentionTest, ARestartWaitsForAPruneNoLongerThanForTheStore) {
+  store_set("a");
+  ask_to_restart();
+  s.pass(2 * small_groups().stall_timeout, {a, worker});
+  s.serve_store();
+  EXPECT_EQ(s.lists, 1u);
 }
 
 TEST_F(CoordinatorTest, WithoutARetentionNothingIsPruned) {

@@ -221,6 +221,7 @@ class Stand {
   std::vector<uint64_t> abandoned;
   std::vector<SetAside> aside;
   std::vector<Prune> prunes;
+  uint32_t lists = 0;             // of the store, that were asked for
   std::optional<StoreRoom> room;  // that the store has after a set
   Facts logged;                   // what is in the log
   std::vector<Decision> waiting;  // what is not
@@ -323,7 +324,10 @@ class Stand {
   }
   void perform(const Prune& command) { prunes.push_back(command); }  // takes long: a test answers
   void perform(const Abandon& command) { abandoned.push_back(command.set); }
-  void perform(const ListSets&) { coordinator.answered(ListedSets{listed()}, now); }
+  void perform(const ListSets&) {
+    ++lists;
+    coordinator.answered(ListedSets{listed()}, now);
+  }
   std::vector<store::SetInfo> listed() const {
     std::vector<store::SetInfo> sets;
     for (const auto& [name, manifest] : stored) sets.push_back({name, {}, manifest});
