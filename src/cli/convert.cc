@@ -1,6 +1,7 @@
 // forebay convert: arrays of a run as files that other programs read.
 #include "convert/drive/convert.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -15,6 +16,7 @@
 #include "cli/units.h"
 #include "cli/unread.h"
 #include "cli/verb.h"
+#include "convert/plan/fill.h"
 
 namespace forebay::cli {
 namespace {
@@ -90,6 +92,10 @@ class ConvertVerb final : public Verb {
                   "Cut arrays of as many dimensions into chunks of this shape, in formats that have chunks. Default: "
                   "about 1 MiB each.",
                   set_numbers(wish_.chunk));
+    syntax.option("--fill", "VALUE",
+                  "Write this number, or nan, where no rank wrote anything, and say so in _FillValue. Default: the "
+                  "array's own _FillValue, or 0. Not for bp and store.",
+                  [this](const std::string& text) { return set_fill(text); });
     syntax.option("--except", "PATTERN", "Leave out arrays that match this shell pattern. May be given several times.",
                   add_text(wish_.except));
     syntax.flag("--overwrite", sink_.overwrite,
@@ -115,6 +121,9 @@ class ConvertVerb final : public Verb {
       return fail(ErrorKind::invalid_argument, "it is not said what to write", {}, {}, "give --to TARGET");
     sink_.target = without_slashes(sink_.target);
     FOREBAY_TRY(const convert::Format* const format, convert::find_format(format_, sink_.target));
+    if (!wish_.fill.empty() && format->convert_blocks != nullptr)
+      return fail(ErrorKind::invalid_argument,
+                  fmt::format("--fill is of no use with {}: what each rank wrote is kept as it is", format->name));
     if (!profile_.empty()) {
       FOREBAY_TRY(sink_.profile, codec::Profile::parse(profile_));
     }
@@ -154,6 +163,14 @@ class ConvertVerb final : public Verb {
   }
 
  private:
+  Result<void> set_fill(const std::string& text) {
+    if (!convert::element_of(view::element_type(DataType{Kind::floating, ByteOrder::little, 8}), text))
+      return fail(ErrorKind::invalid_argument, fmt::format("'{}' is no number", text), {}, {},
+                  "a number as 0, -9999 or 1e20, or nan");
+    wish_.fill = text;
+    return {};
+  }
+
   Result<void> set_statistics(const std::string& text) {
     const std::map<std::string, bp::Depth> kinds{
         {"none", bp::Depth::none}, {"minmax", bp::Depth::minmax}, {"full", bp::Depth::full}};
@@ -170,6 +187,12 @@ class ConvertVerb final : public Verb {
     return fail(ErrorKind::invalid_argument,
                 fmt::format("'{}' is no global array, of which a part could be taken", array.name), {}, {},
                 "name the arrays to convert, or leave this one out with --except");
+  }
+
+  std::string holes_text(const convert::Plan& plan) const {
+    if (!wish_.fill.empty()) return wish_.fill;
+    const bool has_own = std::ranges::any_of(plan.datasets, [](const auto& dataset) { return !dataset.fill.empty(); });
+    return has_own ? "what _FillValue of the array says, or 0" : "0";
   }
 
   void tell(const view::Run& run, const convert::Format& format, const convert::Converted& converted,
@@ -198,7 +221,8 @@ class ConvertVerb final : public Verb {
     fmt::print("{}: {} of {}, {}; read {}, decoded {}\n", printable(sink_.target),
                plural(plan.datasets.size(), "array"), plural(plan.steps.size(), "step"), format_bytes(plan.bytes),
                format_bytes(converted.cost.read_bytes), format_bytes(converted.cost.decoded_bytes));
-    if (converted.holes > 0) fmt::print("{} elements were written by no rank, and are 0\n", converted.holes);
+    if (converted.holes > 0)
+      fmt::print("{} elements were written by no rank, and are {}\n", converted.holes, holes_text(plan));
     for (const std::string& remark : plan.remarks) fmt::print("{}\n", printable(remark));
   }
 

@@ -279,6 +279,67 @@ class Convert(unittest.TestCase):
             slab = data[path][tuple(slice(b, b + n * s, s) for b, s, n in zip(begin, stride, count))]
         numpy.testing.assert_array_equal(slab[0], density(2))
 
+    def test_a_plug_in_of_another_build_is_refused(self):
+        compiler = shutil.which("cc") or shutil.which("gcc")
+        if not compiler:
+            self.skipTest("there is no C compiler")
+        for directory in ("bin", "lib/forebay/convert"):
+            (self.out / "other" / directory).mkdir(parents=True)
+        program = shutil.copy(FOREBAY, self.out / "other/bin/forebay")
+        plugin, source = self.out / "other/lib/forebay/convert/hdf5.so", self.out / "plugin.c"
+        for text in ("void *forebay_make_sink(void) { return 0; }",
+                     "void *forebay_make_sink(void) { return 0; } unsigned long forebay_sink_build(void) { return 7; }"):
+            source.write_text(text)
+            subprocess.run([compiler, "-shared", "-fPIC", "-o", plugin, source], check=True, timeout=60)
+            done = subprocess.run([program, "convert", self.store, "mass", "--to", self.out / "run.h5"], capture_output=True,
+                                  text=True, timeout=60)
+            self.assertNotEqual(OK, done.returncode)
+            self.assertIn("another build of Forebay", done.stderr)
+            self.assertFalse((self.out / "run.h5").exists())
+
+    def test_what_no_rank_wrote(self):
+        """0, the array's own _FillValue, or what --fill says; text and NaN of integers cannot be had."""
+        tree, store, layout = self.out / "tree", self.out / "fill-store", self.out / "layout.toml"
+        tree.mkdir()
+        for rank in range(2):
+            with h5py.File(tree / f"rank{rank}.h5", "w") as file:
+                file["start"] = numpy.array([rank, 2 * rank])
+                for name, kind in (("T", "f4"), ("count", "u1"), ("own", "i2")):
+                    file[name] = numpy.full((1, 2), rank + 1, kind)
+                file["own"].attrs["_FillValue"] = numpy.int16(-7)
+        layout.write_text("".join(f'[[array]]\nname = "{name}"\nvariables = "/{name}"\nshape = [2, 4]\noffset = "/start"\n'
+                                  for name in ("T", "count", "own")))
+        self.assertEqual(OK, run("pack", tree, "--store", store)[0])
+
+        def values(*words):
+            target = self.out / f"run{len(list(self.out.iterdir()))}.h5"
+            code, said, complained = run("convert", store, "T", "count", "own", "--layout", layout, "--to", target, *words)
+            self.assertEqual((OK, ""), (code, complained))
+            with h5py.File(target) as file:
+                found = {name: (file[name][0, 2], file[name].attrs.get("_FillValue")) for name in ("T", "count", "own")}
+                for name in found:
+                    self.assertEqual((1, 2), (file[name][0, 0], file[name][1, 3]))
+            return said, found
+
+        said, found = values()
+        self.assertEqual({"T": (0, None), "count": (0, None), "own": (-7, -7)}, found)
+        self.assertIn("12 elements were written by no rank, and are what _FillValue of the array says, or 0\n", said)
+        said, found = values("--fill", "nan")
+        numpy.testing.assert_equal(found, {"T": (numpy.nan, numpy.nan), "count": (0, None), "own": (-7, -7)})
+        self.assertIn("1 arrays have no element nan", said)
+        said, found = values("--fill", "2.5e2")
+        self.assertEqual({"T": (250, 250), "count": (250, 250), "own": (-7, -7)}, found)
+        self.assertNotIn("no element", said)
+        said, found = values("--fill", "-1")
+        self.assertEqual((0, None), found["count"], "it has no -1")
+        with_fill = ("--layout", layout, "--fill")
+        self.assertEqual(USAGE, run("convert", store, *with_fill, "much", "--to", self.out / "much.h5")[0])
+        self.assertEqual(USAGE, run("convert", store, *with_fill, "0", "--to", self.out / "run.bp")[0])
+        code, _, said = run("convert", store, "T", *with_fill, "nan", "--to", self.out / "holes.xmf")
+        self.assertEqual(OK, code, said)
+        with h5py.File(self.out / "holes.h5") as file:
+            self.assertEqual(6 - 2, numpy.isnan(file["T"][...]).sum())
+
     def test_levels_of_a_refined_mesh_lie_in_one_domain(self):
         tree, layout = self.out / "tree", self.out / "layout.toml"
         tree.mkdir()

@@ -220,3 +220,5 @@ using namespace forebay;
 extern "C" [[gnu::visibility("default")]] convert::Sink* forebay_make_sink(const convert::NewTarget& target) {
   return new convert::Hdf5Sink(target);
 }
+
+extern "C" [[gnu::visibility("default")]] uint64_t forebay_sink_build() { return convert::sink_build(); }

@@ -10,6 +10,7 @@
 #include "convert/plan/chunks.h"
 #include "convert/plan/coordinates.h"
 #include "convert/plan/dimensions.h"
+#include "convert/plan/fill.h"
 #include "convert/plan/paths.h"
 #include "convert/plan/seen.h"
 #include "convert/plan/wanted.h"
@@ -41,6 +42,7 @@ class Planner {
         dataset.chunk = dataset.values.empty() ? chunk_of(dataset, wish_.chunk) : dataset.shape;
     std::ranges::stable_sort(plan_.datasets, {}, &Dataset::path);
     attributes_.add_to(plan_, wish_.is_meant);
+    add_fill(plan_, wish_.fill);
     return std::move(plan_);
   }
 

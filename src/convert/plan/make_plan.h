@@ -16,6 +16,7 @@ struct Wish {
   std::vector<uint64_t> steps{0};   // of the run, rising; one at least
   bool is_meant = false;            // the run gives what values mean: attributes that say so are not taken along
   bool keeps_stored = false;        // what is stored is wanted, whether attributes can say what it means or not
+  std::string fill;                 // of elements that no rank wrote, for element_of(); empty: 0, or their _FillValue
   bool step_groups = false;         // each step in a group of its own, also where steps agree
   Shape chunk;                      // of arrays with as many dimensions; those of steps and blocks do not count
 

@@ -41,6 +41,7 @@ struct Dataset {
   Shape chunk;                        // each piece is one chunk of this grid, cut at the far edge; empty: any box
   std::vector<Source> sources;        // in rising order of steps; one, or as many as has_steps says
   std::vector<view::Attribute> attributes;  // with their own names, not paths
+  Bytes fill;                               // an element, for those that no rank wrote; empty: 0
   Bytes values;                             // not empty: these, in the machine's byte order, and nothing is read
 
   uint64_t bytes() const { return element_count(shape) * type.bytes(); }  // the plan has checked that this fits

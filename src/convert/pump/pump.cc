@@ -81,7 +81,6 @@ class Pump {
     }
     if (batch.bytes.capacity() < bytes) batch.bytes = Buffer(bytes);
     batch.bytes.resize(bytes);
-    std::ranges::fill(batch.bytes.span(), std::byte{});  // what nobody wrote
     FOREBAY_CHECK(read(batch));
     size_.learn(batch);
     return {};
@@ -99,6 +98,7 @@ class Pump {
     for (const WantedPiece& piece : batch.pieces) {
       FOREBAY_TRY(auto step, run_.step(plan_.steps[piece.source.step].number));
       batch.values.push_back(left.first(bytes_of(piece)));
+      clear(batch.values.back(), plan_.datasets[piece.dataset].fill);
       left = left.subspan(batch.values.back().size());
       requests.push_back({step.get(), piece.source.array, piece.selection, batch.values.back()});
       steps.push_back(std::move(step));
@@ -111,6 +111,15 @@ class Pump {
     }
     batch.cost = result.cost;
     return {};
+  }
+
+  // What nobody wrote stays so.
+  static void clear(std::span<std::byte> values, const Bytes& element) {
+    if (element.empty()) {
+      std::ranges::fill(values, std::byte{});
+      return;
+    }
+    for (; !values.empty(); values = values.subspan(element.size())) std::ranges::copy(element, values.begin());
   }
 
   Result<void> take(const Batch& batch) {

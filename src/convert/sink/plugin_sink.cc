@@ -25,6 +25,10 @@ Result<MakePluginSink*> load(const std::string& plugin) {
   constexpr const char* kInstall = "install HDF5's library, or convert to zarr";
   const auto library = load_code(path, RTLD_NOW | RTLD_LOCAL);  // never closed: sinks are of its code
   if (!library) return unusable(library.error().what, library.error().hint.empty() ? kInstall : library.error().hint);
+  void* const build = ::dlsym(*library, "forebay_sink_build");
+  if (build == nullptr || reinterpret_cast<PluginBuild*>(build)() != sink_build())
+    return unusable("it is of another build of Forebay than the command",
+                    "install the command and its plug-ins together");
   void* const make = ::dlsym(*library, "forebay_make_sink");
   if (make == nullptr) return unusable("it has no function forebay_make_sink", kInstall);
   return reinterpret_cast<MakePluginSink*>(make);
