@@ -104,7 +104,7 @@ _forebay() {
     read) options+=' --store --series --set --step --box --stride --block --points --blocks --to --overwrite --raw --skip-damaged --layout --memory --threads' ;;
     query) options+=' --store --series --steps --values --first --limit --csv --raw --skip-damaged --layout --memory --threads' ;;
     convert)
-      options+=' --store --series --set --to --format --steps --step-groups --box --stride --chunk --except --overwrite --raw --skip-damaged --layout'
+      options+=' --store --series --set --to --format --steps --step-groups --box --stride --chunk --fill --except --overwrite --raw --skip-damaged --layout'
       options+=' --statistics --to-series --profile --memory --threads'
       ;;
     report) options+=' --store --series --to --layout --memory' ;;
