@@ -55,6 +55,21 @@ TEST_F(CachesTest, EveryNthSetIsStoredThough) {
   EXPECT_TRUE(n.s.stored.contains("s8"));
 }
 
+// It waits for its drain when ranks write it anew: what protects it is of the other writing.
+TEST_F(CachesTest, WhatIsWrittenAnewIsProtectedAnew) {
+  CacheWorld n{caching(1), 4};
+  n.works = false;
+  n.write("a", 1);
+  n.write("b", 2);
+  const uint64_t before = n.agents[0].stage["b"].encodings.at(0).order.id;
+  n.write("b", 2);
+  for (uint32_t i = 0; i < 4; ++i) {
+    ASSERT_THAT(n.agents[i].stage["b"].encodings, SizeIs(1)) << n.s.log;
+    EXPECT_TRUE(n.agents[i].stage["b"].encodings[0].is_sealed);
+    EXPECT_NE(n.agents[i].stage["b"].encodings[0].order.id, before);
+  }
+}
+
 TEST_F(CachesTest, WhatHasNoSchemeIsCachedWhenItIsComplete) {
   CacheWorld n{caching(0, redundancy::Scheme::none), 4};
   n.write("a", 1);

@@ -214,6 +214,7 @@ void Coordinator::Impl::apply(uint64_t set, SetDrain::Actions actions) {
   if (actions.group_size != 0) group_size = std::min(group_size, actions.group_size);
   if (actions.ended) return finish(set, *std::move(actions.ended));
   SetRow& row = sets.at(set);
+  if (actions.is_other && row.is_sealed()) row.encoding.reset();  // it is of the files before
   if (actions.completed) return completed(set);
   if (!actions.vanished || row.flush) return;
   info(fmt::format("set {} is offered by nobody any more", row.drain.name()));

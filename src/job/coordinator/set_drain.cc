@@ -47,6 +47,7 @@ SetDrain::Actions SetDrain::offered(const std::string& key, Part part, std::opti
     renew(known->second, std::move(part));
     return actions;
   }
+  actions.is_other = true;
   put_part(key, std::move(part));
   consider(actions);
   return actions;

@@ -62,6 +62,7 @@ class SetDrain {
     std::vector<StoreCommand> commands;
     std::vector<Work> work;
     bool completed = false;      // all ranks have completed it: it is whole
+    bool is_other = false;       // an agent has offered files that it had not before
     bool vanished = false;       // nobody offers it
     uint64_t group_size = 0;     // not 0: this proved to be enough for the workers' memory, for later sets, too
     std::optional<Ended> ended;  // it is over, and nothing else is to be called but what is const
