@@ -51,7 +51,10 @@ Result<std::vector<uint64_t>> numbers_in(const std::string& path) {
 std::string file_of(const std::string& path, uint64_t number) { return fmt::format("{}/{}", path, number); }
 
 Result<std::vector<Decision>> read_file(const std::string& path) {
-  FOREBAY_TRY(const std::string text, store::read_text(path, kMostFileBytes));
+  FOREBAY_TRY(const auto source, store::open_stored(path));
+  if (source->size() > kMostFileBytes)
+    return fail(ErrorKind::corrupt, "it is larger than any that a coordinator makes", path);
+  FOREBAY_TRY(const std::string text, store::read_text(*source, kMostFileBytes));
   return parse_decisions(text, path);
 }
 
@@ -101,7 +104,7 @@ struct LogText {
 };
 
 bool is_damage(ErrorKind kind) {
-  return kind == ErrorKind::corrupt || kind == ErrorKind::unsupported || kind == ErrorKind::limit;
+  return kind == ErrorKind::corrupt || kind == ErrorKind::unsupported;
 }
 
 // Errors of the file system: what it does not give now is not lost.
