@@ -20,8 +20,9 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 namespace wire = job::wire;
 
-constexpr auto kSilence = 10s;  // with a coordinator that says nothing
-constexpr auto kPause = 200ms;  // between questions
+constexpr auto kSilence = 10s;   // with a coordinator that says nothing
+constexpr auto kPause = 200ms;   // between questions
+constexpr auto kElection = 30s;  // until another coordinator is there
 
 // Not what a connection that has ended leaves behind: another coordinator may answer soon.
 bool is_worth_another_try(ErrorKind kind) {
@@ -175,6 +176,16 @@ Result<Json> Control::settle(Time until) {
   }
 }
 
+// Once more where the coordinator is lost meanwhile: the next one was not asked.
+Result<void> Control::stop(const std::string& rendezvous, bool munge, End end, Time until, Json& last,
+                           const std::stop_token& stop) {
+  for (;;) {
+    FOREBAY_TRY(auto control, reach(rendezvous, munge, std::min(until, Clock::now() + kElection), stop));
+    auto done = control.stop(end, until, last);
+    if (done || Clock::now() >= until || stop.stop_requested() || !is_worth_another_try(done.error().kind)) return done;
+  }
+}
+
 Result<void> Control::stop(End end, Time until, Json& last) {
   if (auto now = status()) last = std::move(*now);
   Bytes request;
@@ -201,9 +212,11 @@ Result<void> Control::wait_for_end(Time until) {
 Result<void> Control::wait_for_stop(Time until, Json& last) {
   Bytes request;
   wire::encode(request, wire::StatusRequestT{});
-  Time next = Clock::now();
+  Time next = Clock::now(), heard = next;
   for (;;) {
     const Time now = Clock::now();
+    if (now - heard >= kSilence)
+      return fail(ErrorKind::disconnected, "the coordinator has sent nothing for 10 s", link_.peer());
     if (now >= until) return fail(ErrorKind::timeout, "the time for the drain is over; it goes on" + not_drained(last));
     if (now >= next) {
       FOREBAY_CHECK(link_.send(request, kSilence));
@@ -211,6 +224,7 @@ Result<void> Control::wait_for_stop(Time until, Json& last) {
     }
     FOREBAY_TRY(const bool readable, fabric::wait_for(link_.fd(), POLLIN, std::min(next, until)));
     if (!readable) continue;
+    heard = Clock::now();
     FOREBAY_TRY(const auto frame, link_.receive(wire::kMaxBody, kSilence));
     FOREBAY_TRY(auto message, wire::decode(frame));
     if (message.body.type == wire::Body::Stop) return wait_for_end(std::min(until, now + kSilence));

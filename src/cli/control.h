@@ -53,11 +53,15 @@ class Control {
   Result<Json> reject(const std::string& set, const std::string& stored_as, const std::string& reason);
 
   // Asks for the end of the job's daemons. With `drain` they end when all that was offered is durable or given up, and
-  // this waits for it; timeout if that takes too long, disconnected if the coordinator is lost meanwhile. Then, as
-  // otherwise, `last` is the newest status that was seen. `settle`, with `drain`: as settle() before.
+  // this waits for it; timeout if that takes too long. Then, as otherwise, `last` is the newest status that was seen.
+  // `settle`, with `drain`: as settle() before. Where a coordinator is lost, or sends nothing for 10 s, the next one is
+  // asked; errors of reach() if there is none within 30 s.
   struct End {
     bool drain = false, settle = false;
   };
+  static Result<void> stop(const std::string& rendezvous, bool munge, End end, Time until, Json& last,
+                           const std::stop_token& stop = {});
+  // Likewise, of this coordinator alone: disconnected if it is lost.
   Result<void> stop(End end, Time until, Json& last);
 
  private:

@@ -286,9 +286,9 @@ class Scr final : public Verb {
   }
 
   Result<ExitCode> drain(const scr::Places& places, const Console& console) {
-    FOREBAY_TRY(auto control, Control::reach(places.rendezvous, false, Clock::now() + 30s));
     Json last;
-    FOREBAY_CHECK(control.stop({.drain = true, .settle = true}, Clock::now() + timeout_, last));
+    FOREBAY_CHECK(
+        Control::stop(places.rendezvous, false, {.drain = true, .settle = true}, Clock::now() + timeout_, last));
     const auto lines = not_stored(last);
     if (console.json)
       print_json({{"status", last}});

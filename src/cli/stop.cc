@@ -53,7 +53,7 @@ class Stop final : public Verb {
     const auto begin = std::chrono::steady_clock::now();
     if (!node_.empty()) return exclude(console, path);
     Json status;
-    FOREBAY_CHECK(stop(path, begin + timeout_, status));
+    FOREBAY_CHECK(Control::stop(path, job_.munge, {drain_, settle_}, begin + timeout_, status));
     if (console.json)
       print_json({{"stopped", true}, {"drained", drain_}, {"status", status}});
     else
@@ -75,16 +75,6 @@ class Stop final : public Verb {
     else
       fmt::print("the job goes on without node {}\n", node_);
     return ExitCode::ok;
-  }
-
-  // Once more where the coordinator dies meanwhile: the next one has not been told.
-  Result<void> stop(const std::string& path, Control::Time until, Json& status) const {
-    for (;;) {
-      const auto patience = std::min(until, std::chrono::steady_clock::now() + kStopElection);
-      FOREBAY_TRY(auto control, Control::reach(path, job_.munge, patience));
-      const auto done = control.stop({drain_, settle_}, until, status);
-      if (done || done.error().kind == ErrorKind::timeout || std::chrono::steady_clock::now() >= until) return done;
-    }
   }
 
   JobName job_;

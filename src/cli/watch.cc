@@ -167,9 +167,8 @@ class Watch final : public Verb {
     }
     if (job_.agent.completion.kind == job::Completion::Kind::settled) wait(job_.agent.completion.quiet + 1s, stop);
     if (stop.stop_requested()) return {};
-    FOREBAY_TRY(auto control,
-                Control::reach(job_.rendezvous, job_.agent.credentials.munge, Clock::now() + kStart, stop));
-    return control.stop({.drain = true}, Clock::time_point::max(), status);
+    return Control::stop(job_.rendezvous, job_.agent.credentials.munge, {.drain = true}, Clock::time_point::max(),
+                         status, stop);
   }
 
   static void wait(std::chrono::milliseconds time, const std::stop_token& stop) {

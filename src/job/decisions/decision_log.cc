@@ -103,9 +103,7 @@ struct LogText {
   std::vector<std::string> warnings;
 };
 
-bool is_damage(ErrorKind kind) {
-  return kind == ErrorKind::corrupt || kind == ErrorKind::unsupported;
-}
+bool is_damage(ErrorKind kind) { return kind == ErrorKind::corrupt || kind == ErrorKind::unsupported; }
 
 // Errors of the file system: what it does not give now is not lost.
 Result<LogText> read_log(const std::string& path, const std::vector<uint64_t>& numbers, const std::string& run) {
