@@ -91,7 +91,8 @@ Repeats find_repeats(std::span<const std::byte> raw, const DataType& type) {
 
 unsigned find_far_repeats(std::span<const std::byte> raw) {
   constexpr size_t kLooked = 16 << 10, kOf = 4 * kLooked;
-  constexpr size_t kWord = sizeof(uint64_t), kLong = 4 * kWord;  // words and phrases that come again are shorter
+  constexpr size_t kPieceBytes = sizeof(uint64_t),
+                   kLong = 4 * kPieceBytes;  // words and phrases that come again are shorter
   std::vector<Seen> seen(size_t{1} << kTableLog);
   uint64_t looked_up = 0, far = 0;
   for (size_t begin = 0; begin + kLong <= raw.size(); begin += kOf) {
@@ -100,7 +101,7 @@ unsigned find_far_repeats(std::span<const std::byte> raw) {
       const std::byte* const piece = raw.data() + i;
       uint64_t hash = load_le<uint64_t>(piece) * kMultiplier;
       if ((hash >> 24) % kOneIn != 0 || is_constant<uint8_t>(piece)) continue;
-      for (size_t word = kWord; word < kLong; word += kWord)
+      for (size_t word = kPieceBytes; word < kLong; word += kPieceBytes)
         hash = ((hash ^ hash >> 29) + load_le<uint64_t>(piece + word)) * kMultiplier;
       Seen& place = seen[hash >> (64 - kTableLog)];
       const auto tag = static_cast<uint32_t>(hash >> 8) | 1;

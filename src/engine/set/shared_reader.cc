@@ -118,8 +118,8 @@ FrameCost SharedReader::read(std::span<const BoxRead> boxes,
 }
 
 std::shared_ptr<const FileParts> SharedReader::parts_of(size_t container, uint32_t file) const {
-  constexpr uint64_t kMostBytes = 8 << 20;  // or of one file, which are fewer than its index has
-  constexpr size_t kMostFiles = 64;
+  constexpr uint64_t kMostKept = 8 << 20;  // or of one file, which are fewer than its index has
+  constexpr size_t kMostPlaces = 64;
   const FilePlace place{container, file};
   const std::lock_guard lock(files_mutex_);
   const auto known = std::ranges::find(files_, place, [](const auto& one) { return one.first; });
@@ -129,7 +129,7 @@ std::shared_ptr<const FileParts> SharedReader::parts_of(size_t container, uint32
     files_.emplace_front(place, std::make_shared<const FileParts>(frames_[container]->plan(), file));
     files_bytes_ += files_.front().second->memory_bytes();
   }
-  for (; files_.size() > 1 && (files_bytes_ > kMostBytes || files_.size() > kMostFiles); files_.pop_back())
+  for (; files_.size() > 1 && (files_bytes_ > kMostKept || files_.size() > kMostPlaces); files_.pop_back())
     files_bytes_ -= files_.back().second->memory_bytes();
   return files_.front().second;
 }

@@ -214,10 +214,11 @@ void Restarts::order_candidates() {
 }
 
 void Restarts::pass_over(const TierSet& set, const std::string& why, Actions& actions) {
-  constexpr size_t kMost = 2000;
+  constexpr size_t kMostText = 2000;
   actions.log.warn(fmt::format("restart: set {} is passed over: {}", set.name, why));
   std::string& text = round_->passed_over;
-  if (text.size() < kMost) text += fmt::format("{}set {} was passed over: {}", text.empty() ? "" : "; ", set.name, why);
+  if (text.size() < kMostText)
+    text += fmt::format("{}set {} was passed over: {}", text.empty() ? "" : "; ", set.name, why);
 }
 
 // The newest candidate that is left.
