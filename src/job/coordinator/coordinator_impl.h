@@ -31,7 +31,6 @@
 #include <random>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
