@@ -63,7 +63,7 @@ int code_of(const Client::News& news) {
     case job::wire::SetState::skipped:
       return failed(FOREBAY_SKIPPED, news.message.empty() ? "a newer set is drained instead" : news.message.c_str());
     case job::wire::SetState::failed:
-      return failed(FOREBAY_LOST, news.message.empty() ? "the set was given up" : news.message.c_str());
+      return failed(FOREBAY_LOST, news.message.empty() ? "the set failed" : news.message.c_str());
     default:
       return failed(FOREBAY_TIMEOUT, "the set is not durable yet");
   }

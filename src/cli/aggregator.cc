@@ -17,7 +17,7 @@ constexpr VerbText kAggregatorText = {
     .usage = "--store STORE --rendezvous DIR [OPTIONS]",
     .description =
         "Any number of aggregators, anywhere, drain the sets that the agents of a job\n"
-        "offer: they pull the files of a group of ranks, merge and compress them, and write\n"
+        "offer: they pull the files of a rank group, merge and compress them, and write\n"
         "one container for each group. One of them coordinates; when it dies, another one\n"
         "takes over, and what was not committed is drained again. They also deliver the\n"
         "files of a restart.\n"

@@ -64,7 +64,7 @@ void JobOptions::declare_listen(Syntax& syntax, const std::string& otherwise) {
 
 void JobOptions::declare_series(Syntax& syntax, const std::string& otherwise) {
   syntax.option("--series", "NAME",
-                fmt::format("The series of runs whose sets these are, and continue. Default: $FOREBAY_SERIES, else {}.",
+                fmt::format("The series whose sets these are, and continue. Default: $FOREBAY_SERIES, else {}.",
                             otherwise),
                 set_text(series));
 }
@@ -202,7 +202,7 @@ void JobOptions::declare_aggregator(Syntax& syntax) {
                 set_small_count(options.flush_every, 0));
   syntax.option(
       "--failure-group", "KIND",
-      "No two nodes of a redundancy group may have the same label of this KIND, which agents have. Default: node.",
+      "No two nodes of a protection group may have the same label of this KIND, which agents have. Default: node.",
       set_text(options.failure_group));
   declare_clock(syntax, job::clocks::kSet, options.set_timeout);
   declare_clock(syntax, job::clocks::kStall, options.stall_timeout);

@@ -167,7 +167,7 @@ class Pack final : public Verb {
     syntax.option("--name", "NAME", "Name of the set. Default: the last component of the first DIR.",
                   set_text(options_.name));
     syntax.option("--step", "NUMBER",
-                  "Number of the set in the run, by which it can be found. Default: the last number in the name, if it "
+                  "Step that the set is of, by which it can be found. Default: the last number in the name, if it "
                   "is a whole one.",
                   set_integer(options_.step));
     syntax.flag("--each", each_,

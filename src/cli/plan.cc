@@ -1,4 +1,4 @@
-// forebay plan: how many transfer nodes a job needs, and how often it had better write checkpoints.
+// forebay plan: how many aggregator nodes a job needs, and how often it had better write checkpoints.
 #include <algorithm>
 #include <cmath>
 
@@ -20,10 +20,10 @@ namespace {
 
 constexpr VerbText kPlanText = {
     .name = "plan",
-    .summary = "compute how many transfer nodes drain a job's checkpoints in time",
+    .summary = "compute how many aggregator nodes drain a job's checkpoints in time",
     .usage = "--nodes N --bytes SIZE --interval TIME RATES... [OPTIONS]",
     .description =
-        "Computes how long a checkpoint set takes to drain with a number of transfer nodes\n"
+        "Computes how long a checkpoint set takes to drain with a number of aggregator nodes\n"
         "(aggregators), and the smallest number that is done before the next checkpoint.\n"
         "With --node-mtbf it also compares ways to keep checkpoints: how often to write\n"
         "them, how nodes protect them, and how many of them to bring to the store.\n"
@@ -53,7 +53,7 @@ struct Plan {
   std::optional<uint64_t> fewest;
   std::vector<job::PlanRow> rows;
   std::vector<job::Way> ways;  // empty: not asked for
-  uint64_t draining = 1;       // transfer nodes that they count on
+  uint64_t draining = 1;       // aggregator nodes that they count on
 };
 
 Json json_row(const job::PlanRow& row) {
@@ -100,7 +100,7 @@ void print_ways(const Plan& plan) {
                format_duration(way.advice.work + way.cost),
                way.advice.every == 1 ? "all" : fmt::format("1 of {}", way.advice.every),
                fmt::format("{:.1f} %", 100 * way.survived), fmt::format("{:.1f} %", 100 * way.advice.efficiency)});
-  fmt::print("\nWith the best interval of each, drained meanwhile by {}:\n\n", plural(plan.draining, "transfer node"));
+  fmt::print("\nWith the best interval of each, drained meanwhile by {}:\n\n", plural(plan.draining, "aggregator node"));
   table.for_each_line([](const std::string& line) { fmt::print("{}\n", line); });
   const auto best = std::ranges::max_element(plan.ways, {}, [](const job::Way& way) { return way.advice.efficiency; });
   fmt::print("\nBest: {}{}, every {}.\n", kind_name(best->kind),
@@ -143,7 +143,7 @@ void print_plan(const Plan& plan) {
   const auto bytes = static_cast<uint64_t>(std::fmin(input.set_bytes(), 1e18));
   fmt::print("{} write {} every {}; a drain may take {}\n\n", plural(input.nodes, "compute node"), format_bytes(bytes),
              format_duration(input.interval), format_duration(input.allowed_seconds()));
-  Table table({{"TRANSFER NODES", Align::right},
+  Table table({{"AGGREGATOR NODES", Align::right},
                {"DRAIN", Align::right},
                {"NODES FREE AFTER", Align::right},
                {"STORED", Align::right},
@@ -156,9 +156,9 @@ void print_plan(const Plan& plan) {
   table.for_each_line([](const std::string& line) { fmt::print("{}\n", line); });
   if (plan.fewest)
     fmt::print("\n{} needed.\n",
-               *plan.fewest == 1 ? "1 transfer node is" : fmt::format("{} transfer nodes are", *plan.fewest));
+               *plan.fewest == 1 ? "1 aggregator node is" : fmt::format("{} aggregator nodes are", *plan.fewest));
   else
-    fmt::print("\nNo number of transfer nodes is enough, because of the {}.\n", job::to_string(plan.rows.back().limit));
+    fmt::print("\nNo number of aggregator nodes is enough, because of the {}.\n", job::to_string(plan.rows.back().limit));
   if (!plan.ways.empty()) print_ways(plan);
 }
 
@@ -174,14 +174,14 @@ class PlanVerb final : public Verb {
                     FOREBAY_TRY(input_.interval, parse_duration(text));
                     return {};
                   });
-    syntax.option("--network", "RATE", "Network of a transfer node, inwards.", set_amount(input_.network));
+    syntax.option("--network", "RATE", "Network of an aggregator node, inwards.", set_amount(input_.network));
     syntax.option("--node-network", "RATE", "Network of a compute node, outwards; what the drain may take of it.",
                   set_amount(input_.node_network));
-    syntax.option("--pfs", "RATE", "The parallel file system: what all transfer nodes together may take of it.",
+    syntax.option("--pfs", "RATE", "The parallel file system: what all aggregator nodes together may take of it.",
                   set_amount(input_.pfs));
-    syntax.option("--pfs-stream", "RATE", "The parallel file system: what one transfer node gets of it.",
+    syntax.option("--pfs-stream", "RATE", "The parallel file system: what one aggregator node gets of it.",
                   set_amount(input_.pfs_stream));
-    syntax.option("--codec", "RATE", "Compression on a transfer node with all its threads, in raw bytes.",
+    syntax.option("--codec", "RATE", "Compression on an aggregator node with all its threads, in raw bytes.",
                   set_amount(codec_));
     syntax.option("--ratio", "RATIO", "Raw by stored bytes. Default: 1.",
                   [this](const std::string& text) -> Result<void> {
@@ -195,9 +195,9 @@ class PlanVerb final : public Verb {
         set_text(measure_));
     syntax.option("--profile", "PROFILE", "With --measure DIR: how to pack. Default: balanced.", set_text(profile_));
     syntax.option("--groups", "COUNT",
-                  "Rank groups of a set; one transfer node packs one of them. Default: any number.",
+                  "Rank groups of a set; one aggregator node packs one of them. Default: any number.",
                   set_count(input_.groups));
-    syntax.option("--buffer", "SIZE", "Raw bytes that a transfer node can hold. Default: none.",
+    syntax.option("--buffer", "SIZE", "Raw bytes that an aggregator node can hold. Default: none.",
                   set_amount(input_.buffer));
     syntax.option("--margin", "PERCENT", "Part of the interval to leave free. Default: 20.",
                   [this](const std::string& text) -> Result<void> {

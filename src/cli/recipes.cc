@@ -47,7 +47,7 @@ class Recipes final : public Verb {
     syntax.operands(operands_);
     syntax.flag("--match", match_, "Say what would be taken for sets in DIR.");
     syntax.option("--sets", "RULE", "With --match: try this rule, not a recipe.", set_text(rule_));
-    declare_words(syntax, words_, "With --match: give a word of the rule its value on this run (may be repeated).");
+    declare_words(syntax, words_, "With --match: give a word of the rule its value (may be repeated).");
   }
 
   Result<ExitCode> run(const Console& console) override {

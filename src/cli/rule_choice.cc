@@ -41,7 +41,7 @@ void declare_rule(Syntax& syntax, RuleChoice& choice, bool may_be_auto) {
   help += may_be_auto ? "; auto: the one that COMMAND and the directory show." : ".";
   syntax.option("--code", "NAME", std::move(help), set_text(choice.code));
   syntax.option("--sets", "RULE", "Take this rule of what a set is (docs/rules.md).", set_text(choice.sets));
-  declare_words(syntax, choice.words, "Give a word of the rule its value on this run (may be repeated).");
+  declare_words(syntax, choice.words, "Give a word of the rule its value (may be repeated).");
 }
 
 Result<ChosenRule> choose_rule(const RuleChoice& choice) {

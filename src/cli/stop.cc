@@ -20,16 +20,16 @@ constexpr VerbText kStopText = {
     .summary = "end the agents and aggregators of a job, after draining if told to",
     .usage = "(--rendezvous DIR | --store STORE [--job ID]) [--drain [--settle] | --node NAME] [--timeout SECONDS]",
     .description =
-        "Tells the coordinator of a job to end all its agents and aggregators. Without\n"
+        "Has the coordinator of a job end all its agents and aggregators. Without\n"
         "--drain they end at once; what is not durable stays in the stages, where the next\n"
         "agents find it. With --drain they end when every set that is complete is durable\n"
-        "or given up, and this waits for it. With --settle, which is for applications that\n"
+        "or has failed, and this waits for it. With --settle, which is for applications that\n"
         "have ended, sets that only wait to be left alone are complete, and what stays in\n"
         "a stage without being stored is named; the exit code is 11 then.\n"
         "\n"
         "With --node only the agent of that node ends, and is let in no more: the job goes\n"
-        "on without it, and gives up the parts of sets that only this node has and that are\n"
-        "not durable.\n",
+        "on without it, and sets that are not durable and of which only this node has a\n"
+        "part fail.\n",
     .examples =
         "  forebay stop --drain --timeout 100 --rendezvous rv\n"
         "  forebay stop --store /scratch/store --job 4711\n",
@@ -43,7 +43,7 @@ class Stop final : public Verb {
     declare_job(syntax, job_);
     syntax.flag("--drain", drain_, "Let everything that is complete become durable first.");
     syntax.flag("--settle", settle_, "With --drain: the application has ended, and writes no more.");
-    syntax.option("--node", "NAME", "Give up this node, by its name in 'forebay status --json'.", set_text(node_));
+    syntax.option("--node", "NAME", "Count this node as lost, by its name in 'forebay status --json'.", set_text(node_));
     syntax.option("--timeout", "SECONDS", "Wait this long at most. Default: 3600.", set_seconds(timeout_));
   }
 

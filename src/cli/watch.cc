@@ -59,7 +59,7 @@ class Watch final : public Verb {
     syntax.operands(directories_);
     declare_store(syntax, job_.store);
     job_.declare_series(syntax, "one for this directory, DIR and user");
-    syntax.flag("--once", once_, "End when all that is complete now is durable or given up.");
+    syntax.flag("--once", once_, "End when all that is complete now is durable or has failed.");
     job_.declare_agent(syntax);
     job_.declare_aggregator(syntax);
     job_.declare_shared(syntax);

@@ -110,7 +110,7 @@ def store_fails_for_ever(new_job):
         job.write_set("dump_1", 1)
         code = job.wait_for_set("dump_1", SHORT + 10)
         assert code == client.LOST, client.NAMES[code]
-        job.expect_log("dump_1", "given up", EIO_TEXT, str(job.store))
+        job.expect_log("dump_1", " failed: ", EIO_TEXT, str(job.store))
         assert job.staged("dump_1", 0).exists()  # the source is the only copy
         faults.heal()
         job.write_set("dump_2", 2)

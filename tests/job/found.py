@@ -39,7 +39,7 @@ class Found(JobTest):
         err = self.run_job(0, "--backlog", "block", application=[sys.executable, self.application])
         self.assertEqual(before, self.case(before))
         self.assertEqual(["s0", "s1", "s2"], self.sets())
-        self.assertEqual(1, err.count("5 things were there before this run"), err)
+        self.assertEqual(1, err.count("5 things were there before this job"), err)
         self.assertIn("Allrun, constant, processor0, system, zlast", err)
         # What the first run has left is known to the second one, and what a user has put there meanwhile is not.
         shutil.copytree(self.stage / "s2", self.stage / "s2-saved")
@@ -57,7 +57,7 @@ class Found(JobTest):
         (self.stage / "s1").mkdir(parents=True)
         (self.stage / "s1/f").write_text("mine")
         err = self.run_job(1, "--restart-args", "{}", application=["true"])
-        self.assertIn("it was there before this run, and no earlier run knows it: it is not replaced", err)
+        self.assertIn("it was there before this job, and no earlier job knows it: it is not replaced", err)
         self.assertEqual("mine", (self.stage / "s1/f").read_text())
 
     def test_skipped_sets_are_named(self):
@@ -77,7 +77,7 @@ class Found(JobTest):
         wait_until(lambda: not (self.stage / "s1").exists())
         watch.terminate()
         _, err = watch.communicate(timeout=30)
-        self.assertIn("5 things were there before this run", err)
+        self.assertIn("5 things were there before this job", err)
         self.assertEqual(before, self.case(before))
         self.assertEqual(["s1"], os.listdir(self.store / "sets"))
 

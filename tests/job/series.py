@@ -79,7 +79,7 @@ class Series(JobTest):
         first = self.begin("--series", "one", application=["--wait"])
         wait_until((self.stage / "s2").exists)
         _, err = self.run_job(EXISTS, "--series", "one", application=["--sets", 1])
-        self.assertRegex(err, rf"another run of the series 'one' lives \(on \S+, process {first.pid}, since .*--series NAME")
+        self.assertRegex(err, rf"another job of the series 'one' lives \(on \S+, process {first.pid}, since .*--series NAME")
         self.assertFalse((self.copies / "starts").exists())
         self.run_job(0, "--series", "two", application=["--sets", 1])
         first.kill()

@@ -160,10 +160,10 @@ std::optional<std::string> Agent::why_left(const std::string& set) const {
   if (disk_.sets.at(set).files.empty()) return std::nullopt;
   const bool is_same = entry != nullptr && entry->is_final() && is_as_it_ended(set);
   if (is_same && entry->state != wire::SetState::failed) return std::nullopt;
-  if (is_same) return "it was given up: " + entry->message;
+  if (is_same) return "it failed: " + entry->message;
   const auto ranks = awaited(set);
   const Verdict verdict = judge(set, scan(set, ranks, {}), ranks, {}, WallTime(std::chrono::nanoseconds(wall_ns())));
-  return verdict.content ? "it was given up, or is being written" : verdict.reason;
+  return verdict.content ? "it failed, or is being written" : verdict.reason;
 }
 
 void Agent::tick_soon() {

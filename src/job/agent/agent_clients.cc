@@ -52,7 +52,7 @@ void AgentCore::drop_stale_markers(bool is_new_start, const ConnectedRank& clien
       const auto marker = text ? decode_marker(*text, path) : std::unexpected(text.error());
       if (marker && clients_.is_connected(rank, marker->pid)) continue;
       remove_marker(stage_, set, rank);
-      log(Severity::info, fmt::format("{}: what rank {} has left of it is of an earlier run, and void", set, rank));
+      log(Severity::info, fmt::format("{}: what rank {} has left of it is of an earlier job, and void", set, rank));
     }
   }
 }

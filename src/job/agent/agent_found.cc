@@ -16,7 +16,7 @@ static std::string about_strangers(const std::string& stage, const std::vector<s
   if (names.empty()) return {};
   const bool is_one = names.size() == 1;
   return fmt::format(
-      "{}: {} there before this run, and no earlier run knows {}: {}; {} left alone, neither stored nor removed "
+      "{}: {} there before this job, and no earlier job knows {}: {}; {} left alone, neither stored nor removed "
       "('forebay "
       "pack {}/NAME' stores a directory of it, 'forebay watch {} --once' all that is complete by a rule)",
       stage, is_one ? "something was" : fmt::format("{} things were", names.size()), is_one ? "it" : "them",
@@ -56,7 +56,7 @@ bool AgentCore::is_ours(const std::string& set) const { return !strangers_ || !s
 
 Result<void> AgentCore::check_free(const std::string& set) const {
   if (!is_ours(set))
-    return fail(ErrorKind::exists, "it was there before this run, and no earlier run knows it: it is not replaced",
+    return fail(ErrorKind::exists, "it was there before this job, and no earlier job knows it: it is not replaced",
                 fmt::format("{}/{}", stage_, set), {}, "move it out of the stage, or use another name");
   if (is_anothers(stage_, set))
     return fail(ErrorKind::permission, "it belongs to another user", fmt::format("{}/{}", stage_, set), {},

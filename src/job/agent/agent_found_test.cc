@@ -74,7 +74,7 @@ TEST_F(FoundTest, WhatWasThereBeforeIsNeitherStoredNorReplacedNorRemoved) {
 
   write("mesh/cells");
   EXPECT_THAT(left_in(*coordinator.settle(2)),
-              ElementsAre(HasSubstr("mesh: it was there before this run, and was written to")));
+              ElementsAre(HasSubstr("mesh: it was there before this job, and was written to")));
   fs::remove_all(stage_ + "/mesh");
   write("mesh/points");
   EXPECT_TRUE(coordinator.next_offer("mesh")) << "the application has put a set in its place";

@@ -20,7 +20,7 @@ using fabric::Severity;
 using wire::SetState;
 
 constexpr const char* kChanged =
-    "it was there before this run, and was written to since: it is left alone; let the application write its sets to "
+    "it was there before this job, and was written to since: it is left alone; let the application write its sets to "
     "directories that are not there yet";
 
 // What lies in the stage itself under names that sets cannot have.
@@ -106,14 +106,14 @@ std::optional<std::string> AgentCore::why_left(const std::string& set) const {
   if (!*has_files) return std::nullopt;
   const bool is_same = entry != nullptr && entry->is_final() && is_as_it_ended(set);
   if (is_same && entry->state != SetState::failed) return std::nullopt;
-  if (is_same) return "it was given up: " + entry->message;
+  if (is_same) return "it failed: " + entry->message;
   if (auto rejected = looks_.why_rejected(set)) return rejected;
   const auto now = std::chrono::time_point_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now());
   const auto ranks = awaited(set);
   const auto seen = scan_set(stage_, set, ranks, options_.completion);
   if (!seen) return seen.error().message();
   const Verdict verdict = judge(set, *seen, ranks, options_.completion, now, at_rest_);
-  return verdict.content ? "it was given up, or is being written" : verdict.reason;
+  return verdict.content ? "it failed, or is being written" : verdict.reason;
 }
 
 Result<std::vector<wire::LeftT>> AgentCore::what_is_left() const {

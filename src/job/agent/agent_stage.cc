@@ -37,7 +37,7 @@ const char* name_of(SetState state) {
     case SetState::cached:
       return "cached";
     default:
-      return "given up";
+      return "failed";
   }
 }
 

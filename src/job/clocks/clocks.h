@@ -51,7 +51,7 @@ inline constexpr TimeBound kNode{
     .name = "node",
     .option = "--node-timeout",
     .length = std::chrono::seconds(60),
-    .bounds = "Give up a node whose agent has been away for this long.",
+    .bounds = "Count a node as lost when its agent has been away for this long.",
     .gives = "A spare takes its place, or the job goes on without it.",
 };
 inline constexpr TimeBound kStart{

@@ -266,7 +266,7 @@ SetDrain::Actions SetDrain::give_up(const std::string& why) {
 }
 
 void SetDrain::give_up(const std::string& why, Actions& actions) {
-  actions.log.warn(fmt::format("set {} is given up: {}", name_, why));
+  actions.log.warn(fmt::format("set {} failed: {}", name_, why));
   end(wire::SetState::failed, {}, why, actions);
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kMostTransferNodes = 1'000'000;
 
-// The part of the set that the busiest transfer node handles. A group is handled by one.
+// The part of the set that the busiest aggregator node handles. A group is handled by one.
 double largest_share(const PlanInput& input, uint64_t transfer_nodes) {
   if (input.groups == 0) return 1 / static_cast<double>(transfer_nodes);
   const uint64_t most_groups = (input.groups + transfer_nodes - 1) / transfer_nodes;
@@ -60,7 +60,7 @@ const char* to_string(PlanLimit limit) {
     case PlanLimit::node_network:
       return "network of a compute node";
     case PlanLimit::network:
-      return "network of a transfer node";
+      return "network of an aggregator node";
     case PlanLimit::codec:
       return "compression";
     case PlanLimit::pfs_stream:
@@ -87,7 +87,7 @@ PlanRow plan_drain(const PlanInput& input, uint64_t transfer_nodes) {
 }
 
 std::optional<uint64_t> fewest_transfer_nodes(const PlanInput& input) {
-  // More transfer nodes are never slower.
+  // More aggregator nodes are never slower.
   const auto numbers = std::views::iota(uint64_t{1}, kMostTransferNodes + 1);
   const auto found = std::ranges::partition_point(numbers, [&](uint64_t n) { return !plan_drain(input, n).fits; });
   if (found == numbers.end()) return std::nullopt;

@@ -35,9 +35,9 @@ std::string who(const Holder& holder) {
 }
 
 std::unexpected<Error> refused(const std::string& series, const Holder& holder, const std::string& path) {
-  return fail(ErrorKind::exists, fmt::format("another run of the series '{}' lives ({})", series, who(holder)), path,
+  return fail(ErrorKind::exists, fmt::format("another job of the series '{}' lives ({})", series, who(holder)), path,
               {},
-              "wait for its end, or end it; if this is another job, give it a series of its own with --series NAME");
+              "wait for its end, or end it; if this is another computation, give it a series of its own with --series NAME");
 }
 
 // Until it is known whether the other one lives. Its lease is removed if it does not.
@@ -49,20 +49,20 @@ Result<void> outlast(const std::string& runs, const std::string& name, const std
     const auto seen = see_lease(path, file_system_time(runs));
     if (!seen && seen.error().kind == ErrorKind::not_found) return {};  // it has ended
     if (!seen)
-      return fail(seen.error().kind, "another run of this series left a lease that cannot be read", path, {},
-                  "remove it if no such run lives");
+      return fail(seen.error().kind, "another job of this series left a lease that cannot be read", path, {},
+                  "remove it if no such job lives");
     const bool is_first = !first;
     if (is_first) first = seen->renewed_seconds;
     switch (judge_rival(*seen, seen->renewed_seconds != *first)) {
       case Rival::lives:
         return refused(series, seen->holder, path);
       case Rival::is_gone:
-        say(fmt::format("a run of this series has ended without putting things in order ({})", who(seen->holder)));
+        say(fmt::format("a job of this series has ended without putting things in order ({})", who(seen->holder)));
         ::unlink(path.c_str());
         return {};
       case Rival::wait:
         if (is_first)
-          say(fmt::format("another run of the series '{}' may live ({}): waits up to {} s for a sign of it", series,
+          say(fmt::format("another job of the series '{}' may live ({}): waits up to {} s for a sign of it", series,
                           who(seen->holder), kLease / 1s));
     }
     std::this_thread::sleep_for(kLook);

@@ -76,7 +76,7 @@ class checkpoint:  # noqa: N801
         """Waits until it is known what became of the set: "durable", "cached" or "skipped".
 
         Raises:
-            Failed: the set was given up, or the time is over; the text says why.
+            Failed: the set failed, or the time is over; the text says why.
         """
         state, message = self._client.wait(self.name, -1.0 if timeout is None else float(timeout))
         if state not in ("durable", "cached", "skipped"):
