@@ -52,10 +52,10 @@ class Control {
   // knows it, or has it in the stages alone); the status after that.
   Result<Json> reject(const std::string& set, const std::string& stored_as, const std::string& reason);
 
-  // Asks for the end of the job's daemons. With `drain` they end when all that was offered is durable or has failed, and
-  // this waits for it; timeout if that takes too long. Then, as otherwise, `last` is the newest status that was seen.
-  // `settle`, with `drain`: as settle() before. Where a coordinator is lost, or sends nothing for 10 s, the next one is
-  // asked; errors of reach() if there is none within 30 s.
+  // Asks for the end of the job's daemons. With `drain` they end when all that was offered is durable or has failed,
+  // and this waits for it; timeout if that takes too long. Then, as otherwise, `last` is the newest status that was
+  // seen. `settle`, with `drain`: as settle() before. Where a coordinator is lost, or sends nothing for 10 s, the next
+  // one is asked; errors of reach() if there is none within 30 s.
   struct End {
     bool drain = false, settle = false;
   };

@@ -63,10 +63,10 @@ void JobOptions::declare_listen(Syntax& syntax, const std::string& otherwise) {
 }
 
 void JobOptions::declare_series(Syntax& syntax, const std::string& otherwise) {
-  syntax.option("--series", "NAME",
-                fmt::format("The series whose sets these are, and continue. Default: $FOREBAY_SERIES, else {}.",
-                            otherwise),
-                set_text(series));
+  syntax.option(
+      "--series", "NAME",
+      fmt::format("The series whose sets these are, and continue. Default: $FOREBAY_SERIES, else {}.", otherwise),
+      set_text(series));
 }
 
 void JobOptions::declare_agents(Syntax& syntax) {

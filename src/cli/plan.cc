@@ -100,7 +100,8 @@ void print_ways(const Plan& plan) {
                format_duration(way.advice.work + way.cost),
                way.advice.every == 1 ? "all" : fmt::format("1 of {}", way.advice.every),
                fmt::format("{:.1f} %", 100 * way.survived), fmt::format("{:.1f} %", 100 * way.advice.efficiency)});
-  fmt::print("\nWith the best interval of each, drained meanwhile by {}:\n\n", plural(plan.draining, "aggregator node"));
+  fmt::print("\nWith the best interval of each, drained meanwhile by {}:\n\n",
+             plural(plan.draining, "aggregator node"));
   table.for_each_line([](const std::string& line) { fmt::print("{}\n", line); });
   const auto best = std::ranges::max_element(plan.ways, {}, [](const job::Way& way) { return way.advice.efficiency; });
   fmt::print("\nBest: {}{}, every {}.\n", kind_name(best->kind),
@@ -158,7 +159,8 @@ void print_plan(const Plan& plan) {
     fmt::print("\n{} needed.\n",
                *plan.fewest == 1 ? "1 aggregator node is" : fmt::format("{} aggregator nodes are", *plan.fewest));
   else
-    fmt::print("\nNo number of aggregator nodes is enough, because of the {}.\n", job::to_string(plan.rows.back().limit));
+    fmt::print("\nNo number of aggregator nodes is enough, because of the {}.\n",
+               job::to_string(plan.rows.back().limit));
   if (!plan.ways.empty()) print_ways(plan);
 }
 

@@ -43,7 +43,8 @@ class Stop final : public Verb {
     declare_job(syntax, job_);
     syntax.flag("--drain", drain_, "Let everything that is complete become durable first.");
     syntax.flag("--settle", settle_, "With --drain: the application has ended, and writes no more.");
-    syntax.option("--node", "NAME", "Count this node as lost, by its name in 'forebay status --json'.", set_text(node_));
+    syntax.option("--node", "NAME", "Count this node as lost, by its name in 'forebay status --json'.",
+                  set_text(node_));
     syntax.option("--timeout", "SECONDS", "Wait this long at most. Default: 3600.", set_seconds(timeout_));
   }
 

@@ -269,8 +269,7 @@ void Coordinator::Impl::check_end() {
   if (!draining_to_end || now - quiet_since < options.quiet || !close_caches()) return;
   const decided::Counts& all = facts.sums.counts;
   const std::string cached = all.cached == 0 ? "" : fmt::format(", {} were in the caches", all.cached);
-  end(fmt::format("{} sets are durable, {} were skipped, {} failed{}", all.durable, all.skipped, all.failed,
-                  cached));
+  end(fmt::format("{} sets are durable, {} were skipped, {} failed{}", all.durable, all.skipped, all.failed, cached));
 }
 
 // A store that hangs for this node may not do so for another one. What this coordinator has begun harms nobody when the

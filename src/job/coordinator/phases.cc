@@ -86,9 +86,9 @@ std::string_view name_of(SetPhase phase) {
 }
 
 std::string_view name_of(SetEvent event) {
-  constexpr std::array<std::string_view, 15> kNames = {"whole",  "part changed", "began",    "adopted", "encoded",
+  constexpr std::array<std::string_view, 15> kNames = {"whole",  "part changed", "began",       "adopted", "encoded",
                                                        "failed", "sealed",       "unprotected", "ready",   "turn",
-                                                       "cut",    "staged",       "packed",   "undone",  "ended"};
+                                                       "cut",    "staged",       "packed",      "undone",  "ended"};
   return kNames[static_cast<size_t>(event)];
 }
 

@@ -35,9 +35,9 @@ std::string who(const Holder& holder) {
 }
 
 std::unexpected<Error> refused(const std::string& series, const Holder& holder, const std::string& path) {
-  return fail(ErrorKind::exists, fmt::format("another job of the series '{}' lives ({})", series, who(holder)), path,
-              {},
-              "wait for its end, or end it; if this is another computation, give it a series of its own with --series NAME");
+  return fail(
+      ErrorKind::exists, fmt::format("another job of the series '{}' lives ({})", series, who(holder)), path, {},
+      "wait for its end, or end it; if this is another computation, give it a series of its own with --series NAME");
 }
 
 // Until it is known whether the other one lives. Its lease is removed if it does not.
