@@ -20,7 +20,7 @@ build: setup  ## the command, build/release/bin/forebay
 	@cmake --preset release
 	@cmake --build --preset release -j $(JOBS)
 
-demo: setup  ## the demonstration (examples/demo.sh), in less than three minutes
+demo: setup  ## the demonstration (examples/demo.sh), in three to four minutes on two cores
 	@cmake --preset demo
 	@cmake --build --preset demo -j $(JOBS)
 	@examples/demo.sh build/demo/bin
