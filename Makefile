@@ -8,7 +8,7 @@ TEST_JOBS ?= $(shell echo $$(($(JOBS) + ($(JOBS) + 1) / 2)))
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := build
-.PHONY: help setup build demo demo-adaptable demo-tiers demo-looking-in check check-codes bench install format clean
+.PHONY: help setup build demo demo-adaptable demo-tiers demo-looking-in check check-codes docs bench install format clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -51,6 +51,9 @@ check-codes: setup  ## real codes of Debian, killed and resumed (tests/codes), i
 	@cmake --preset check
 	@cmake --build --preset check -j $(JOBS) --target forebay
 	@ctest --preset check -L codes
+
+docs:  ## the pages of docs/ as a site with a search, build/site/index.html (MkDocs, installed below build/)
+	@tools/docs.sh
 
 bench: build  ## the short benchmarks
 	@bench/run build/release/bin
