@@ -12,7 +12,7 @@ constexpr size_t kMostNamed = 8;
 // In the order of OrderKind.
 constexpr std::array<OrderRule, kOrderKinds> kRules = {{
     {"settle", "report what is complete in the stage, and name the rest", Missing::forget, 1},
-    {"protect", "encode the set with the other members of the group", Missing::fail, 0},
+    {"protect", "encode the set with the other members of the protection group", Missing::fail, 0},
     {"seal", "note that all members have encoded it", Missing::forget, 1},
     {"check", "compare what there is of a cached set with its record", Missing::forget, 1},
     {"repair", "make what was lost, or send what that needs", Missing::fail, 3},
