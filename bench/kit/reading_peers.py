@@ -148,20 +148,20 @@ class Forebay:
 
     def open(self):
         self.library = ctypes.CDLL(str(self.binaries / "lib/libforebay_read.so"))
-        self.library.forebay_read_message.restype = ctypes.c_char_p
+        self.library.forebay_message.restype = ctypes.c_char_p
         self.library.forebay_read_plan_box.argtypes = (
             [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t] + [ctypes.c_void_p] * 4 + [ctypes.c_size_t])
         self.library.forebay_read_open_step.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p]
-        for name in ("find", "perform", "plan_free", "close_step", "close", "plan_cost"):
-            getattr(self.library, f"forebay_read_{name}").argtypes = [ctypes.c_void_p] * {"find": 3, "plan_cost": 2}.get(name, 1)
+        for name in ("find", "perform", "plan_free", "close_step", "close", "inquire_cost"):
+            getattr(self.library, f"forebay_read_{name}").argtypes = [ctypes.c_void_p] * {"find": 3, "inquire_cost": 2}.get(name, 1)
         self.run = ctypes.c_void_p()
-        options = (ctypes.c_uint64 * 4)(2 << 30, self.threads, 0, 0)  # forebay_read_options
+        options = (ctypes.c_uint64 * 3)(24, 2 << 30, self.threads)  # the first members of forebay_read_options
         self.check(self.library.forebay_read_open(str(self.store).encode(), ctypes.byref(options), ctypes.byref(self.run)))
-        self.cost = (ctypes.c_uint64 * 4)()  # forebay_read_cost of the last read
+        self.cost = ()  # forebay_read_cost of the last read
 
     def check(self, code):
         if code != 0:
-            raise RuntimeError(self.library.forebay_read_message().decode())
+            raise RuntimeError(self.library.forebay_message().decode())
 
     def read(self, step, box):
         opened, plan, number = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_size_t()
@@ -173,7 +173,9 @@ class Forebay:
         self.check(self.library.forebay_read_plan_box(plan, opened, number, len(box[0]), begin, count, None,
                                                       out.ctypes.data_as(ctypes.c_void_p), out.nbytes))
         self.check(self.library.forebay_read_perform(plan))
-        self.check(self.library.forebay_read_plan_cost(plan, ctypes.byref(self.cost)))
+        cost = ctypes.POINTER(ctypes.c_uint64 * 4)()
+        self.check(self.library.forebay_read_inquire_cost(plan, ctypes.byref(cost)))
+        self.cost = tuple(cost.contents)
         self.library.forebay_read_plan_free(plan)
         self.library.forebay_read_close_step(opened)
         return out

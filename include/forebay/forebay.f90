@@ -17,16 +17,24 @@ module forebay
   private
 
   integer, parameter, public :: FOREBAY_OK = 0
-  integer, parameter, public :: FOREBAY_NONE = 1
-  integer, parameter, public :: FOREBAY_TIMEOUT = 2
-  integer, parameter, public :: FOREBAY_NO_AGENT = 3
-  integer, parameter, public :: FOREBAY_ARGUMENT = 4
-  integer, parameter, public :: FOREBAY_SKIPPED = 5
-  integer, parameter, public :: FOREBAY_LOST = 6
-  integer, parameter, public :: FOREBAY_FAILED = 7
-  integer, parameter, public :: FOREBAY_OTHER_RANKS = 8
-  integer, parameter, public :: FOREBAY_NO_JOB = 9
-  integer, parameter, public :: FOREBAY_CACHED = 10
+  integer, parameter, public :: FOREBAY_ARGUMENT = 1
+  integer, parameter, public :: FOREBAY_FAILED = 2
+  integer, parameter, public :: FOREBAY_TIMEOUT = 3
+  integer, parameter, public :: FOREBAY_NOT_FOUND = 4
+  integer, parameter, public :: FOREBAY_DENIED = 5
+  integer, parameter, public :: FOREBAY_LIMIT = 6
+  integer, parameter, public :: FOREBAY_DAMAGED = 7
+  integer, parameter, public :: FOREBAY_UNSUPPORTED = 8
+  integer, parameter, public :: FOREBAY_NO_JOB = 16
+  integer, parameter, public :: FOREBAY_NO_AGENT = 17
+  integer, parameter, public :: FOREBAY_NONE = 18
+  integer, parameter, public :: FOREBAY_OTHER_RANKS = 19
+  integer, parameter, public :: FOREBAY_SKIPPED = 20
+  integer, parameter, public :: FOREBAY_SET_FAILED = 21
+  integer, parameter, public :: FOREBAY_CACHED = 22
+  integer, parameter, public :: FOREBAY_BUSY = 32
+  integer, parameter, public :: FOREBAY_LOST = 33
+  integer, parameter, public :: FOREBAY_GONE = 48
 
   type, public :: forebay_client
     private

@@ -56,7 +56,7 @@
  *       return 0;
  *     }
  *
- * Functions that can fail return FOREBAY_OK or another code, and forebay_message() tells more. None prints, exits,
+ * Functions that can fail return FOREBAY_OK or another code, and forebay_message() says why. None prints, exits,
  * aborts, throws or starts a thread. Times are milliseconds; a timeout < 0 waits for ever, as long as there is an
  * agent. An agent that has ended is looked for again, since others may start it again, until the call's timeout is
  * over, but for 60 seconds at most ($FOREBAY_AGENT_TIMEOUT, in seconds); only then a call gives NO_AGENT. One that is
@@ -80,28 +80,49 @@
 extern "C" {
 #endif
 
-/* The version of the library that was linked, as FOREBAY_VERSION is written: "0.1.0". The text is the library's and
+/* The version of the library that was linked, as FOREBAY_VERSION is written: "0.2.0". The text is the library's and
  * never changes. Thread-safe. */
 FOREBAY_API const char* forebay_version(void);
 
 /* The options that the library was built with, for problem reports, in one line for people to read:
- * "forebay 0.1.0, GNU 12.2.0 Release, fpzip ON, lz4 ON, zfp ON, mpi OFF". The text is the library's and never changes.
+ * "forebay 0.2.0, GNU 12.2.0 Release, fpzip ON, lz4 ON, zfp ON, mpi OFF". The text is the library's and never changes.
  * Thread-safe. */
 FOREBAY_API const char* forebay_build_info(void);
 
+/* The codes that the functions of all of Forebay's headers return; each function names those that it can give. Another
+ * code may be added, and none is ever given another number. */
 enum {
   FOREBAY_OK = 0,
-  FOREBAY_NONE = 1,        /* there is nothing to restart from */
-  FOREBAY_TIMEOUT = 2,     /* the time is over; the call may be made again */
-  FOREBAY_NO_AGENT = 3,    /* there is no agent, and none has come in time; the call may be made again */
-  FOREBAY_ARGUMENT = 4,    /* the call makes no sense */
-  FOREBAY_SKIPPED = 5,     /* forebay_wait: the set was left out for the sake of a newer one */
-  FOREBAY_LOST = 6,        /* forebay_wait: the set was given up; forebay_message() says why */
-  FOREBAY_FAILED = 7,      /* anything else, for instance an error of the system */
-  FOREBAY_OTHER_RANKS = 8, /* forebay_restart: the newest set is of another number of ranks */
-  FOREBAY_NO_JOB = 9,      /* forebay_connect: the program does not run under Forebay */
-  FOREBAY_CACHED = 10      /* forebay_wait: complete and protected in the nodes' caches, and not to be stored */
+  FOREBAY_ARGUMENT = 1,    /* the call makes no sense: a pointer is missing, say, or what is selected is not there */
+  FOREBAY_FAILED = 2,      /* anything else: an error of the system, or no memory is left */
+  FOREBAY_TIMEOUT = 3,     /* the time is over; the call may be made again */
+  FOREBAY_NOT_FOUND = 4,   /* there is no such store, set, step or array */
+  FOREBAY_DENIED = 5,      /* the server does not let this process in, or the secret cannot be read */
+  FOREBAY_LIMIT = 6,       /* more than the memory allows that the call, or a server, may take */
+  FOREBAY_DAMAGED = 7,     /* stored bytes are not what was written; the text names what is damaged */
+  FOREBAY_UNSUPPORTED = 8, /* written by a newer version, or in a way that this build cannot read */
+
+  /* Of jobs (forebay.h). */
+  FOREBAY_NO_JOB = 16,      /* forebay_connect: the program does not run under Forebay */
+  FOREBAY_NO_AGENT = 17,    /* there is no agent, and none has come in time; the call may be made again */
+  FOREBAY_NONE = 18,        /* forebay_restart: there is nothing to restart from */
+  FOREBAY_OTHER_RANKS = 19, /* forebay_restart: the newest set is of another number of ranks */
+  FOREBAY_SKIPPED = 20,     /* forebay_wait: the set was left out for the sake of a newer one */
+  FOREBAY_SET_FAILED = 21,  /* forebay_wait: the set failed; forebay_message() says why */
+  FOREBAY_CACHED = 22,      /* forebay_wait: complete and protected in the nodes' caches, and not to be stored */
+
+  /* Of locks (forebay_lock.h). */
+  FOREBAY_BUSY = 32, /* forebay_lock_try: the bytes are not free */
+  FOREBAY_LOST = 33, /* the lock server is lost, or the lease has ended: others may have the bytes */
+
+  /* Of reading (forebay_read.h). */
+  FOREBAY_GONE = 48 /* the step was removed from the store meanwhile */
 };
+
+/* The reason why the last call of this thread that failed did so, in one line for people, whichever of Forebay's
+ * headers declares the function; empty if none has failed. The library owns the text. Valid until this thread's next
+ * call that fails. Thread-safe. */
+FOREBAY_API const char* forebay_message(void);
 
 /* One rank's connection to the agent of its node. Used by one thread at a time, and only by the process that made it:
  * in a child of fork() all calls but forebay_disconnect() give ARGUMENT. A process may have several, as of several
@@ -128,7 +149,7 @@ FOREBAY_API void forebay_disconnect(forebay_client* client);
 /* Begins this rank's part of the set `set`: a name of at most 128 bytes of UTF-8, without '/' and characters that
  * cannot be shown, that does not start with '.' or "step:" nor end with ".tmp", ".temp", ".part" or "~", has no blank
  * at either end, and is not "latest". All ranks give the same name and step. A
- * part that was begun and not completed is given up. A set of this name that all ranks of the node had completed is
+ * part that was begun and not completed is discarded. A set of this name that all ranks of the node had completed is
  * written anew: what the stage has of it is removed, so a set that forebay_restart() has found must have been read
  * before. `step` is a label, by which the set can be found; the newest set is the one that all ranks completed last,
  * whatever its step. May wait where the drain is slower than the checkpoints (`--backlog block`). Codes: TIMEOUT
@@ -151,16 +172,16 @@ FOREBAY_API int forebay_path(forebay_client* client, const char* file, char* pat
 FOREBAY_API int forebay_complete(forebay_client* client);
 
 /* Waits until the set is durable: all ranks' files are in the store, and will survive a power cut. A timeout of 0 asks.
- * To be called after forebay_complete(). OK stays true whatever fails afterwards. Codes: TIMEOUT, SKIPPED, LOST (also
- * if its files were changed or removed before), CACHED (the job keeps this set in the nodes' caches only: it outlives
- * the crashes and losses of nodes that it is protected against, until newer ones have taken its place), NO_AGENT,
- * ARGUMENT (this rank has begun and not completed it, or no set of this name is known; the last 256 sets are, and all
- * that are in the stage), FAILED. */
+ * To be called after forebay_complete(). OK stays true whatever fails afterwards. Codes: TIMEOUT, SKIPPED, SET_FAILED
+ * (also if its files were changed or removed before), CACHED (the job keeps this set in the nodes' caches only: it
+ * outlives the crashes and losses of nodes that it is protected against, until newer ones have taken its place),
+ * NO_AGENT, ARGUMENT (this rank has begun and not completed it, or no set of this name is known; the last 256 sets are,
+ * and all that are in the stage), FAILED. */
 FOREBAY_API int forebay_wait(forebay_client* client, const char* set, int64_t timeout_ms);
 
 /* All ranks of the job call this, and all get the same answer: the newest set that is intact, whose files lie in the
  * stage now. `set` gets its name, `size` bytes at most, and *step its step, or -1 if it has none. Both may be NULL.
- * Whatever was begun before is given up. A rank whose call was over in time may call again, and gets the answer that
+ * Whatever was begun before is discarded. A rank whose call was over in time may call again, and gets the answer that
  * the others have got. Only sets of the job's series count (forebay run --series). NONE: it has none, and the program
  * begins from scratch. OTHER_RANKS: the newest one was written by another number of ranks, and nothing is taken: the
  * program must end with forebay_message(), not begin from scratch, or use forebay_restart_any(). Codes: NONE,
@@ -180,10 +201,6 @@ FOREBAY_API int forebay_restart_any(forebay_client* client, char* set, size_t si
  * is to be read, not written. To be called after one of the two was OK. Needs no agent. Codes: ARGUMENT (nothing was
  * found, no such file on this node, or `size` bytes are too few). */
 FOREBAY_API int forebay_restart_path(forebay_client* client, const char* file, char* path, size_t size);
-
-/* The reason why the last call of this thread that failed did so, in one line for people; empty if none has. The
- * library owns the text. Valid until this thread's next call that fails. */
-FOREBAY_API const char* forebay_message(void);
 
 #ifdef __cplusplus
 }

@@ -15,9 +15,9 @@
  *       size_t size = 0;
  *       for (int i = 0; i < 64 * 64; ++i) field[i / 64][i % 64] = 1.0 / (1 + i);
  *       if (encoded == NULL ||
- *           forebay_codec_compress("balanced", "f8", 2, dims, field, encoded, room, &size) != FOREBAY_CODEC_OK ||
- *           forebay_codec_decompress(encoded, size, back, sizeof back) != FOREBAY_CODEC_OK) {
- *         fprintf(stderr, "%s\n", forebay_codec_message());
+ *           forebay_codec_compress("balanced", "f8", 2, dims, field, encoded, room, &size) != FOREBAY_OK ||
+ *           forebay_codec_decompress(encoded, size, back, sizeof back) != FOREBAY_OK) {
+ *         fprintf(stderr, "%s\n", forebay_message());
  *         return 1;
  *       }
  *       printf("%zu bytes of %zu\n", size, sizeof field);
@@ -25,10 +25,10 @@
  *       return memcmp(field, back, sizeof field) != 0;
  *     }
  *
- * Functions that can fail return FOREBAY_CODEC_OK or another code, and forebay_codec_message() says more. None prints,
+ * Functions that can fail return FOREBAY_OK or another code of forebay.h, and forebay_message() says why. None prints,
  * exits, aborts, throws, starts a thread or keeps anything: memory that a function is given belongs to the caller, is
  * used until it returns, and need not be aligned. All are thread-safe. Any of them returns FAILED when memory is used
- * up. Link with -lforebay_codec (pkg-config forebay-codec). */
+ * up. Link with -lforebay_codec -lforebay (pkg-config forebay-codec). */
 #ifndef FOREBAY_FOREBAY_CODEC_H
 #define FOREBAY_FOREBAY_CODEC_H
 
@@ -40,16 +40,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-enum {
-  FOREBAY_CODEC_OK = 0,
-  FOREBAY_CODEC_ARGUMENT = 1,    /* the call makes no sense: a type, a shape, a profile or a size that is none */
-  FOREBAY_CODEC_ROOM = 2,        /* there is less room than forebay_codec_bound() */
-  FOREBAY_CODEC_DAMAGED = 3,     /* the bytes are not what forebay_codec_compress() wrote */
-  FOREBAY_CODEC_LIMIT = 4,       /* the array has more than FOREBAY_CODEC_MOST_BYTES: compress it in pieces */
-  FOREBAY_CODEC_UNSUPPORTED = 5, /* a later version wrote the bytes, or this build lacks a codec */
-  FOREBAY_CODEC_FAILED = 6       /* anything else: no memory is left */
-};
 
 #define FOREBAY_CODEC_MOST_DIMENSIONS 16
 #define FOREBAY_CODEC_MOST_BYTES ((uint64_t)1 << 30) /* of an array's elements */
@@ -72,13 +62,16 @@ FOREBAY_API size_t forebay_codec_bound(size_t bytes);
  * out: `room` bytes, at least forebay_codec_bound() of the array's; *size becomes the number of bytes written.
  *
  * The same arguments always give the same bytes. Takes at most 4, 8 and 9 times the memory of a large array with
- * "fast", "balanced" and "max". Codes: ARGUMENT, ROOM, LIMIT, FAILED; *size is 0 then. */
+ * "fast", "balanced" and "max". Codes: ARGUMENT (a type,
+ * a shape or a profile that is none, or too little room), LIMIT (the array has more than FOREBAY_CODEC_MOST_BYTES:
+ * compress it in pieces), FAILED; *size is 0 then. */
 FOREBAY_API int forebay_codec_compress(const char* profile, const char* type, unsigned dimensions, const uint64_t* dims,
                                        const void* array, void* out, size_t room, size_t* size);
 
 /* The compressed array's description, from its first bytes, which are checked: its elements are not. type: 8 bytes,
  * which become the type's name, NUL-terminated. dims: FOREBAY_CODEC_MOST_DIMENSIONS of them, of which *dimensions are
- * set. *bytes: of the array. Each of these may be NULL. Codes: ARGUMENT (encoded is NULL), DAMAGED, UNSUPPORTED. */
+ * set. *bytes: of the array. Each of these may be NULL. Codes: ARGUMENT (encoded is NULL), DAMAGED (the bytes are
+ * not what forebay_codec_compress() wrote), UNSUPPORTED (a later version wrote them, or this build lacks a codec). */
 FOREBAY_API int forebay_codec_describe(const void* encoded, size_t size, char* type, unsigned* dimensions,
                                        uint64_t* dims, uint64_t* bytes);
 
@@ -86,10 +79,6 @@ FOREBAY_API int forebay_codec_describe(const void* encoded, size_t size, char* t
  * forebay_codec_describe() gives them. `encoded` may come from anybody: nothing is read or written outside of it and
  * `out`. Codes: ARGUMENT, DAMAGED (the content of `out` is undefined then), UNSUPPORTED, FAILED. */
 FOREBAY_API int forebay_codec_decompress(const void* encoded, size_t size, void* out, size_t room);
-
-/* The text of this thread's last call that failed, in English, without a newline; empty before there was one. Valid
- * until the next call that fails. */
-FOREBAY_API const char* forebay_codec_message(void);
 
 #ifdef __cplusplus
 }

@@ -11,11 +11,11 @@
  *       forebay_lock_unlock
  *     forebay_lock_disconnect
  *
- * Functions that can fail return FOREBAY_LOCK_OK or another code, and forebay_lock_message() tells more. None prints,
- * exits, aborts, throws or starts a thread, unless FOREBAY_LOCK_KEEP=auto in the environment asks for locks that are
- * kept (docs/locks.md): then the first lock at each server starts one, which no signal is delivered to. Any of them
- * returns FAILED when memory is used up. Pointers that a function is given are used until it returns, and not kept.
- * Offsets and lengths are bytes, times are milliseconds by a clock that nobody sets. */
+ * Functions that can fail return FOREBAY_OK or another code of forebay.h, and forebay_message() says why, with the file
+ * and the server. None prints, exits, aborts, throws or starts a thread, unless FOREBAY_LOCK_KEEP=auto in the
+ * environment asks for locks that are kept (docs/locks.md): then the first lock at each server starts one, which no
+ * signal is delivered to. Any of them returns FAILED when memory is used up. Pointers that a function is given are used
+ * until it returns, and not kept. Offsets and lengths are bytes, times are milliseconds by a clock that nobody sets. */
 #ifndef FOREBAY_FOREBAY_LOCK_H
 #define FOREBAY_FOREBAY_LOCK_H
 
@@ -28,17 +28,6 @@
 extern "C" {
 #endif
 
-enum {
-  FOREBAY_LOCK_OK = 0,
-  FOREBAY_LOCK_BUSY = 1,     /* a try: the bytes are not free */
-  FOREBAY_LOCK_TIMEOUT = 2,  /* the time is over; the request is withdrawn */
-  FOREBAY_LOCK_LOST = 3,     /* the server is lost, or the lease has ended: others may have the bytes */
-  FOREBAY_LOCK_ARGUMENT = 4, /* the call makes no sense */
-  FOREBAY_LOCK_DENIED = 5,   /* the server does not let this process in, or the secret cannot be read */
-  FOREBAY_LOCK_LIMIT = 6,    /* the list is longer, or needs more memory, than the server takes */
-  FOREBAY_LOCK_FAILED = 7    /* anything else, for instance an error of the system */
-};
-
 /* Any number of shared locks may have a byte at once, or one exclusive lock. */
 enum { FOREBAY_LOCK_SHARED = 0, FOREBAY_LOCK_EXCLUSIVE = 1 };
 
@@ -50,7 +39,7 @@ typedef struct forebay_lock_level {
 
 /* `length` bytes at `start`, repeated by each of at most 8 levels, of which the last varies fastest. All bytes must be
  * below 2^63 - 1, the greatest offset of a file. Terms may overlap each other, and their repetitions may: a list is a
- * set of bytes. The caller owns the levels. */
+ * set of bytes. The caller owns the levels. Neither structure ever gets another member. */
 typedef struct forebay_lock_term {
   uint64_t start;
   uint64_t length;
@@ -132,10 +121,6 @@ FOREBAY_API int forebay_lock_unlock(forebay_lock* lock);
  * same place; a hard link has a name of its own. Codes: ARGUMENT (no path, or `size` bytes are too few), FAILED (the
  * directory is not there or must not be searched, or links go in a circle). Thread-safe; needs no client. */
 FOREBAY_API int forebay_lock_name(const char* path, char* name, size_t size);
-
-/* The reason why the last call of this thread that failed did so, in one line for people, with the file and the server;
- * empty if none has failed. The library owns it. Valid until this thread's next call that fails. */
-FOREBAY_API const char* forebay_lock_message(void);
 
 #ifdef __cplusplus
 }

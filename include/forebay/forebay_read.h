@@ -3,39 +3,66 @@
  *
  * A run has steps: the sets of one series of a store, numbered from 0, oldest first. A step has arrays, and an array
  * has blocks that ranks wrote. An array is global (blocks are boxes of it), local (each block is an array of its own)
- * or a scalar. A plane of the newest step:
+ * or a scalar. A complete program, which prints the mean of a plane of the newest step:
  *
- *     forebay_read_run* run;
- *     forebay_read_step* step;
- *     forebay_read_plan* plan;
- *     forebay_read_array array;
- *     size_t number;
- *     uint64_t begin[3] = {0, 0, 32}, count[3];
- *     double* plane;
- *     check(forebay_read_open("store", NULL, &run));
- *     check(forebay_read_open_step(run, -1, &step));
- *     check(forebay_read_find(step, "Density", &number));
- *     check(forebay_read_inquire(step, number, &array));
- *     if (array.type != FOREBAY_READ_FLOAT64 || array.dimensions != 3) return 1;
- *     count[0] = array.shape[0]; count[1] = array.shape[1]; count[2] = 1;
- *     plane = malloc(count[0] * count[1] * sizeof *plane);
- *     check(forebay_read_plan_new(&plan));
- *     check(forebay_read_plan_box(plan, step, number, 3, begin, count, NULL, plane, count[0] * count[1] * 8));
- *     check(forebay_read_perform(plan));
- *     forebay_read_plan_free(plan);
- *     forebay_read_close_step(step);
- *     forebay_read_close(run);
+ *     #include <stdio.h>
+ *     #include <stdlib.h>
+ *
+ *     #include <forebay/forebay_read.h>
+ *
+ *     static void check(int code) {
+ *       if (code == FOREBAY_OK) return;
+ *       fprintf(stderr, "%s\n", forebay_message());
+ *       exit(1);
+ *     }
+ *
+ *     int main(int argc, char** argv) {
+ *       forebay_read_run* run;
+ *       forebay_read_step* step;
+ *       forebay_read_plan* plan;
+ *       const forebay_read_array* array;
+ *       size_t number, i, size;
+ *       uint64_t begin[3] = {0, 0, 0}, count[3];
+ *       double *plane, sum = 0;
+ *       if (argc != 3) return 2;
+ *       check(forebay_read_open(argv[1], NULL, &run));
+ *       check(forebay_read_open_step(run, -1, &step));
+ *       check(forebay_read_find(step, argv[2], &number));
+ *       check(forebay_read_inquire_array(step, number, &array));
+ *       if (array->type != FOREBAY_READ_FLOAT64 || array->dimensions != 3) return 3;
+ *       begin[2] = array->shape[2] / 2;
+ *       count[0] = array->shape[0];
+ *       count[1] = array->shape[1];
+ *       count[2] = 1;
+ *       size = count[0] * count[1];
+ *       plane = calloc(size, sizeof *plane);
+ *       check(forebay_read_plan_new(&plan));
+ *       check(forebay_read_plan_box(plan, step, number, 3, begin, count, NULL, plane, size * sizeof *plane));
+ *       check(forebay_read_perform(plan));
+ *       for (i = 0; i < size; ++i) sum += plane[i];
+ *       printf("%.17g\n", sum / (double)size);
+ *       free(plane);
+ *       forebay_read_plan_free(plan);
+ *       forebay_read_close_step(step);
+ *       forebay_read_close(run);
+ *       return 0;
+ *     }
+ *
+ * Link with -lforebay_read -lforebay (pkg-config forebay-read).
  *
  * The processes of an MPI program open the run each for itself and read what they want; nothing is shared but the
  * files.
  *
- * Functions that can fail return FOREBAY_READ_OK or another code, and forebay_read_message() tells more. None prints,
+ * Functions that can fail return FOREBAY_OK or another code of forebay.h, and forebay_message() says why. None prints,
  * exits, aborts or throws. A read decodes with several threads, which have ended when the call returns. Every byte that
  * is read is checked. Pointers that a function is given are used until it returns, but for those that
  * forebay_read_plan_box() and its like keep. Any function gives ARGUMENT where a pointer is NULL that may not be, and
  * FAILED for a system's error or where memory is used up. Shapes, begins, counts and strides are in elements, one for
  * each dimension, the slowest first (as C has them). Times are milliseconds. In a child of fork() nothing may be used
- * that the parent opened. */
+ * that the parent opened.
+ *
+ * Structures may get further members at their ends. Those that a function fills or takes begin with their size, which
+ * the caller sets; all others are the library's, and are read through the pointer that a function gives. */
 #ifndef FOREBAY_FOREBAY_READ_H
 #define FOREBAY_FOREBAY_READ_H
 
@@ -48,30 +75,18 @@
 extern "C" {
 #endif
 
-enum {
-  FOREBAY_READ_OK = 0,
-  FOREBAY_READ_TIMEOUT = 1,     /* forebay_read_follow: no step was added in time */
-  FOREBAY_READ_NOT_FOUND = 2,   /* there is no such store, set, step or array */
-  FOREBAY_READ_ARGUMENT = 3,    /* the call makes no sense: what is selected is outside of the array, say */
-  FOREBAY_READ_DAMAGED = 4,     /* stored bytes are not what was written; the text names variable, rank and frame */
-  FOREBAY_READ_GONE = 5,        /* the step was removed from the store meanwhile */
-  FOREBAY_READ_LIMIT = 6,       /* the memory that the options give is too small */
-  FOREBAY_READ_UNSUPPORTED = 7, /* stored by a newer version, or in a way that cannot be read so */
-  FOREBAY_READ_FAILED = 8       /* anything else, for instance an error of the system */
-};
-
-/* Why the last call of this thread failed that did, in one sentence; empty if none has. Valid until the thread's next
- * call that fails. Thread-safe. */
-FOREBAY_API const char* forebay_read_message(void);
-
 /* A run that is open. Thread-safe. Frames that were decoded are kept, and the indices of 16 steps, as the memory
  * allows: one run is enough for a process. */
 typedef struct forebay_read_run forebay_read_run;
 
-/* How to read; all 0 for the defaults. Texts may be NULL. */
+/* How to read. All members but the first are 0 for the defaults: forebay_read_options options = {sizeof options}; */
 typedef struct forebay_read_options {
+  size_t size;           /* of this structure, in bytes: sizeof(forebay_read_options) */
   uint64_t memory_bytes; /* for indices, kept frames and reading together; 0: a quarter of the machine's */
   unsigned threads;      /* that decode; 0: one for each core. Of several processes on a node each has its own */
+  int stored;            /* not 0: values are what files store, without regard to what their attributes (_FillValue,
+                            missing_value, valid_range, scale_factor, add_offset, _Unsigned) say that these mean
+                            (docs/reading.md, "Holes and packed values"), and of the types that are stored */
   const char* series;    /* of the store's series the one to read; NULL: the only one */
   const char* set;       /* this set alone, or "latest": the run has one step; NULL: all sets of the series */
   const char* layout; /* the text of a TOML that says where blocks lie (docs/reading.md, "Layouts"); NULL: found out */
@@ -79,14 +94,10 @@ typedef struct forebay_read_options {
 
 /* Opens the run in `path`: a store, a file that grows, or a BP file of ADIOS 1.9 to 1.13. `options` may be NULL. Codes:
  * NOT_FOUND (no store, no such series or set, or no set at all), ARGUMENT (the store has several series, and
- * none is given; or the layout, whose line the text names), DAMAGED, LIMIT, UNSUPPORTED, FAILED. On success *run is to
- * be given to forebay_read_close(); after an error it is NULL. Thread-safe. */
+ * none is given; or the layout, whose line the text names; or the options have no size), DAMAGED, LIMIT, UNSUPPORTED
+ * (also where the options have members that a newer version understands, and that are not 0), FAILED. On success *run
+ * is to be given to forebay_read_close(); after an error it is NULL. Thread-safe. */
 FOREBAY_API int forebay_read_open(const char* path, const forebay_read_options* options, forebay_read_run** run);
-
-/* The same, and values are what files store: without regard to what their attributes (_FillValue, missing_value,
- * valid_range, scale_factor, add_offset, _Unsigned) say that these mean (docs/reading.md, "Holes and packed values").
- * The types of arrays are those that are stored, then. */
-FOREBAY_API int forebay_read_open_stored(const char* path, const forebay_read_options* options, forebay_read_run** run);
 
 /* Closes the run; steps that are open stay so. NULL is ignored. No other thread may use it any more. */
 FOREBAY_API void forebay_read_close(forebay_read_run* run);
@@ -96,9 +107,9 @@ FOREBAY_API void forebay_read_close(forebay_read_run* run);
  * list, and can no longer be opened. 0 if `run` is NULL. */
 FOREBAY_API uint64_t forebay_read_steps(const forebay_read_run* run);
 
-/* Waits until there are more than `known` steps, and tells in *steps how many: at once if there are already. New steps
+/* Waits until there are more than `known` steps, at once if there are already; *steps becomes their number. New steps
  * come behind the others. Looks several times a second, until `timeout_ms` is over (< 0: for ever; 0: looks once).
- * Codes: TIMEOUT (*steps is told all the same), FAILED, DAMAGED. */
+ * Codes: TIMEOUT (*steps is set all the same), FAILED, DAMAGED. */
 FOREBAY_API int forebay_read_follow(forebay_read_run* run, uint64_t known, int64_t timeout_ms, uint64_t* steps);
 
 /* A step that is open. Thread-safe. May outlive its run. */
@@ -116,20 +127,20 @@ FOREBAY_API void forebay_read_close_step(forebay_read_step* step);
 
 typedef struct forebay_read_step_info {
   uint64_t number; /* from 0 */
-  const char* set; /* the set that it lies in. The step's */
+  const char* set; /* the set that it lies in */
   int has_step;    /* whether `step` is known */
   int64_t step;    /* as the program or the set's name counts it */
   int has_time;    /* whether `time` is known */
   double time;     /* of the simulation */
-  size_t arrays;   /* how many it has */
+  size_t arrays;   /* the number of its arrays */
 } forebay_read_step_info;
 
-/* Codes: ARGUMENT. */
-FOREBAY_API int forebay_read_step_facts(const forebay_read_step* step, forebay_read_step_info* info);
+/* The facts about the step, until it is closed. Codes: ARGUMENT. */
+FOREBAY_API int forebay_read_inquire_step(const forebay_read_step* step, const forebay_read_step_info** info);
 
 /* Types of elements. Numbers come in the machine's byte order, whatever they are stored in. */
 enum {
-  FOREBAY_READ_OTHER = 0, /* anything else: bytes as they are stored, the name of the type says how many */
+  FOREBAY_READ_OTHER = 0, /* anything else: bytes as they are stored, the name of the type has their number */
   FOREBAY_READ_INT8 = 1,
   FOREBAY_READ_INT16 = 2,
   FOREBAY_READ_INT32 = 3,
@@ -152,65 +163,65 @@ enum { FOREBAY_READ_SCALAR = 0, FOREBAY_READ_GLOBAL = 1, FOREBAY_READ_LOCAL = 2 
 /* Facts about values that are known without reading them. Integers are taken as doubles; min to sum_of_squares are of
  * the `count` finite values, and 0 if that is 0. */
 typedef struct forebay_read_values {
-  int known; /* 0: nothing is, and the rest is 0 */
   uint64_t count, nans, infinities;
   double min, max, sum, sum_of_squares;
 } forebay_read_values;
 
-/* An array of a step. The texts and the shape are the step's. */
+/* An array of a step. */
 typedef struct forebay_read_array {
   const char* name;
   int type;              /* FOREBAY_READ_INT8, ... */
   const char* type_name; /* "float64", "int32", "string", "x24" */
   uint64_t element_bytes;
-  int form;                   /* FOREBAY_READ_SCALAR, _GLOBAL or _LOCAL */
-  size_t dimensions;          /* 0 of a scalar */
-  const uint64_t* shape;      /* of a global array the whole; of a local one the first block's */
-  uint64_t blocks;            /* how many ranks wrote of it */
-  int level;                  /* of refinement, 0 the coarsest; -1 if the array has none */
-  forebay_read_values values; /* of all blocks together */
+  int form;                          /* FOREBAY_READ_SCALAR, _GLOBAL or _LOCAL */
+  size_t dimensions;                 /* 0 of a scalar */
+  const uint64_t* shape;             /* of a global array the whole; of a local one the first block's */
+  uint64_t blocks;                   /* the number of blocks that ranks wrote of it */
+  int level;                         /* of refinement, 0 the coarsest; -1 if the array has none */
+  const forebay_read_values* values; /* of all blocks together; NULL: not known */
 } forebay_read_array;
 
-/* Array `array` of the step, from 0 on, in the order of names. Reads nothing. Codes: ARGUMENT (there is none). */
-FOREBAY_API int forebay_read_inquire(const forebay_read_step* step, size_t array, forebay_read_array* facts);
+/* Array `array` of the step, from 0 on, in the order of names; until the step is closed. Reads nothing. Codes: ARGUMENT
+ * (there is none). */
+FOREBAY_API int forebay_read_inquire_array(const forebay_read_step* step, size_t array,
+                                           const forebay_read_array** facts);
 
 /* The array of that name; with or without a '/' in front. Codes: NOT_FOUND, with names that are near in the text. */
 FOREBAY_API int forebay_read_find(const forebay_read_step* step, const char* name, size_t* array);
 
-/* A block of an array, as one rank wrote it. begin and count have as many elements as the array has dimensions, and are
- * the step's. */
+/* A block of an array, as one rank wrote it. begin and count have as many elements as the array has dimensions. */
 typedef struct forebay_read_block {
   uint32_t rank;
   const uint64_t*
       begin; /* in a global array; else 0. Of a block whose elements lie at listed indices, the first is 0 */
   const uint64_t* count;
   size_t dimensions;
-  forebay_read_values values;
+  const forebay_read_values* values; /* NULL: not known */
 } forebay_read_block;
 
-/* Block `block` of an array, in the order in which they were written: where two overlap, the later one counts. Codes:
- * ARGUMENT (there is none), DAMAGED, GONE, LIMIT, FAILED. */
+/* Block `block` of an array, in the order in which they were written: where two overlap, the later one counts;
+ * until the step is closed. Codes: ARGUMENT (there is none), DAMAGED, GONE, LIMIT, FAILED. */
 FOREBAY_API int forebay_read_inquire_block(const forebay_read_step* step, size_t array, uint64_t block,
-                                           forebay_read_block* facts);
+                                           const forebay_read_block** facts);
 
-/* An attribute; everything that it points to is the step's. */
+/* An attribute. */
 typedef struct forebay_read_attribute {
   const char* name;
   const char* variable; /* not empty: it has the value of this variable, and none of its own */
   int type;
   const char* type_name;
-  uint64_t count;    /* of elements; of texts 1 or how many there are */
+  uint64_t count;    /* of elements; of texts their number */
   const void* value; /* in the machine's byte order; of several texts each ends with a 0, of one there is none */
   size_t bytes;
 } forebay_read_attribute;
 
-/* How many attributes the step has. The first call for a step, of this function or the next one, reads them, which
+/* The number of the step's attributes. The first call for a step, of this function or the next one, reads them, which
  * takes as long as reading what lies around them in files. Codes: ARGUMENT, FAILED. */
-FOREBAY_API int forebay_read_count_attributes(const forebay_read_step* step, size_t* count);
+FOREBAY_API int forebay_read_attributes(const forebay_read_step* step, size_t* count);
 
-/* Attribute `attribute` of the step, from 0 on. Codes: ARGUMENT (there is none), FAILED. */
+/* Attribute `attribute` of the step, from 0 on; until the step is closed. Codes: ARGUMENT (there is none), FAILED. */
 FOREBAY_API int forebay_read_inquire_attribute(const forebay_read_step* step, size_t attribute,
-                                               forebay_read_attribute* facts);
+                                               const forebay_read_attribute** facts);
 
 /* Selections of any arrays of any steps that are read together: each frame that any of them needs is read once, those
  * that lie side by side with one call. Used by one thread at a time; different plans by different threads at once. */
@@ -220,11 +231,11 @@ typedef struct forebay_read_plan forebay_read_plan;
 FOREBAY_API int forebay_read_plan_new(forebay_read_plan** plan);
 
 /* Adds a box of an array: count[d] elements from begin[d] on, every stride[d]-th. `stride` may be NULL: all; `begin`
- * and `count` may both be NULL, without a stride: the whole array. `dimensions` is how many elements these have. A
+ * and `count` may both be NULL, without a stride: the whole array. `dimensions` is the number of elements of these. A
  * local array with several blocks has no box: use forebay_read_plan_block(). `out` takes them, dense and in C order; it
  * has `bytes` bytes, just as many as the selection, and stays the caller's, who keeps it until forebay_read_perform().
  * Selections are numbered from 0 in the order in which they are added. Codes: ARGUMENT (outside of the array, not as
- * many dimensions, or not as many bytes: the text says how many are meant; nothing is added), and of blocks that have
+ * many dimensions, or not as many bytes: the text has the right number; nothing is added), and of blocks that have
  * to be looked at DAMAGED, GONE, LIMIT, FAILED. */
 FOREBAY_API int forebay_read_plan_box(forebay_read_plan* plan, const forebay_read_step* step, size_t array,
                                       size_t dimensions, const uint64_t* begin, const uint64_t* count,
@@ -244,28 +255,29 @@ FOREBAY_API int forebay_read_plan_block(forebay_read_plan* plan, const forebay_r
 
 /* Reads everything that was added since the last call. OK if all of it could be read; else what became of the first
  * selection that could not (DAMAGED, GONE, LIMIT, FAILED), and the others are read all the same:
- * forebay_read_outcome() tells which. Elements that no rank has written are left in `out` as they were. */
+ * forebay_read_outcome() gives it for each. Elements that no rank has written are left in `out` as they were. */
 FOREBAY_API int forebay_read_perform(forebay_read_plan* plan);
 
-/* The outcome of a selection of those that were performed last: OK, or why it failed, which forebay_read_message() then
- * tells too; what its `out` holds is then undefined. *holes, if not NULL, is how many of its elements no rank has
+/* The outcome of a selection of those that were performed last: OK, or why it failed, which forebay_message() then
+ * says too; what its `out` holds is then undefined. *holes, if not NULL, is the number of its elements that no rank has
  * written. ARGUMENT if there is no such selection. */
 FOREBAY_API int forebay_read_outcome(const forebay_read_plan* plan, size_t selection, uint64_t* holes);
 
-/* The costs of the last forebay_read_perform(). */
 typedef struct forebay_read_cost {
   uint64_t read_bytes;    /* of containers */
   uint64_t decoded_bytes; /* as they were before they were compressed */
   uint64_t frames;        /* that were decoded */
   uint64_t cached;        /* that were found decoded */
 } forebay_read_cost;
-FOREBAY_API int forebay_read_plan_cost(const forebay_read_plan* plan, forebay_read_cost* cost);
+
+/* The costs of the last forebay_read_perform(), until the next one or the end of the plan. Codes: ARGUMENT. */
+FOREBAY_API int forebay_read_inquire_cost(const forebay_read_plan* plan, const forebay_read_cost** cost);
 
 /* Frees the plan; what was not performed is not read. NULL is ignored. */
 FOREBAY_API void forebay_read_plan_free(forebay_read_plan* plan);
 
 enum {
-  FOREBAY_READ_QUERY_VALUES = 1, /* read the values of what the indices leave, and tell elements */
+  FOREBAY_READ_QUERY_VALUES = 1, /* read the values of what the indices leave, and report elements */
   FOREBAY_READ_QUERY_FIRST = 2   /* stop behind the first step in which the query holds; without values: may hold */
 };
 
@@ -287,23 +299,24 @@ typedef struct forebay_read_match {
   size_t variables;
 } forebay_read_match;
 
-/* How much was looked at. */
+/* How much a query looked at. Filled as far as `size` says. */
 typedef struct forebay_read_query_summary {
+  size_t size;                 /* of this structure, in bytes, set by the caller */
   uint64_t steps, steps_found; /* looked at; and those in which it may hold, with values: holds */
   uint64_t blocks, candidates; /* of the query's variables; and the boxes that their indices left */
   uint64_t elements;           /* for which it holds, with values */
   uint64_t failures;           /* steps and boxes that could not be read */
   uint64_t value_bytes;        /* of all these blocks */
-  forebay_read_cost cost;      /* of reading values; 0 without */
+  uint64_t read_bytes, decoded_bytes, frames, cached; /* of reading values, as in forebay_read_cost; 0 without */
 } forebay_read_query_summary;
 
-/* Tells in which of the steps [begin, end) a query holds, such as "temperature > 1e6 and density < 0.1"
+/* Finds in which of the steps [begin, end) a query holds, such as "temperature > 1e6 and density < 0.1"
  * (docs/reading.md, "Queries"): calls `match` with `context`, from this thread, for each box, or element, in the order
  * of steps. `end` may be UINT64_MAX. `match` and `summary` may be NULL; `match` must not throw, or call this for the
  * same run. Codes: ARGUMENT (the text says at which character the query makes no sense; or its variables have no
- * elements in common), NOT_FOUND (no step has one of the variables), UNSUPPORTED (it has no numbers). Where a step or a
- * box cannot be read the others are told all the same, *summary too, and what became of the first that cannot is
- * returned: DAMAGED, GONE, LIMIT, FAILED. */
+ * elements in common; or the summary has no size), NOT_FOUND (no step has one of the variables), UNSUPPORTED (it has no
+ * numbers). Where a step or a box cannot be read the others are reported all the same, *summary too, and what became of
+ * the first that cannot is returned: DAMAGED, GONE, LIMIT, FAILED. */
 typedef void (*forebay_read_match_fn)(void* context, const forebay_read_match* match);
 FOREBAY_API int forebay_read_query(const forebay_read_run* run, const char* query, uint64_t begin, uint64_t end,
                                    unsigned flags, forebay_read_match_fn match, void* context,

@@ -1,13 +1,23 @@
-// RAII over forebay_read.h, whose head defines runs, steps and arrays. Header-only. Calls that fail throw
-// forebay::ReadError; threads may use objects as they may use what is behind them: Run and Step by several at a time,
-// ReadPlan by one.
+// RAII over forebay_read.h, whose head defines runs, steps and arrays. Header-only, C++14. Calls that fail throw
+// forebay::CallError with a code of forebay.h; threads may use objects as they may use what is behind them: ReadRun and
+// ReadStep by several at a time, ReadPlan by one. A program that prints the first number of a plane of the newest step,
+// and the sets in which it is hot:
 //
-//     forebay::Run run("store");
-//     forebay::Step step = run.step(-1);
-//     std::vector<double> plane = step.read<double>("Density", {{0, 0, 32}, {64, 64, 1}});
-//     std::vector<double> all = step.read<double>("TotalEnergy");
-//     for (const forebay::QueryMatch& match : run.query("Temperature > 1e6", FOREBAY_READ_QUERY_FIRST))
-//       std::printf("%s\n", match.set.c_str());
+//     #include <cstdio>
+//     #include <vector>
+//
+//     #include <forebay/forebay_read.hpp>
+//
+//     int main(int argc, char** argv) {
+//       if (argc != 2) return 2;
+//       const forebay::ReadRun run(argv[1]);
+//       const forebay::ReadStep step = run.step(-1);
+//       const std::vector<double> plane = step.read<double>("Density", {{0, 0, 3}, {4, 4, 1}, {}});
+//       std::printf("%.17g\n", plane.front());
+//       for (const forebay::ReadMatch& match : run.query("Density > 0.5", FOREBAY_READ_QUERY_FIRST))
+//         std::printf("%s\n", match.set.c_str());
+//       return 0;
+//     }
 #pragma once
 
 #include <complex>
@@ -15,31 +25,15 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "forebay/forebay.hpp"
 #include "forebay/forebay_read.h"
 
 namespace forebay {
-
-// A code of forebay_read.h with its text.
-class ReadError : public std::runtime_error {
- public:
-  ReadError(int code, const std::string& text) : std::runtime_error(text), code_(code) {}
-
-  int code() const noexcept { return code_; }
-
- private:
-  int code_;
-};
-
-// Throws what a function of forebay_read.h has returned, if that is an error.
-inline void check_read(int code) {
-  if (code != FOREBAY_READ_OK) throw ReadError(code, forebay_read_message());
-}
 
 // A part of an array: empty for all of it. `stride` may be empty.
 struct ReadBox {
@@ -55,51 +49,54 @@ constexpr int read_type() {
   if (std::is_same<T, float>::value) return FOREBAY_READ_FLOAT32;
   if (std::is_same<T, double>::value) return FOREBAY_READ_FLOAT64;
   if (!std::is_integral<T>::value) return FOREBAY_READ_OTHER;
-  return (std::is_signed<T>::value ? FOREBAY_READ_INT8 : FOREBAY_READ_UINT8) +
-         (sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3);
+  return (std::is_signed<T>::value ? FOREBAY_READ_INT8 : FOREBAY_READ_UINT8) + (sizeof(T) == 1   ? 0
+                                                                                : sizeof(T) == 2 ? 1
+                                                                                : sizeof(T) == 4 ? 2
+                                                                                                 : 3);
 }
 
-class Step;
+class ReadStep;
 
 // As forebay_read_plan. The vectors that values go to are the caller's and must stay where they are until perform().
 class ReadPlan {
  public:
   ReadPlan() {
     forebay_read_plan* plan = nullptr;
-    check_read(forebay_read_plan_new(&plan));
+    check(forebay_read_plan_new(&plan));
     plan_.reset(plan);
   }
 
   // Adds a box; `out` is made as large as it has to be. ARGUMENT if the array is not of T. The selection's number.
   template <class T>
-  std::size_t add(const Step& step, const std::string& name, const ReadBox& box, std::vector<T>& out);
+  std::size_t add(const ReadStep& step, const std::string& name, const ReadBox& box, std::vector<T>& out);
 
   // Adds a block that was written, by its number.
   template <class T>
-  std::size_t add_block(const Step& step, const std::string& name, std::uint64_t block, std::vector<T>& out);
+  std::size_t add_block(const ReadStep& step, const std::string& name, std::uint64_t block, std::vector<T>& out);
 
   // Adds points: as many indices for each as the array has dimensions.
   template <class T>
-  std::size_t add_points(const Step& step, const std::string& name, const std::vector<std::uint64_t>& indices,
+  std::size_t add_points(const ReadStep& step, const std::string& name, const std::vector<std::uint64_t>& indices,
                          std::vector<T>& out);
 
   // As forebay_read_perform(): throws the first selection's error, after the others were read.
   void perform() {
     added_ = 0;
-    check_read(forebay_read_perform(plan_.get()));
+    check(forebay_read_perform(plan_.get()));
   }
 
   // How many elements of a selection no rank has written; throws if it failed.
   std::uint64_t holes(std::size_t selection) const {
     std::uint64_t holes = 0;
-    check_read(forebay_read_outcome(plan_.get(), selection, &holes));
+    check(forebay_read_outcome(plan_.get(), selection, &holes));
     return holes;
   }
 
-  forebay_read_cost cost() const {
-    forebay_read_cost cost;
-    check_read(forebay_read_plan_cost(plan_.get(), &cost));
-    return cost;
+  // The costs of the last perform(), until the next one.
+  const forebay_read_cost& cost() const {
+    const forebay_read_cost* cost = nullptr;
+    check(forebay_read_inquire_cost(plan_.get(), &cost));
+    return *cost;
   }
 
   forebay_read_plan* get() const noexcept { return plan_.get(); }
@@ -113,50 +110,50 @@ class ReadPlan {
 };
 
 // A step that is open. Movable.
-class Step {
+class ReadStep {
  public:
   // Takes it over.
-  explicit Step(forebay_read_step* step) noexcept : step_(step) {}
+  explicit ReadStep(forebay_read_step* step) noexcept : step_(step) {}
 
-  forebay_read_step_info info() const {
-    forebay_read_step_info info;
-    check_read(forebay_read_step_facts(step_.get(), &info));
-    return info;
+  // This and all that follows is the step's, and valid until its end.
+  const forebay_read_step_info& info() const {
+    const forebay_read_step_info* info = nullptr;
+    check(forebay_read_inquire_step(step_.get(), &info));
+    return *info;
   }
 
-  // All arrays, by name; texts and shapes are the step's.
-  std::vector<forebay_read_array> arrays() const {
-    std::vector<forebay_read_array> all(info().arrays);
-    for (std::size_t i = 0; i < all.size(); ++i) check_read(forebay_read_inquire(step_.get(), i, &all[i]));
+  // All arrays, by name.
+  std::vector<const forebay_read_array*> arrays() const {
+    std::vector<const forebay_read_array*> all(info().arrays);
+    for (std::size_t i = 0; i < all.size(); ++i) check(forebay_read_inquire_array(step_.get(), i, &all[i]));
     return all;
   }
 
   std::size_t find(const std::string& name) const {
     std::size_t number = 0;
-    check_read(forebay_read_find(step_.get(), name.c_str(), &number));
+    check(forebay_read_find(step_.get(), name.c_str(), &number));
     return number;
   }
 
-  forebay_read_array array(const std::string& name) const {
-    forebay_read_array facts;
-    check_read(forebay_read_inquire(step_.get(), find(name), &facts));
-    return facts;
+  const forebay_read_array& array(const std::string& name) const {
+    const forebay_read_array* facts = nullptr;
+    check(forebay_read_inquire_array(step_.get(), find(name), &facts));
+    return *facts;
   }
 
   // All blocks of an array.
-  std::vector<forebay_read_block> blocks(const std::string& name) const {
+  std::vector<const forebay_read_block*> blocks(const std::string& name) const {
     const std::size_t number = find(name);
-    std::vector<forebay_read_block> all(array(name).blocks);
-    for (std::size_t i = 0; i < all.size(); ++i)
-      check_read(forebay_read_inquire_block(step_.get(), number, i, &all[i]));
+    std::vector<const forebay_read_block*> all(array(name).blocks);
+    for (std::size_t i = 0; i < all.size(); ++i) check(forebay_read_inquire_block(step_.get(), number, i, &all[i]));
     return all;
   }
 
-  std::vector<forebay_read_attribute> attributes() const {
+  std::vector<const forebay_read_attribute*> attributes() const {
     std::size_t count = 0;
-    check_read(forebay_read_count_attributes(step_.get(), &count));
-    std::vector<forebay_read_attribute> all(count);
-    for (std::size_t i = 0; i < all.size(); ++i) check_read(forebay_read_inquire_attribute(step_.get(), i, &all[i]));
+    check(forebay_read_attributes(step_.get(), &count));
+    std::vector<const forebay_read_attribute*> all(count);
+    for (std::size_t i = 0; i < all.size(); ++i) check(forebay_read_inquire_attribute(step_.get(), i, &all[i]));
     return all;
   }
 
@@ -180,7 +177,7 @@ class Step {
 };
 
 // A query's matches, as forebay_read_match.
-struct QueryMatch {
+struct ReadMatch {
   std::uint64_t number = 0;  // the step's
   std::string set;
   bool has_time = false;
@@ -190,7 +187,7 @@ struct QueryMatch {
   bool everywhere = false;
   std::vector<double> values;
 
-  explicit QueryMatch(const forebay_read_match& match)
+  explicit ReadMatch(const forebay_read_match& match)
       : number(match.number),
         set(match.set),
         has_time(match.has_time != 0),
@@ -202,38 +199,46 @@ struct QueryMatch {
         values(match.values, match.values + (match.values == nullptr ? 0 : match.variables)) {}
 };
 
+// The defaults, with the size that the structure has here.
+inline forebay_read_options read_options() {
+  forebay_read_options options = forebay_read_options();
+  options.size = sizeof options;
+  return options;
+}
+
 // A run that is open. Movable.
-class Run {
+class ReadRun {
  public:
-  explicit Run(const std::string& path, const forebay_read_options& options = forebay_read_options()) {
+  // As forebay_read_open(); read_options() are the defaults.
+  explicit ReadRun(const std::string& path, const forebay_read_options& options = read_options()) {
     forebay_read_run* run = nullptr;
-    check_read(forebay_read_open(path.c_str(), &options, &run));
+    check(forebay_read_open(path.c_str(), &options, &run));
     run_.reset(run);
   }
 
   // Sets that are damaged count, so that the others keep their numbers.
   std::uint64_t steps() const noexcept { return forebay_read_steps(run_.get()); }
 
-  // From 0, or from the last one with -1, -2, ... Throws ReadError with the code FOREBAY_READ_DAMAGED, whose text names
+  // From 0, or from the last one with -1, -2, ... Throws CallError with the code FOREBAY_DAMAGED, whose text names
   // the set, for one that is damaged; the caller may go on with others.
-  Step step(std::int64_t number) const {
+  ReadStep step(std::int64_t number) const {
     forebay_read_step* step = nullptr;
-    check_read(forebay_read_open_step(run_.get(), number, &step));
-    return Step(step);
+    check(forebay_read_open_step(run_.get(), number, &step));
+    return ReadStep(step);
   }
 
-  // Waits until there are more than `known` steps. Whether there are; other errors are thrown.
+  // Waits until there are more than `known` steps. Whether there are; errors are thrown.
   bool follow(std::uint64_t known, std::int64_t timeout_ms) {
     std::uint64_t steps = 0;
     const int code = forebay_read_follow(run_.get(), known, timeout_ms, &steps);
-    if (code == FOREBAY_READ_TIMEOUT) return false;
-    check_read(code);
+    if (code == FOREBAY_TIMEOUT) return false;
+    check(code);
     return true;
   }
 
-  // As forebay_read_query() of the steps [first, end): calls visit(const forebay_read_match&), whose texts and lists are
-  // there during the call only. Once it throws it is not called again, and its exception goes on from here when all
-  // was looked at. Where a step or a box cannot be read, throws ReadError after all others were told.
+  // As forebay_read_query() of the steps [first, end): calls visit(const forebay_read_match&), whose texts and lists
+  // are there during the call only. Once it throws it is not called again, and its exception goes on from here when all
+  // was looked at. Where a step or a box cannot be read, throws CallError after all others were reported.
   template <class Visit, class = decltype(std::declval<Visit&>()(std::declval<const forebay_read_match&>()))>
   forebay_read_query_summary query(const std::string& text, Visit&& visit, unsigned flags = 0, std::uint64_t first = 0,
                                    std::uint64_t end = UINT64_MAX) const {
@@ -241,7 +246,7 @@ class Run {
       typename std::remove_reference<Visit>::type* visit;
       std::exception_ptr thrown;
     } caller{&visit, nullptr};
-    const auto tell = [](void* context, const forebay_read_match* match) {
+    const auto pass_on = [](void* context, const forebay_read_match* match) {
       auto* const to = static_cast<Caller*>(context);
       if (to->thrown) return;
       try {
@@ -251,16 +256,17 @@ class Run {
       }
     };
     forebay_read_query_summary summary = forebay_read_query_summary();
-    const int code = forebay_read_query(run_.get(), text.c_str(), first, end, flags, tell, &caller, &summary);
+    summary.size = sizeof summary;
+    const int code = forebay_read_query(run_.get(), text.c_str(), first, end, flags, pass_on, &caller, &summary);
     if (caller.thrown) std::rethrow_exception(caller.thrown);
-    check_read(code);
+    check(code);
     return summary;
   }
 
   // All that a query finds, in memory.
-  std::vector<QueryMatch> query(const std::string& text, unsigned flags = 0) const {
-    std::vector<QueryMatch> all;
-    query(text, [&all](const forebay_read_match& match) { all.push_back(QueryMatch(match)); }, flags);
+  std::vector<ReadMatch> query(const std::string& text, unsigned flags = 0) const {
+    std::vector<ReadMatch> all;
+    query(text, [&all](const forebay_read_match& match) { all.push_back(ReadMatch(match)); }, flags);
     return all;
   }
 
@@ -277,10 +283,10 @@ namespace read_detail {
 
 // The array, if it is of T.
 template <class T>
-forebay_read_array array_of(const Step& step, const std::string& name) {
-  const forebay_read_array facts = step.array(name);
+const forebay_read_array& array_of(const ReadStep& step, const std::string& name) {
+  const forebay_read_array& facts = step.array(name);
   if (facts.type != read_type<T>() || facts.element_bytes != sizeof(T))
-    throw ReadError(FOREBAY_READ_ARGUMENT,
+    throw CallError(FOREBAY_ARGUMENT,
                     "'" + name + "' is of " + facts.type_name + ", and is to be read as another type");
   return facts;
 }
@@ -290,7 +296,7 @@ void make_room(std::vector<T>& out, const std::uint64_t* count, std::size_t dime
   std::uint64_t elements = 1;
   for (std::size_t d = 0; d < dimensions; ++d) {
     if (count[d] != 0 && elements > out.max_size() / count[d])
-      throw ReadError(FOREBAY_READ_LIMIT, "the selection does not fit into the memory");
+      throw CallError(FOREBAY_LIMIT, "the selection does not fit into the memory");
     elements *= count[d];
   }
   out.assign(elements, T());
@@ -299,49 +305,49 @@ void make_room(std::vector<T>& out, const std::uint64_t* count, std::size_t dime
 }  // namespace read_detail
 
 template <class T>
-std::size_t ReadPlan::add(const Step& step, const std::string& name, const ReadBox& box, std::vector<T>& out) {
-  const forebay_read_array facts = read_detail::array_of<T>(step, name);
+std::size_t ReadPlan::add(const ReadStep& step, const std::string& name, const ReadBox& box, std::vector<T>& out) {
+  const forebay_read_array& facts = read_detail::array_of<T>(step, name);
   const bool is_whole = box.begin.empty() && box.count.empty();
   if (box.begin.size() != box.count.size() || (!box.stride.empty() && box.stride.size() != box.begin.size()) ||
       (!is_whole && box.begin.size() != facts.dimensions))
-    throw ReadError(FOREBAY_READ_ARGUMENT, "'" + name + "' has " + std::to_string(facts.dimensions) +
-                                               " dimensions, and another number is selected");
+    throw CallError(FOREBAY_ARGUMENT, "'" + name + "' has " + std::to_string(facts.dimensions) +
+                                          " dimensions, and another number is selected");
   // Outside of the array there is nothing to make room for.
   for (std::size_t d = 0; d < box.count.size(); ++d)
     if (box.count[d] > facts.shape[d])
-      throw ReadError(FOREBAY_READ_ARGUMENT, std::to_string(box.count[d]) + " elements are more than dimension " +
-                                                 std::to_string(d) + " of '" + name + "' has, which is " +
-                                                 std::to_string(facts.shape[d]));
+      throw CallError(FOREBAY_ARGUMENT, std::to_string(box.count[d]) + " elements are more than dimension " +
+                                            std::to_string(d) + " of '" + name + "' has, which is " +
+                                            std::to_string(facts.shape[d]));
   read_detail::make_room(out, is_whole ? facts.shape : box.count.data(), facts.dimensions);
-  check_read(forebay_read_plan_box(plan_.get(), step.get(), step.find(name), facts.dimensions,
-                                   is_whole ? nullptr : box.begin.data(), is_whole ? nullptr : box.count.data(),
-                                   box.stride.empty() ? nullptr : box.stride.data(), out.data(),
-                                   out.size() * sizeof(T)));
+  check(forebay_read_plan_box(plan_.get(), step.get(), step.find(name), facts.dimensions,
+                              is_whole ? nullptr : box.begin.data(), is_whole ? nullptr : box.count.data(),
+                              box.stride.empty() ? nullptr : box.stride.data(), out.data(), out.size() * sizeof(T)));
   return added_++;
 }
 
 template <class T>
-std::size_t ReadPlan::add_block(const Step& step, const std::string& name, std::uint64_t block, std::vector<T>& out) {
+std::size_t ReadPlan::add_block(const ReadStep& step, const std::string& name, std::uint64_t block,
+                                std::vector<T>& out) {
   read_detail::array_of<T>(step, name);
   const std::size_t number = step.find(name);
-  forebay_read_block facts;
-  check_read(forebay_read_inquire_block(step.get(), number, block, &facts));
-  read_detail::make_room(out, facts.count, facts.dimensions);
-  check_read(forebay_read_plan_block(plan_.get(), step.get(), number, block, facts.dimensions, nullptr, nullptr,
-                                     out.data(), out.size() * sizeof(T)));
+  const forebay_read_block* facts = nullptr;
+  check(forebay_read_inquire_block(step.get(), number, block, &facts));
+  read_detail::make_room(out, facts->count, facts->dimensions);
+  check(forebay_read_plan_block(plan_.get(), step.get(), number, block, facts->dimensions, nullptr, nullptr, out.data(),
+                                out.size() * sizeof(T)));
   return added_++;
 }
 
 template <class T>
-std::size_t ReadPlan::add_points(const Step& step, const std::string& name, const std::vector<std::uint64_t>& indices,
-                                 std::vector<T>& out) {
-  const forebay_read_array facts = read_detail::array_of<T>(step, name);
+std::size_t ReadPlan::add_points(const ReadStep& step, const std::string& name,
+                                 const std::vector<std::uint64_t>& indices, std::vector<T>& out) {
+  const forebay_read_array& facts = read_detail::array_of<T>(step, name);
   if (facts.dimensions == 0 || indices.size() % facts.dimensions != 0)
-    throw ReadError(FOREBAY_READ_ARGUMENT, std::to_string(indices.size()) + " indices are no points of '" + name + "'");
+    throw CallError(FOREBAY_ARGUMENT, std::to_string(indices.size()) + " indices are no points of '" + name + "'");
   const std::uint64_t points = indices.size() / facts.dimensions;
   out.assign(points, T());
-  check_read(forebay_read_plan_points(plan_.get(), step.get(), step.find(name), facts.dimensions, indices.data(),
-                                      points, out.data(), out.size() * sizeof(T)));
+  check(forebay_read_plan_points(plan_.get(), step.get(), step.find(name), facts.dimensions, indices.data(), points,
+                                 out.data(), out.size() * sizeof(T)));
   return added_++;
 }
 

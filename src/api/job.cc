@@ -18,29 +18,20 @@ namespace {
 using namespace forebay;
 using job::Client;
 
-thread_local api::LastFailure last_failure;
+using api::failed, api::guarded;
 
-int failed(int code, const char* what) { return last_failure.set(code, what); }
-
-int code_of(ErrorKind kind) {
-  switch (kind) {
+int client_failed(const Error& error) {
+  switch (error.kind) {
     case ErrorKind::timeout:
-      return FOREBAY_TIMEOUT;
+      return failed(FOREBAY_TIMEOUT, error);
     case ErrorKind::disconnected:
-      return FOREBAY_NO_AGENT;
+      return failed(FOREBAY_NO_AGENT, error);
     case ErrorKind::invalid_argument:
     case ErrorKind::not_found:
-      return FOREBAY_ARGUMENT;
+      return failed(FOREBAY_ARGUMENT, error);
     default:
-      return FOREBAY_FAILED;
+      return failed(FOREBAY_FAILED, error);
   }
-}
-
-int failed(const Error& error) { return failed(code_of(error.kind), error.message().c_str()); }
-
-template <class Body>
-int guarded(const Body& body) {
-  return last_failure.guarded(FOREBAY_FAILED, body);
 }
 
 Client::Timeout timeout_of(int64_t timeout_ms) { return Client::Timeout(api::bounded(timeout_ms).value_or(-1)); }
@@ -63,7 +54,7 @@ int code_of(const Client::News& news) {
     case job::wire::SetState::skipped:
       return failed(FOREBAY_SKIPPED, news.message.empty() ? "a newer set is drained instead" : news.message.c_str());
     case job::wire::SetState::failed:
-      return failed(FOREBAY_LOST, news.message.empty() ? "the set failed" : news.message.c_str());
+      return failed(FOREBAY_SET_FAILED, news.message.empty() ? "the set failed" : news.message.c_str());
     default:
       return failed(FOREBAY_TIMEOUT, "the set is not durable yet");
   }
@@ -74,7 +65,7 @@ int restart(forebay_client* client, char* set, size_t size, int64_t* step, int* 
   return guarded([&] {
     if (client == nullptr) return missing();
     const auto answer = client->client->restart(timeout_of(timeout_ms), any_ranks);
-    if (!answer) return failed(answer.error());
+    if (!answer) return client_failed(answer.error());
     if (answer->other_ranks != 0) return failed(FOREBAY_OTHER_RANKS, answer->message.c_str());
     if (!answer->found)
       return failed(FOREBAY_NONE,
@@ -97,7 +88,7 @@ int forebay_connect(const char* agent, int rank, int ranks, forebay_client** cli
       return failed(FOREBAY_NO_JOB, "no stage is given, neither as an argument nor as FOREBAY_STAGE");
     auto place = std::make_unique<forebay_client>();
     auto made = Client::connect(stage, static_cast<uint32_t>(rank), static_cast<uint32_t>(ranks));
-    if (!made) return failed(made.error());
+    if (!made) return client_failed(made.error());
     place->client = std::move(*made);
     *client = place.release();
     return int{FOREBAY_OK};
@@ -110,7 +101,7 @@ int forebay_begin(forebay_client* client, const char* set, int64_t step, int64_t
   return guarded([&] {
     if (client == nullptr || set == nullptr) return missing();
     const auto begun = client->client->begin(set, step, timeout_of(timeout_ms));
-    return begun ? int{FOREBAY_OK} : failed(begun.error());
+    return begun ? int{FOREBAY_OK} : client_failed(begun.error());
   });
 }
 
@@ -118,7 +109,7 @@ int forebay_path(forebay_client* client, const char* file, char* path, size_t si
   return guarded([&] {
     if (client == nullptr || file == nullptr || path == nullptr) return missing();
     const auto found = client->client->path(file);
-    return found ? copy(*found, path, size) : failed(found.error());
+    return found ? copy(*found, path, size) : client_failed(found.error());
   });
 }
 
@@ -126,7 +117,7 @@ int forebay_complete(forebay_client* client) {
   return guarded([&] {
     if (client == nullptr) return missing();
     const auto completed = client->client->complete();
-    return completed ? int{FOREBAY_OK} : failed(completed.error());
+    return completed ? int{FOREBAY_OK} : client_failed(completed.error());
   });
 }
 
@@ -134,7 +125,7 @@ int forebay_wait(forebay_client* client, const char* set, int64_t timeout_ms) {
   return guarded([&] {
     if (client == nullptr || set == nullptr) return missing();
     const auto news = client->client->wait(set, timeout_of(timeout_ms));
-    return news ? code_of(*news) : failed(news.error());
+    return news ? code_of(*news) : client_failed(news.error());
   });
 }
 
@@ -151,8 +142,6 @@ int forebay_restart_path(forebay_client* client, const char* file, char* path, s
   return guarded([&] {
     if (client == nullptr || file == nullptr || path == nullptr) return missing();
     const auto found = client->client->restart_path(file);
-    return found ? copy(*found, path, size) : failed(found.error());
+    return found ? copy(*found, path, size) : client_failed(found.error());
   });
 }
-
-const char* forebay_message(void) { return last_failure.text(); }

@@ -94,7 +94,7 @@ int rank(int number, int ranks) {
   EXPECT_CODE(FOREBAY_SKIPPED, forebay_wait(client, "dump_2", 20'000));
   EXPECT_CODE(FOREBAY_OK, forebay_begin(client, "dump_3", 3, 1000));
   EXPECT_CODE(FOREBAY_OK, forebay_complete(client));
-  EXPECT_CODE(FOREBAY_LOST, forebay_wait(client, "dump_3", 20'000));
+  EXPECT_CODE(FOREBAY_SET_FAILED, forebay_wait(client, "dump_3", 20'000));
   if (std::string(forebay_message()).find("full") == std::string::npos) return 2;
   EXPECT_CODE(FOREBAY_OK, forebay_begin(client, "dump_4", 4, 1000));
   EXPECT_CODE(FOREBAY_TIMEOUT, forebay_restart(client, nullptr, 0, nullptr, 1));

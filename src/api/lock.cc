@@ -27,23 +27,20 @@ namespace {
 using namespace forebay;
 using lock::Clock;
 
-thread_local api::LastFailure last_failure;
+using api::failed, api::guarded;
 
-int failed(int code, const char* what) { return last_failure.set(code, what); }
-
-int failed(const Error& error) {
-  int code = FOREBAY_LOCK_FAILED;
-  if (error.kind == ErrorKind::timeout) code = FOREBAY_LOCK_TIMEOUT;
-  if (error.kind == ErrorKind::disconnected) code = FOREBAY_LOCK_LOST;
-  if (error.kind == ErrorKind::invalid_argument) code = FOREBAY_LOCK_ARGUMENT;
-  if (error.kind == ErrorKind::permission) code = FOREBAY_LOCK_DENIED;
-  if (error.kind == ErrorKind::limit) code = FOREBAY_LOCK_LIMIT;
-  return failed(code, error.message().c_str());
-}
-
-template <class Body>
-int guarded(const Body& body) {
-  return last_failure.guarded(FOREBAY_LOCK_FAILED, body);
+int lock_failed(const Error& error) {
+  switch (error.kind) {
+    case ErrorKind::disconnected:
+      return failed(FOREBAY_LOST, error);
+    case ErrorKind::timeout:
+    case ErrorKind::invalid_argument:
+    case ErrorKind::permission:
+    case ErrorKind::limit:
+      return failed(error);
+    default:
+      return failed(FOREBAY_FAILED, error);
+  }
 }
 
 const char* or_environment(const char* given, const char* name) { return given != nullptr ? given : std::getenv(name); }
@@ -84,16 +81,16 @@ int take(forebay_lock_client* client, const char* name, int access, const foreba
   return guarded([&] {
     if (lock != nullptr) *lock = nullptr;
     if (!sensible(client, name, access, terms, term_count, lock))
-      return failed(FOREBAY_LOCK_ARGUMENT, "an argument is missing or makes no sense");
+      return failed(FOREBAY_ARGUMENT, "an argument is missing or makes no sense");
     const auto region = region_of(terms, term_count);
-    if (!region) return failed(region.error());
+    if (!region) return lock_failed(region.error());
     auto place = std::make_unique<forebay_lock>();
     Result<std::optional<lock::Lock>> granted = ask(*region);
-    if (!granted) return failed(granted.error());
-    if (!*granted) return failed(FOREBAY_LOCK_BUSY, "the bytes are not free");
+    if (!granted) return lock_failed(granted.error());
+    if (!*granted) return failed(FOREBAY_BUSY, "the bytes are not free");
     place->lock = std::move(**granted);
     *lock = place.release();
-    return int{FOREBAY_LOCK_OK};
+    return int{FOREBAY_OK};
   });
 }
 
@@ -124,27 +121,27 @@ int forebay_lock_connect(const char* servers, const char* secret_file, forebay_l
   return guarded([&] {
     servers = or_environment(servers, "FOREBAY_LOCK_SERVERS");
     secret_file = or_environment(secret_file, "FOREBAY_LOCK_SECRET");
-    if (client == nullptr) return failed(FOREBAY_LOCK_ARGUMENT, "an argument is missing");
+    if (client == nullptr) return failed(FOREBAY_ARGUMENT, "an argument is missing");
     *client = nullptr;
-    if (servers == nullptr) return failed(FOREBAY_LOCK_ARGUMENT, "no lock server is given");
+    if (servers == nullptr) return failed(FOREBAY_ARGUMENT, "no lock server is given");
     lock::ClientOptions options;
     auto list = lock::parse_servers(servers);
-    if (!list) return failed(list.error());
+    if (!list) return lock_failed(list.error());
     options.servers = std::move(*list);
     if (secret_file != nullptr) {
       const auto secret = fabric::read_secret(secret_file);
-      if (!secret) return failed(secret.error());
+      if (!secret) return lock_failed(secret.error());
       options.credentials.secret = *secret;
     }
     options.label = program_invocation_short_name;
     const char* const keep = std::getenv("FOREBAY_LOCK_KEEP");
     if (keep != nullptr && std::strcmp(keep, "auto") != 0 && std::strcmp(keep, "never") != 0)
-      return failed(FOREBAY_LOCK_ARGUMENT, "FOREBAY_LOCK_KEEP in the environment is neither auto nor never");
+      return failed(FOREBAY_ARGUMENT, "FOREBAY_LOCK_KEEP in the environment is neither auto nor never");
     options.borrow = keep != nullptr && std::strcmp(keep, "auto") == 0;
     auto made = lock::Client::create(std::move(options));
-    if (!made) return failed(made.error());
+    if (!made) return lock_failed(made.error());
     *client = new forebay_lock_client{std::move(*made)};
-    return int{FOREBAY_LOCK_OK};
+    return int{FOREBAY_OK};
   });
 }
 
@@ -166,9 +163,9 @@ int forebay_lock_try(forebay_lock_client* client, const char* name, int access, 
 
 int forebay_lock_keep(forebay_lock* lock, int64_t wanted_ms) {
   return guarded([&] {
-    if (lock == nullptr) return failed(FOREBAY_LOCK_ARGUMENT, "there is no lock");
+    if (lock == nullptr) return failed(FOREBAY_ARGUMENT, "there is no lock");
     const auto kept = lock->lock.keep(std::chrono::milliseconds(std::max<int64_t>(wanted_ms, 0)));
-    return kept ? int{FOREBAY_LOCK_OK} : failed(kept.error());
+    return kept ? int{FOREBAY_OK} : lock_failed(kept.error());
   });
 }
 
@@ -180,23 +177,21 @@ int64_t forebay_lock_valid_ms(const forebay_lock* lock) {
 
 int forebay_lock_unlock(forebay_lock* lock) {
   return guarded([&] {
-    if (lock == nullptr) return int{FOREBAY_LOCK_OK};
+    if (lock == nullptr) return int{FOREBAY_OK};
     const std::unique_ptr<forebay_lock> owner(lock);
     const auto done = owner->lock.unlock();
-    return done ? int{FOREBAY_LOCK_OK} : failed(done.error());
+    return done ? int{FOREBAY_OK} : lock_failed(done.error());
   });
 }
 
 int forebay_lock_name(const char* path, char* name, size_t size) {
   return guarded([&] {
-    if (path == nullptr || *path == '\0' || name == nullptr) return failed(FOREBAY_LOCK_ARGUMENT, "no path is given");
+    if (path == nullptr || *path == '\0' || name == nullptr) return failed(FOREBAY_ARGUMENT, "no path is given");
     const auto name_or = name_of(path);
-    if (!name_or) return failed(FOREBAY_LOCK_FAILED, name_or.error().message().c_str());
+    if (!name_or) return failed(FOREBAY_FAILED, name_or.error());
     const std::string& text = *name_or;
-    if (text.size() >= size) return failed(FOREBAY_LOCK_ARGUMENT, "the name does not fit");
+    if (text.size() >= size) return failed(FOREBAY_ARGUMENT, "the name does not fit");
     std::memcpy(name, text.c_str(), text.size() + 1);
-    return int{FOREBAY_LOCK_OK};
+    return int{FOREBAY_OK};
   });
 }
-
-const char* forebay_lock_message(void) { return last_failure.text(); }

@@ -154,7 +154,7 @@ def checkpoint_overwritten_in_a_drain(new_job):
         job.wait_draining("dump_1")
         job.staged("dump_1", 3).write_bytes(b"x" * LARGE)
         code = job.wait_for_set("dump_1", SET_TIMEOUT + 20)
-        assert code == client.LOST, client.NAMES[code]
+        assert code == client.SET_FAILED, client.NAMES[code]
         job.expect_log(job.file_name(3), "changed")
         assert job.stored_sets() == []
         job.write_set("dump_2", 2)
@@ -169,7 +169,7 @@ def checkpoint_deleted_in_a_drain(new_job):
         job.wait_draining("dump_1")
         shutil.rmtree(job.staged("dump_1", 0).parent)
         code = job.wait_for_set("dump_1", SET_TIMEOUT + 20)
-        assert code == client.LOST, client.NAMES[code]
+        assert code == client.SET_FAILED, client.NAMES[code]
         assert job.stored_sets() == []
         job.write_set("dump_2", 2)
         job.expect_durable("dump_2")

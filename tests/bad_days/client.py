@@ -3,8 +3,9 @@
 import ctypes
 from pathlib import Path
 
-OK, NONE, TIMEOUT, NO_AGENT, ARGUMENT, SKIPPED, LOST, FAILED, OTHER_RANKS, NO_JOB = range(10)
-NAMES = ("OK", "NONE", "TIMEOUT", "NO_AGENT", "ARGUMENT", "SKIPPED", "LOST", "FAILED", "OTHER_RANKS", "NO_JOB")
+OK, ARGUMENT, FAILED, TIMEOUT = range(4)
+NO_JOB, NO_AGENT, NONE, OTHER_RANKS, SKIPPED, SET_FAILED, CACHED = range(16, 23)
+NAMES = {code: name for name, code in list(globals().items()) if isinstance(code, int)}
 
 
 class CallFailed(Exception):
@@ -67,7 +68,7 @@ class Rank:
         self._library.call("complete", self._client)
 
     def wait(self, name, timeout_ms):
-        """The code: OK, TIMEOUT, SKIPPED, LOST or NO_AGENT."""
+        """The code: OK, TIMEOUT, SKIPPED, SET_FAILED or NO_AGENT."""
         return self._library.code("wait", self._client, name.encode(), timeout_ms)
 
     def restart(self, timeout_ms=30_000):

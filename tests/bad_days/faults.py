@@ -109,7 +109,7 @@ def store_fails_for_ever(new_job):
         faults.set(FAIL)
         job.write_set("dump_1", 1)
         code = job.wait_for_set("dump_1", SHORT + 10)
-        assert code == client.LOST, client.NAMES[code]
+        assert code == client.SET_FAILED, client.NAMES[code]
         job.expect_log("dump_1", " failed: ", EIO_TEXT, str(job.store))
         assert job.staged("dump_1", 0).exists()  # the source is the only copy
         faults.heal()

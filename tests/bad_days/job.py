@@ -200,7 +200,7 @@ class Job:
         part.rename(self.stages[0] / name)
 
     def wait_for_set(self, name, seconds=40, rank=0):
-        """The code of forebay_wait(): OK, SKIPPED, LOST, or TIMEOUT when the time is over. While there is no agent it
+        """The code of forebay_wait(): OK, SKIPPED, SET_FAILED, or TIMEOUT when the time is over. While there is no agent it
         asks again."""
         end = time.monotonic() + seconds
         while True:

@@ -81,7 +81,7 @@ def node_cut_off_for_ever(new_job):
         job.wait_draining("dump_2")
         net.cut(1)
         code = job.wait_for_set("dump_2", SET_TIMEOUT + 30)
-        assert code == client.LOST, client.NAMES[code]
+        assert code == client.SET_FAILED, client.NAMES[code]
         job.check_restores("dump_1")
         assert job.stored_sets() == ["dump_1"], job.stored_sets()
 

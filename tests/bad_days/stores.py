@@ -88,7 +88,7 @@ def store_full_for_ever(new_job):
             job.start()
             job.write_set("dump_1", 1, LARGE)
             code = job.wait_for_set("dump_1", SET_TIMEOUT + 40)
-            assert code == client.LOST, client.NAMES[code]
+            assert code == client.SET_FAILED, client.NAMES[code]
             assert job.staged("dump_1", 0).exists()  # the source is the only copy
             job.write_set("dump_2", 2, 10_000)
             job.expect_durable("dump_2")

@@ -47,7 +47,7 @@ class Run:
             for rank in range(self.job.ranks):
                 code = self.job.wait_for_set(name, PROTECT, rank)
                 if code not in (client.OK, CACHED):
-                    raise Failure(f"{name} is not protected for rank {rank}: {client.NAMES[code] if code < CACHED else code}")
+                    raise Failure(f"{name} is not protected for rank {rank}: {client.NAMES[code]}")
             self.promised = name
 
     def lose(self, fault):

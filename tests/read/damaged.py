@@ -23,7 +23,8 @@ SKIP = "--skip-damaged"
 
 
 class ReadOptions(ctypes.Structure):
-    _fields_ = [("memory_bytes", ctypes.c_uint64), ("threads", ctypes.c_uint), ("series", ctypes.c_char_p),
+    _fields_ = [("size", ctypes.c_size_t), ("memory_bytes", ctypes.c_uint64), ("threads", ctypes.c_uint),
+                ("stored", ctypes.c_int), ("series", ctypes.c_char_p),
                 ("set", ctypes.c_char_p), ("layout", ctypes.c_char_p)]
 
 
@@ -154,8 +155,9 @@ class DamagedRun(StoreTest):
     def test_the_c_interface(self):
         library = ctypes.CDLL(str(LIBRARIES / "libforebay_read.so"))
         library.forebay_read_steps.restype = ctypes.c_uint64
-        library.forebay_read_message.restype = ctypes.c_char_p
+        library.forebay_message.restype = ctypes.c_char_p
         run, step, options = ctypes.c_void_p(), ctypes.c_void_p(), ReadOptions()
+        options.size = ctypes.sizeof(options)
         self.assertEqual(0, library.forebay_read_open(os.fsencode(self.st), ctypes.byref(options), ctypes.byref(run)))
         self.assertEqual(STEPS, library.forebay_read_steps(run))
         codes = []
@@ -164,8 +166,8 @@ class DamagedRun(StoreTest):
             if codes[-1] == 0:
                 library.forebay_read_close_step(step)
             else:
-                self.assertIn(b"s2", library.forebay_read_message())
-        self.assertEqual([0, 0, 4, 0, 0], codes)  # FOREBAY_READ_DAMAGED
+                self.assertIn(b"s2", library.forebay_message())
+        self.assertEqual([0, 0, 7, 0, 0], codes)  # FOREBAY_DAMAGED
         library.forebay_read_close(run)
 
     def test_the_interface_of_adios(self):

@@ -8,11 +8,11 @@
 
 int main(int argc, char** argv) try {
   if (argc != 4) return 2;
-  forebay::Run run(argv[1]);
+  forebay::ReadRun run(argv[1]);
   const std::uint64_t wanted = std::strtoull(argv[3], nullptr, 10);
   for (std::uint64_t i = 0; i < wanted; ++i) {
     if (!run.follow(i, 60000)) return 3;
-    const forebay::Step step = run.step(static_cast<std::int64_t>(i));
+    const forebay::ReadStep step = run.step(static_cast<std::int64_t>(i));
     const std::vector<double> values = step.read<double>(argv[2]);
     std::vector<double> block, points;
     forebay::ReadPlan plan;
@@ -25,24 +25,24 @@ int main(int argc, char** argv) try {
     std::fflush(stdout);
   }
   int errors = 0;
-  const forebay::Step last = run.step(-1);
+  const forebay::ReadStep last = run.step(-1);
   try {
     last.read<float>(argv[2]);
-  } catch (const forebay::ReadError& error) {
-    errors += error.code() == FOREBAY_READ_ARGUMENT;
+  } catch (const forebay::CallError& error) {
+    errors += error.code() == FOREBAY_ARGUMENT;
   }
   try {
     last.read<double>(argv[2], {{0, 0, 0}, {13, 1, 1}, {}});
-  } catch (const forebay::ReadError& error) {
-    errors += error.code() == FOREBAY_READ_ARGUMENT;
+  } catch (const forebay::CallError& error) {
+    errors += error.code() == FOREBAY_ARGUMENT;
   }
   try {
     last.read<double>("none");
-  } catch (const forebay::ReadError& error) {
-    errors += error.code() == FOREBAY_READ_NOT_FOUND;
+  } catch (const forebay::CallError& error) {
+    errors += error.code() == FOREBAY_NOT_FOUND;
   }
   return errors == 3 ? 0 : 5;
-} catch (const forebay::ReadError& error) {
+} catch (const forebay::CallError& error) {
   std::fprintf(stderr, "%d: %s\n", error.code(), error.what());
   return 1;
 }

@@ -14,18 +14,18 @@
 #include "forebay/forebay_read.h"
 
 static void check(int code) {
-  if (code == FOREBAY_READ_OK) return;
-  fprintf(stderr, "%d: %s\n", code, forebay_read_message());
+  if (code == FOREBAY_OK) return;
+  fprintf(stderr, "%d: %s\n", code, forebay_message());
   exit(1);
 }
 
 int main(int argc, char** argv) {
   int rank = 0, ranks = 1, file;
-  forebay_read_options options = {0};
+  forebay_read_options options = {sizeof options, 0, 0, 0, NULL, NULL, NULL};
   forebay_read_run* run;
   forebay_read_step* step;
   forebay_read_plan* plan;
-  forebay_read_array array;
+  const forebay_read_array* array;
   size_t number, bytes;
   uint64_t begin[3], count[3], row_bytes, holes;
   double* rows;
@@ -40,15 +40,15 @@ int main(int argc, char** argv) {
   check(forebay_read_open(argv[1], &options, &run));
   check(forebay_read_open_step(run, -1, &step));
   check(forebay_read_find(step, argv[2], &number));
-  check(forebay_read_inquire(step, number, &array));
-  if (array.type != FOREBAY_READ_FLOAT64 || array.dimensions != 3 || array.form != FOREBAY_READ_GLOBAL) return 3;
-  begin[0] = array.shape[0] * (uint64_t)rank / (uint64_t)ranks;
-  count[0] = array.shape[0] * (uint64_t)(rank + 1) / (uint64_t)ranks - begin[0];
+  check(forebay_read_inquire_array(step, number, &array));
+  if (array->type != FOREBAY_READ_FLOAT64 || array->dimensions != 3 || array->form != FOREBAY_READ_GLOBAL) return 3;
+  begin[0] = array->shape[0] * (uint64_t)rank / (uint64_t)ranks;
+  count[0] = array->shape[0] * (uint64_t)(rank + 1) / (uint64_t)ranks - begin[0];
   begin[1] = 0;
-  count[1] = array.shape[1];
+  count[1] = array->shape[1];
   begin[2] = strtoull(argv[3], NULL, 10);
   count[2] = 1;
-  row_bytes = array.shape[1] * sizeof *rows;
+  row_bytes = array->shape[1] * sizeof *rows;
   bytes = (size_t)(count[0] * row_bytes);
   rows = malloc(bytes + 1);
   check(forebay_read_plan_new(&plan));

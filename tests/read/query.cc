@@ -16,12 +16,12 @@ int main(int argc, char** argv) try {
     std::ifstream file(argv[4]);
     layout.assign(std::istreambuf_iterator<char>(file), {});
   }
-  forebay_read_options options{};
+  forebay_read_options options = forebay::read_options();
   if (argc > 4) options.layout = layout.c_str();
-  const forebay::Run run(argv[1], options);
+  const forebay::ReadRun run(argv[1], options);
   const auto flags = static_cast<unsigned>(std::atoi(argv[3]));
-  const std::vector<forebay::QueryMatch> matches = run.query(argv[2], flags);
-  for (const forebay::QueryMatch& match : matches) {
+  const std::vector<forebay::ReadMatch> matches = run.query(argv[2], flags);
+  for (const forebay::ReadMatch& match : matches) {
     std::printf("%d %s", static_cast<int>(match.number), match.set.c_str());
     for (std::size_t d = 0; d < match.begin.size(); ++d)
       std::printf(" %d+%d", static_cast<int>(match.begin[d]), static_cast<int>(match.count[d]));
@@ -44,7 +44,7 @@ int main(int argc, char** argv) try {
   } catch (const Enough&) {
     return visited == 1 ? 0 : 6;
   }
-} catch (const forebay::ReadError& error) {
+} catch (const forebay::CallError& error) {
   std::printf("code %d: %s\n", error.code(), error.what());
   return 0;
 }

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bad_days"))
 import client  # noqa: E402
 from job import Failure, Job, in_background, wait_until  # noqa: E402, F401
 
-CACHED = 10  # FOREBAY_CACHED
+CACHED = client.CACHED
 SIZE = 300_000  # bytes of a rank's file: two pieces, the second one short
 
 

@@ -11,30 +11,10 @@
 namespace forebay::api {
 namespace {
 
-thread_local LastFailure last_failure;
-
 static_assert(FOREBAY_CODEC_MOST_DIMENSIONS == codec::kMostArrayDimensions);
 static_assert(FOREBAY_CODEC_MOST_BYTES == codec::kMostArrayBytes);
 
-int failed(const Error& error) {
-  const auto code = [&] {
-    switch (error.kind) {
-      case ErrorKind::invalid_argument:
-        return FOREBAY_CODEC_ARGUMENT;
-      case ErrorKind::corrupt:
-        return FOREBAY_CODEC_DAMAGED;
-      case ErrorKind::limit:
-        return FOREBAY_CODEC_LIMIT;
-      case ErrorKind::unsupported:
-        return FOREBAY_CODEC_UNSUPPORTED;
-      default:
-        return FOREBAY_CODEC_FAILED;
-    }
-  };
-  return last_failure.set(code(), error.message().c_str());
-}
-
-int refused(const char* what) { return last_failure.set(FOREBAY_CODEC_ARGUMENT, what); }
+int refused(const char* what) { return failed(FOREBAY_ARGUMENT, what); }
 
 std::span<const std::byte> bytes_at(const void* at, uint64_t size) {
   return {static_cast<const std::byte*>(at), static_cast<size_t>(size)};
@@ -51,13 +31,12 @@ int compress(const char* profile, const char* type, std::span<const uint64_t> di
   if (!bytes) return failed(bytes.error());
   if (array == nullptr && *bytes > 0) return refused("there is no array");
   if (const uint64_t bound = codec::array_bound(*bytes); out.size() < bound)
-    return last_failure.set(FOREBAY_CODEC_ROOM,
-                            fmt::format("room for {} bytes, where {} may be needed", out.size(), bound).c_str());
+    return refused(fmt::format("room for {} bytes, where {} may be needed", out.size(), bound).c_str());
   const auto encoded = codec::encode_array(*chosen, shape, bytes_at(array, *bytes));
   if (!encoded) return failed(encoded.error());
   std::memcpy(out.data(), encoded->data(), encoded->size());
   size = encoded->size();
-  return FOREBAY_CODEC_OK;
+  return FOREBAY_OK;
 }
 
 int describe(std::span<const std::byte> encoded, char* type, unsigned* dimensions, uint64_t* dims, uint64_t* bytes) {
@@ -67,12 +46,12 @@ int describe(std::span<const std::byte> encoded, char* type, unsigned* dimension
   if (dimensions != nullptr) *dimensions = static_cast<unsigned>(shape->dims.size());
   if (dims != nullptr) std::ranges::copy(shape->dims, dims);
   if (bytes != nullptr) *bytes = *shape->bytes();
-  return FOREBAY_CODEC_OK;
+  return FOREBAY_OK;
 }
 
 int decompress(std::span<const std::byte> encoded, std::span<std::byte> out) {
   const auto done = codec::decode_array(encoded, out);
-  return done ? FOREBAY_CODEC_OK : failed(done.error());
+  return done ? FOREBAY_OK : failed(done.error());
 }
 
 }  // namespace
@@ -87,7 +66,7 @@ extern "C" int forebay_codec_compress(const char* profile, const char* type, uns
   if (type == nullptr || out == nullptr || size == nullptr || (dims == nullptr && dimensions > 0))
     return api::refused("a pointer is NULL");
   *size = 0;
-  return api::last_failure.guarded(FOREBAY_CODEC_FAILED, [&] {
+  return api::guarded([&] {
     return api::compress(profile, type, {dims, dimensions}, array, {static_cast<std::byte*>(out), room}, *size);
   });
 }
@@ -95,15 +74,11 @@ extern "C" int forebay_codec_compress(const char* profile, const char* type, uns
 extern "C" int forebay_codec_describe(const void* encoded, size_t size, char* type, unsigned* dimensions,
                                       uint64_t* dims, uint64_t* bytes) {
   if (encoded == nullptr) return api::refused("a pointer is NULL");
-  return api::last_failure.guarded(
-      FOREBAY_CODEC_FAILED, [&] { return api::describe(api::bytes_at(encoded, size), type, dimensions, dims, bytes); });
+  return api::guarded([&] { return api::describe(api::bytes_at(encoded, size), type, dimensions, dims, bytes); });
 }
 
 extern "C" int forebay_codec_decompress(const void* encoded, size_t size, void* out, size_t room) {
   if (encoded == nullptr || (out == nullptr && room > 0)) return api::refused("a pointer is NULL");
-  return api::last_failure.guarded(FOREBAY_CODEC_FAILED, [&] {
-    return api::decompress(api::bytes_at(encoded, size), {static_cast<std::byte*>(out), room});
-  });
+  return api::guarded(
+      [&] { return api::decompress(api::bytes_at(encoded, size), {static_cast<std::byte*>(out), room}); });
 }
-
-extern "C" const char* forebay_codec_message(void) { return api::last_failure.text(); }

@@ -25,8 +25,8 @@ std::vector<char> compressed(const std::vector<float>& values, const std::vector
   size_t size = 0;
   EXPECT_EQ(forebay_codec_compress(profile, "f4", static_cast<unsigned>(dims.size()), dims.data(), values.data(),
                                    out.data(), out.size(), &size),
-            FOREBAY_CODEC_OK)
-      << forebay_codec_message();
+            FOREBAY_OK)
+      << forebay_message();
   out.resize(size);
   return out;
 }
@@ -39,15 +39,13 @@ TEST(CodecLibrary, AnArrayComesBack) {
     char type[8];
     unsigned dimensions = 0;
     uint64_t dims[FOREBAY_CODEC_MOST_DIMENSIONS], bytes = 0;
-    ASSERT_EQ(forebay_codec_describe(encoded.data(), encoded.size(), type, &dimensions, dims, &bytes),
-              FOREBAY_CODEC_OK);
+    ASSERT_EQ(forebay_codec_describe(encoded.data(), encoded.size(), type, &dimensions, dims, &bytes), FOREBAY_OK);
     EXPECT_STREQ(type, "f4");
     EXPECT_EQ(std::vector<uint64_t>(dims, dims + dimensions), (std::vector<uint64_t>{40, 50, 6}));
     EXPECT_EQ(bytes, values.size() * sizeof(float));
-    EXPECT_EQ(forebay_codec_describe(encoded.data(), encoded.size(), nullptr, nullptr, nullptr, nullptr),
-              FOREBAY_CODEC_OK);
+    EXPECT_EQ(forebay_codec_describe(encoded.data(), encoded.size(), nullptr, nullptr, nullptr, nullptr), FOREBAY_OK);
     std::vector<float> back(values.size());
-    ASSERT_EQ(forebay_codec_decompress(encoded.data(), encoded.size(), back.data(), bytes), FOREBAY_CODEC_OK);
+    ASSERT_EQ(forebay_codec_decompress(encoded.data(), encoded.size(), back.data(), bytes), FOREBAY_OK);
     EXPECT_EQ(back, values);
   }
 }
@@ -57,20 +55,20 @@ TEST(CodecLibrary, WhatMakesNoSenseIsRefusedWithAText) {
   char out[256];
   size_t size = 7;
   const uint64_t dims[] = {3};
-  EXPECT_EQ(forebay_codec_compress("fsat", "f4", 0, nullptr, &value, out, sizeof out, &size), FOREBAY_CODEC_ARGUMENT);
-  EXPECT_THAT(forebay_codec_message(), HasSubstr("fast"));
+  EXPECT_EQ(forebay_codec_compress("fsat", "f4", 0, nullptr, &value, out, sizeof out, &size), FOREBAY_ARGUMENT);
+  EXPECT_THAT(forebay_message(), HasSubstr("fast"));
   EXPECT_EQ(size, 0u);
-  EXPECT_EQ(forebay_codec_compress("fast", "f3", 0, nullptr, &value, out, sizeof out, &size), FOREBAY_CODEC_ARGUMENT);
-  EXPECT_EQ(forebay_codec_compress("fast", "f4", 1, nullptr, &value, out, sizeof out, &size), FOREBAY_CODEC_ARGUMENT);
-  EXPECT_EQ(forebay_codec_compress("fast", "f4", 1, dims, nullptr, out, sizeof out, &size), FOREBAY_CODEC_ARGUMENT);
-  EXPECT_EQ(forebay_codec_compress("fast", "f4", 0, nullptr, &value, out, 20, &size), FOREBAY_CODEC_ROOM);
-  EXPECT_THAT(forebay_codec_message(), HasSubstr("20 bytes"));
+  EXPECT_EQ(forebay_codec_compress("fast", "f3", 0, nullptr, &value, out, sizeof out, &size), FOREBAY_ARGUMENT);
+  EXPECT_EQ(forebay_codec_compress("fast", "f4", 1, nullptr, &value, out, sizeof out, &size), FOREBAY_ARGUMENT);
+  EXPECT_EQ(forebay_codec_compress("fast", "f4", 1, dims, nullptr, out, sizeof out, &size), FOREBAY_ARGUMENT);
+  EXPECT_EQ(forebay_codec_compress("fast", "f4", 0, nullptr, &value, out, 20, &size), FOREBAY_ARGUMENT);
+  EXPECT_THAT(forebay_message(), HasSubstr("20 bytes"));
   const uint64_t huge[] = {uint64_t{1} << 40};
-  EXPECT_EQ(forebay_codec_compress("fast", "f4", 1, huge, &value, out, sizeof out, &size), FOREBAY_CODEC_LIMIT);
-  ASSERT_EQ(forebay_codec_compress("fast", "f4", 0, nullptr, &value, out, sizeof out, &size), FOREBAY_CODEC_OK);
+  EXPECT_EQ(forebay_codec_compress("fast", "f4", 1, huge, &value, out, sizeof out, &size), FOREBAY_LIMIT);
+  ASSERT_EQ(forebay_codec_compress("fast", "f4", 0, nullptr, &value, out, sizeof out, &size), FOREBAY_OK);
   float two[2];
-  EXPECT_EQ(forebay_codec_decompress(out, size, two, sizeof two), FOREBAY_CODEC_ARGUMENT);
-  EXPECT_EQ(forebay_codec_decompress(nullptr, size, two, sizeof value), FOREBAY_CODEC_ARGUMENT);
+  EXPECT_EQ(forebay_codec_decompress(out, size, two, sizeof two), FOREBAY_ARGUMENT);
+  EXPECT_EQ(forebay_codec_decompress(nullptr, size, two, sizeof value), FOREBAY_ARGUMENT);
 }
 
 TEST(CodecLibrary, DamageIsFound) {
@@ -80,12 +78,12 @@ TEST(CodecLibrary, DamageIsFound) {
   for (size_t at = 0; at < encoded.size(); at += 1 + encoded.size() / 100) {
     encoded[at] = static_cast<char>(encoded[at] ^ 4);
     const int code = forebay_codec_decompress(encoded.data(), encoded.size(), back.data(), back.size() * sizeof(float));
-    EXPECT_TRUE(code == FOREBAY_CODEC_DAMAGED || (code == FOREBAY_CODEC_UNSUPPORTED && at == 3) ||
-                (code == FOREBAY_CODEC_OK && back == values))
+    EXPECT_TRUE(code == FOREBAY_DAMAGED || (code == FOREBAY_UNSUPPORTED && at == 3) ||
+                (code == FOREBAY_OK && back == values))
         << at << ": " << code;
     encoded[at] = static_cast<char>(encoded[at] ^ 4);
   }
-  EXPECT_EQ(forebay_codec_describe("no array", 8, nullptr, nullptr, nullptr, nullptr), FOREBAY_CODEC_DAMAGED);
+  EXPECT_EQ(forebay_codec_describe("no array", 8, nullptr, nullptr, nullptr, nullptr), FOREBAY_DAMAGED);
 }
 
 TEST(CodecLibrary, ManyThreadsAtOnce) {

@@ -9,15 +9,13 @@
 namespace {
 
 using namespace forebay;
-using api::guarded_read, api::read_failed;
-
-int missing_part(const char* what) { return read_failed(FOREBAY_READ_ARGUMENT, what); }
+using api::guarded, api::read_failed, api::refused;
 
 // A step and one of its arrays, as a call names them; the code, if they are not there.
 int check_array(const forebay_read_plan* plan, const forebay_read_step* step, size_t array) {
-  if (plan == nullptr || step == nullptr) return missing_part("no plan or no step is given");
-  if (array >= step->step->arrays().size()) return missing_part("the step has no array of that number");
-  return FOREBAY_READ_OK;
+  if (plan == nullptr || step == nullptr) return refused("no plan or no step is given");
+  if (array >= step->step->arrays().size()) return refused("the step has no array of that number");
+  return FOREBAY_OK;
 }
 
 // The box that a call names. `shape` is what it may be all of.
@@ -42,7 +40,7 @@ int add_request(forebay_read_plan* plan, const forebay_read_step* step, size_t a
                         {}});
   plan->requests.push_back(
       {step->step.get(), array, std::move(selection), std::span(static_cast<std::byte*>(out), bytes)});
-  return FOREBAY_READ_OK;
+  return FOREBAY_OK;
 }
 
 }  // namespace
@@ -50,11 +48,11 @@ int add_request(forebay_read_plan* plan, const forebay_read_step* step, size_t a
 extern "C" {
 
 int forebay_read_plan_new(forebay_read_plan** plan) {
-  if (plan == nullptr) return missing_part("there is no place for the plan");
+  if (plan == nullptr) return refused("there is no place for the plan");
   *plan = nullptr;
-  return guarded_read([&] {
+  return guarded([&] {
     *plan = new forebay_read_plan;
-    return static_cast<int>(FOREBAY_READ_OK);
+    return int{FOREBAY_OK};
   });
 }
 
@@ -63,9 +61,9 @@ void forebay_read_plan_free(forebay_read_plan* plan) { delete plan; }
 int forebay_read_plan_box(forebay_read_plan* plan, const forebay_read_step* step, size_t array, size_t dimensions,
                           const uint64_t* begin, const uint64_t* count, const uint64_t* stride, void* out,
                           size_t bytes) {
-  if (const int code = check_array(plan, step, array); code != FOREBAY_READ_OK) return code;
-  return guarded_read([&] {
-    if (begin == nullptr && stride != nullptr) return missing_part("a stride is given without a box");
+  if (const int code = check_array(plan, step, array); code != FOREBAY_OK) return code;
+  return guarded([&] {
+    if (begin == nullptr && stride != nullptr) return refused("a stride is given without a box");
     const view::Array& of = step->step->arrays()[array];
     const view::Block* block = nullptr;
     if (of.form != view::Form::global) {
@@ -83,12 +81,12 @@ int forebay_read_plan_box(forebay_read_plan* plan, const forebay_read_step* step
 
 int forebay_read_plan_points(forebay_read_plan* plan, const forebay_read_step* step, size_t array, size_t dimensions,
                              const uint64_t* indices, uint64_t points, void* out, size_t bytes) {
-  if (const int code = check_array(plan, step, array); code != FOREBAY_READ_OK) return code;
-  if (indices == nullptr && points > 0) return missing_part("no indices are given");
-  return guarded_read([&] {
+  if (const int code = check_array(plan, step, array); code != FOREBAY_OK) return code;
+  if (indices == nullptr && points > 0) return refused("no indices are given");
+  return guarded([&] {
     uint64_t count = 0;
     if (__builtin_mul_overflow(points, dimensions, &count) || count > std::numeric_limits<uint64_t>::max() / 8)
-      return missing_part("so many points do not fit into the memory");
+      return refused("the points do not fit into the memory");
     view::Points selection{dimensions, std::vector<uint64_t>(indices, indices + count)};
     return add_request(plan, step, array, std::move(selection), nullptr, out, bytes);
   });
@@ -96,8 +94,8 @@ int forebay_read_plan_points(forebay_read_plan* plan, const forebay_read_step* s
 
 int forebay_read_plan_block(forebay_read_plan* plan, const forebay_read_step* step, size_t array, uint64_t block,
                             size_t dimensions, const uint64_t* begin, const uint64_t* count, void* out, size_t bytes) {
-  if (const int code = check_array(plan, step, array); code != FOREBAY_READ_OK) return code;
-  return guarded_read([&] {
+  if (const int code = check_array(plan, step, array); code != FOREBAY_OK) return code;
+  return guarded([&] {
     const auto blocks = step->blocks(array);
     if (!blocks) return read_failed(blocks.error());
     const view::Block* of = block < (*blocks)->size() ? &(**blocks)[block] : nullptr;
@@ -112,32 +110,34 @@ int forebay_read_plan_block(forebay_read_plan* plan, const forebay_read_step* st
 }
 
 int forebay_read_perform(forebay_read_plan* plan) {
-  if (plan == nullptr) return missing_part("no plan is given");
-  return guarded_read([&] {
+  if (plan == nullptr) return refused("no plan is given");
+  return guarded([&] {
     const auto requests = std::exchange(plan->requests, {});
     plan->result = {};
+    plan->cost = {};
     plan->result = view::read(requests);
+    const view::ReadCost& known = plan->result.cost;
+    plan->cost = {known.read_bytes, known.decoded_bytes, known.frames, known.cached};
     for (const view::Outcome& outcome : plan->result.outcomes)
       if (outcome.error) return read_failed(*outcome.error);
-    return static_cast<int>(FOREBAY_READ_OK);
+    return int{FOREBAY_OK};
   });
 }
 
 int forebay_read_outcome(const forebay_read_plan* plan, size_t selection, uint64_t* holes) {
-  if (plan == nullptr) return missing_part("no plan is given");
-  if (selection >= plan->result.outcomes.size()) return missing_part("no selection of that number was performed");
-  return guarded_read([&] {
+  if (plan == nullptr) return refused("no plan is given");
+  if (selection >= plan->result.outcomes.size()) return refused("no selection of that number was performed");
+  return guarded([&] {
     const view::Outcome& outcome = plan->result.outcomes[selection];
     if (holes != nullptr) *holes = outcome.holes;
-    return outcome.error ? read_failed(*outcome.error) : static_cast<int>(FOREBAY_READ_OK);
+    return outcome.error ? read_failed(*outcome.error) : int{FOREBAY_OK};
   });
 }
 
-int forebay_read_plan_cost(const forebay_read_plan* plan, forebay_read_cost* cost) {
-  if (plan == nullptr || cost == nullptr) return missing_part("no plan is given, or no place for its cost");
-  const view::ReadCost& known = plan->result.cost;
-  *cost = {known.read_bytes, known.decoded_bytes, known.frames, known.cached};
-  return FOREBAY_READ_OK;
+int forebay_read_inquire_cost(const forebay_read_plan* plan, const forebay_read_cost** cost) {
+  if (plan == nullptr || cost == nullptr) return refused("no plan is given, or no place for its cost");
+  *cost = &plan->cost;
+  return FOREBAY_OK;
 }
 
 }  // extern "C"

@@ -1,21 +1,25 @@
 // Queries: the last part of forebay_read.h.
 #include "view/query/query.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "api/read/handles.h"
 
 namespace {
 
 using namespace forebay;
-using api::guarded_read, api::read_failed;
+using api::guarded, api::read_failed, api::refused;
 
 double as_double(const view::Number& number) {
   return std::visit([](auto value) { return static_cast<double>(value); }, number);
 }
 
-// Tells the caller's function.
-class Teller final : public view::QueryVisitor {
+// Reports to the caller's function.
+class Reporter final : public view::QueryVisitor {
  public:
-  Teller(forebay_read_match_fn match, void* context, bool values) : match_(match), context_(context), values_(values) {}
+  Reporter(forebay_read_match_fn match, void* context, bool values)
+      : match_(match), context_(context), values_(values) {}
 
   void step(const view::StepInfo& info, const view::Step&, const view::Candidates& found) override {
     if (values_ || match_ == nullptr) return;
@@ -72,12 +76,22 @@ class Teller final : public view::QueryVisitor {
   bool values_;
 };
 
-forebay_read_query_summary summary_of(const view::QuerySummary& known) {
+// As far as the caller's structure reaches.
+void fill(forebay_read_query_summary& summary, const view::QuerySummary& known) {
   const view::ReadCost& cost = known.cost;
-  return {known.steps,       known.steps_found,
-          known.blocks,      known.candidates,
-          known.hits,        known.failures,
-          known.value_bytes, {cost.read_bytes, cost.decoded_bytes, cost.frames, cost.cached}};
+  const forebay_read_query_summary all{.size = summary.size,
+                                       .steps = known.steps,
+                                       .steps_found = known.steps_found,
+                                       .blocks = known.blocks,
+                                       .candidates = known.candidates,
+                                       .elements = known.hits,
+                                       .failures = known.failures,
+                                       .value_bytes = known.value_bytes,
+                                       .read_bytes = cost.read_bytes,
+                                       .decoded_bytes = cost.decoded_bytes,
+                                       .frames = cost.frames,
+                                       .cached = cost.cached};
+  std::memcpy(&summary, &all, std::min(sizeof all, summary.size));
 }
 
 }  // namespace
@@ -85,17 +99,18 @@ forebay_read_query_summary summary_of(const view::QuerySummary& known) {
 extern "C" int forebay_read_query(const forebay_read_run* run, const char* query, uint64_t begin, uint64_t end,
                                   unsigned flags, forebay_read_match_fn match, void* context,
                                   forebay_read_query_summary* summary) {
-  if (run == nullptr || query == nullptr) return read_failed(FOREBAY_READ_ARGUMENT, "no run or no query is given");
-  return guarded_read([&] {
+  if (run == nullptr || query == nullptr) return refused("no run or no query is given");
+  if (summary != nullptr && !api::has_size(*summary)) return refused("the summary does not begin with its size");
+  return guarded([&] {
     const auto expression = view::parse_expression(query);
     if (!expression) return read_failed(expression.error());
     view::QueryOptions options{.begin_step = begin, .end_step = end};
     options.values = (flags & FOREBAY_READ_QUERY_VALUES) != 0;
     options.first = (flags & FOREBAY_READ_QUERY_FIRST) != 0;
-    Teller teller(match, context, options.values);
-    const auto known = view::query(*run->run, *expression, options, teller);
+    Reporter reporter(match, context, options.values);
+    const auto known = view::query(*run->run, *expression, options, reporter);
     if (!known) return read_failed(known.error());
-    if (summary != nullptr) *summary = summary_of(*known);
-    return teller.failure ? read_failed(*teller.failure) : static_cast<int>(FOREBAY_READ_OK);
+    if (summary != nullptr) fill(*summary, *known);
+    return reporter.failure ? read_failed(*reporter.failure) : int{FOREBAY_OK};
   });
 }

@@ -5,6 +5,6 @@
 
 int main(void) {
   forebay_read_run* run = NULL;
-  if (forebay_read_open("/nonexistent", NULL, &run) != FOREBAY_READ_NOT_FOUND || run != NULL) return 1;
-  return strstr(forebay_read_message(), "/nonexistent") != NULL ? 0 : 1;
+  if (forebay_read_open("/nonexistent", NULL, &run) != FOREBAY_NOT_FOUND || run != NULL) return 1;
+  return strstr(forebay_message(), "/nonexistent") != NULL ? 0 : 1;
 }
