@@ -24,29 +24,22 @@ Result<std::shared_ptr<FileSource>> OpenFiles::open(uint64_t exposure, uint32_t 
 }
 
 void OpenFiles::forget(uint64_t exposure) {
+  std::vector<std::shared_ptr<FileSource>> closed;  // after the lock is given back
   const std::lock_guard lock(mutex_);
-  const auto begin = places_.lower_bound({exposure, 0});
-  auto end = begin;
-  for (; end != places_.end() && end->first.first == exposure; ++end) entries_.erase(end->second);
-  places_.erase(begin, end);
+  closed = open_.take_range({exposure, 0}, {exposure, UINT32_MAX});
 }
 
 std::shared_ptr<FileSource> OpenFiles::find(const Key& key) {
   const std::lock_guard lock(mutex_);
-  const auto found = places_.find(key);
-  if (found == places_.end()) return nullptr;
-  entries_.splice(entries_.begin(), entries_, found->second);
-  return found->second->second;
+  const auto* const known = open_.find(key);
+  return known == nullptr ? nullptr : *known;
 }
 
 void OpenFiles::keep(const Key& key, std::shared_ptr<FileSource> file) {
+  std::vector<std::shared_ptr<FileSource>> closed;  // after the lock is given back
   const std::lock_guard lock(mutex_);
-  if (places_.contains(key)) return;  // another thread was faster
-  entries_.emplace_front(key, std::move(file));
-  places_.emplace(key, entries_.begin());
-  if (entries_.size() <= most_) return;
-  places_.erase(entries_.back().first);
-  entries_.pop_back();
+  open_.add(key, std::move(file));
+  closed = open_.trim(most_);
 }
 
 }  // namespace forebay::fabric

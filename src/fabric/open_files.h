@@ -2,12 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <list>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <utility>
 
+#include "base/lru.h"
 #include "fabric/remote.h"
 
 namespace forebay::fabric {
@@ -24,14 +23,12 @@ class OpenFiles {
 
  private:
   using Key = std::pair<uint64_t, uint32_t>;
-  using Entry = std::pair<Key, std::shared_ptr<FileSource>>;
   std::shared_ptr<FileSource> find(const Key& key);
   void keep(const Key& key, std::shared_ptr<FileSource> file);
 
   const size_t most_;
   std::mutex mutex_;
-  std::list<Entry> entries_;  // the one used last is first
-  std::map<Key, std::list<Entry>::iterator> places_;
+  Lru<Key, std::shared_ptr<FileSource>> open_;
 };
 
 }  // namespace forebay::fabric

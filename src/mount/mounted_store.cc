@@ -93,9 +93,11 @@ Result<void> MountedStore::look() {
       there.emplace(set.name, set.manifest->created_ns);
     else
       damaged.insert(set.name);
-  std::erase_if(open_, [&](const auto& open) {
+  const auto is_gone = [&](const auto& open) {
     return !damaged.contains(open->name()) && !there.contains({open->name(), open->created_ns()});
-  });
+  };
+  while (open_.take_oldest(is_gone)) {
+  }
   for (const store::SetInfo& set : sets_)
     if (!set.manifest && !damaged_.contains(set.name))
       log_(fmt::format("set {} cannot be opened: {}", set.name, set.manifest.error().message()));
@@ -127,11 +129,10 @@ Result<std::shared_ptr<const MountedSet>> MountedStore::set(std::string_view nam
   const auto info = std::ranges::find(sets_, name, &store::SetInfo::name);
   if (info == sets_.end())
     return fail(ErrorKind::not_found, fmt::format("the store has no set {}", name), store_.path());
-  for (auto open = open_.begin(); open != open_.end(); ++open)
-    if ((*open)->name() == name && (!info->manifest || (*open)->created_ns() == info->manifest->created_ns)) {
-      open_.splice(open_.begin(), open_, open);
-      return open_.front();
-    }
+  if (const auto* const open = open_.find(info->name)) {
+    if (!info->manifest || (*open)->created_ns() == info->manifest->created_ns) return *open;
+    open_.take(info->name);  // another set has the name now; who reads the one before keeps it
+  }
   FOREBAY_CHECK(info->manifest);
   FOREBAY_TRY(const store::SetInfo whole, store_.find(std::string(name)));
   if (!whole.manifest) return std::unexpected(whole.manifest.error());
@@ -141,27 +142,27 @@ Result<std::shared_ptr<const MountedSet>> MountedStore::set(std::string_view nam
   for (const std::string& damage : unread) log_(fmt::format("set {}: files are missing: {}", name, damage));
   auto reader = std::make_unique<engine::SharedReader>(std::move(set), cache_, options_.resources.threads);
   const int64_t created_ns = whole.manifest->created_ns;
-  open_.push_front(std::make_shared<MountedSet>(whole.name, created_ns, std::move(reader)));
+  const auto opened = std::make_shared<const MountedSet>(whole.name, created_ns, std::move(reader));
+  open_.add(whole.name, opened);
   uint64_t used = 0;
-  for (const auto& open : open_) used += open->memory_bytes();
+  open_.for_each([&](const auto& open) { used += open->memory_bytes(); });
   cache_->lend(std::min(used, index_bytes_));
-  return open_.front();
+  return opened;
 }
 
 // Closes those that nobody has a file of open, oldest first, until half of the memory for indices is free, and so many
 // more containers can be opened.
 void MountedStore::close_unused(size_t containers) {
   uint64_t used = 0;
-  for (const auto& open : open_) {
+  open_.for_each([&](const auto& open) {
     used += open->memory_bytes();
     containers += open->containers();
-  }
-  for (auto open = open_.end(); open != open_.begin() && (used > index_bytes_ / 2 || containers > most_containers_);) {
-    --open;
-    if (open->use_count() > 1) continue;
-    used -= (*open)->memory_bytes();
-    containers -= (*open)->containers();
-    open = open_.erase(open);
+  });
+  while (used > index_bytes_ / 2 || containers > most_containers_) {
+    const auto closed = open_.take_oldest([](const auto& open) { return open.use_count() == 1; });
+    if (!closed) break;
+    used -= (*closed)->memory_bytes();
+    containers -= (*closed)->containers();
   }
 }
 

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <functional>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -11,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/lru.h"
 #include "engine/options.h"
 #include "engine/set/shared_reader.h"
 #include "mount/tree.h"
@@ -91,9 +91,9 @@ class MountedStore {
   std::mutex mutex_;
   std::chrono::steady_clock::time_point looked_;
   bool has_looked_ = false;
-  std::vector<store::SetInfo> sets_;                   // as they were when looked
-  std::set<std::string> damaged_;                      // of these: which cannot be read
-  std::list<std::shared_ptr<const MountedSet>> open_;  // most recently used first
+  std::vector<store::SetInfo> sets_;                          // as they were when looked
+  std::set<std::string> damaged_;                             // of these: which cannot be read
+  Lru<std::string, std::shared_ptr<const MountedSet>> open_;  // by their names
 };
 
 }  // namespace forebay::mount

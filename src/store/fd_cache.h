@@ -3,11 +3,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <list>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
 
+#include "base/lru.h"
 #include "store/files.h"
 
 namespace forebay::store {
@@ -26,13 +25,11 @@ class FdCache {
   size_t size() const;
 
  private:
-  using Entry = std::pair<uint64_t, std::shared_ptr<const Fd>>;
   std::shared_ptr<const Fd> insert(uint64_t id, Fd fd);
 
   const size_t capacity_;
   mutable std::mutex mutex_;
-  std::list<Entry> entries_;  // most recently used first
-  std::unordered_map<uint64_t, std::list<Entry>::iterator> index_;
+  Lru<uint64_t, std::shared_ptr<const Fd>> open_;
 };
 
 }  // namespace forebay::store

@@ -1,14 +1,13 @@
 #include "convert/sink/npy_sink.h"
 
 #include <algorithm>
-#include <list>
-#include <map>
 #include <set>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/lru.h"
 #include "convert/target/array_file.h"
 #include "store/files.h"
 
@@ -45,40 +44,29 @@ std::string npy_head(const Dataset& dataset) {
 class OpenFiles {
  public:
   Result<int> get(const std::string& path) {
-    if (const auto known = files_.find(path); known != files_.end()) {
-      order_.splice(order_.end(), order_, known->second.place);
-      return known->second.fd.get();
-    }
-    if (files_.size() >= kMostOpenNpy) {
-      FOREBAY_CHECK(close(order_.front()));
-    }
+    if (const Open* const known = open_.find(path)) return known->fd.get();
+    if (open_.size() >= kMostOpenNpy) FOREBAY_CHECK(close_oldest());
     FOREBAY_TRY(Fd fd, store::open_at(AT_FDCWD, path, O_RDWR | O_CREAT | O_NOFOLLOW, path, 0666));
-    const int number = fd.get();
-    files_.emplace(path, Open{std::move(fd), order_.insert(order_.end(), path)});
-    return number;
+    return open_.add(path, {path, std::move(fd)}).fd.get();
   }
 
   Result<void> close_all() {
-    while (!order_.empty()) FOREBAY_CHECK(close(order_.front()));
+    while (!open_.empty()) FOREBAY_CHECK(close_oldest());
     return {};
   }
 
  private:
   struct Open {
+    std::string path;
     Fd fd;
-    std::list<std::string>::iterator place;
   };
 
-  Result<void> close(const std::string path) {
-    const auto known = files_.find(path);
-    FOREBAY_CHECK(store::sync_file(known->second.fd.get(), path));
-    order_.erase(known->second.place);
-    files_.erase(known);
-    return {};
+  Result<void> close_oldest() {
+    const std::optional<Open> oldest = open_.take_oldest();
+    return store::sync_file(oldest->fd.get(), oldest->path);
   }
 
-  std::map<std::string, Open> files_;
-  std::list<std::string> order_;
+  Lru<std::string, Open> open_;
 };
 
 // One array in the file that the target is, or each in a file of its own below the directory that the target is.

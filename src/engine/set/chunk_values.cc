@@ -143,27 +143,6 @@ void put_fill(const format::StoredDataset& dataset, const ChunkValues::BoxRead& 
 
 }  // namespace
 
-template <class Key, class Value>
-std::shared_ptr<const Value> ChunkValues::Recent<Key, Value>::find(const Key& key) {
-  const auto known = by_key_.find(key);
-  if (known == by_key_.end()) return nullptr;
-  kept_.splice(kept_.begin(), kept_, known->second);
-  return kept_.front().value;
-}
-
-template <class Key, class Value>
-void ChunkValues::Recent<Key, Value>::keep(const Key& key, std::shared_ptr<const Value> value, uint64_t bytes,
-                                           uint64_t most_bytes) {
-  if (by_key_.contains(key)) return;
-  kept_.push_front({key, std::move(value), bytes});
-  by_key_[key] = kept_.begin();
-  bytes_ += bytes;
-  for (; kept_.size() > 1 && bytes_ > most_bytes; kept_.pop_back()) {
-    bytes_ -= kept_.back().bytes;
-    by_key_.erase(kept_.back().key);
-  }
-}
-
 struct ChunkValues::Wanted {
   VariablePlace variable;
   Dataset dataset;
@@ -183,19 +162,20 @@ ChunkValues::ChunkValues(const OpenSet& set, ReadFile read, ReadFile read_skelet
 Result<std::shared_ptr<const format::DatasetHeaders>> ChunkValues::headers(const FilePlace& place) const {
   {
     const std::lock_guard lock(mutex_);
-    if (auto known = headers_.find(place)) return known;
+    if (const auto* const known = headers_.find(place)) return *known;
   }
   FOREBAY_TRY(auto found, format::DatasetHeaders::find(FileOfSet(set_, read_skeleton_, place.first, place.second)));
   const auto kept = std::make_shared<const format::DatasetHeaders>(std::move(found));
   const std::lock_guard lock(mutex_);
-  headers_.keep(place, kept, kept->memory_bytes(), memory_bytes_ / kKnownShare);
+  headers_.add(place, kept, kept->memory_bytes());
+  headers_.trim(memory_bytes_ / kKnownShare, 1);
   return kept;
 }
 
 Result<ChunkValues::Dataset> ChunkValues::dataset(const VariablePlace& place) const {
   {
     const std::lock_guard lock(mutex_);
-    if (auto known = datasets_.find(place)) return known;
+    if (const auto* const known = datasets_.find(place)) return *known;
   }
   const auto [container, file, variable] = place;
   const Catalogue& catalogue = set_.containers[container].catalogue();
@@ -209,7 +189,8 @@ Result<ChunkValues::Dataset> ChunkValues::dataset(const VariablePlace& place) co
     return fail(ErrorKind::corrupt, "what its file says of its chunks is not what the index says");
   const auto kept = std::make_shared<const format::StoredDataset>(std::move(found));
   const std::lock_guard lock(mutex_);
-  datasets_.keep(place, kept, kept->memory_bytes(), memory_bytes_ / kKnownShare);
+  datasets_.add(place, kept, kept->memory_bytes());
+  datasets_.trim(memory_bytes_ / kKnownShare, 1);
   return kept;
 }
 
@@ -239,9 +220,9 @@ Result<std::shared_ptr<const Bytes>> ChunkValues::chunk(const Wanted& wanted, Fr
   const ChunkPlace place{container, file, variable, wanted.chunk.cell};
   {
     const std::lock_guard lock(mutex_);
-    if (auto known = chunks_.find(place)) {
+    if (const auto* const known = chunks_.find(place)) {
       ++cost.cached;
-      return known;
+      return *known;
     }
   }
   FOREBAY_CHECK(check_size(wanted));
@@ -256,7 +237,8 @@ Result<std::shared_ptr<const Bytes>> ChunkValues::chunk(const Wanted& wanted, Fr
                                          wanted.dataset->chunk_bytes(), {codec::kHdf5Filter, undo_own_filter}));
   const auto kept = std::make_shared<const Bytes>(std::move(raw));
   const std::lock_guard lock(mutex_);
-  chunks_.keep(place, kept, kept->capacity(), memory_bytes_ / kKeptShare);
+  chunks_.add(place, kept, kept->capacity());
+  chunks_.trim(memory_bytes_ / kKeptShare, 1);
   return kept;
 }
 

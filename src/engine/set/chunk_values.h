@@ -3,13 +3,12 @@
 
 #include <cstdint>
 #include <functional>
-#include <list>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <tuple>
 
+#include "base/lru.h"
 #include "engine/set/box_layout.h"
 #include "engine/set/set.h"
 #include "engine/set/shared_reader.h"
@@ -54,23 +53,9 @@ class ChunkValues {
   using ChunkPlace = std::tuple<size_t, uint32_t, uint32_t, uint64_t>;  // and the number of its chunk
   using Dataset = std::shared_ptr<const format::StoredDataset>;
 
-  // What was used lately, within a number of bytes; the last one that was used, always.
+  // What was used lately, by its bytes.
   template <class Key, class Value>
-  class Recent {
-   public:
-    std::shared_ptr<const Value> find(const Key& key);
-    void keep(const Key& key, std::shared_ptr<const Value> value, uint64_t bytes, uint64_t most_bytes);
-
-   private:
-    struct Kept {
-      Key key;
-      std::shared_ptr<const Value> value;
-      uint64_t bytes = 0;
-    };
-    std::list<Kept> kept_;  // the one that was used last in front
-    std::map<Key, typename std::list<Kept>::iterator> by_key_;
-    uint64_t bytes_ = 0;
-  };
+  using Recent = Lru<Key, std::shared_ptr<const Value>>;
 
   struct Wanted;  // a chunk, and the boxes that have a part of it
 

@@ -28,22 +28,15 @@ std::unexpected<Error> blamed_on_reference(uint32_t number, Error error) {
 
 DecodedFrames::Bytes DecodedFrames::find(const Key& key) {
   const std::lock_guard lock(mutex_);
-  const auto found = by_key_.find(key);
-  if (found == by_key_.end()) return nullptr;
-  kept_.splice(kept_.end(), kept_, found->second);
-  return found->second->bytes;
+  const Bytes* const known = kept_.find(key);
+  return known == nullptr ? nullptr : *known;
 }
 
 void DecodedFrames::keep(const Key& key, const Bytes& bytes) {
   const std::lock_guard lock(mutex_);
-  if (bytes->size() > memory_bytes_ || by_key_.contains(key)) return;
-  while (kept_bytes_ + bytes->size() > memory_bytes_) {
-    kept_bytes_ -= kept_.front().bytes->size();
-    by_key_.erase(kept_.front().key);
-    kept_.pop_front();
-  }
-  kept_bytes_ += bytes->size();
-  by_key_[key] = kept_.insert(kept_.end(), {key, bytes});
+  if (bytes->size() > memory_bytes_) return;
+  kept_.add(key, bytes, bytes->size());
+  kept_.trim(memory_bytes_);
 }
 
 Result<DecodedFrames::Bytes> DecodedFrames::get(const OpenContainer& container, uint32_t number) {
@@ -57,12 +50,8 @@ Result<DecodedFrames::Bytes> DecodedFrames::get(const OpenContainer& container, 
 
 void DecodedFrames::forget(const OpenContainer& container) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(by_key_, [&](const auto& entry) {
-    if (entry.first.first != container.reader.get()) return false;
-    kept_bytes_ -= entry.second->bytes->size();
-    kept_.erase(entry.second);
-    return true;
-  });
+  const container::Reader* const reader = container.reader.get();
+  kept_.take_range({reader, 0}, {reader, UINT32_MAX});
 }
 
 bool has_references(const OpenContainer& container) { return std::ranges::any_of(container.index().frames, refers); }

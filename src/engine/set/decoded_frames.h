@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <list>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "base/buffer.h"
+#include "base/lru.h"
 #include "engine/set/set.h"
 
 namespace forebay::engine {
@@ -32,19 +31,13 @@ class DecodedFrames {
 
  private:
   using Key = std::pair<const container::Reader*, uint32_t>;
-  struct Kept {
-    Key key;
-    Bytes bytes;
-  };
 
   Bytes find(const Key& key);
   void keep(const Key& key, const Bytes& bytes);
 
   const uint64_t memory_bytes_;
   std::mutex mutex_;
-  uint64_t kept_bytes_ = 0;
-  std::list<Kept> kept_;  // most recently used last
-  std::map<Key, std::list<Kept>::iterator> by_key_;
+  Lru<Key, Bytes> kept_;  // by their bytes
 };
 
 // Whether frames of a container refer to others.

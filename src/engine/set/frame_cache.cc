@@ -12,23 +12,28 @@ uint64_t FrameCache::new_source() {
   return ++sources_;
 }
 
-void FrameCache::drop(std::list<Kept>::iterator kept) {
-  used_ -= kept->bytes;
-  if (kept->parts->count() > 1) entry_bytes_ -= kept->bytes - kept->parts->memory_bytes();
-  kept_.erase(kept->key);
-  recent_.erase(kept);
+uint64_t FrameCache::Kept::entry_bytes() const {
+  uint64_t bytes = 0;
+  if (parts->count() > 1)
+    for (const auto& part : raw) bytes += part ? part->size() : 0;
+  return bytes;
+}
+
+// False: there was none.
+bool FrameCache::drop(const std::optional<Kept>& kept) {
+  if (kept) entry_bytes_ -= kept->entry_bytes();
+  return kept.has_value();
 }
 
 // Lets go of the least recently used frames until `bytes` fit, or no more than `most_left` are left.
 void FrameCache::make_room(uint64_t bytes, size_t most_left) {
-  while (recent_.size() > most_left && used_ + bytes > memory_bytes_) drop(std::prev(recent_.end()));
+  while (kept_.size() > most_left && kept_.cost() + bytes > memory_bytes_) drop(kept_.take_oldest());
 }
 
 // Of frames with entries the one that was used longest ago goes first, but not `user`.
 void FrameCache::make_room_for_entries(uint64_t bytes, const Kept& user) {
-  for (auto at = recent_.end(); at != recent_.begin() && entry_bytes_ + bytes > most_entry_bytes_;) {
-    --at;
-    if (at->parts->count() > 1 && &*at != &user) drop(at++);
+  const auto may_go = [&](const Kept& one) { return one.parts->count() > 1 && &one != &user; };
+  while (entry_bytes_ + bytes > most_entry_bytes_ && drop(kept_.take_oldest(may_go))) {
   }
 }
 
@@ -41,27 +46,16 @@ void FrameCache::lend(uint64_t bytes) {
 
 void FrameCache::forget(uint64_t source) {
   const std::lock_guard lock(mutex_);
-  for (auto at = kept_.lower_bound({source, 0}); at != kept_.end() && at->first.first == source;) drop((at++)->second);
-}
-
-// Null if nothing is kept of the frame.
-FrameCache::Kept* FrameCache::find(const Key& key) {
-  const auto known = kept_.find(key);
-  if (known == kept_.end()) return nullptr;
-  recent_.splice(recent_.begin(), recent_, known->second);
-  return &recent_.front();
+  for (const Kept& kept : kept_.take_range({source, 0}, {source, UINT32_MAX})) drop(kept);
 }
 
 // The frame's place, made if it is not there; null if there is no room for it.
 FrameCache::Kept* FrameCache::place(const Key& key, const Parts& parts) {
-  if (Kept* const known = find(key)) return known;
+  if (Kept* const known = kept_.find(key)) return known;
   const uint64_t bytes = parts->memory_bytes();
   make_room(decoding_ + bytes);
-  if (used_ + decoding_ + bytes > memory_bytes_) return nullptr;
-  recent_.push_front({key, parts, std::vector<std::shared_ptr<const Buffer>>(parts->count()), bytes});
-  kept_.emplace(key, recent_.begin());
-  used_ += bytes;
-  return &recent_.front();
+  if (kept_.cost() + decoding_ + bytes > memory_bytes_) return nullptr;
+  return &kept_.add(key, {parts, std::vector<std::shared_ptr<const Buffer>>(parts->count())}, bytes);
 }
 
 // Keeps what was decoded, as far as there is room.
@@ -72,10 +66,9 @@ void FrameCache::keep(const Key& key, const Parts& parts, const Run& run, const 
     const uint64_t bytes = frame.raw[part]->size();
     if (parts->count() > 1) make_room_for_entries(bytes, *kept);
     make_room(decoding_ + bytes, 1);  // the newest one is `kept`
-    if (used_ + decoding_ + bytes > memory_bytes_) return;
+    if (kept_.cost() + decoding_ + bytes > memory_bytes_) return;
     kept->raw[part] = frame.raw[part];
-    kept->bytes += bytes;
-    used_ += bytes;
+    kept_.add_cost(key, bytes);
     if (parts->count() > 1) entry_bytes_ += bytes;
   }
 }
@@ -84,7 +77,7 @@ Result<FrameCache::Parts> FrameCache::parts(const Address& frame) {
   const Key key{frame.source, frame.number};
   {
     const std::lock_guard lock(mutex_);
-    if (const Kept* const known = find(key)) return known->parts;
+    if (const Kept* const known = kept_.find(key)) return known->parts;
   }
   FOREBAY_TRY(FrameParts found, find_parts(frame.container, frame.number));
   const auto parts = std::make_shared<const FrameParts>(std::move(found));
@@ -95,7 +88,7 @@ Result<FrameCache::Parts> FrameCache::parts(const Address& frame) {
 
 // Takes what is kept of the wanted parts that `frame` does not have; returns those that are still missing.
 std::vector<FrameCache::Run> FrameCache::take_known(const Key& key, const std::vector<bool>& wanted, Frame& frame) {
-  const Kept* const known = find(key);
+  const Kept* const known = kept_.find(key);
   std::vector<Run> missing;
   for (size_t part = 0; part < wanted.size(); ++part) {
     if (!wanted[part] || frame.raw[part] || frame.failed.contains(part)) continue;

@@ -4,15 +4,16 @@
 
 #include <condition_variable>
 #include <cstdint>
-#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "base/buffer.h"
+#include "base/lru.h"
 #include "engine/set/frame_parts.h"
 
 namespace forebay::engine {
@@ -62,17 +63,16 @@ class FrameCache {
  private:
   using Key = std::pair<uint64_t, uint32_t>;
   struct Kept {
-    Key key;
     Parts parts;
     std::vector<std::shared_ptr<const Buffer>> raw;  // by part; null: not decoded
-    uint64_t bytes = 0;
+
+    uint64_t entry_bytes() const;  // of a frame with entries; else 0
   };
   // Parts that follow each other.
   struct Run {
     size_t first = 0, count = 0;
   };
 
-  Kept* find(const Key& key);
   Kept* place(const Key& key, const Parts& parts);
   void keep(const Key& key, const Parts& parts, const Run& run, const Frame& frame);
   std::vector<Run> take_known(const Key& key, const std::vector<bool>& wanted, Frame& frame);
@@ -82,16 +82,15 @@ class FrameCache {
   Result<std::shared_ptr<const Buffer>> range(const Address& address, uint64_t begin, uint64_t bytes);
   void make_room(uint64_t bytes, size_t most_left = 0);
   void make_room_for_entries(uint64_t bytes, const Kept& user);
-  void drop(std::list<Kept>::iterator kept);
+  bool drop(const std::optional<Kept>& kept);
 
   const uint64_t all_bytes_, most_entry_bytes_;
   uint64_t memory_bytes_;  // that are not lent
   std::mutex mutex_;
   std::condition_variable changed_;
-  uint64_t used_ = 0, decoding_ = 0, sources_ = 0;
-  uint64_t entry_bytes_ = 0;  // that are kept of frames with entries
-  std::list<Kept> recent_;    // most recently used first
-  std::map<Key, std::list<Kept>::iterator> kept_;
+  uint64_t decoding_ = 0, sources_ = 0;
+  uint64_t entry_bytes_ = 0;                  // that are kept of frames with entries
+  Lru<Key, Kept> kept_;                       // by their bytes
   std::set<std::pair<Key, size_t>> in_work_;  // parts that are being decoded
 };
 

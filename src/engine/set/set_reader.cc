@@ -18,52 +18,30 @@ SetReader::SetReader(const OpenSet& set, uint64_t memory_bytes)
 
 void SetReader::set_memory(uint64_t bytes) {
   memory_bytes_ = bytes;
-  let_go(bytes);
-}
-
-void SetReader::let_go(uint64_t most) {
-  while (used_ > most && !recent_.empty()) {
-    const CachedFrame& oldest = recent_.back();
-    used_ -= oldest.memory_bytes;
-    cached_.erase({oldest.container, oldest.frame.number});
-    recent_.pop_back();
-  }
-}
-
-void SetReader::let_go_of_newest() {
-  const CachedFrame& newest = recent_.front();
-  used_ -= newest.memory_bytes;
-  cached_.erase({newest.container, newest.frame.number});
-  recent_.pop_front();
+  cached_.trim(bytes);
 }
 
 Result<const SetReader::CachedFrame*> SetReader::frame(size_t container, uint32_t number) {
-  if (const auto known = cached_.find({container, number}); known != cached_.end()) {
-    recent_.splice(recent_.begin(), recent_, known->second);
-    return &recent_.front();
-  }
+  if (const CachedFrame* const known = cached_.find({container, number})) return known;
   const OpenContainer& opened = set_.containers[container];
   const uint64_t needed = frame_memory(opened, number);
   if (needed > memory_bytes_)
     return fail(ErrorKind::limit,
                 fmt::format("frame {} needs {} bytes of memory, and {} are left", number, needed, memory_bytes_),
                 opened.path, {}, "give a larger memory budget");
-  let_go(memory_bytes_ - needed);
+  cached_.trim(memory_bytes_ - needed);
   FOREBAY_TRY(RawFrame raw, read_frame(opened, number));
   ++frames_read_;
-  CachedFrame entry{.container = container, .frame = std::move(raw), .held = {}, .memory_bytes = 0};
+  CachedFrame entry{.frame = std::move(raw), .held = {}};
   size_t at = 0;
   for (const merge::Slice& slice : entry.frame.slices) {
     entry.held.push_back({slice, at});
     at += slice.length;
   }
   std::ranges::sort(entry.held, {}, [](const Held& held) { return order_of(held.slice.stream, held.slice.begin); });
-  entry.memory_bytes =
+  const uint64_t bytes =
       entry.frame.raw.size() + entry.held.size() * sizeof(Held) + entry.frame.slices.size() * sizeof(merge::Slice);
-  used_ += entry.memory_bytes;
-  recent_.push_front(std::move(entry));
-  cached_.emplace(std::pair(container, number), recent_.begin());
-  return &recent_.front();
+  return &cached_.add({container, number}, std::move(entry), bytes);
 }
 
 const StreamFrames& SetReader::locator(size_t container) {
@@ -121,7 +99,7 @@ Result<void> SetReader::read_box(size_t container, const BoxPlan& plan, std::spa
       std::memcpy(out.data() + to, cached->frame.raw.data() + from, length);
       copied += length;
     });
-    if (copied - copied_before == cached->frame.raw.size()) let_go_of_newest();
+    if (copied - copied_before == cached->frame.raw.size()) cached_.take({container, number});
   }
   return check_copied(container, copied, out.size());
 }

@@ -1,13 +1,12 @@
 // Random access to the bytes of an open set, reading only the frames that hold them.
 #pragma once
 
-#include <list>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "base/lru.h"
 #include "engine/set/box_plan.h"
 #include "engine/set/frame_io.h"
 #include "engine/set/set.h"
@@ -43,7 +42,7 @@ class SetReader {
   Result<void> read_file(size_t container, uint32_t file, uint64_t begin, std::span<std::byte> out);
 
   uint64_t frames_read() const { return frames_read_; }
-  uint64_t kept_bytes() const { return used_; }
+  uint64_t kept_bytes() const { return cached_.cost(); }
 
  private:
   // A range of a stream in a frame.
@@ -52,25 +51,20 @@ class SetReader {
     size_t at = 0;  // in the frame
   };
   struct CachedFrame {
-    size_t container = 0;
     RawFrame frame;
     std::vector<Held> held;  // by file, variable and begin
-    uint64_t memory_bytes = 0;
   };
 
   const StreamFrames& locator(size_t container);
   Result<void> check_copied(size_t container, uint64_t copied, uint64_t wanted) const;
   Result<void> read_parts(size_t container, std::span<const StreamPart> parts, std::span<std::byte> out);
   Result<const CachedFrame*> frame(size_t container, uint32_t number);
-  void let_go(uint64_t most);
-  void let_go_of_newest();
 
   const OpenSet& set_;
   uint64_t memory_bytes_;
-  uint64_t used_ = 0, frames_read_ = 0;
-  std::vector<std::optional<StreamFrames>> locators_;  // per container, made when first needed
-  std::list<CachedFrame> recent_;                      // most recently used first
-  std::map<std::pair<size_t, uint32_t>, std::list<CachedFrame>::iterator> cached_;
+  uint64_t frames_read_ = 0;
+  std::vector<std::optional<StreamFrames>> locators_;     // per container, made when first needed
+  Lru<std::pair<size_t, uint32_t>, CachedFrame> cached_;  // by the memory that they take
 };
 
 }  // namespace forebay::engine

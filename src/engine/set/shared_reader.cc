@@ -122,16 +122,12 @@ std::shared_ptr<const FileParts> SharedReader::parts_of(size_t container, uint32
   constexpr size_t kMostPlaces = 64;
   const FilePlace place{container, file};
   const std::lock_guard lock(files_mutex_);
-  const auto known = std::ranges::find(files_, place, [](const auto& one) { return one.first; });
-  if (known != files_.end()) {
-    files_.splice(files_.begin(), files_, known);
-  } else {
-    files_.emplace_front(place, std::make_shared<const FileParts>(frames_[container]->plan(), file));
-    files_bytes_ += files_.front().second->memory_bytes();
-  }
-  for (; files_.size() > 1 && (files_bytes_ > kMostKept || files_.size() > kMostPlaces); files_.pop_back())
-    files_bytes_ -= files_.back().second->memory_bytes();
-  return files_.front().second;
+  if (const auto* const known = files_.find(place)) return *known;
+  auto parts = std::make_shared<const FileParts>(frames_[container]->plan(), file);
+  files_.add(place, parts, parts->memory_bytes());
+  files_.trim(kMostKept, 1);
+  if (files_.size() > kMostPlaces) files_.take_oldest();
+  return parts;
 }
 
 Result<FrameCost> SharedReader::visit(size_t container, std::vector<StreamPart> parts,

@@ -3,13 +3,13 @@
 
 #include <cstdint>
 #include <functional>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "base/lru.h"
 #include "engine/set/box_plan.h"
 #include "engine/set/frame_cache.h"
 #include "engine/set/set.h"
@@ -92,8 +92,7 @@ class SharedReader {
 
   using FilePlace = std::pair<size_t, uint32_t>;  // container and file
   mutable std::mutex files_mutex_;
-  mutable std::list<std::pair<FilePlace, std::shared_ptr<const FileParts>>> files_;  // most recently used first
-  mutable uint64_t files_bytes_ = 0;                                                 // of these
+  mutable Lru<FilePlace, std::shared_ptr<const FileParts>> files_;  // by the memory that they take
 };
 
 // The bytes of one file of a set. `reader` must outlive it.

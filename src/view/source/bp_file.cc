@@ -84,15 +84,11 @@ Result<BpFile::Decoded> BpFile::decoded(const bp::Entry& entry, uint64_t raw_byt
         fmt::format("its {} bytes, stored in {}, are too many to decode at once", raw_bytes, entry.stored_bytes), path_,
         entry.payload, "give a larger memory budget");
   const uint64_t needed = raw_bytes + entry.stored_bytes;
-  const auto find = [&] { return std::ranges::find(kept_, &entry, &Kept::entry); };
   std::unique_lock lock(blocks_mutex_);
   // Who wants what somebody decodes waits for it.
   decoded_one_.wait(
-      lock, [&] { return find() != kept_.end() || (!in_work_.contains(&entry) && decoding_bytes_ + needed <= most); });
-  if (const auto known = find(); known != kept_.end()) {
-    kept_.splice(kept_.begin(), kept_, known);
-    return Decoded{known->bytes, true};
-  }
+      lock, [&] { return kept_.contains(&entry) || (!in_work_.contains(&entry) && decoding_bytes_ + needed <= most); });
+  if (const auto* const known = kept_.find(&entry)) return Decoded{*known, true};
   in_work_.insert(&entry);
   decoding_bytes_ += needed;
   lock.unlock();
@@ -102,9 +98,8 @@ Result<BpFile::Decoded> BpFile::decoded(const bp::Entry& entry, uint64_t raw_byt
   in_work_.erase(&entry);
   decoded_one_.notify_all();
   FOREBAY_CHECK(bytes);
-  kept_.push_front({&entry, *bytes});
-  kept_bytes_ += raw_bytes;
-  for (; kept_bytes_ > most; kept_.pop_back()) kept_bytes_ -= kept_.back().bytes->size();
+  kept_.add(&entry, *bytes, raw_bytes);
+  kept_.trim(most);
   return Decoded{*bytes, false};
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <condition_variable>
-#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "base/buffer.h"
+#include "base/lru.h"
 #include "bp/index.h"
 
 namespace forebay::view {
@@ -50,10 +50,6 @@ class BpFile {
 
  private:
   using Groups = std::vector<bp::ProcessGroup>;  // by offset
-  struct Kept {
-    const bp::Entry* entry = nullptr;
-    std::shared_ptr<const Buffer> bytes;
-  };
   Result<std::shared_ptr<const Buffer>> decode(const bp::Entry& entry, uint64_t raw_bytes) const;
   BpFile(std::string path, uint64_t memory_bytes, unsigned threads)
       : path_(std::move(path)), memory_bytes_(memory_bytes), threads_(threads) {}
@@ -70,9 +66,9 @@ class BpFile {
   mutable std::map<uint32_t, std::shared_ptr<const Groups>> subfile_groups_;
   mutable std::mutex blocks_mutex_;
   mutable std::condition_variable decoded_one_;
-  mutable std::list<Kept> kept_;  // most recently used first
+  mutable Lru<const bp::Entry*, std::shared_ptr<const Buffer>> kept_;  // by their bytes
   mutable std::set<const bp::Entry*> in_work_;
-  mutable uint64_t kept_bytes_ = 0, decoding_bytes_ = 0;
+  mutable uint64_t decoding_bytes_ = 0;
 };
 
 }  // namespace forebay::view

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/lru.h"
 #include "view/source/growing_arrays.h"
 #include "view/source/growing_step.h"
 
@@ -28,7 +29,7 @@ class GrowingRun final : public Run {
                         .time_index = begin < end ? listing.parts[begin].time_index : 0,
                         .set = {}});
     }
-    kept_.clear();
+    kept_.trim(0);
     arrays_.reset();
     first_alike_.clear();
     for (uint64_t number = 0; number < steps_.size(); ++number)
@@ -52,17 +53,13 @@ class GrowingRun final : public Run {
     if (number >= steps_.size())
       return fail(ErrorKind::invalid_argument,
                   fmt::format("there is no step {}, but {} steps from 0 on", number, steps_.size()), path_);
-    for (auto kept = kept_.begin(); kept != kept_.end(); ++kept)
-      if ((*kept)->info().number == number) {
-        kept_.splice(kept_.begin(), kept_, kept);
-        return kept_.front();
-      }
+    if (const auto* const known = kept_.find(number)) return *known;
     const bool is_known = arrays_ && arrays_of_ == first_alike_[number];
     FOREBAY_TRY(auto opened, open_growing_step(file_, steps_[number], is_known ? arrays_ : nullptr));
     arrays_ = opened.arrays;
     arrays_of_ = first_alike_[number];
-    if (kept_.size() == kMostKeptSteps) kept_.pop_back();
-    kept_.push_front(opened.step);
+    kept_.add(number, opened.step);
+    kept_.trim(kMostKeptSteps);
     return opened.step;
   }
 
@@ -81,8 +78,8 @@ class GrowingRun final : public Run {
   mutable std::mutex mutex_;
   std::shared_ptr<const GrowingFileState> file_;
   std::vector<StepInfo> steps_;
-  std::vector<uint64_t> first_alike_;                    // of each step
-  mutable std::list<std::shared_ptr<const Step>> kept_;  // most recently used first
+  std::vector<uint64_t> first_alike_;                        // of each step
+  mutable Lru<uint64_t, std::shared_ptr<const Step>> kept_;  // by their numbers
   // Of the step that was opened last, for those that are alike, of which the first one is arrays_of_.
   mutable std::shared_ptr<const GrowingArrays> arrays_;
   mutable uint64_t arrays_of_ = 0;

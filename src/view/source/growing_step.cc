@@ -186,23 +186,12 @@ class GrowingStep final : public Step {
 Result<io::StoredPart> GrowingFileState::part(size_t number) const {
   {
     const std::lock_guard lock(mutex_);
-    if (const auto known = by_number_.find(number); known != by_number_.end()) {
-      kept_.splice(kept_.begin(), kept_, known->second);
-      return known->second->part;
-    }
+    if (const auto* const known = kept_.find(number)) return *known;
   }
   FOREBAY_TRY(const io::StoredPart part, reader_->open_part(number));
-  const auto bytes = [&](size_t of) { return listing().parts[of].index_bytes * kIndexFactor; };
   const std::lock_guard lock(mutex_);
-  if (by_number_.contains(number)) return part;
-  kept_.push_front({number, part});
-  by_number_[number] = kept_.begin();
-  kept_bytes_ += bytes(number);
-  while (kept_bytes_ > part_bytes_ && kept_.size() > 1) {
-    kept_bytes_ -= bytes(kept_.back().number);
-    by_number_.erase(kept_.back().number);
-    kept_.pop_back();
-  }
+  kept_.add(number, part, listing().parts[number].index_bytes * kIndexFactor);
+  kept_.trim(part_bytes_, 1);
   return part;
 }
 

@@ -1,11 +1,10 @@
 // A step of a file that grows.
 #pragma once
 
-#include <list>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
 
+#include "base/lru.h"
 #include "io/file/file_reader.h"
 #include "view/source/growing_arrays.h"
 #include "view/source/step.h"
@@ -32,19 +31,13 @@ class GrowingFileState {
   Result<io::StoredPart> part(size_t number) const;
 
  private:
-  struct Kept {
-    size_t number;
-    io::StoredPart part;
-  };
   const std::unique_ptr<io::FileReader> reader_;
   const std::string path_;
   const uint64_t part_bytes_;
   const unsigned threads_;
   const PatternWrites writes_;
   mutable std::mutex mutex_;
-  mutable std::list<Kept> kept_;  // most recently used first
-  mutable std::unordered_map<size_t, std::list<Kept>::iterator> by_number_;
-  mutable uint64_t kept_bytes_ = 0;
+  mutable Lru<size_t, io::StoredPart> kept_;  // by their numbers, and the memory of their indices
 };
 
 // The step, and its arrays for others. `like` are those of a step that is_alike(), or null; then they are only looked

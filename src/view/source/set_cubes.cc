@@ -43,13 +43,10 @@ std::shared_ptr<const StoredCubes> SetCubes::find(const Block& block, const Stor
 
 std::shared_ptr<const SetCubes::OfKey> SetCubes::of_key(Place place) const {
   const std::lock_guard lock(mutex_);
-  for (const auto& [kept, cubes] : kept_)
-    if (kept == place) return cubes;
+  if (const auto* const known = kept_.find(place)) return *known;
   const auto made = std::make_shared<const OfKey>(read(place));
-  kept_.emplace_front(place, made);
-  kept_bytes_ += bytes_of(*made);
-  for (; kept_.size() > 1 && kept_bytes_ > index_bytes_ / kKeptShare; kept_.pop_back())
-    kept_bytes_ -= bytes_of(*kept_.back().second);
+  kept_.add(place, made, bytes_of(*made));
+  kept_.trim(index_bytes_ / kKeptShare, 1);
   return made;
 }
 

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <utility>
 
+#include "base/lru.h"
 #include "engine/set/set.h"
 #include "view/place/arrays.h"
 #include "view/source/step.h"
@@ -34,8 +34,7 @@ class SetCubes {
   const engine::OpenSet& set_;
   const uint64_t index_bytes_;
   mutable std::mutex mutex_;
-  mutable std::list<std::pair<Place, std::shared_ptr<const OfKey>>> kept_;  // the last one that was read first
-  mutable uint64_t kept_bytes_ = 0;
+  mutable Lru<Place, std::shared_ptr<const OfKey>> kept_;  // by their bytes
 };
 
 // The cubes of what is stored, without holes, as those of what it means.

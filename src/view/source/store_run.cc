@@ -1,12 +1,12 @@
 #include "view/source/store_run.h"
 
 #include <algorithm>
-#include <list>
 #include <map>
 #include <mutex>
 
 #include <fmt/format.h>
 
+#include "base/lru.h"
 #include "store/series.h"
 #include "store/store.h"
 #include "view/source/run_sets.h"
@@ -69,7 +69,7 @@ class StoreRun final : public Run {
 
   // Several steps are opened at once by as many threads.
   Result<std::shared_ptr<const Step>> step(uint64_t number) const override {
-    OpenSteps closed;  // when nobody has to wait for it
+    std::vector<OpenedStep> closed;  // when nobody has to wait for it
     std::unique_lock lock(mutex_);
     if (number >= sets_.size())
       return fail(ErrorKind::invalid_argument,
@@ -82,14 +82,13 @@ class StoreRun final : public Run {
     if (!opened) return why_not(number, set.name, opened.error());
     lock.lock();
     if (auto step = kept(number)) return step;  // another thread was faster
-    open_bytes_ += opened->memory_bytes;
-    open_.emplace_front(number, *std::move(opened));
-    while (open_.size() > 1 && (open_.size() > kMostOpenSteps || open_bytes_ > options_.resources.memory_bytes / 4)) {
-      open_bytes_ -= open_.back().second.memory_bytes;
-      closed.splice(closed.begin(), open_, std::prev(open_.end()));
-    }
-    cache_->lend(std::min(open_bytes_, index_bytes_));
-    return open_.front().second.step;
+    const std::shared_ptr<const Step> step = opened->step;
+    const uint64_t bytes = opened->memory_bytes;
+    open_.add(number, *std::move(opened), bytes);
+    closed = open_.trim(options_.resources.memory_bytes / 4, 1);
+    if (open_.size() > kMostOpenSteps) closed.push_back(*open_.take_oldest());
+    cache_->lend(std::min(open_.cost(), index_bytes_));
+    return step;
   }
 
   Result<uint64_t> refresh() override {
@@ -104,14 +103,10 @@ class StoreRun final : public Run {
   const std::string& path() const override { return store_.path(); }
 
  private:
-  using OpenSteps = std::list<std::pair<uint64_t, OpenedStep>>;
-
   // The step, if it is open; of those that are kept it was then used last. Null otherwise.
   std::shared_ptr<const Step> kept(uint64_t number) const {
-    const auto open = std::ranges::find(open_, number, [](const auto& one) { return one.first; });
-    if (open == open_.end()) return nullptr;
-    open_.splice(open_.begin(), open_, open);
-    return open_.front().second.step;
+    const OpenedStep* const open = open_.find(number);
+    return open == nullptr ? nullptr : open->step;
   }
 
   // A set that was removed is no damaged one.
@@ -174,9 +169,8 @@ class StoreRun final : public Run {
   std::string series_;
   mutable std::mutex mutex_;
   std::vector<RunSet> sets_;
-  std::map<std::string, size_t> places_;  // in `sets_`, of the last set of each name
-  mutable OpenSteps open_;                // most recently used first
-  mutable uint64_t open_bytes_ = 0;       // of these
+  std::map<std::string, size_t> places_;    // in `sets_`, of the last set of each name
+  mutable Lru<uint64_t, OpenedStep> open_;  // by their numbers, and the memory that they take
 };
 
 }  // namespace
