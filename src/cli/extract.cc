@@ -22,6 +22,7 @@
 #include "engine/set/array_order.h"
 #include "engine/set/each_container.h"
 #include "engine/set/set_reader.h"
+#include "format/npy.h"
 #include "store/files.h"
 
 namespace forebay::cli {
@@ -192,7 +193,7 @@ class Extract final : public Verb {
     if (reversed) std::ranges::reverse(facts.shape);
     FOREBAY_TRY(engine::Box box, wanted_of(target, facts.shape));
     Written written{.type = facts.type, .shape = box.count, .begin = box.begin};
-    const std::string header = engine::npy_header(facts.type, box.count, reversed);
+    const std::string header = format::npy_header(format::npy_descr(facts.type), box.count, reversed);
     if (reversed) {  // from here on as it is stored
       std::ranges::reverse(box.begin);
       std::ranges::reverse(box.count);

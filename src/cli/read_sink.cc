@@ -9,6 +9,7 @@
 
 #include "cli/new_file.h"
 #include "engine/inspect/extract.h"
+#include "format/npy.h"
 
 namespace forebay::cli {
 namespace {
@@ -135,7 +136,7 @@ class CsvSink final : public HeadedSink {
 Result<std::unique_ptr<ValueSink>> npy_sink(const std::string& to, bool overwrite, const view::ElementType& type,
                                             const Shape& shape) {
   FOREBAY_TRY(auto output, ReadOutput::open(to, overwrite));
-  return std::make_unique<NpySink>(std::move(output), engine::npy_header(type.data, shape));
+  return std::make_unique<NpySink>(std::move(output), format::npy_header(view::npy_descr(type), shape));
 }
 
 Result<std::unique_ptr<ValueSink>> csv_sink(const std::string& to, bool overwrite, const view::ElementType& type,

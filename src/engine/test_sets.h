@@ -17,6 +17,7 @@
 #include "engine/inspect/verify.h"
 #include "engine/pack/pack.h"
 #include "engine/restore/restore.h"
+#include "format/npy.h"
 
 namespace forebay::engine {
 
@@ -29,7 +30,7 @@ std::string to_text(const std::vector<T>& values) {
 
 // A .npy file of float64 values.
 inline std::string npy_file(const std::vector<double>& values, const Shape& shape) {
-  return npy_header({Kind::floating, ByteOrder::little, 8}, shape) + to_text(values);
+  return format::npy_header("<f8", shape) + to_text(values);
 }
 
 inline std::string read_text(const std::string& path) {

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <charconv>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "base/bytes.h"
 #include "format/cursor.h"
 
@@ -153,6 +156,25 @@ bool has_objects(const NpyHeader& header) {
 }
 
 }  // namespace
+
+std::string npy_descr(const DataType& type) {
+  const char order = !type.is_number() || type.size == 1 ? '|' : type.order == ByteOrder::big ? '>' : '<';
+  constexpr char kLetters[] = {'V', 'i', 'u', 'f'};
+  return fmt::format("{}{}{}", order, kLetters[static_cast<size_t>(type.kind)], type.size);
+}
+
+std::string npy_header(std::string_view descr, const Shape& shape, bool fortran_order) {
+  std::string text =
+      fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': ({}{}), }}", descr, fortran_order ? "True" : "False",
+                  fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+  constexpr size_t kPrefix = 10, kAlignment = 64;
+  text.append(kAlignment - 1 - (kPrefix + text.size()) % kAlignment, ' ');
+  text += '\n';
+  std::string head("\x93NUMPY\x01\x00", 8);
+  head += static_cast<char>(text.size() & 0xff);
+  head += static_cast<char>(text.size() >> 8);
+  return head + text;
+}
 
 bool is_npy(std::span<const std::byte> head) {
   return as_text(head).starts_with(kMagic) && head.size() > kMagic.size() && head[kMagic.size()] >= std::byte{1} &&

@@ -3,11 +3,21 @@
 
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "base/byte_source.h"
+#include "base/datatype.h"
 #include "base/layout.h"
+#include "base/shape.h"
 
 namespace forebay::format {
+
+// The type of an element, as NumPy writes it: "<f8", "|i1", "|V24".
+std::string npy_descr(const DataType& type);
+
+// What stands before the elements in a .npy file, a multiple of 64 bytes (format version 1.0).
+std::string npy_header(std::string_view descr, const Shape& shape, bool fortran_order = false);
 
 // Whether `head` starts like a .npy file.
 bool is_npy(std::span<const std::byte> head);

@@ -36,6 +36,18 @@ Variable variable(const std::string& descr, const std::string& shape, size_t byt
   return layout->variables[0];
 }
 
+TEST(NpyHeader, IsWhatNumPyWrites) {
+  const std::string header = npy_header(npy_descr({Kind::floating, ByteOrder::big, 4}), {3, 5});
+  EXPECT_EQ(header.size() % 64, 0u);
+  EXPECT_EQ(header.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));
+  EXPECT_EQ(static_cast<size_t>(static_cast<unsigned char>(header[8])) + 10, header.size());
+  EXPECT_TRUE(header.substr(10).starts_with("{'descr': '>f4', 'fortran_order': False, 'shape': (3, 5), }"));
+  EXPECT_EQ(header.back(), '\n');
+  const std::string bytes = npy_header(npy_descr({Kind::signed_int, ByteOrder::little, 1}), {7}, true);
+  EXPECT_NE(bytes.find("'|i1', 'fortran_order': True, 'shape': (7,)"), std::string::npos);
+  EXPECT_EQ(npy_descr({Kind::opaque, ByteOrder::little, 24}), "|V24");
+}
+
 TEST(Npy, EveryVersionOfTheHeader) {
   for (const char version : {'\1', '\2', '\3'}) {
     const std::string dict = dictionary("'<f8'", "False", "(3, 4)");

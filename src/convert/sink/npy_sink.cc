@@ -9,36 +9,13 @@
 
 #include "base/lru.h"
 #include "convert/target/array_file.h"
+#include "format/npy.h"
 #include "store/files.h"
 
 namespace forebay::convert {
 namespace {
 
 constexpr size_t kMostOpenNpy = 64;
-
-std::string descr_of(const view::ElementType& type) {
-  using io::ValueType;
-  if (type.value == ValueType::complex64) return "<c8";
-  if (type.value == ValueType::complex128) return "<c16";
-  if (type.value == ValueType::long_double) return "<f16";
-  if (type.value == ValueType::string) return "|S1";
-  constexpr char kLetters[] = {'V', 'i', 'u', 'f'};
-  const bool has_order = type.data.is_number() && type.data.size > 1;
-  return fmt::format("{}{}{}", has_order ? '<' : '|', kLetters[static_cast<size_t>(type.data.kind)], type.data.size);
-}
-
-// What stands before the elements, a multiple of 64 bytes (format version 1.0).
-std::string npy_head(const Dataset& dataset) {
-  std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr_of(dataset.type),
-                                 fmt::join(dataset.shape, ", "), dataset.shape.size() == 1 ? "," : "");
-  constexpr size_t kPrefix = 10, kAlignment = 64;
-  text.append(kAlignment - 1 - (kPrefix + text.size()) % kAlignment, ' ');
-  text += '\n';
-  std::string head("\x93NUMPY\x01\x00", 8);
-  head += static_cast<char>(text.size() & 0xff);
-  head += static_cast<char>(text.size() >> 8);
-  return head + text;
-}
 
 // Files that are open, at most so many at a time: the one that was used longest ago is closed.
 class OpenFiles {
@@ -80,7 +57,7 @@ class NpySink final : public Sink {
     for (size_t i = 0; i < plan.datasets.size(); ++i) {
       const Dataset& dataset = plan.datasets[i];
       if (!is_kept(i)) continue;
-      const std::string head = npy_head(dataset);
+      const std::string head = format::npy_header(view::npy_descr(dataset.type), dataset.shape);
       FOREBAY_TRY(const int fd, file_of(i));
       FOREBAY_CHECK(reserve(fd, 0, head.size() + dataset.bytes(), target_.path()));
       FOREBAY_CHECK(store::write_all(fd, 0, as_bytes(head), target_.path()));
@@ -92,7 +69,8 @@ class NpySink final : public Sink {
   Result<void> write(const Piece& piece) override {
     const Dataset& dataset = plan_->datasets[piece.dataset];
     FOREBAY_TRY(const int fd, file_of(piece.dataset));
-    FOREBAY_CHECK(write_box(fd, npy_head(dataset).size(), dataset, piece, target_.path()));
+    FOREBAY_CHECK(write_box(fd, format::npy_header(view::npy_descr(dataset.type), dataset.shape).size(), dataset, piece,
+                            target_.path()));
     if (is_file_) target_.begin_sync();
     return {};
   }

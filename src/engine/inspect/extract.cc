@@ -177,19 +177,4 @@ Result<Extracted> extract(const OpenSet& set, const Found& found, uint64_t memor
   return extract(reader, found, memory_bytes);
 }
 
-std::string npy_header(const DataType& type, const Shape& shape, bool fortran_order) {
-  const char order = !type.is_number() || type.size == 1 ? '|' : type.order == ByteOrder::big ? '>' : '<';
-  constexpr char kLetters[] = {'V', 'i', 'u', 'f'};
-  std::string header = fmt::format(
-      "{{'descr': '{}{}{}', 'fortran_order': {}, 'shape': ({}{}), }}", order, kLetters[static_cast<size_t>(type.kind)],
-      type.size, fortran_order ? "True" : "False", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
-  constexpr size_t kPrefix = 10, kAlignment = 64;
-  header.append(kAlignment - 1 - (kPrefix + header.size()) % kAlignment, ' ');
-  header += '\n';
-  std::string prefix("\x93NUMPY\x01\x00", 8);
-  prefix += static_cast<char>(header.size() & 0xff);
-  prefix += static_cast<char>(header.size() >> 8);
-  return prefix + header;
-}
-
 }  // namespace forebay::engine

@@ -57,8 +57,4 @@ struct Extracted {
 Result<Extracted> extract(SetReader& reader, const Found& found, uint64_t memory_bytes);
 Result<Extracted> extract(const OpenSet& set, const Found& found, uint64_t memory_bytes);
 
-// The content of a NumPy .npy file (format version 1.0) before its array bytes, which are in the order of C unless
-// `fortran_order` says otherwise.
-std::string npy_header(const DataType& type, const Shape& shape, bool fortran_order = false);
-
 }  // namespace forebay::engine

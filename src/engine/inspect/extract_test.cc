@@ -9,20 +9,6 @@
 namespace forebay::engine {
 namespace {
 
-TEST(NpyHeader, IsWhatNumPyWrites) {
-  const std::string header = npy_header({Kind::floating, ByteOrder::big, 4}, {3, 5});
-  EXPECT_EQ(header.size() % 64, 0u);
-  EXPECT_EQ(header.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));
-  EXPECT_EQ(static_cast<size_t>(static_cast<unsigned char>(header[8])) + 10, header.size());
-  EXPECT_TRUE(header.substr(10).starts_with("{'descr': '>f4', 'fortran_order': False, 'shape': (3, 5), }"));
-  EXPECT_EQ(header.back(), '\n');
-  EXPECT_NE(
-      npy_header({Kind::signed_int, ByteOrder::little, 1}, {7}).find("'|i1', 'fortran_order': False, 'shape': (7,)"),
-      std::string::npos);
-  EXPECT_NE(npy_header({Kind::opaque, ByteOrder::little, 24}, {}).find("'|V24', 'fortran_order': False, 'shape': ()"),
-            std::string::npos);
-}
-
 Catalogue random_catalogue(std::mt19937& random) {
   Catalogue catalogue;
   for (int file = 0; file < 5; ++file) {

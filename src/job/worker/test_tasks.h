@@ -11,6 +11,7 @@
 
 #include "engine/inspect/extract.h"
 #include "engine/pack/group_report.h"
+#include "format/npy.h"
 #include "job/worker/test_worker.h"
 
 namespace forebay::job::testing_support {
@@ -21,7 +22,7 @@ inline constexpr const char* kSet = "dump_0040";
 
 inline std::string npy_file(const std::vector<double>& values) {
   std::string text(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
-  return engine::npy_header({Kind::floating, ByteOrder::little, 8}, {values.size()}) + text;
+  return format::npy_header("<f8", {values.size()}) + text;
 }
 
 // A set of one file per rank, whole in tree() and in parts, which are the same files, in the stages of two agents.

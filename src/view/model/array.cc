@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "format/npy.h"
+
 namespace forebay::view {
 namespace {
 
@@ -32,6 +34,15 @@ ElementType element_type(io::ValueType type) { return {io::data_type(type), type
 ElementType element_type(const DataType& type) {
   return {{type.kind, std::endian::native == std::endian::little ? ByteOrder::little : ByteOrder::big, type.size},
           value_type_of(type)};
+}
+
+std::string npy_descr(const ElementType& type) {
+  using io::ValueType;
+  if (type.value == ValueType::complex64) return "<c8";
+  if (type.value == ValueType::complex128) return "<c16";
+  if (type.value == ValueType::long_double) return "<f16";
+  if (type.value == ValueType::string) return "|S1";
+  return format::npy_descr({type.data.kind, ByteOrder::little, type.data.size});
 }
 
 std::string to_string(const ElementType& type) {

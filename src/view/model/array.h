@@ -38,6 +38,9 @@ ElementType element_type(const DataType& type);
 // order left out.
 std::string to_string(const ElementType& type);
 
+// As NumPy writes it, of elements in little-endian order: "<f8", "<c16", "|S1", "|V24".
+std::string npy_descr(const ElementType& type);
+
 // When something was written.
 struct StepInfo {
   uint64_t number = 0;                  // its place in the run, from 0, without gaps

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "engine/test_sets.h"
+#include "format/npy.h"
 #include "view/read/selection.h"
 #include "view/source/run.h"
 
@@ -80,8 +81,7 @@ TEST_F(StoreRunTest, AnArrayInFortranOrderIsWhatNumPySees) {
   for (uint64_t i = 0; i < 3; ++i)
     for (uint64_t j = 0; j < 4; ++j)
       for (uint64_t k = 0; k < 5; ++k) values[i + 3 * (j + 4 * k)] = value_at(i, j, k);
-  write(tree() + "/field.npy",
-        engine::npy_header({Kind::floating, ByteOrder::little, 8}, shape, true) + engine::to_text(values));
+  write(tree() + "/field.npy", format::npy_header("<f8", shape, true) + engine::to_text(values));
   pack_ok(options());
   const auto run = open_ok();
   const auto step = *run->step(0);
