@@ -11,6 +11,8 @@ Json json_text(std::string_view text) {
   return {{"base64", base64(text)}, {"text", printable(text)}};
 }
 
+Json json_text_or_null(std::string_view text) { return text.empty() ? Json() : json_text(text); }
+
 Json json_texts(const std::vector<std::string>& texts) {
   Json list = Json::array();
   for (const std::string& text : texts) list.push_back(json_text(text));
@@ -30,8 +32,10 @@ Json json_error(const Error& error) {
   return {{"error", std::move(body)}};
 }
 
+std::string json_lines(const Json& document) { return printable_json(document.dump(2)) + "\n"; }
+
 void print_json(const Json& document) {
-  const std::string text = printable_json(document.dump(2)) + "\n";
+  const std::string text = json_lines(document);
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 

@@ -51,14 +51,25 @@ Error unknown_verb(const std::string& name) {
           nearest_hint(name, names, "see 'forebay --help'")};
 }
 
-Result<ExitCode> help(const Words& words) {
+void print_help(Verb& verb, bool json) {
+  if (json)
+    print_json(help_json(verb));
+  else
+    print(verb_help(verb));
+}
+
+Result<ExitCode> help(Words words) {
+  const bool json = std::erase(words, "--json") > 0;
   if (words.empty()) {
-    print(command_help());
+    if (json)
+      print_json(help_json());
+    else
+      print(command_help());
     return ExitCode::ok;
   }
   const auto verb = find_verb(words[0]);
   if (!verb) return std::unexpected(unknown_verb(words[0]));
-  print(verb_help(*verb));
+  print_help(*verb, json);
   return ExitCode::ok;
 }
 
@@ -69,7 +80,7 @@ Result<ExitCode> run_verb(Verb& verb, const Words& words) {
   syntax.flag("--json", console.json, "");
   FOREBAY_TRY(const bool is_help, syntax.parse(std::string(verb.text().name), words));
   if (is_help) {
-    print(verb_help(verb));
+    print_help(verb, wants_json(words));
     return ExitCode::ok;
   }
   const bool starts_programs = verb.text().name == "run" || verb.text().name == "scr";

@@ -187,6 +187,15 @@ static void append_entry(std::string& to, const std::string& left, const std::st
   to += wrapped(right, kIndent) + '\n';
 }
 
+static constexpr std::string_view kHelpOfHelp = "Print this text and exit.";
+
+std::vector<OptionText> Syntax::option_texts() const {
+  std::vector<OptionText> texts;
+  for (const Option& option : options_) texts.push_back(option.text);
+  texts.push_back({"-h,--help", "", std::string(kHelpOfHelp)});
+  return texts;
+}
+
 std::string Syntax::help() const {
   std::string text = "Options:\n";
   for (const Option& option : options_) {
@@ -195,8 +204,8 @@ std::string Syntax::help() const {
     if (!option.text.value.empty()) left += " " + option.text.value;
     append_entry(text, left, option.text.help);
   }
-  append_entry(text, "-h, --help", "Print this text and exit.");
-  for (const Section& section : sections_) {
+  append_entry(text, "-h, --help", std::string(kHelpOfHelp));
+  for (const WordTable& section : sections_) {
     text += "\n" + section.title + ":\n";
     for (const auto& [word, meaning] : section.rows) append_entry(text, word, meaning);
   }

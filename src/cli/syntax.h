@@ -27,9 +27,15 @@ Setter set_seconds(std::chrono::milliseconds& to);  // with up to three decimals
 Setter set_integer(std::optional<int64_t>& to);
 
 struct OptionText {
-  std::string names;  // "-o, --output"
+  std::string names;  // "-o,--output"
   std::string value;  // "SIZE"; empty for a flag
   std::string help;
+};
+
+// A table of words and their meaning.
+struct WordTable {
+  std::string title;
+  std::vector<std::pair<std::string, std::string>> rows;
 };
 
 class Syntax {
@@ -59,16 +65,16 @@ class Syntax {
   // The options and sections, as text of at most 80 columns.
   std::string help() const;
 
+  // The same for programs, --help included.
+  std::vector<OptionText> option_texts() const;
+  const std::vector<WordTable>& word_tables() const { return sections_; }
+
  private:
   struct Option {
     OptionText text;
     Setter setter;         // of an option
     bool* flag = nullptr;  // of a flag
     std::vector<std::vector<std::string>*> recorders;
-  };
-  struct Section {
-    std::string title;
-    std::vector<std::pair<std::string, std::string>> rows;
   };
 
   // What is wrong with a word that nothing takes.
@@ -77,7 +83,7 @@ class Syntax {
 
   std::vector<std::string>*operands_ = nullptr, *command_ = nullptr;
   std::deque<Option> options_;
-  std::vector<Section> sections_;
+  std::vector<WordTable> sections_;
   std::vector<std::vector<std::string>*> recorders_;
 };
 

@@ -40,6 +40,7 @@ std::string command_help() {
   text +=
       "\n"
       "'forebay help VERB' or 'forebay VERB --help' explains a verb, with examples.\n"
+      "'forebay help --json' lists all verbs and their options for programs.\n"
       "'forebay --version' shows what this build contains, also with --json.\n"
       "\n"
       "FOREBAY_STORE in the environment names the store where --store is not given.\n"
@@ -57,15 +58,58 @@ std::string command_help() {
   return text;
 }
 
-std::string verb_help(Verb& verb) {
-  bool json = false;
+// With --json, which all verbs have, but without a place for its value: for help alone.
+static Syntax syntax_of(Verb& verb) {
+  static bool ignored = false;
   Syntax syntax;
   verb.declare(syntax);
-  syntax.flag("--json", json, "Print one JSON document on standard output.");
+  syntax.flag("--json", ignored, "Print one JSON document on standard output.");
+  return syntax;
+}
+
+std::string verb_help(Verb& verb) {
+  const Syntax syntax = syntax_of(verb);
   const VerbText& text = verb.text();
   return fmt::format("Usage: forebay {} {}\n\n{}\n{}\nExamples:\n{}", text.name, text.usage, text.description,
                      syntax.help(), text.examples);
 }
+
+static Json json_option(const OptionText& option) {
+  Json names = Json::array();
+  for (size_t begin = 0; begin < option.names.size();) {
+    const size_t end = std::min(option.names.find(',', begin), option.names.size());
+    names.push_back(option.names.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return {{"names", std::move(names)}, {"value", json_text_or_null(option.value)}, {"help", option.help}};
+}
+
+static Json json_verb(Verb& verb) {
+  const Syntax syntax = syntax_of(verb);
+  const VerbText& text = verb.text();
+  Json options = Json::array(), tables = Json::array();
+  for (const OptionText& option : syntax.option_texts()) options.push_back(json_option(option));
+  for (const WordTable& table : syntax.word_tables()) {
+    Json words = Json::object();
+    for (const auto& [word, meaning] : table.rows) words[word] = meaning;
+    tables.push_back({{"title", table.title}, {"words", std::move(words)}});
+  }
+  return {{"name", text.name},
+          {"summary", text.summary},
+          {"usage", fmt::format("forebay {} {}", text.name, text.usage)},
+          {"description", text.description},
+          {"options", std::move(options)},
+          {"word_tables", std::move(tables)},
+          {"examples", text.examples}};
+}
+
+Json help_json() {
+  Json verbs = Json::array();
+  for (const VerbFactory make : kVerbs) verbs.push_back(json_verb(*make()));
+  return {{"version", FOREBAY_VERSION}, {"verbs", std::move(verbs)}};
+}
+
+Json help_json(Verb& verb) { return {{"version", FOREBAY_VERSION}, {"verbs", Json::array({json_verb(verb)})}}; }
 
 static std::vector<std::string> formats() {
   std::vector<std::string> names;

@@ -85,6 +85,10 @@ std::unique_ptr<Verb> find_verb(std::string_view name);
 std::string command_help();
 std::string verb_help(Verb& verb);
 
+// The same for programs (docs/json.md): of all verbs, and of one.
+Json help_json();
+Json help_json(Verb& verb);
+
 // `forebay --version`: version, then what this build contains. And `forebay --version --json`.
 std::string version_text();
 Json version_json();
