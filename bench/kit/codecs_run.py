@@ -108,7 +108,7 @@ class Runner:
                 self._pack(first, profile, store, "before")
             report = json.loads(self._pack(data, profile, store).output)
             self._log.add({"set": data.name, "profile": profile, "after": first.name if first else ""},
-                          stored=report["stored_bytes"], encode=report["cpu_seconds"]["encode"])
+                          stored=report["stored_bytes"], encode=report["cpu_seconds_by_stage"]["encode"])
             workspace.remove(store)
 
     def profile(self, data, profile):

@@ -30,7 +30,7 @@ class Runner:
                                "1"])
         check(data.path, back, f"{data.name} {config}")
         self._results.add(config.key(), raw=data.raw_bytes, stored=workspace.bytes_below(store),
-                          index=report["index_bytes"], encode_cpu=report["cpu_seconds"]["encode"],
+                          index=report["index_bytes"], encode_cpu=report["cpu_seconds_by_stage"]["encode"],
                           compress=pack.record(), decompress=restore.record(), **self._variables(store))
         workspace.remove(store, back)
 
@@ -38,7 +38,7 @@ class Runner:
         """The bytes of the variables alone, without skeletons and indices, as codecs.md counts."""
         said = measure.run([self._forebay, "info", str(store), "set", "--groups", "--json"])
         groups = [group for group in json.loads(said.output)["groups"]]
-        return {"variable_raw": sum(group["bytes"] for group in groups),
+        return {"variable_raw": sum(group["raw_bytes"] for group in groups),
                 "variable_stored": round(sum(group["stored_bytes"] for group in groups))}
 
     def peer(self, data, peer):

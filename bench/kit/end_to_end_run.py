@@ -141,8 +141,8 @@ class Runner:
                 check_same(case.files[rank], job.rank(rank).restart_path(case.files[rank].name))
             status = job.status()
         drained = next(one for one in status["past_sets"] if one["name"] == SET)
-        return {"checkpoint": checkpoint, "restart": restart, "checkpoint_steps": drained["steps"], "cpu": drained["cpu"],
-                "restart_steps": status["last_restart"]["steps"], "totals": status["totals"]}
+        return {"checkpoint": checkpoint, "restart": restart, "checkpoint_steps": drained["seconds_by_step"], "cpu": drained["cpu_seconds_by_stage"],
+                "restart_steps": status["last_restart"]["seconds_by_step"], "totals": status["totals"]}
 
 
 def check_same(before, after):

@@ -35,9 +35,10 @@ def traffic(before, after):
     found = {}
     for way in ("received", "sent"):
         for kind, now in after[way].items():
-            then = before[way].get(kind, {"messages": 0, "bytes": 0})
-            if kind not in BY_THE_CLOCK and now["messages"] > then["messages"]:
-                found[kind] = {what: now[what] - then[what] for what in ("messages", "bytes")}
+            then = before[way].get(kind, {"message_count": 0, "message_bytes": 0})
+            more = {"messages": now["message_count"] - then["message_count"], "bytes": now["message_bytes"] - then["message_bytes"]}
+            if kind not in BY_THE_CLOCK and more["messages"] > 0:
+                found[kind] = more
     return found
 
 

@@ -41,8 +41,12 @@ double improvement(const engine::Trial& trial, const engine::Trial& baseline) {
   return baseline.ratio() > 0 ? 100 * (trial.ratio() / baseline.ratio() - 1) : 0;
 }
 
+double bytes_per_second(const engine::Trial& trial, double seconds) {
+  return seconds > 0 ? static_cast<double>(trial.raw_bytes) / seconds : 0;
+}
+
 double megabytes_per_second(const engine::Trial& trial, double seconds) {
-  return seconds > 0 ? static_cast<double>(trial.raw_bytes) / kBytesPerMegabyte / seconds : 0;
+  return bytes_per_second(trial, seconds) / kBytesPerMegabyte;
 }
 
 std::string name_of(const engine::Trial& trial) {
@@ -129,15 +133,15 @@ class Advise final : public Verb {
             {"stored_bytes", trial.stored_bytes},
             {"ratio", trial.ratio()},
             {"improvement_percent", improvement(trial, baseline)},
-            {"encode_mb_per_s", megabytes_per_second(trial, trial.encode_seconds)},
-            {"decode_mb_per_s", megabytes_per_second(trial, trial.decode_seconds)}};
+            {"encode_bytes_per_second", bytes_per_second(trial, trial.encode_seconds)},
+            {"decode_bytes_per_second", bytes_per_second(trial, trial.decode_seconds)}};
   }
 
   Json json_advice(const engine::Advice& advice) const {
     const engine::Trial baseline = advice.trials.empty() ? engine::Trial{} : advice.trials.front();
     Json trials = Json::array();
     for (const auto& trial : advice.trials) trials.push_back(json_trial(trial, baseline));
-    return {{"ranks", advice.ranks},
+    return {{"rank_count", advice.ranks},
             {"total_bytes", advice.total_bytes},
             {"sampled_bytes", advice.sampled_bytes},
             {"trials", std::move(trials)},

@@ -171,27 +171,27 @@ class Config final : public Verb {
       for (const io::VariableDefinition& variable : group.variables)
         variables.push_back({{"name", json_text(variable.full_name())},
                              {"type", io::to_string(variable.type)},
-                             {"dimensions", json_text(io::to_string(group, variable.dimensions))},
-                             {"global_dimensions", json_text(io::to_string(group, variable.global_dimensions))},
-                             {"offsets", json_text(io::to_string(group, variable.offsets))},
-                             {"transform", json_text(variable.transform)}});
+                             {"dimensions", json_text_or_null(io::to_string(group, variable.dimensions))},
+                             {"global_dimensions", json_text_or_null(io::to_string(group, variable.global_dimensions))},
+                             {"offsets", json_text_or_null(io::to_string(group, variable.offsets))},
+                             {"transform", json_text_or_null(variable.transform)}});
       for (const io::AttributeDefinition& attribute : group.attributes)
         attributes.push_back({{"name", json_text(attribute.full_name())},
                               {"type", io::to_string(attribute.type)},
-                              {"variable", json_text(attribute.variable)}});
+                              {"variable", json_text_or_null(attribute.variable)}});
       for (const io::MethodChoice& method : group.methods)
         methods.push_back({{"name", json_text(method.name)},
-                           {"parameters", json_text(method.parameters)},
-                           {"base_path", json_text(method.base_path)}});
+                           {"parameters", json_text_or_null(method.parameters)},
+                           {"base_path", json_text_or_null(method.base_path)}});
       groups.push_back({{"name", json_text(group.name)},
                         {"language", language(group)},
-                        {"time_index", json_text(group.time_index)},
+                        {"time_index", json_text_or_null(group.time_index)},
                         {"statistics", statistics_text(group.statistics)},
                         {"variables", variables},
                         {"attributes", attributes},
                         {"methods", methods},
                         {"aggregate_bytes", group.aggregate_bytes ? Json(*group.aggregate_bytes) : Json()},
-                        {"aggregate_with", json_text(group.aggregate_with)}});
+                        {"aggregate_with", json_text_or_null(group.aggregate_with)}});
     }
     print_json({{"groups", groups},
                 {"max_buffer_bytes", config.max_buffer_bytes ? Json(*config.max_buffer_bytes) : Json()},

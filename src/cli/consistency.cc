@@ -37,9 +37,9 @@ Json json_inconsistency(const view::Inconsistency& found) {
           {"kind", to_string(found.kind)},
           {"variable", found.variable.empty() ? Json() : json_text(found.variable)},
           {"ranks", found.ranks},
-          {"concerned", found.count},
+          {"case_count", found.count},
           {"begin", found.box ? Json(found.box->begin) : Json()},
-          {"count", found.box ? Json(found.box->count) : Json()},
+          {"shape", found.box ? Json(found.box->count) : Json()},
           {"message", json_text(found.what)}};
 }
 
@@ -57,11 +57,11 @@ Result<ExitCode> print_consistency(const ConsistencyWish& wish, const Console& c
   const view::CheckSummary summary = check_consistency(*run, {.values = wish.values, .optional = wish.optional}, tell);
   const bool consistent = summary.inconsistencies == 0;
   if (console.json)
-    print_json({{"path", json_text(wish.path)},
+    print_json({{"store", json_text(wish.path)},
                 {"consistent", consistent},
-                {"steps", summary.steps},
-                {"arrays", summary.arrays},
-                {"blocks", summary.blocks},
+                {"step_count", summary.steps},
+                {"array_count", summary.arrays},
+                {"block_count", summary.blocks},
                 {"read_bytes", summary.cost.read_bytes},
                 {"inconsistencies", std::move(list)}});
   else

@@ -202,15 +202,15 @@ class ConvertVerb final : public Verb {
       Json datasets = Json::array();
       for (const convert::Dataset& dataset : plan.datasets)
         datasets.push_back(
-            {{"path", json_text(dataset.path)}, {"type", view::to_string(dataset.type)}, {"shape", dataset.shape}});
+            {{"name", json_text(dataset.path)}, {"type", view::to_string(dataset.type)}, {"shape", dataset.shape}});
       Json remarks = Json::array();
       for (const std::string& remark : plan.remarks) remarks.push_back(json_text(remark));
-      print_json({{"path", json_text(run.path())},
+      print_json({{"store", json_text(run.path())},
                   {"to", json_text(sink_.target)},
                   {"format", format.name},
-                  {"steps", plan.steps.size()},
-                  {"bytes", plan.bytes},
-                  {"holes", converted.holes},
+                  {"step_count", plan.steps.size()},
+                  {"raw_bytes", plan.bytes},
+                  {"hole_count", converted.holes},
                   {"read_bytes", converted.cost.read_bytes},
                   {"decoded_bytes", converted.cost.decoded_bytes},
                   {"datasets", std::move(datasets)},

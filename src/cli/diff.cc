@@ -79,11 +79,11 @@ std::string difference_text(const engine::ElementDifference& difference) {
 Json json_variable(const engine::VariableDifference& variable) {
   const engine::ElementDifference& difference = variable.difference;
   const bool counted = difference.elements != UINT64_MAX, numbers = counted && are_numbers(difference);
-  return {{"path", json_text(variable.path)},
+  return {{"name", json_text(variable.path)},
           {"comparable", numbers},
-          {"differing_elements", counted ? Json(difference.elements) : Json()},
-          {"nan_elements", numbers ? Json(difference.nans) : Json()},
-          {"infinite_elements", numbers ? Json(difference.infinities) : Json()},
+          {"differing_element_count", counted ? Json(difference.elements) : Json()},
+          {"nan_count", numbers ? Json(difference.nans) : Json()},
+          {"infinity_count", numbers ? Json(difference.infinities) : Json()},
           {"max_absolute", numbers && difference.measured > 0 ? Json(difference.max_absolute) : Json()}};
 }
 

@@ -59,7 +59,7 @@ void print_finding(const Finding& finding) {
 Json json_finding(const Finding& finding) {
   return {{"topic", json_text(finding.topic)},
           {"verdict", to_string(finding.verdict)},
-          {"found", json_text(finding.found)},
+          {"message", json_text(finding.found)},
           {"use", json_text(finding.use)},
           {"change", finding.change.empty() ? Json() : json_text(finding.change)}};
 }
@@ -73,10 +73,10 @@ void print_as_json(const std::vector<Finding>& findings, const std::optional<Cod
   for (const Finding& finding : findings) list.push_back(json_finding(finding));
   Json document = {{"verdict", to_string(gravest(findings))},
                    {"version", FOREBAY_VERSION},
-                   {"stops", count(findings, Verdict::stop)},
-                   {"warnings", count(findings, Verdict::warning)},
+                   {"stop_count", count(findings, Verdict::stop)},
+                   {"warning_count", count(findings, Verdict::warning)},
                    {"findings", std::move(list)}};
-  if (code) document["code"] = json_code(*code);
+  document["code"] = code ? json_code(*code) : Json();
   print_json(document);
 }
 

@@ -156,7 +156,7 @@ Json json_code(const CodeLook& found) {
     candidates.push_back({{"name", one.name},
                           {"title", json_text(one.title)},
                           {"program", one.program.empty() ? Json() : json_text(one.program)},
-                          {"sets", one.sets},
+                          {"set_count", one.sets},
                           {"reason", json_text(launch::reason_of(one))}});
   Json document = {{"name", found.chosen.name.empty() ? Json() : Json(found.chosen.name)},
                    {"directory", json_text(found.directory)},
@@ -164,11 +164,11 @@ Json json_code(const CodeLook& found) {
   if (found.chosen.name.empty()) return document;
   document["rule"] = json_text(print_rule(found.chosen.rule));
   document.update(json_look(found.look));
-  document["requires"] = json_texts(found.chosen.requirements);
+  document["requirements"] = json_texts(found.chosen.requirements);
   document["dangers"] = json_texts(found.chosen.dangers);
   document["edit"] = found.chosen.edit.empty() ? Json() : json_text(found.chosen.edit);
   document["restart_from"] = found.from.empty() ? Json() : json_text(found.from);
-  document["restart_command"] = json_texts(found.restart);
+  document["restart_command_words"] = json_texts(found.restart);
   return document;
 }
 

@@ -244,16 +244,15 @@ class Extract final : public Verb {
   }
 
   Json json_target(const Target& target, const Written& written) const {
-    Json json = {{"path", json_text(target.path)},
-                 {"file", json_text(target.file_name)},
-                 {"rank", target.rank},
-                 {"type", written.type.name()},
-                 {"shape", written.shape},
-                 {"bytes", written.bytes},
-                 {"frames_read", written.frames},
-                 {"to", json_text(target.to)}};
-    if (box_) json["begin"] = written.begin;
-    return json;
+    return {{"name", json_text(target.path)},
+            {"file", json_text(target.file_name)},
+            {"rank", target.rank},
+            {"type", written.type.name()},
+            {"shape", written.shape},
+            {"raw_bytes", written.bytes},
+            {"frame_count", written.frames},
+            {"to", json_text(target.to)},
+            {"begin", box_ ? Json(written.begin) : Json()}};
   }
 
   std::vector<std::string> operands_;

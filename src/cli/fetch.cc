@@ -116,12 +116,11 @@ class Fetch final : public Verb {
     const auto& found = answer.found;
     const std::string directory = found ? (std::filesystem::path(stage_) / found->set).string() : "";
     if (console.json)
-      print_json({{"found", found.has_value()},
-                  {"set", found ? json_text(found->set) : Json()},
+      print_json({{"set", found ? json_text(found->set) : Json()},
                   {"step", found && found->step ? Json(*found->step) : Json()},
-                  {"ranks", found ? Json(found->ranks) : Json()},
+                  {"rank_count", found ? Json(found->ranks) : Json()},
                   {"directory", found ? json_text(directory) : Json()},
-                  {"message", json_text(answer.message)}});
+                  {"message", answer.message.empty() ? Json() : json_text(answer.message)}});
     else if (found)
       fmt::print("{}\n", printable(directory));
     if (!answer.message.empty() && !console.json) warn(answer.message);

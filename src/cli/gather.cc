@@ -79,6 +79,7 @@ class Gather final : public Verb {
     stage_ = fs::absolute(stage_).lexically_normal();
     if (order_) {
       FOREBAY_CHECK(launch::give_gather_order(stage_, *order_, kOrderPatience));
+      if (console.json) print_json({{"stage", json_text(stage_)}});
       return ExitCode::ok;
     }
     directory_ = absolute_directory(directory_);
@@ -112,7 +113,9 @@ class Gather final : public Verb {
       std::fflush(stdout);
     };
     options.ready = [&] {
-      if (auto ready = daemon.ready("watches " + directory_, {{"directory", json_text(directory_)}}); !ready)
+      if (auto ready =
+              daemon.ready("watches " + directory_, {{"directory", json_text(directory_)}, {"pid", ::getpid()}});
+          !ready)
         daemon.end(ready.error().message());
     };
     FOREBAY_CHECK(
@@ -157,8 +160,8 @@ class Gather final : public Verb {
     if (console.json) {
       print_json({{"aside", done.aside.empty() ? Json() : json_text(done.aside)},
                   {"moved", json_texts(done.moved)},
-                  {"command", json_texts(done.command.command)},
-                  {"args", json_texts(done.command.args)},
+                  {"command_words", json_texts(done.command.command)},
+                  {"argument_words", json_texts(done.command.args)},
                   {"environment", std::move(environment)}});
       return ExitCode::ok;
     }

@@ -199,16 +199,16 @@ Json json_variable(const Listing& listing, const io::ListedVariable& variable, c
           {"array", variable.is_array},
           {"global", facts.is_global},
           {"shape", facts.has_place ? Json(facts.shape) : Json()},
-          {"steps", facts.steps},
-          {"blocks", facts.blocks},
-          {"transform", json_text(variable.transform)},
-          {"count", facts.values.count},
+          {"step_count", facts.steps},
+          {"block_count", facts.blocks},
+          {"transform", json_text_or_null(variable.transform)},
+          {"value_count", facts.values.count},
           {"min", is_known ? json_number(facts.values.min) : Json()},
           {"max", is_known ? json_number(facts.values.max) : Json()},
           {"sum", is_known ? json_number(facts.values.sum) : Json()},
           {"sum_of_squares", is_known ? json_number(facts.values.sum_of_squares) : Json()},
-          {"nans", facts.values.nans},
-          {"infinities", facts.values.infinities}};
+          {"nan_count", facts.values.nans},
+          {"infinity_count", facts.values.infinities}};
 }
 
 Json json_attribute(const Listing& listing, const io::ListedAttribute& attribute) {
@@ -224,15 +224,16 @@ Json json_attribute(const Listing& listing, const io::ListedAttribute& attribute
 
 Json json_file(const std::string& path, const io::FileReader& reader) {
   const Listing& listing = reader.listing();
-  Json document = {{"path", json_text(path)},        {"steps", reader.steps()},
-                   {"unfinished", reader.is_torn()}, {"process_groups", listing.parts.size()},
-                   {"ranks", ranks_of(listing)},     {"bytes", bytes_of(listing)},
-                   {"files", Json::array()},         {"groups", Json::array()},
-                   {"variables", Json::array()},     {"attributes", Json::array()}};
+  Json document = {{"path", json_text(path)},         {"step_count", reader.steps()},
+                   {"unfinished", reader.is_torn()},  {"process_group_count", listing.parts.size()},
+                   {"rank_count", ranks_of(listing)}, {"stored_bytes", bytes_of(listing)},
+                   {"files", Json::array()},          {"groups", Json::array()},
+                   {"variables", Json::array()},      {"attributes", Json::array()}};
   for (const io::ListedFile& file : listing.files)
     if (!file.name.empty()) document["files"].push_back(json_text(file.name));
   for (const io::ListedGroup& group : listing.groups)
-    document["groups"].push_back({{"name", json_text(group.name)}, {"time_index", json_text(group.time_index_name)}});
+    document["groups"].push_back(
+        {{"name", json_text(group.name)}, {"time_index", json_text_or_null(group.time_index_name)}});
   const auto facts = facts_of_variables(listing);
   for (size_t i = 0; i < facts.size(); ++i)
     document["variables"].push_back(json_variable(listing, listing.variables[i], facts[i]));
@@ -300,9 +301,9 @@ Result<ExitCode> repair_groups_file(const std::string& path, uint64_t memory_byt
   FOREBAY_TRY(const auto mended, io::GrowingFile::mend(path, memory_bytes));
   if (console.json) {
     print_json({{"path", json_text(path)},
-                {"steps", mended.steps},
-                {"process_groups_found", mended.found},
-                {"process_groups_lost", mended.incomplete},
+                {"step_count", mended.steps},
+                {"found_process_group_count", mended.found},
+                {"lost_process_group_count", mended.incomplete},
                 {"remarks", json_texts(mended.remarks)}});
   } else {
     for (const std::string& remark : mended.remarks) fmt::print("note: {}\n", printable(remark));

@@ -14,6 +14,13 @@ namespace {
 
 using Record = nlohmann::json;
 
+// What of a job's totals is kept: its name in the summary of the job, and in documents.
+constexpr std::pair<const char*, const char*> kTotals[] = {{"durable", "durable_count"},
+                                                           {"skipped", "skipped_count"},
+                                                           {"failed", "failed_count"},
+                                                           {"raw_bytes", "raw_bytes"},
+                                                           {"stored_bytes", "stored_bytes"}};
+
 // A member of the summary: null where there is none.
 Record part(const job::JobEntry& job, const char* key) {
   if (!job.summary) return {};
@@ -22,6 +29,16 @@ Record part(const job::JobEntry& job, const char* key) {
 }
 
 std::string word(const Record& value) { return value.is_string() ? printable(value.get<std::string>()) : ""; }
+
+// Of a job's summary: names in documents, and in the summary.
+constexpr std::pair<const char*, const char*> kParts[] = {{"outcome", "outcome"},
+                                                          {"exit_code", "exit_code"},
+                                                          {"end_signal", "told_to_end"},
+                                                          {"out_of_time", "out_of_time"},
+                                                          {"message", "error"},
+                                                          {"launch_count", "launches"},
+                                                          {"daemon_death_count", "daemon_deaths"},
+                                                          {"drained", "drained"}};
 
 // What nobody has told is no 0.
 std::string count(const Record& value) {
@@ -86,8 +103,8 @@ Record summary_of_run(const job::Holder& holder, int64_t ended_seconds, const Re
   if (report->told_to_end != 0) summary["told_to_end"] = report->told_to_end;
   const auto totals = status.is_object() ? status.find("totals") : status.end();
   if (!status.is_object() || totals == status.end() || !totals->is_object()) return summary;
-  for (const char* key : {"durable", "skipped", "failed", "raw_bytes", "stored_bytes"})
-    if (const auto value = totals->find(key); value != totals->end() && value->is_number_unsigned())
+  for (const auto& [key, name] : kTotals)
+    if (const auto value = totals->find(name); value != totals->end() && value->is_number_unsigned())
       summary["totals"][key] = value->get<uint64_t>();
   return summary;
 }
@@ -144,20 +161,32 @@ void print_history(std::span<const job::JobEntry> jobs, const std::string& jobs_
              job::kKeptJobs);
 }
 
+// "2026-11-24T18:30:00Z", or null.
+static Json json_time(const Record& seconds) {
+  return seconds.is_number_integer() ? Json(format_utc_time(seconds.get<int64_t>(), 0)) : Json();
+}
+
+static Json json_totals(const job::JobEntry& job) {
+  if (!part(job, "totals").is_object()) return nullptr;
+  Json totals = Json::object();
+  for (const auto& [key, name] : kTotals) totals[name] = Json(total(job, key));
+  return totals;
+}
+
 Json history_json(std::span<const job::JobEntry> jobs) {
   Json all = Json::array();
   for (const job::JobEntry& job : jobs) {
     Json one = {{"job", json_text(job.id)}, {"directory", json_text(job.path)}, {"state", to_string(job.state)}};
-    for (const char* key : {"host", "pid", "command", "began_seconds"}) one[key] = Json(of_holder(job, key));
+    for (const char* key : {"host", "pid", "command"}) one[key] = Json(of_holder(job, key));
+    one["began"] = json_time(of_holder(job, "began_seconds"));
+    one["ended"] = json_time(part(job, "ended_seconds"));
     one["silent_seconds"] = job.lease ? Json(job.lease->silence.count()) : Json();
-    for (const char* key : {"outcome", "ended_seconds", "exit_code", "told_to_end", "out_of_time", "error", "launches",
-                            "daemon_deaths", "drained", "totals"})
-      one[key] = Json(part(job, key));
-    const std::string logs = log_directory(job);
-    one["logs"] = logs.empty() ? Json() : json_text(logs);
+    for (const auto& [name, key] : kParts) one[name] = Json(part(job, key));
+    one["totals"] = json_totals(job);
+    one["log_directory"] = json_text_or_null(log_directory(job));
     all.push_back(std::move(one));
   }
-  return {{"jobs", std::move(all)}, {"kept", job::kKeptJobs}};
+  return {{"jobs", std::move(all)}, {"kept_job_count", job::kKeptJobs}};
 }
 
 }  // namespace forebay::cli

@@ -19,7 +19,7 @@ nlohmann::json summary_of_run(const job::Holder& holder, int64_t ended_seconds, 
 // "exit code 3, not drained", "died", "running", "silent for 3:07 min".
 std::string outcome_text(const job::JobEntry& job);
 
-// A table for people, or a document: docs/man/forebay.1, "JSON OUTPUT".
+// A table for people, or a document: docs/json.md.
 void print_history(std::span<const job::JobEntry> jobs, const std::string& jobs_directory);
 Json history_json(std::span<const job::JobEntry> jobs);
 

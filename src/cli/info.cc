@@ -138,9 +138,9 @@ Json json_group(const Group& group) {
   for (const std::string& chain : group.chains) chains.push_back(json_text(chain));
   return {{"key", json_text(group.key)},
           {"type", group.type.name()},
-          {"variables", group.variables},
-          {"bytes", group.bytes},
-          {"frames", group.frames},
+          {"variable_count", group.variables},
+          {"raw_bytes", group.bytes},
+          {"frame_count", group.frames},
           {"stored_bytes", group.stored},
           {"ratio", json_ratio(static_cast<double>(group.bytes), group.stored)},
           {"chains", std::move(chains)},
@@ -181,18 +181,18 @@ Json json_container(const ContainerFacts& facts) {
   Json chains = Json::array();
   for (const auto& [chain, use] : facts.chains)
     chains.push_back({{"chain", json_text(chain)},
-                      {"frames", use.frames},
+                      {"frame_count", use.frames},
                       {"raw_bytes", use.raw_bytes},
                       {"stored_bytes", use.stored_bytes}});
   return {{"path", json_text(facts.path)},
           {"scheme", scheme_text(facts.plan.scheme)},
           {"block_bytes", facts.plan.block_bytes},
           {"frame_bytes", facts.plan.frame_bytes},
-          {"files", facts.files},
-          {"variables", facts.variables},
-          {"groups", facts.groups},
-          {"frames", facts.frames},
-          {"lossy_frames", facts.lossy_frames},
+          {"file_count", facts.files},
+          {"variable_count", facts.variables},
+          {"group_count", facts.groups},
+          {"frame_count", facts.frames},
+          {"lossy_frame_count", facts.lossy_frames},
           {"raw_bytes", facts.raw_bytes},
           {"stored_bytes", facts.stored_bytes},
           {"index_bytes", facts.index_bytes},
@@ -251,9 +251,10 @@ void print_container(const ContainerFacts& facts) {
                plural(facts.lossy_frames, "frame"));
 }
 
+constexpr double kNanosecond = 1e-9;
+
 // "gather 1.2 s, pack 0.30 s; processors: fetch 0.10 s, encode 0.52 s"
 std::string stages_text(const store::Manifest& manifest) {
-  constexpr double kNanosecond = 1e-9;
   std::vector<std::string> clock, cpu;
   for (const store::StageTime& stage : manifest.stages) {
     const auto told = [&](uint64_t time) {
@@ -268,7 +269,9 @@ std::string stages_text(const store::Manifest& manifest) {
 Json json_stages(const store::Manifest& manifest) {
   Json stages = Json::array();
   for (const store::StageTime& stage : manifest.stages)
-    stages.push_back({{"stage", json_text(stage.stage)}, {"clock_ns", stage.clock_ns}, {"cpu_ns", stage.cpu_ns}});
+    stages.push_back({{"name", json_text(stage.stage)},
+                      {"clock_seconds", static_cast<double>(stage.clock_ns) * kNanosecond},
+                      {"cpu_seconds", static_cast<double>(stage.cpu_ns) * kNanosecond}});
   return stages;
 }
 
@@ -367,11 +370,10 @@ class Info final : public Verb {
                        {"parents", json_parents(manifest ? manifest->parents : std::vector<store::ParentEntry>{})},
                        {"lossy", json_texts(manifest ? manifest->lossy : std::vector<std::string>{})},
                        {"containers", Json::array()}};
-      if (manifest) {
-        document.update(json_origin(manifest->origin));
-        document["ordinal"] = manifest->ordinal != 0 ? Json(manifest->ordinal) : Json();
-        document["stages"] = json_stages(*manifest);
-      }
+      const store::Manifest known = manifest ? *manifest : store::Manifest();
+      document.update(manifest ? json_origin(known.origin) : json_origin({}));
+      document["ordinal"] = known.ordinal != 0 ? Json(known.ordinal) : Json();
+      document["stages"] = json_stages(known);
       for (const auto& container : containers_) document["containers"].push_back(json_container(container));
       if (list_groups_) {
         document["groups"] = Json::array();

@@ -12,7 +12,7 @@ Result<ExitCode> serve_job(Daemon& daemon,
   Result<void> told;
   const Listening listening = [&](const std::vector<fabric::Address>& addresses) {
     const std::string text = joined(addresses);
-    told = daemon.ready(text, {{"addresses", json_text(text)}, {"pid", ::getpid()}});
+    told = daemon.ready(text, {{"addresses", json_addresses(addresses)}, {"pid", ::getpid()}});
     if (!told) daemon.end(told.error().message());
   };
   FOREBAY_CHECK(serve(daemon, {[&](std::stop_token stop) { return work(listening, stop); }}, kTidySeconds));

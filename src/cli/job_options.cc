@@ -289,6 +289,12 @@ std::string joined(const std::vector<fabric::Address>& addresses) {
   return text;
 }
 
+Json json_addresses(const std::vector<fabric::Address>& addresses) {
+  Json list = Json::array();
+  for (const fabric::Address& address : addresses) list.push_back(json_text(fabric::to_string(address)));
+  return list;
+}
+
 Result<void> set_priority(job::Priority priority) {
   constexpr int kNice = 10;  // as agents: nearer to the end a busy node lets them miss their pings
   const sched_param none{};

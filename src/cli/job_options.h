@@ -10,6 +10,7 @@
 
 #include "base/rate_limit.h"
 #include "cli/daemon.h"
+#include "cli/json.h"
 #include "cli/packing.h"
 #include "cli/syntax.h"
 #include "job/agent/agent.h"
@@ -71,6 +72,7 @@ std::function<void(fabric::Severity, const std::string&)> log_to(Daemon& daemon)
 
 // "tcp:...,unix:...", for people and for fabric::parse_addresses().
 std::string joined(const std::vector<fabric::Address>& addresses);
+Json json_addresses(const std::vector<fabric::Address>& addresses);
 
 // What the process may have of the processor, all threads that are started later included.
 Result<void> set_priority(job::Priority priority);

@@ -101,7 +101,7 @@ class Lockd final : public Verb {
     const std::string addresses = joined(server->addresses());
     if (!address_file_.empty()) FOREBAY_CHECK(write_new(address_file_, addresses + "\n"));
     daemon.log(LogLevel::info, "serves locks at " + addresses);
-    FOREBAY_CHECK(daemon.ready(addresses, {{"addresses", json_text(addresses)}, {"pid", ::getpid()}}));
+    FOREBAY_CHECK(daemon.ready(addresses, {{"addresses", json_addresses(server->addresses())}, {"pid", ::getpid()}}));
     daemon.wait(kTidySeconds);
     if (!address_file_.empty()) ::unlink(address_file_.c_str());
     return ExitCode::ok;

@@ -72,28 +72,27 @@ class View {
   }
 
   Json json() const {
-    Json clients = Json::array(), requests = Json::array(), counters = Json::array();
+    Json clients = Json::array(), requests = Json::array(), counters = Json::object();
     for (const auto& one : overview_.clients)
       clients.push_back({{"session", one.session},
-                         {"label", json_text(one.label)},
+                         {"label", json_text_or_null(one.label)},
                          {"host", json_text(one.host)},
-                         {"process", one.pid},
+                         {"pid", one.pid},
                          {"peer", json_text(one.peer)},
                          {"connected", one.connected},
-                         {"silent_ms", one.silent_ms}});
+                         {"silent_seconds", static_cast<double>(one.silent_ms) / 1000}});
     for (const auto& one : overview_.requests)
-      requests.push_back({{"file", json_text(one.file)},
+      requests.push_back({{"path", json_text(one.file)},
                           {"lock", one.ticket},
                           {"session", one.session},
-                          {"mode", one.access == lock::Access::exclusive ? "exclusive" : "shared"},
+                          {"access", one.access == lock::Access::exclusive ? "exclusive" : "shared"},
                           {"held", one.granted},
                           {"waits_for", one.waits_for == 0 ? Json() : Json(one.waits_for)},
-                          {"first", one.bounds.first},
-                          {"end", one.bounds.end},
-                          {"pieces", one.segments},
-                          {"age_ms", one.age_ms}});
-    for (const auto& one : overview_.counters)
-      counters.push_back({{"name", json_text(one.name)}, {"value", one.value}});
+                          {"first_byte", one.bounds.first},
+                          {"end_byte", one.bounds.end},
+                          {"piece_count", one.segments},
+                          {"age_seconds", static_cast<double>(one.age_ms) / 1000}});
+    for (const auto& one : overview_.counters) counters[printable(one.name)] = one.value;
     return {{"clients", clients}, {"locks", requests}, {"counters", counters}, {"truncated", overview_.truncated}};
   }
 

@@ -23,19 +23,19 @@ Json json_look(const launch::Look& look) {
   Json sets = Json::array(), companions = Json::array(), left = Json::array();
   for (const launch::Look::Set& set : look.sets)
     sets.push_back(
-        {{"set", json_text(to_string(set.id))},
+        {{"name", json_text(to_string(set.id))},
          {"label", set.id.label.empty() ? Json() : json_text(set.id.label)},
-         {"files", set.files},
-         {"bytes", set.bytes},
-         {"written", format_utc_time(set.last_ns / kSecondInNs, static_cast<uint32_t>(set.last_ns % kSecondInNs))},
+         {"file_count", set.files},
+         {"raw_bytes", set.bytes},
+         {"mtime", format_utc_time(set.last_ns / kSecondInNs, static_cast<uint32_t>(set.last_ns % kSecondInNs))},
          {"doubt", set.doubt.empty() ? Json() : json_text(set.doubt)}});
   for (const launch::Look::Companion& companion : look.companions)
     companions.push_back(
-        {{"path", json_text(companion.path)}, {"bytes", companion.size}, {"appended", companion.is_appended}});
+        {{"path", json_text(companion.path)}, {"raw_bytes", companion.size}, {"appended", companion.is_appended}});
   for (const launch::Look::Left& each : look.left)
-    left.push_back({{"path", json_text(each.path)}, {"files", each.files}, {"bytes", each.bytes}});
+    left.push_back({{"path", json_text(each.path)}, {"file_count", each.files}, {"raw_bytes", each.bytes}});
   return {{"sets", std::move(sets)},
-          {"notes", json_texts(look.notes)},
+          {"remarks", json_texts(look.notes)},
           {"companions", std::move(companions)},
           {"left_alone", std::move(left)}};
 }

@@ -53,16 +53,9 @@ std::string created_text(const store::Manifest& manifest) {
 
 void print_line(const std::string& line) { fmt::print("{}\n", line); }
 
-Json json_set(const store::SetInfo& set) {
-  Json json = {{"name", json_text(set.name)}, {"directory", json_text(set.files.path())}};
-  if (set.refused) json["set_aside"] = json_text(*set.refused);
-  if (!set.manifest) {
-    json.update(json_error(set.manifest.error()));
-    return json;
-  }
-  const store::Manifest& manifest = *set.manifest;
+Json json_manifest(const store::Manifest& manifest) {
   const auto raw = static_cast<double>(manifest.raw_bytes()), stored = static_cast<double>(manifest.bytes());
-  json.update(json_origin(manifest.origin));
+  Json json = json_origin(manifest.origin);
   json.update({{"step", manifest.step ? Json(*manifest.step) : Json()},
                {"suspect", manifest.suspicion.empty() ? Json() : json_text(manifest.suspicion)},
                {"ordinal", manifest.ordinal != 0 ? Json(manifest.ordinal) : Json()},
@@ -72,17 +65,34 @@ Json json_set(const store::SetInfo& set) {
                {"profile", json_text(manifest.profile)},
                {"lossy", json_texts(manifest.lossy)},
                {"scheme", json_text(manifest.scheme)},
-               {"ranks", manifest.ranks},
+               {"rank_count", manifest.ranks},
                {"group_size", manifest.group_size},
-               {"files", manifest.files()},
-               {"containers", manifest.containers.size()},
+               {"file_count", manifest.files()},
+               {"container_count", manifest.containers.size()},
                {"raw_bytes", manifest.raw_bytes()},
                {"stored_bytes", manifest.bytes()},
                {"ratio", json_ratio(raw, stored)},
                {"parents", json_parents(manifest.parents)},
                {"repaired_from", manifest.repaired_from.empty() ? Json() : json_text(manifest.repaired_from)},
-               {"damaged_files", manifest.damaged_files},
+               {"damaged_file_count", manifest.damaged_files},
                {"lost_containers", json_texts(manifest.lost_containers)}});
+  return json;
+}
+
+// Null in all that only the manifest says, where that cannot be read.
+Json json_set(const store::SetInfo& set) {
+  Json json = {{"name", json_text(set.name)}, {"directory", json_text(set.files.path())}};
+  json["set_aside"] = set.refused ? json_text(*set.refused) : Json();
+  const auto known = json_manifest(set.manifest.value_or(store::Manifest()));
+  for (const auto& [key, value] : known.items()) json[key] = set.manifest ? value : Json();
+  json.update(set.manifest ? Json{{"error", nullptr}} : json_error(set.manifest.error()));
+  return json;
+}
+
+// `all` are the sets of the store.
+Json json_listed(const store::SetInfo& set, const std::vector<store::SetInfo>& all) {
+  Json json = json_set(set);
+  json["missing_parents"] = json_texts(engine::missing_parents(set, all));
   return json;
 }
 
@@ -201,8 +211,7 @@ class Ls final : public Verb {
     if (console.json) {
       Json list = Json::array();
       for (const store::SetInfo& set : sets) {
-        list.push_back(json_set(set));
-        list.back()["missing_parents"] = json_texts(engine::missing_parents(set, all));
+        list.push_back(json_listed(set, all));
       }
       print_json({{"store", json_text(store.path())}, {"sets", std::move(list)}});
     } else if (sets.empty()) {
@@ -219,9 +228,13 @@ class Ls final : public Verb {
   Result<void> stream_set(const store::Store& store, const store::SetInfo& info,
                           const engine::Resources& resources) const {
     FOREBAY_CHECK(check_containers(info, resources));
+    const bool has_parents = info.manifest && !info.manifest->parents.empty();
+    FOREBAY_TRY(const auto all, has_parents ? store.list() : std::vector<store::SetInfo>());
     JsonStream stream;
     stream.member("store", json_text(store.path()));
-    stream.member("set", json_set(info));
+    stream.begin_list("sets");
+    stream.element(json_listed(info, all));
+    stream.end();
     stream.begin_list("files");
     FOREBAY_TRY(const uint64_t variables, stream_files(info, variables_, resources, stream));
     stream.end();

@@ -33,25 +33,26 @@ Json json_file(const engine::OpenContainer& container, const Shares& shares, siz
   Json json = {{"name", json_text(file.name)},
                {"kind", kind_text(file.kind)},
                {"rank", file.rank},
-               {"size", file.size},
+               {"raw_bytes", file.size},
                {"stored_bytes", shares.files[f]},
                {"ratio", json_ratio(static_cast<double>(file.size), shares.files[f])},
                {"mode", file.mode},
                {"mtime", format_utc_time(file.mtime_s, file.mtime_ns)},
-               {"format", json_text(file.format)}};
-  if (file.kind == FileKind::symlink) json["link_target"] = json_text(file.link_target);
-  if (!container.index().file_crcs.empty()) json["crc64"] = fmt::format("{:016x}", container.index().file_crcs[f]);
+               {"format", json_text_or_null(file.format)}};
+  const auto& crcs = container.index().file_crcs;
+  json["link_target"] = file.kind == FileKind::symlink ? json_text(file.link_target) : Json();
+  json["crc64"] = crcs.empty() ? Json() : Json(fmt::format("{:016x}", crcs[f]));
   return json;
 }
 
 Json json_characteristics(const container::Characteristics& c) {
-  return {{"count", c.count},
+  return {{"value_count", c.count},
           {"min", c.count ? Json(c.min) : Json()},
           {"max", c.count ? Json(c.max) : Json()},
           {"sum", c.sum},
           {"sum_of_squares", c.sum_of_squares},
-          {"nans", c.nans},
-          {"infinities", c.infinities}};
+          {"nan_count", c.nans},
+          {"infinity_count", c.infinities}};
 }
 
 // Null if they are not known: of what is no number, after a recovery, and under the agnostic schemes.
@@ -64,11 +65,11 @@ Json json_variable(const engine::OpenContainer& container, const Shares& shares,
   const Catalogue& catalogue = container.catalogue();
   const VariableRow& row = catalogue.variables[v];
   const uint64_t bytes = catalogue.bytes_of(row);
-  Json json = {{"path", json_text(catalogue.paths[row.path])},
+  Json json = {{"name", json_text(catalogue.paths[row.path])},
                {"key", json_text(catalogue.keys[row.key])},
                {"type", row.type.name()},
                {"shape", catalogue.shapes[row.shape]},
-               {"bytes", bytes},
+               {"raw_bytes", bytes},
                {"stored_bytes", shares.variables[v]},
                {"ratio", json_ratio(static_cast<double>(bytes), shares.variables[v])},
                {"filtered", row.filtered},

@@ -78,17 +78,18 @@ std::vector<Json> list_of(const Json& object, const char* key) {
 
 void totals(Text& text, const Json& all) {
   text.family("forebay_sets", "counter", "", "Checkpoint sets that are over, by what became of them.");
-  for (const char* state : {"durable", "skipped", "failed", "cached"}) text.sample(at(all, state), {{"state", state}});
+  for (const char* state : {"durable", "skipped", "failed", "cached"})
+    text.sample(at(all, fmt::format("{}_count", state).c_str()), {{"state", state}});
   text.family("forebay_drained_bytes", "counter", "bytes", "Bytes of files in durable sets.");
   text.sample(at(all, "raw_bytes"));
   text.family("forebay_stored_bytes", "counter", "bytes", "Bytes of containers of durable sets.");
   text.sample(at(all, "stored_bytes"));
   text.family("forebay_restarts", "counter", "", "Restarts that were served.");
-  text.sample(at(all, "restarts"));
+  text.sample(at(all, "restart_count"));
   text.family("forebay_tasks", "counter", "", "Rank groups that were given to aggregators.");
-  text.sample(at(all, "tasks"));
+  text.sample(at(all, "task_count"));
   text.family("forebay_tasks_again", "counter", "", "Those of them that had to be given to another one.");
-  text.sample(at(all, "tasks_again"));
+  text.sample(at(all, "repeated_task_count"));
 }
 
 void store(Text& text, const Json& status) {
@@ -98,9 +99,9 @@ void store(Text& text, const Json& status) {
   text.family("forebay_store_free_bytes", "gauge", "bytes", "Free in the store's file system after the last set.");
   text.sample(at(room, "free_bytes"));
   text.family("forebay_store_size_bytes", "gauge", "bytes", "All of the store's file system.");
-  text.sample(at(room, "total_bytes"));
+  text.sample(at(room, "capacity_bytes"));
   text.family("forebay_store_sets_left", "gauge", "", "How many more sets fit, as the last ones used room.");
-  text.sample(at(room, "sets_left"));
+  text.sample(at(room, "left_set_count"));
 }
 
 void agents(Text& text, const std::vector<Json>& rows) {

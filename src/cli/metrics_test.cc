@@ -15,7 +15,8 @@ TEST(Metrics, HaveTypesUnitsAndAnEnd) {
       {"generation", 2},
       {"host", "n\"1\\"},
       {"agent_count", 3},
-      {"totals", {{"durable", 4}, {"skipped", 1}, {"failed", 0}, {"raw_bytes", 1000}, {"stored_bytes", 10}}},
+      {"totals",
+       {{"durable_count", 4}, {"skipped_count", 1}, {"failed_count", 0}, {"raw_bytes", 1000}, {"stored_bytes", 10}}},
       {"sets", {{{"name", "dump_1"}, {"state", "packing"}, {"bytes_per_second", 2.5}, {"total_bytes", 7}}}},
       {"workers", {{{"host", "a"}, {"pid", 5}, {"memory_bytes", 64}, {"task", {{"set", "dump_1"}}}}}}};
   const std::string text = open_metrics(status);
@@ -35,7 +36,7 @@ TEST(Metrics, NameSeriesRunAndNode) {
   const Json status = {{"series", "heat"},
                        {"run", "4711"},
                        {"newest_durable", {{"name", "dump_3"}, {"seconds", 12.5}}},
-                       {"store_room", {{"free_bytes", 100}, {"total_bytes", 1000}, {"sets_left", 7}}},
+                       {"store_room", {{"free_bytes", 100}, {"capacity_bytes", 1000}, {"left_set_count", 7}}},
                        {"agents", {{{"host", "n1"}, {"staged_bytes", 64}, {"silent_seconds", 0.5}}}}};
   const std::string text = open_metrics(status);
   EXPECT_THAT(text, HasSubstr("\nforebay_newest_durable_seconds{series=\"heat\",run=\"4711\"} 12.5\n"));

@@ -63,7 +63,7 @@ class MountVerb final : public Verb {
         fmt::format("{} is mounted on {} until {}`fusermount3 -u {}`", printable(operands.store),
                     printable(operands.own[0]), daemon_.background ? "" : "this is interrupted (Ctrl-C), or until ",
                     printable(shell_word(operands.own[0]))),
-        {{"store", json_text(operands.store)}, {"directory", json_text(operands.own[0])}}));
+        {{"store", json_text(operands.store)}, {"directory", json_text(operands.own[0])}, {"pid", ::getpid()}}));
     FOREBAY_CHECK(serve(daemon, {[&](const std::stop_token& stop) { return mounted->serve(stop); }}, kTidySeconds));
     return ExitCode::ok;
   }

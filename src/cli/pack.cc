@@ -57,9 +57,9 @@ Json json_outcomes(const std::vector<engine::LossyRule>& rules, const std::vecto
     list.push_back({{"rule", json_text(rules[i].text)},
                     {"kind", to_string(rules[i].bound.kind)},
                     {"bound", rules[i].bound.value},
-                    {"variables", outcomes[i].matches},
-                    {"lossy_variables", outcomes[i].variables},
-                    {"frames", outcomes[i].frames},
+                    {"variable_count", outcomes[i].matches},
+                    {"lossy_variable_count", outcomes[i].variables},
+                    {"frame_count", outcomes[i].frames},
                     {"max_error", outcomes[i].error}});
   return list;
 }
@@ -69,26 +69,26 @@ Json json_report(const engine::PackReport& report, const std::string& series,
   return {{"set", json_text(report.name)},
           {"series", json_text(series)},
           {"step", report.step ? Json(*report.step) : Json()},
-          {"ranks", report.ranks},
-          {"files", report.files},
-          {"variables", report.variables},
-          {"containers", report.containers},
-          {"frames", report.frames},
+          {"rank_count", report.ranks},
+          {"file_count", report.files},
+          {"variable_count", report.variables},
+          {"container_count", report.containers},
+          {"frame_count", report.frames},
           {"raw_bytes", report.raw_bytes},
           {"stored_bytes", report.stored_bytes},
           {"index_bytes", report.index_bytes},
           {"parent", report.parent.empty() ? Json() : json_text(report.parent)},
           {"parents", json_parents(report.parents)},
           {"ratio", json_ratio(static_cast<double>(report.raw_bytes), static_cast<double>(report.stored_bytes))},
-          {"lossy", json_outcomes(rules, report.lossy)},
+          {"lossy_outcomes", json_outcomes(rules, report.lossy)},
           {"seconds", report.seconds},
-          {"cpu_seconds",
+          {"cpu_seconds_by_stage",
            {{"fetch", report.cpu_seconds.fetch},
             {"encode", report.cpu_seconds.encode},
             {"write", report.cpu_seconds.write}}},
           {"looks_older", report.looks_older.empty() ? Json() : json_text(report.looks_older)},
           {"remarks", json_texts(report.remarks)},
-          {"skipped", json_texts(report.skipped)}};
+          {"skipped_files", json_texts(report.skipped)}};
 }
 
 void print_outcome(const engine::LossyRule& rule, const engine::LossyOutcome& outcome) {
@@ -247,7 +247,7 @@ class Pack final : public Verb {
                  printable(fmt::format("{}", fmt::join(ordered.sources, ", "))));
       if (!ordered.remark.empty()) warn(ordered.remark);
     }
-    Json sets = Json::array();
+    Json packed = Json::array();
     for (const std::string& source : ordered.sources) {
       options_.sources = {source};
       const auto report = pack(team);
@@ -255,15 +255,15 @@ class Pack final : public Verb {
       if (!report) return exit_code_of(report.error().kind);
       if (!speaks) continue;
       if (console.json)
-        sets.push_back(json_report(*report, options_.origin.series, options_.lossy));
+        packed.push_back(json_report(*report, options_.origin.series, options_.lossy));
       else
         print_report(*report, options_.lossy);
     }
     if (speaks && console.json)
       print_json({{"order", json_texts(ordered.sources)},
                   {"by", ordered.is_by_times ? "times" : "names"},
-                  {"remark", ordered.remark.empty() ? Json() : json_text(ordered.remark)},
-                  {"sets", std::move(sets)}});
+                  {"remarks", ordered.remark.empty() ? Json::array() : Json::array({json_text(ordered.remark)})},
+                  {"packed", std::move(packed)}});
     return ExitCode::ok;
   }
 

@@ -18,7 +18,7 @@ std::string parents_text(std::span<const store::ParentEntry> parents) {
 Json json_parents(std::span<const store::ParentEntry> parents) {
   Json list = Json::array();
   for (const store::ParentEntry& parent : parents)
-    list.push_back({{"name", json_text(parent.name)}, {"frames", parent.frames}, {"raw_bytes", parent.raw_bytes}});
+    list.push_back({{"name", json_text(parent.name)}, {"frame_count", parent.frames}, {"raw_bytes", parent.raw_bytes}});
   return list;
 }
 

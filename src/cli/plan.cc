@@ -57,7 +57,7 @@ struct Plan {
 };
 
 Json json_row(const job::PlanRow& row) {
-  return {{"transfer_nodes", row.transfer_nodes},
+  return {{"transfer_node_count", row.transfer_nodes},
           {"drain_seconds", row.drain_seconds},
           {"pull_seconds", row.pull_seconds},
           {"limit", job::to_string(row.limit)},
@@ -115,13 +115,13 @@ Json json_plan(const Plan& plan) {
   Json ways = Json::array();
   for (const job::Way& way : plan.ways) ways.push_back(json_way(way));
   Json json = {
-      {"set_bytes", plan.input.set_bytes()},
+      {"raw_bytes", plan.input.set_bytes()},
       {"interval_seconds", plan.input.interval},
       {"allowed_seconds", plan.input.allowed_seconds()},
       {"ratio", plan.input.ratio},
       {"pfs_stream_bytes_per_second", std::isinf(plan.input.pfs_stream) ? Json() : Json(plan.input.pfs_stream)},
       {"codec_bytes_per_second", std::isinf(plan.input.codec) ? Json() : Json(plan.input.codec)},
-      {"transfer_nodes", plan.fewest ? Json(*plan.fewest) : Json()},
+      {"transfer_node_count", plan.fewest ? Json(*plan.fewest) : Json()},
       {"rows", std::move(rows)}};
   if (!plan.ways.empty()) json["ways"] = std::move(ways);
   return json;

@@ -133,7 +133,7 @@ class Prune final : public Verb {
            {"kept", json_texts(kept)},
            {"needed", json_needed(pruned.needed)},
            {"newest_intact", pruned.newest_good.size() == 1 ? json_newest(pruned.newest_good[0].second) : Json()},
-           {"series", std::move(series)},
+           {"newest_of_series", std::move(series)},
            {"problems", json_problems(all_problems(pruned))},
            {"left", json_problems(pruned.left)}});
       return;

@@ -265,7 +265,7 @@ class JsonRows final : public QueryRows {
       if (values_ || rows_++ >= limit_) continue;
       stream_.element({{"ranks", candidate.ranks},
                        {"begin", candidate.box.begin},
-                       {"count", candidate.box.count},
+                       {"shape", candidate.box.count},
                        {"holds", candidate.truth == Truth::all ? "everywhere" : "perhaps"}});
     }
   }
@@ -287,7 +287,7 @@ class JsonRows final : public QueryRows {
     Json json = {{"number", info.number},
                  {"ranks", candidate.ranks},
                  {"begin", candidate.box.begin},
-                 {"count", candidate.box.count}};
+                 {"shape", candidate.box.count}};
     add_failure(std::move(json), error);
   }
 
@@ -297,24 +297,24 @@ class JsonRows final : public QueryRows {
       left_out_.back().damage = std::make_shared<const Error>(error);
       return;
     }
-    add_failure({{"number", info.number}, {"ranks", Json()}, {"begin", Json()}, {"count", Json()}}, error);
+    add_failure({{"number", info.number}, {"ranks", Json()}, {"begin", Json()}, {"shape", Json()}}, error);
   }
 
   void finish(const QuerySummary& summary) override {
     end_step();
     stream_.end();
-    stream_.member("not_listed", rows_ > limit_ ? rows_ - limit_ : 0);
-    stream_.member("steps_looked_at", summary.steps);
-    stream_.member("steps_without_a_variable", summary.steps_without);
-    stream_.member("steps_found", summary.steps_found);
-    stream_.member("blocks", summary.blocks);
-    stream_.member("candidates", summary.candidates);
-    stream_.member("certain", summary.certain);
-    stream_.member("hits", values_ ? Json(summary.hits) : Json());
-    stream_.member("value_bytes", summary.value_bytes);
+    stream_.member("unlisted_count", rows_ > limit_ ? rows_ - limit_ : 0);
+    stream_.member("step_count", summary.steps);
+    stream_.member("step_without_variable_count", summary.steps_without);
+    stream_.member("found_step_count", summary.steps_found);
+    stream_.member("block_count", summary.blocks);
+    stream_.member("candidate_count", summary.candidates);
+    stream_.member("certain_count", summary.certain);
+    stream_.member("hit_count", values_ ? Json(summary.hits) : Json());
+    stream_.member("raw_bytes", summary.value_bytes);
     stream_.member("read_bytes", summary.cost.read_bytes);
     stream_.member("decoded_bytes", summary.cost.decoded_bytes);
-    stream_.member("frames", summary.cost.frames);
+    stream_.member("frame_count", summary.cost.frames);
     stream_.member("failures", failures_);
     stream_.member("left_out", json_left_out(left_out_));
     stream_.finish();

@@ -171,9 +171,9 @@ class Read final : public Verb {
       if (bare) {
         FOREBAY_TRY(unread, json_no_arrays(*bare, options_.resources));
       }
-      print_json({{"path", json_text(run.path())},
-                  {"steps", run.steps().size()},
-                  {"step", json_step(step.info())},
+      print_json({{"store", json_text(run.path())},
+                  {"step_count", run.steps().size()},
+                  {"steps", Json::array({json_step(step.info())})},
                   {"arrays", std::move(arrays)},
                   {"files_without_arrays", std::move(unread)}});
       return ExitCode::ok;
@@ -219,13 +219,13 @@ class Read final : public Verb {
                  {"type", view::to_string(array.type)},
                  {"form", form_text(array.form)},
                  {"shape", array.shape},
-                 {"blocks", array.blocks}};
+                 {"block_count", array.blocks}};
     json["level"] = array.level ? Json(*array.level) : Json();
     const auto& values = array.characteristics;
     json["min"] = values && values->count > 0 ? Json(values->min) : Json();
     json["max"] = values && values->count > 0 ? Json(values->max) : Json();
-    json["nans"] = values ? Json(values->nans) : Json();
-    json["holes"] = values ? Json(values->holes) : Json();
+    json["nan_count"] = values ? Json(values->nans) : Json();
+    json["hole_count"] = values ? Json(values->holes) : Json();
     return json;
   }
 
@@ -257,9 +257,9 @@ class Read final : public Verb {
       }
     }
     if (console.json)
-      print_json({{"path", json_text(run.path())},
-                  {"step", json_step(step.info())},
-                  {"array", json_array(array)},
+      print_json({{"store", json_text(run.path())},
+                  {"steps", Json::array({json_step(step.info())})},
+                  {"arrays", Json::array({json_array(array)})},
                   {"blocks", std::move(list)}});
     else
       table.for_each_line([](const std::string& line) { fmt::print("{}\n", line); });
@@ -362,16 +362,16 @@ class Read final : public Verb {
   static void tell(const view::Run& run, const Done& done, const Console& console) {
     const uint64_t bytes = element_count(done.shape) * done.type.bytes();
     if (console.json) {
-      print_json({{"path", json_text(run.path())},
+      print_json({{"store", json_text(run.path())},
                   {"steps", done.steps},
                   {"name", json_text(done.name)},
                   {"type", view::to_string(done.type)},
                   {"shape", done.shape},
-                  {"bytes", bytes},
-                  {"holes", done.holes},
+                  {"raw_bytes", bytes},
+                  {"hole_count", done.holes},
                   {"read_bytes", done.cost.read_bytes},
                   {"decoded_bytes", done.cost.decoded_bytes},
-                  {"frames", done.cost.frames},
+                  {"frame_count", done.cost.frames},
                   {"to", json_text(done.to)},
                   {"left_out", json_left_out(done.left_out)}});
       return;

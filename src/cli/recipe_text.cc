@@ -52,16 +52,17 @@ Json json_words(const Words& words) {
 }
 
 Json json_resume(const Resume& resume) {
-  Json env = Json::object();
-  for (const auto& [name, value] : resume.env) env[name] = json_text(print_template(value));
-  return {{"place", resume.directory.empty() ? Json(resume.is_in_place) : json_text(resume.directory)},
-          {"args", json_texts(printed(resume.args, print_template))},
-          {"command", json_texts(printed(resume.command, print_template))},
-          {"env", std::move(env)},
-          {"as", json_texts(printed(resume.as, print_as))},
-          {"point", json_texts(printed(resume.points, print_point))},
-          {"link", json_texts(printed(resume.links, print_link))},
-          {"aside", json_texts(printed(resume.aside, print_pattern))}};
+  Json environment = Json::object();
+  for (const auto& [name, value] : resume.env) environment[name] = json_text(print_template(value));
+  return {{"in_place", resume.is_in_place && resume.directory.empty()},
+          {"directory", json_text_or_null(resume.directory)},
+          {"argument_words", json_texts(printed(resume.args, print_template))},
+          {"command_words", json_texts(printed(resume.command, print_template))},
+          {"environment", std::move(environment)},
+          {"copies", json_texts(printed(resume.as, print_as))},
+          {"pointers", json_texts(printed(resume.points, print_point))},
+          {"links", json_texts(printed(resume.links, print_link))},
+          {"aside_patterns", json_texts(printed(resume.aside, print_pattern))}};
 }
 
 }  // namespace
@@ -125,8 +126,8 @@ Json json_recipe(const launch::Recipe& recipe) {
           {"words", json_words(recipe.words)},
           {"programs", json_texts(recipe.programs)},
           {"resume", json_resume(recipe.resume)},
-          {"ranks", recipe.ranks},
-          {"requires", json_texts(recipe.requirements)},
+          {"restart_ranks", recipe.ranks},
+          {"requirements", json_texts(recipe.requirements)},
           {"dangers", json_texts(recipe.dangers)},
           {"edit", recipe.edit.empty() ? Json() : json_text(recipe.edit)},
           {"seen", recipe.seen.empty() ? Json() : Json(recipe.seen)},

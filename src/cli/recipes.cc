@@ -81,7 +81,7 @@ class Recipes final : public Verb {
       for (const launch::Recipe& recipe : list.recipes)
         recipes.push_back({{"name", recipe.name},
                            {"title", json_text(recipe.title)},
-                           {"ranks", recipe.ranks},
+                           {"restart_ranks", recipe.ranks},
                            {"seen", recipe.seen.empty() ? Json() : Json(recipe.seen)},
                            {"path", json_text(recipe.path)}});
       return print_json({{"recipes", std::move(recipes)}});

@@ -174,7 +174,7 @@ class Remove final : public Verb {
       Json rebased = Json::array();
       for (const auto& [name, report] : rebased_)
         rebased.push_back({{"set", json_text(name)},
-                           {"frames", report.frames},
+                           {"frame_count", report.frames},
                            {"raw_bytes", report.raw_bytes},
                            {"stored_bytes", report.stored_bytes}});
       print_json({{"dry_run", dry_run_},

@@ -55,10 +55,10 @@ class Repair final : public Verb {
     FOREBAY_TRY(const auto report, repair(store, name));
     if (console.json)
       print_json({{"set", json_text(name)},
-                  {"written", report.name.empty() ? Json() : json_text(report.name)},
-                  {"containers_rewritten", report.containers_rewritten},
-                  {"containers_lost", report.containers_lost},
-                  {"frames_lost", report.frames_lost},
+                  {"repaired_set", report.name.empty() ? Json() : json_text(report.name)},
+                  {"rewritten_container_count", report.containers_rewritten},
+                  {"lost_container_count", report.containers_lost},
+                  {"lost_frame_count", report.frames_lost},
                   {"whole_files", json_texts(report.whole_files)},
                   {"lost_files", json_texts(report.lost_files)},
                   {"remarks", json_texts(report.remarks)}});

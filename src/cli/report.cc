@@ -72,9 +72,9 @@ class ReportVerb final : public Verb {
     if (console.json)
       print_json({{"store", json_text(operands.store)},
                   {"to", json_text(path)},
-                  {"sets", report.sets.size()},
-                  {"variables", report.variables.size()},
-                  {"damaged_sets", bad},
+                  {"set_count", report.sets.size()},
+                  {"variable_count", report.variables.size()},
+                  {"damaged_set_count", bad},
                   {"files_without_arrays", std::move(unread)}});
     else
       fmt::print("{}: {} and {}{}\n", printable(path), plural(report.sets.size(), "set"),

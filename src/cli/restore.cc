@@ -41,11 +41,11 @@ constexpr VerbText kRestoreText = {
 Json json_report(const engine::RestoreReport& report, const std::string& target) {
   return {{"set", json_text(report.name)},
           {"to", json_text(target)},
-          {"files", report.files},
-          {"bytes", report.bytes},
+          {"file_count", report.files},
+          {"raw_bytes", report.bytes},
           {"seconds", report.seconds},
-          {"skipped", json_texts(report.skipped)},
-          {"unread", json_texts(report.unread)},
+          {"skipped_sets", json_texts(report.skipped)},
+          {"unread_containers", json_texts(report.unread)},
           {"without_special_modes", json_texts(report.without_special_modes)}};
 }
 

@@ -430,13 +430,13 @@ class RunVerb final : public Verb {
     if (console.json)
       print_json({{"exit_code", report.ending.as_exit_code()},
                   {"series", json_text(options_.series)},
-                  {"launches", report.launches},
-                  {"daemon_deaths", report.daemon_deaths},
+                  {"launch_count", report.launches},
+                  {"daemon_death_count", report.daemon_deaths},
                   {"lost_nodes", report.lost_nodes},
                   {"retired_nodes", report.retired_nodes},
-                  {"ended_because", report.ended_because},
+                  {"ended_because", json_text_or_null(report.ended_because)},
                   {"drained", report.drain.has_value()},
-                  {"not_stored", lines.size()},
+                  {"unstored_count", lines.size()},
                   {"drain_seconds", seconds},
                   {"out_of_time", report.out_of_time},
                   {"status", status}});

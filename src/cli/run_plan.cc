@@ -175,7 +175,8 @@ uint32_t number_in(const Json& set, const char* name) {
 
 // A row of `forebay ls --json`: of the series, whole as far as its manifest says, and not set aside.
 bool is_to_restart_from(const Json& set, const std::string& series) {
-  return number_in(set, "ranks") != 0 && set.value("series", Json()) == Json(series) && !set.contains("set_aside");
+  return number_in(set, "rank_count") != 0 && set.value("series", Json()) == Json(series) &&
+         set.value("set_aside", Json()).is_null();
 }
 
 // The ranks of the newest set of a series that can be read, from what `forebay ls --json` says; 0: there is no set.
@@ -185,7 +186,7 @@ Result<uint32_t> ranks_of_newest(const std::string& text, const std::string& ser
     return fail(ErrorKind::internal, "'forebay ls' makes no sense");
   uint32_t ranks = 0;
   for (const Json& set : document["sets"])
-    if (is_to_restart_from(set, series)) ranks = number_in(set, "ranks");
+    if (is_to_restart_from(set, series)) ranks = number_in(set, "rank_count");
   return ranks;
 }
 
@@ -207,7 +208,7 @@ std::optional<uint32_t> ranks_of_coming(const std::string& text) {
   for (const Json& set : status["sets"]) {
     if (!set.value("complete", false)) continue;
     is_coming = true;
-    if (const uint32_t ranks = number_in(set, "ranks")) return ranks;
+    if (const uint32_t ranks = number_in(set, "rank_count")) return ranks;
   }
   if (is_coming) return {};
   return 0;
@@ -248,8 +249,8 @@ Result<std::optional<std::string>> brought_set(const std::vector<std::string>& o
   if (outputs.empty()) return std::nullopt;
   const Json answer = Json::parse(outputs[0], nullptr, false);
   if (!answer.is_object()) return fail(ErrorKind::internal, "'forebay fetch' makes no sense");
-  if (!answer.value("found", false)) return std::nullopt;
   const Json set = answer.value("set", Json());
+  if (set.is_null()) return std::nullopt;
   if (!set.is_string()) return fail(ErrorKind::unsupported, "the set's name is not valid UTF-8");
   return set.get<std::string>();
 }
@@ -268,11 +269,11 @@ Result<launch::RunPlan::Resumed> resumed(const RunOptions& options, const std::v
 // As 'forebay gather --put-back' prints it.
 Result<launch::RunPlan::Resumed> resumed_code(const RunOptions& options, const std::vector<std::string>& outputs) {
   const Json answer = outputs.empty() ? Json() : Json::parse(outputs[0], nullptr, false);
-  if (!answer.is_object() || !answer.contains("args")) return launch::RunPlan::Resumed();  // there was no set
+  if (!answer.is_object() || !answer.contains("argument_words")) return launch::RunPlan::Resumed();  // there was no set
   launch::RunPlan::Resumed resumed;
   try {
-    resumed.command = answer.at("command").get<Words>();
-    resumed.more = answer.at("args").get<Words>();
+    resumed.command = answer.at("command_words").get<Words>();
+    resumed.more = answer.at("argument_words").get<Words>();
     for (const auto& [name, value] : answer.at("environment").items())
       resumed.environment.emplace_back(name, value.get<std::string>());
   } catch (const Json::exception&) {

@@ -21,13 +21,13 @@ std::string time_text(int64_t seconds) {
 }
 
 Json halt_json(const scr::Halt& halt) {
-  Json json = Json::object();
-  if (halt.checkpoints) json["checkpoints"] = *halt.checkpoints;
-  if (halt.before) json["before"] = *halt.before;
-  if (halt.after) json["after"] = *halt.after;
-  if (halt.seconds) json["seconds"] = *halt.seconds;
-  if (!halt.reason.empty()) json["reason"] = json_text(halt.reason);
-  return json;
+  const auto number = [](const std::optional<int64_t>& one) { return one ? Json(*one) : Json(); };
+  const auto time = [](const std::optional<int64_t>& one) { return one ? Json(format_utc_time(*one, 0)) : Json(); };
+  return {{"checkpoint_count", number(halt.checkpoints)},
+          {"before", time(halt.before)},
+          {"after", time(halt.after)},
+          {"left_seconds", number(halt.seconds)},
+          {"reason", json_text_or_null(halt.reason)}};
 }
 
 void print_conditions(const scr::Halt& halt) {
@@ -134,7 +134,7 @@ Result<ExitCode> scr_halt(const scr::Places& places, const HaltWords& words, con
     FOREBAY_CHECK(scr::write_halt(places.halt, halt));
   }
   if (console.json)
-    print_json({{"file", json_text(places.halt)}, {"halt", halt_json(halt)}});
+    print_json({{"path", json_text(places.halt)}, {"halt", halt_json(halt)}});
   else
     print_conditions(halt);
   return ExitCode::ok;

@@ -15,6 +15,7 @@
 #include "cli/scr.h"
 #include "cli/table.h"
 #include "cli/text.h"
+#include "cli/units.h"
 #include "launch/scr/index.h"
 #include "launch/scr/set_names.h"
 #include "launch/scr/stored_sets.h"
@@ -52,14 +53,14 @@ void print_list(const scr::Index& index, const std::map<std::string, int64_t>& s
                     {"valid", entry.is_valid},
                     {"checkpoint", entry.is_checkpoint},
                     {"output", entry.is_output},
-                    {"flushed", flushed},
+                    {"flushed", flushed != 0 ? Json(format_utc_time(flushed, 0)) : Json()},
                     {"place", entry.place == scr::SetPlace::prefix ? "prefix" : "cache"},
-                    {"current", is_current}});
+                    {"is_current", is_current}});
     table.add({std::to_string(entry.id), entry.is_valid ? "YES" : "NO", when_text(flushed), is_current ? "*" : "",
                printable(entry.name)});
   }
   if (console.json)
-    print_json({{"sets", sets}, {"current", json_text(index.current)}});
+    print_json({{"sets", sets}, {"current", json_text_or_null(index.current)}});
   else
     table.for_each_line([](const std::string& line) { fmt::print("{}\n", line); });
 }

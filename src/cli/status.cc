@@ -55,7 +55,8 @@ const Json& rows_of(const Json& object, const char* key) {
 }
 
 std::string size_text(const Json& object, const char* key) {
-  return object.contains(key) ? format_bytes(static_cast<uint64_t>(number(object, key))) : "";
+  return object.contains(key) && object[key].is_number() ? format_bytes(static_cast<uint64_t>(number(object, key)))
+                                                         : "";
 }
 
 void print_table(const Table& table) {
@@ -79,7 +80,7 @@ void print_sets(const Json& status) {
                format_duration(number(set, "seconds")), word_of(set, "message")});
   for (const Json& set : rows_of(status, "sets"))
     table.add({word_of(set, "name"), word_of(set, "state"),
-               fmt::format("{:.0f}/{:.0f}", number(set, "ranks_offered"), number(set, "ranks")),
+               fmt::format("{:.0f}/{:.0f}", number(set, "offered_rank_count"), number(set, "rank_count")),
                size_text(set, "raw_bytes"), size_text(set, "total_bytes"), size_text(set, "stored_bytes"),
                format_rate(static_cast<uint64_t>(number(set, "raw_bytes")), number(set, "seconds")),
                format_duration(number(set, "seconds_since_offer")), word_of(set, "missing")});
@@ -92,8 +93,8 @@ void print_sets(const Json& status) {
 // What the caches hold, and how it is protected; nothing where there are none.
 void print_caches(const Json& status) {
   const auto cache = status.value("cache", Json::object());
-  if (rows_of(cache, "encoding").empty() && rows_of(cache, "sealed").empty() && rows_of(cache, "sets").empty() &&
-      rows_of(cache, "set_aside").empty())
+  if (rows_of(cache, "encoding_sets").empty() && rows_of(cache, "sealed_sets").empty() &&
+      rows_of(cache, "sets").empty() && rows_of(cache, "sets_aside").empty())
     return;
   fmt::print("caches: redundancy {}, every {}\n", word_of(cache, "redundancy"),
              number(cache, "flush_every") == 0 ? "set stays there"
@@ -109,32 +110,33 @@ void print_caches(const Json& status) {
                {"TIME", Align::right},
                {"REMARK"}});
   const auto add_encoding = [&](const Json& row, const std::string& state) {
-    table.add({word_of(row, "set"), state, word_of(row, "scheme"), fmt::format("{:.0f}", number(row, "groups")),
-               size_text(row, "bytes"), size_text(row, "parity_bytes"), size_text(row, "sent_bytes"),
+    table.add({word_of(row, "name"), state, word_of(row, "scheme"), fmt::format("{:.0f}", number(row, "group_count")),
+               size_text(row, "raw_bytes"), size_text(row, "parity_bytes"), size_text(row, "sent_bytes"),
                format_duration(number(row, "cpu_seconds")), format_duration(number(row, "seconds")), ""});
   };
-  for (const Json& row : rows_of(cache, "sealed")) add_encoding(row, "was sealed");
-  for (const Json& row : rows_of(cache, "encoding"))
-    add_encoding(row, fmt::format("encoding {:.0f}/{:.0f}", number(row, "members_encoded"), number(row, "members")));
+  for (const Json& row : rows_of(cache, "sealed_sets")) add_encoding(row, "was sealed");
+  for (const Json& row : rows_of(cache, "encoding_sets"))
+    add_encoding(
+        row, fmt::format("encoding {:.0f}/{:.0f}", number(row, "encoded_member_count"), number(row, "member_count")));
   for (const Json& row : rows_of(cache, "sets"))
-    table.add({word_of(row, "name"), word_of(row, "state"), "", "", size_text(row, "bytes"), "", "", "", "",
+    table.add({word_of(row, "name"), word_of(row, "state"), "", "", size_text(row, "raw_bytes"), "", "", "", "",
                word_of(row, "message")});
-  for (const Json& row : rows_of(cache, "set_aside"))
+  for (const Json& row : rows_of(cache, "sets_aside"))
     table.add({word_of(row, "name"), "set aside", "", "", "", "", "", "", "", word_of(row, "reason")});
   print_table(table);
-  if (const auto recovery = cache.find("recovery"); recovery != cache.end())
+  if (const auto recovery = cache.find("recovery"); recovery != cache.end() && recovery->is_object())
     fmt::print("set {} is made whole: {}, {:.0f} agents have to answer\n", word_of(*recovery, "set"),
-               word_of(*recovery, "state"), number(*recovery, "agents"));
+               word_of(*recovery, "state"), number(*recovery, "agent_count"));
   fmt::print("\n");
 }
 
 // How often sets come, and how often they should; nothing while too little is known.
 void print_cadence(const Json& status) {
   const auto cadence = status.value("cadence", Json::object());
-  const auto advice = cadence.value("advice", Json::object());
-  if (advice.empty()) return;
+  const auto advice = cadence.value("advice", Json());
+  if (!advice.is_object()) return;
   constexpr double kPercent = 100;
-  const auto failures = static_cast<uint64_t>(number(cadence, "failures"));
+  const auto failures = static_cast<uint64_t>(number(cadence, "failure_count"));
   fmt::print(
       "a set every {} costs the ranks {}; {} every {}, a set every {} would be best: {:.1f} % of the time for work, "
       "now "
@@ -150,8 +152,8 @@ void print_aggregators(const Json& status) {
   for (const Json& worker : rows_of(status, "workers")) {
     std::string does = "waits";
     if (const auto task = worker.find("task"); task != worker.end() && task->is_object())
-      does = fmt::format("{} {} of {}, {}", word_of(*task, "kind"), number(*task, "container"), word_of(*task, "set"),
-                         size_text(*task, "raw_bytes"));
+      does = fmt::format("{} {} of {}, {}", word_of(*task, "kind"), number(*task, "container_index"),
+                         word_of(*task, "set"), size_text(*task, "raw_bytes"));
     table.add({word_of(worker, "host"), fmt::format("{:.0f}", number(worker, "pid")), size_text(worker, "memory_bytes"),
                word_of(worker, "profile"), does});
   }
@@ -167,14 +169,14 @@ void print_status(const Json& status) {
              status.value("ending", false) ? "; ends when all is drained" : "");
   fmt::print("series {}; ", word_of(status, "series"));
   fmt::print("{} durable, {:.0f} skipped, {:.0f} failed{}; {} -> {}\n\n",
-             plural(static_cast<uint64_t>(number(totals, "durable")), "set"), number(totals, "skipped"),
-             number(totals, "failed"),
-             number(totals, "cached") == 0 ? "" : fmt::format(", {:.0f} cached", number(totals, "cached")),
+             plural(static_cast<uint64_t>(number(totals, "durable_count")), "set"), number(totals, "skipped_count"),
+             number(totals, "failed_count"),
+             number(totals, "cached_count") == 0 ? "" : fmt::format(", {:.0f} cached", number(totals, "cached_count")),
              size_text(totals, "raw_bytes"), size_text(totals, "stored_bytes"));
-  if (const auto restart = status.find("restart"); restart != status.end())
+  if (const auto restart = status.find("restart"); restart != status.end() && restart->is_object())
     fmt::print("restart from {}: {:.0f} of {:.0f} ranks have asked, {:.0f} of {:.0f} containers delivered\n\n",
-               word_of(*restart, "set"), number(*restart, "ranks_asked"), number(*restart, "ranks"),
-               number(*restart, "containers_done"), number(*restart, "containers"));
+               word_of(*restart, "set"), number(*restart, "asked_rank_count"), number(*restart, "rank_count"),
+               number(*restart, "done_container_count"), number(*restart, "container_count"));
   if (const std::string why = no_set_comes(status); !why.empty()) fmt::print("warning: {}\n\n", why);
   if (const std::string why = store_fills(status); !why.empty()) fmt::print("warning: {}\n\n", why);
   print_sets(status);

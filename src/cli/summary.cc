@@ -17,13 +17,20 @@ static uint64_t total(const Json& status, const char* key) {
   return value != totals->end() && value->is_number() ? value->get<uint64_t>() : 0;
 }
 
+// Of a field that may be null.
+static std::string word(const Json& object, const char* key) {
+  const Json value = object.is_object() ? object.value(key, Json()) : Json();
+  return value.is_string() ? value.get<std::string>() : "";
+}
+
 std::string summary_text(const Json& status) {
   const uint64_t raw = total(status, "raw_bytes"), stored = total(status, "stored_bytes");
-  const uint64_t cached = total(status, "cached");
+  const uint64_t cached = total(status, "cached_count");
   return fmt::format("{} durable, {} skipped, {} failed{}; {} -> {} (ratio {})",
-                     plural(total(status, "durable"), "set"), total(status, "skipped"), total(status, "failed"),
-                     cached == 0 ? "" : fmt::format(", {} kept in caches", cached), format_bytes(raw),
-                     format_bytes(stored), format_ratio(static_cast<double>(raw), static_cast<double>(stored)));
+                     plural(total(status, "durable_count"), "set"), total(status, "skipped_count"),
+                     total(status, "failed_count"), cached == 0 ? "" : fmt::format(", {} kept in caches", cached),
+                     format_bytes(raw), format_bytes(stored),
+                     format_ratio(static_cast<double>(raw), static_cast<double>(stored)));
 }
 
 static std::vector<Json> rows(const Json& status, const char* key) {
@@ -37,36 +44,29 @@ static std::vector<Json> rows(const Json& status, const char* key) {
 std::vector<std::string> failures(const Json& status) {
   std::vector<std::string> lines;
   for (const Json& set : rows(status, "past_sets"))
-    if (set.value("state", "") == "failed")
-      lines.push_back(
-          fmt::format("{} failed: {}", printable(set.value("name", "")), printable(set.value("message", ""))));
+    if (word(set, "state") == "failed")
+      lines.push_back(fmt::format("{} failed: {}", printable(word(set, "name")), printable(word(set, "message"))));
   return lines;
 }
 
-std::string looks_older(const Json& status) {
-  return status.is_object() ? printable(status.value("looks_older", "")) : std::string();
-}
+std::string looks_older(const Json& status) { return printable(word(status, "looks_older")); }
 
-std::string no_set_comes(const Json& status) {
-  return status.is_object() ? printable(status.value("no_set", "")) : std::string();
-}
+std::string no_set_comes(const Json& status) { return printable(word(status, "no_set")); }
 
-std::string store_fills(const Json& status) {
-  return status.is_object() ? printable(status.value("store_fills", "")) : std::string();
-}
+std::string store_fills(const Json& status) { return printable(word(status, "store_fills")); }
 
 // A set that was given up may have been rewritten since. Of one that is void nothing was to be kept.
 std::vector<std::string> not_stored(const Json& status) {
   std::vector<std::string> lines;
   std::map<std::string, std::string> given_up;
   for (const Json& set : rows(status, "past_sets"))
-    if (set.value("state", "") == "failed" && !set.value("void", false))
-      given_up[set.value("name", "")] = set.value("message", "");
+    if (word(set, "state") == "failed" && !set.value("void", false))
+      given_up[word(set, "name")] = word(set, "message");
     else
-      given_up.erase(set.value("name", ""));
+      given_up.erase(word(set, "name"));
   for (const Json& one : rows(status, "left")) {
-    const std::string name = one.value("name", ""), host = one.value("host", ""), reason = one.value("reason", "");
-    const std::string place = one.value("place", "");
+    const std::string name = word(one, "name"), host = word(one, "host"), reason = word(one, "reason");
+    const std::string place = word(one, "place");
     if (given_up.contains(name)) continue;
     if (name.empty())
       lines.push_back(printable(host.empty() ? reason : host + ": " + reason));
@@ -83,20 +83,22 @@ std::string skipped(const Json& status) {
   std::vector<std::string> names;
   uint64_t known = 0;
   for (const Json& set : rows(status, "past_sets")) {
-    const std::string name = printable(set.value("name", ""));
+    const std::string name = printable(word(set, "name"));
     std::erase(names, name);
-    if (set.value("state", "") != "skipped") continue;
+    if (word(set, "state") != "skipped") continue;
     names.push_back(name);
     ++known;
   }
-  const uint64_t skipped = total(status, "skipped");
+  const uint64_t skipped = total(status, "skipped_count");
   if (names.empty()) return {};
   return fmt::format("skipped, and not stored, since the drain was behind: {}{}", fmt::join(names, ", "),
                      skipped > known ? fmt::format(", and {} before these", skipped - known) : "");
 }
 
 bool has_no_set(const Json& status) {
-  return total(status, "durable") + total(status, "skipped") + total(status, "failed") + total(status, "cached") == 0;
+  return total(status, "durable_count") + total(status, "skipped_count") + total(status, "failed_count") +
+             total(status, "cached_count") ==
+         0;
 }
 
 }  // namespace forebay::cli

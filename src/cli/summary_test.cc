@@ -6,16 +6,18 @@ namespace forebay::cli {
 namespace {
 
 TEST(Summary, TellsOfCachedSetsWhereThereAreAny) {
-  Json status{{"totals", {{"durable", 3}, {"skipped", 1}, {"failed", 0}, {"raw_bytes", 2048}, {"stored_bytes", 1024}}}};
+  Json status{
+      {"totals",
+       {{"durable_count", 3}, {"skipped_count", 1}, {"failed_count", 0}, {"raw_bytes", 2048}, {"stored_bytes", 1024}}}};
   EXPECT_EQ(summary_text(status), "3 sets durable, 1 skipped, 0 failed; 2.0 KiB -> 1.0 KiB (ratio 2.00)");
-  status["totals"]["cached"] = 2;
+  status["totals"]["cached_count"] = 2;
   EXPECT_EQ(summary_text(status),
             "3 sets durable, 1 skipped, 0 failed, 2 kept in caches; 2.0 KiB -> 1.0 KiB (ratio 2.00)");
 }
 
 TEST(Summary, CachedSetsAreSets) {
-  EXPECT_TRUE(has_no_set({{"totals", {{"durable", 0}, {"cached", 0}}}}));
-  EXPECT_FALSE(has_no_set({{"totals", {{"durable", 0}, {"cached", 1}}}}));
+  EXPECT_TRUE(has_no_set({{"totals", {{"durable_count", 0}, {"cached_count", 0}}}}));
+  EXPECT_FALSE(has_no_set({{"totals", {{"durable_count", 0}, {"cached_count", 1}}}}));
 }
 
 TEST(Summary, WhatTheApplicationHasGoneOnWithoutIsNotMissed) {
@@ -26,14 +28,14 @@ TEST(Summary, WhatTheApplicationHasGoneOnWithoutIsNotMissed) {
 }
 
 TEST(Summary, NamesWhatWasSkippedAndNotStoredSince) {
-  Json status{{"totals", {{"skipped", 2}}}};
+  Json status{{"totals", {{"skipped_count", 2}}}};
   EXPECT_EQ(skipped(status), "");
   status["past_sets"] = Json::array({{{"name", "a"}, {"state", "skipped"}},
                                      {{"name", "b"}, {"state", "skipped"}},
                                      {{"name", "c"}, {"state", "durable"}},
                                      {{"name", "a"}, {"state", "durable"}}});
   EXPECT_EQ(skipped(status), "skipped, and not stored, since the drain was behind: b");
-  status["totals"]["skipped"] = 7;
+  status["totals"]["skipped_count"] = 7;
   EXPECT_EQ(skipped(status), "skipped, and not stored, since the drain was behind: b, and 5 before these");
 }
 

@@ -62,8 +62,8 @@ Result<void> print_no_arrays(const store::SetInfo& set, const engine::Resources&
 Json json_unread(const engine::UnreadFiles& kind) {
   return {{"format", json_text(kind.format)},
           {"looks_like", json_text(kind.looks)},
-          {"files", kind.files},
-          {"bytes", kind.bytes},
+          {"file_count", kind.files},
+          {"raw_bytes", kind.bytes},
           {"example", json_text(kind.example)}};
 }
 

@@ -59,10 +59,10 @@ std::vector<std::string> dependants_of(const std::string& name, const std::vecto
 Json json_report(const engine::VerifyReport& report, const std::vector<std::string>& dependants) {
   Json damages = Json::array();
   for (const engine::Damage& damage : report.damages) damages.push_back(json_damage(damage));
-  return {{"set", json_text(report.name)},
+  return {{"name", json_text(report.name)},
           {"intact", report.intact()},
-          {"files", report.files},
-          {"frames", report.frames},
+          {"file_count", report.files},
+          {"frame_count", report.frames},
           {"raw_bytes", report.raw_bytes},
           {"stored_bytes", report.stored_bytes},
           {"seconds", report.seconds},

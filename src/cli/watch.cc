@@ -145,9 +145,9 @@ class Watch final : public Verb {
     if (once_) job_.agent.found = says(job_.agent_words, "--keep=") ? job::Found::take : job::Found::drain;
     job_.agent.ready = [this, &daemon](const std::vector<fabric::Address>&) {
       if (!once_)
-        told_ =
-            daemon.ready("watches " + job_.stage,
-                         {{"watches", json_text(job_.stage)}, {"series", json_text(job_.series)}, {"pid", ::getpid()}});
+        told_ = daemon.ready(
+            "watches " + job_.stage,
+            {{"directory", json_text(job_.stage)}, {"series", json_text(job_.series)}, {"pid", ::getpid()}});
       if (!told_) daemon.end(told_.error().message());
     };
   }

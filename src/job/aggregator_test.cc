@@ -112,9 +112,9 @@ TEST_F(AggregatorTest, OneOfThemIsTheCoordinator) {
   ASSERT_TRUE(has_workers(3, 1)) << log();
   nlohmann::json now = status();
   EXPECT_EQ(now["host"], value(Rendezvous::open_existing(path("r"))).aggregators().value()[0].host);
-  EXPECT_EQ(now["received"]["WorkerHello"]["messages"], 3);
-  EXPECT_EQ(now["sent"]["Welcome"]["messages"], 3);
-  EXPECT_GT(now["sent"]["Welcome"]["bytes"], 3 * fabric::kFrameHeaderBytes);
+  EXPECT_EQ(now["received"]["WorkerHello"]["message_count"], 3);
+  EXPECT_EQ(now["sent"]["Welcome"]["message_count"], 3);
+  EXPECT_GT(now["sent"]["Welcome"]["message_bytes"], 3 * fabric::kFrameHeaderBytes);
 }
 
 TEST_F(AggregatorTest, AnotherOneTakesThePlaceOfOneThatIsGone) {

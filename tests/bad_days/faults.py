@@ -167,7 +167,7 @@ def store_hangs_for_the_coordinator(new_job):
         job.write_set("dump_1", 1)
         job.expect_log("steps down", "the store has not answered for")
         job.expect_durable("dump_1")
-        assert job.status()["totals"]["durable"] == 2, job.status()["totals"]
+        assert job.status()["totals"]["durable_count"] == 2, job.status()["totals"]
         faults.heal()
         time.sleep(1)  # for the one that hung to go on
         job.write_set("dump_2", 2)

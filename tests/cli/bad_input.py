@@ -36,7 +36,7 @@ class BadSources(StoreTest):
             answer = forebay("pack", self.tree, "--store", self.store)
             self.assertEqual(OK, answer.code, answer.err)
             self.assertRegex(answer.err, r"warning: 2 special files skipped: .*fifo is a FIFO, .*socket is a socket")
-            skipped = self.run_ok("pack", self.tree, "--store", self.store, "--name", "b", "--json").json["skipped"]
+            skipped = self.run_ok("pack", self.tree, "--store", self.store, "--name", "b", "--json").json["skipped_files"]
             self.assertEqual(2, len(skipped))
             self.run_ok("pack", self.tree, "--store", self.store, "--name", "c", "--strict", "--exclude", "fifo",
                         "--exclude", "sock*", "--include", "*")
@@ -192,7 +192,7 @@ class Damage(StoreTest):
         self.assertEqual(snapshot(self.work / "DD0004"), snapshot(target))
         answer = forebay("restore", "latest", "--store", self.store, "--to", self.work / "again", "--json")
         self.assertEqual("", answer.err)
-        self.assertEqual(("DD0004", 1), (answer.json["set"], len(answer.json["skipped"])))
+        self.assertEqual(("DD0004", 1), (answer.json["set"], len(answer.json["skipped_sets"])))
 
     def test_nothing_intact(self):
         answer = self.run_error(DAMAGED, "restore", "latest", "--store", self.store, "--to", self.work / "back")
@@ -217,7 +217,7 @@ class Damage(StoreTest):
 
     def test_repair_lists_what_is_lost(self):
         answer = forebay("repair", self.store, "DD0008", "--json")
-        self.assertEqual((DAMAGED, "DD0008-repaired"), (answer.code, answer.json["written"]), answer.out)
+        self.assertEqual((DAMAGED, "DD0008-repaired"), (answer.code, answer.json["repaired_set"]), answer.out)
         self.assertEqual(1, len(answer.json["lost_files"]))
         self.assertIn("dump.cpu0003.npy", answer.json["lost_files"][0])
         verified = forebay("verify", self.store, "DD0008-repaired", "--json").json["sets"][0]
@@ -280,7 +280,7 @@ class OddEntries(StoreTest):
         """Every verb gets past the entry `odd`, and takes `newest` for the newest good set."""
         answer = forebay("verify", self.store, "--json", **options)
         self.assertEqual(DAMAGED, answer.code, answer.err)
-        verdicts = {entry["set"]: entry["intact"] for entry in answer.json["sets"]}
+        verdicts = {entry["name"]: entry["intact"] for entry in answer.json["sets"]}
         self.assertEqual({"DD0002", "DD0004", "DD0008", odd}, set(verdicts))
         self.assertEqual([odd], [name for name, intact in verdicts.items() if not intact])
         self.assertEqual(DAMAGED, forebay("verify", self.store, **options).code)

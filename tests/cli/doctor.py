@@ -29,13 +29,13 @@ class Doctor(StoreTest):
         self.pack()
         before = sorted(os.listdir(self.store)), sorted(os.listdir(self.stage))
         document = self.ask(self.store)
-        self.assertEqual(0, document["stops"])
+        self.assertEqual(0, document["stop_count"])
         self.assertEqual("sets are kept in this store", self.finding(document, f"store {self.store}")["use"])
         self.assertIn(self.finding(document, "stage")["verdict"], ("ok", "note"))
         for topic in ("build", "processors", "memory", "kernel", "inotify", "open files", "user", "mpi", "ucx", "munge", "batch"):
             self.finding(document, topic)
         for one in document["findings"]:
-            self.assertTrue(one["found"] and one["use"], one)
+            self.assertTrue(one["message"] and one["use"], one)
             self.assertEqual(one["verdict"] in ("warning", "stop"), one["change"] is not None, one)
         self.assertEqual(before, (sorted(os.listdir(self.store)), sorted(os.listdir(self.stage))))
 
@@ -49,12 +49,12 @@ class Doctor(StoreTest):
 
     def test_directories_that_are_not_there_yet(self):
         document = self.ask(self.work / "new/store", "--rendezvous", self.work / "new/rv")
-        self.assertRegex(self.finding(document, "store")["found"], "^not there yet; ")
+        self.assertRegex(self.finding(document, "store")["message"], "^not there yet; ")
         self.assertFalse((self.work / "new").exists())
 
     def test_store_that_is_none(self):
         document = self.ask(self.tree, code=UNFIT)
-        self.assertIn("is no store", self.finding(document, "store", "stop")["found"])
+        self.assertIn("is no store", self.finding(document, "store", "stop")["message"])
         self.assertIn("--store", self.finding(document, "store", "stop")["change"])
         answer = forebay("doctor", self.tree / "run.log", "--stage", self.stage)
         self.assertEqual(UNFIT, answer.code)
@@ -86,7 +86,7 @@ class Doctor(StoreTest):
         environment = {"FOREBAY_STORE": str(self.work / "st"), "SLURM_JOB_ID": "4711", "SLURM_JOB_NODELIST": "n[1-2]", "PATH": "/nonexistent"}
         document = self.ask(env=environment, code=UNFIT)
         self.finding(document, f"store {self.work}/st")
-        self.assertIn("Slurm job 4711, but PATH has no scontrol", self.finding(document, "batch system", "stop")["found"])
+        self.assertIn("Slurm job 4711, but PATH has no scontrol", self.finding(document, "batch system", "stop")["message"])
 
     def case(self, *paths):
         case = self.work / "case"
@@ -106,18 +106,18 @@ class Doctor(StoreTest):
         self.assertEqual([("0.8", None), ("0.9", "rank 1 of processor{rank}/{set:time}/** is not there again")],
                          [(one["label"], one["doubt"]) for one in code["sets"]])  # fmt: skip
         self.assertIn("system/", [one["path"] for one in code["left_alone"]])
-        self.assertIn("startFrom latestTime", " ".join(code["requires"]))
-        self.assertEqual(("0.8", ["./icoFoam", "-parallel"]), (code["restart_from"], code["restart_command"]))
+        self.assertIn("startFrom latestTime", " ".join(code["requirements"]))
+        self.assertEqual(("0.8", ["./icoFoam", "-parallel"]), (code["restart_from"], code["restart_command_words"]))
         self.assertEqual(before, snapshot(case))
 
     def test_a_restart_has_the_newest_set_that_is_complete(self):
         case = self.case("melt.restart.100", "melt.restart.200")
         code = self.ask("--code", "lammps", "--", "./lmp", "-in", "in", cwd=case)["code"]
-        self.assertEqual(["./lmp", "-in", "in", "-var", "restart", f"{case}/melt.restart.200"], code["restart_command"])
+        self.assertEqual(["./lmp", "-in", "in", "-var", "restart", f"{case}/melt.restart.200"], code["restart_command_words"])
         answer = self.run_ok("doctor", "--sets", "{name}.restart.{set}", "--stage", self.stage, cwd=case)
         self.assertIn("melt:200", answer.out)
         code = self.ask("--code", "gromacs", "--", "./lmp", cwd=case)["code"]
-        self.assertEqual((None, ["./lmp", "-cpi", "{file:*.cpt}"]), (code["restart_from"], code["restart_command"]))
+        self.assertEqual((None, ["./lmp", "-cpi", "{file:*.cpt}"]), (code["restart_from"], code["restart_command_words"]))
 
     def test_a_recipe_is_proposed(self):
         case = self.case("poly.restart.a", "poly.restart.b")
@@ -144,7 +144,7 @@ class Doctor(StoreTest):
         one = self.finding(self.ask(self.store), "store and stage")
         self.assertEqual(("note", None), (one["verdict"], one["change"]))
         elsewhere = self.finding(self.ask(env={"FOREBAY_STAGE": str(self.work / "nowhere")}), "stage of the application", "warning")
-        self.assertIn("nowhere (there is no such directory), and the stage is ", elsewhere["found"])
+        self.assertIn("nowhere (there is no such directory), and the stage is ", elsewhere["message"])
 
     def test_one_store_only(self):
         self.run_error(USAGE, "doctor", self.store, self.work)

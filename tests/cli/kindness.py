@@ -57,8 +57,8 @@ class Repaired(StoreTest):
         sets = {s["name"]: s for s in self.run_ok("ls", self.store, "--json").json["sets"]}
         repaired, packed = sets["DD0008-repaired"], sets["DD0008"]
         self.assertEqual(("DD0008", 0, 1),
-                         (repaired["repaired_from"], repaired["damaged_files"], len(repaired["lost_containers"])))
-        self.assertEqual((None, 0, []), (packed["repaired_from"], packed["damaged_files"], packed["lost_containers"]))
+                         (repaired["repaired_from"], repaired["damaged_file_count"], len(repaired["lost_containers"])))
+        self.assertEqual((None, 0, []), (packed["repaired_from"], packed["damaged_file_count"], packed["lost_containers"]))
 
     def test_repair_counts_the_files_that_it_could_not_save(self):
         self.pack("--group-size", "2")
@@ -97,7 +97,7 @@ class NoArrays(StoreTest):
             self.assertRegex(text, r"(?m)^ +3 .* a restart file of LAMMPS +melt.restart.\d00$")
             self.assertRegex(text, r"(?m)^ +1 .* text +melt.dump$")
             kinds = self.run_ok(*words, "--store", self.store, "--json").json["files_without_arrays"]
-            self.assertEqual(self.KINDS, [(k["looks_like"], k["files"], k["example"]) for k in kinds])
+            self.assertEqual(self.KINDS, [(k["looks_like"], k["file_count"], k["example"]) for k in kinds])
         self.assertIn("there are no variable groups", self.run_ok("info", self.store, "melt", "--groups").out)
 
     def test_are_described_on_a_page(self):
@@ -176,8 +176,8 @@ class SmallFiles(StoreTest):
             for i in range(300):
                 (tree / f"{name_of(i)}.npy").write_bytes(npy_bytes(field(i, 8), (8, 8)))
             packed = self.pack("--json", tree=tree).json
-            self.assertEqual((300, 1), (packed["ranks"], packed["containers"]))
-            self.assertEqual(5, self.pack("--name", f"{kind}-64", "--group-size", "64", "--json", tree=tree).json["containers"])
+            self.assertEqual((300, 1), (packed["rank_count"], packed["container_count"]))
+            self.assertEqual(5, self.pack("--name", f"{kind}-64", "--group-size", "64", "--json", tree=tree).json["container_count"])
             self.run_ok("restore", kind, "--store", self.store, "--to", self.work / f"{kind}-back")
             self.assertEqual(snapshot(tree), snapshot(self.work / f"{kind}-back"))
             (tree / "log").write_text("more\n")

@@ -25,7 +25,7 @@ class Looking(StoreTest):
         by_name = {f["name"]: f for f in self.run_ok("ls", self.store, "DD0008", "--json").json["files"]}
         self.assertEqual({os.fsdecode(n) for n in snapshot(self.tree)}, set(by_name))
         log = by_name["run.log"]
-        self.assertEqual((0o640, 140, "2009-02-13T23:31:30.123456789Z"), (log["mode"], log["size"], log["mtime"]))
+        self.assertEqual((0o640, 140, "2009-02-13T23:31:30.123456789Z"), (log["mode"], log["raw_bytes"], log["mtime"]))
         self.assertEqual("run.log", by_name["latest.log"]["link_target"])
         self.assertEqual([0, 1, 2, 3], [by_name[f"dump.cpu{r:04}.npy"]["rank"] for r in range(4)])
         text = self.run_ok("ls", self.store, "DD0008").out
@@ -36,11 +36,11 @@ class Looking(StoreTest):
     def test_ls_variables(self):
         files = self.run_ok("ls", self.store, "latest", "--variables", "--json").json["files"]
         (variable,) = next(f for f in files if f["name"] == "dump.cpu0001.npy")["variables"]
-        self.assertEqual(("f8", [48, 48], 48 * 48 * 8), tuple(variable[k] for k in ("type", "shape", "bytes")))
+        self.assertEqual(("f8", [48, 48], 48 * 48 * 8), tuple(variable[k] for k in ("type", "shape", "raw_bytes")))
         values = field(1)
         found = variable["characteristics"]
         self.assertEqual((len(values), min(values), max(values), 0, 0),
-                         tuple(found[k] for k in ("count", "min", "max", "nans", "infinities")))
+                         tuple(found[k] for k in ("value_count", "min", "max", "nan_count", "infinity_count")))
         self.assertAlmostEqual(sum(values), found["sum"], places=9)
         self.assertGreater(variable["ratio"], 1)
         self.assertRegex(self.run_ok("ls", self.store, "latest", "-v").out, r"(?m)^ +1 +f8 +48x48 +18\.0 KiB +\d+\.\d\d ")
@@ -56,25 +56,25 @@ class Looking(StoreTest):
         answer = self.run_ok("info", self.store, "DD0008", "--groups", "--json").json
         self.assertEqual(2, len(answer["containers"]))
         first = answer["groups"][0]
-        self.assertEqual(("f8", 4, 4 * 48 * 48 * 8), tuple(first[k] for k in ("type", "variables", "bytes")))
-        self.assertGreaterEqual(first["frames"], 2)
+        self.assertEqual(("f8", 4, 4 * 48 * 48 * 8), tuple(first[k] for k in ("type", "variable_count", "raw_bytes")))
+        self.assertGreaterEqual(first["frame_count"], 2)
         self.assertTrue(first["chains"])
         self.assertIn(first["key"], self.run_ok("info", self.store, "DD0008", "-g").out)
 
     def test_info_of_a_file_of_process_groups(self):
         path = Path(__file__).resolve().parents[1] / "golden" / "v1-groups.fbc"
         answer = self.run_ok("info", path, "--json").json
-        self.assertEqual((answer["steps"], answer["process_groups"], answer["ranks"], answer["unfinished"]), (3, 6, 2, False))
+        self.assertEqual((answer["step_count"], answer["process_group_count"], answer["rank_count"], answer["unfinished"]), (3, 6, 2, False))
         field = next(v for v in answer["variables"] if v["name"] == "field")
         self.assertEqual((field["shape"], field["global"], field["min"], field["max"]), ([4, 12], True, 0, 113.5))
         self.assertEqual([a["value"] for a in answer["attributes"]], ["someone", None])
         torn = self.work / "torn.bp"
         torn.write_bytes(path.read_bytes()[:-1])
-        self.assertEqual(self.run_ok("info", torn, "--json").json["steps"], 2)
+        self.assertEqual(self.run_ok("info", torn, "--json").json["step_count"], 2)
         self.assertIn("never finished", self.run_ok("info", torn).out)
         self.assertIn("process groups", self.run_error(USAGE, "info", path, "--groups").err)
         mended = self.run_ok("repair", torn, "--json").json
-        self.assertEqual((mended["steps"], mended["process_groups_found"], mended["process_groups_lost"]), (3, 2, 0))
+        self.assertEqual((mended["step_count"], mended["found_process_group_count"], mended["lost_process_group_count"]), (3, 2, 0))
         self.assertFalse(self.run_ok("info", torn, "--json").json["unfinished"])
 
     def test_info_of_a_container(self):
@@ -93,7 +93,7 @@ class Looking(StoreTest):
         self.assertRegex(self.run_ok("verify", self.store).out, r"^DD0008: intact, ")
         answer = self.run_ok("verify", self.store, "DD0008", "--json").json
         self.assertTrue(answer["intact"])
-        self.assertEqual(["DD0008"], [s["set"] for s in answer["sets"]])
+        self.assertEqual(["DD0008"], [s["name"] for s in answer["sets"]])
 
     def test_store_is_found_in_all_forms(self):
         env = {"FOREBAY_STORE": str(self.store)}
@@ -115,7 +115,7 @@ class Extract(StoreTest):
         super().setUp()
         self.pack()
         files = self.run_ok("ls", self.store, "DD0008", "-v", "--json").json["files"]
-        self.path = next(f for f in files if f["format"] == "npy")["variables"][0]["path"]
+        self.path = next(f for f in files if f["format"] == "npy")["variables"][0]["name"]
 
     def test_one_rank_to_a_file(self):
         target = self.work / "one.npy"
@@ -160,7 +160,7 @@ class Extract(StoreTest):
         words = ("extract", "latest", self.path, "--store", self.store, "--rank", "2")
         target = self.work / "box.npy"
         answer = self.run_ok(*words, "--box", "3:40,5", "--to", target, "--json").json["variables"][0]
-        self.assertEqual(([37, 1], [3, 5], 296), (answer["shape"], answer["begin"], answer["bytes"]))
+        self.assertEqual(([37, 1], [3, 5], 296), (answer["shape"], answer["begin"], answer["raw_bytes"]))
         self.assertEqual(npy_bytes([row[5] for row in rows[3:40]], (37, 1)), target.read_bytes())
         printed = self.run_ok(*words, "--box", ":,40:", "--to", "-").raw
         self.assertEqual(npy_bytes([value for row in rows for value in row[40:]], (48, 8)), printed)

@@ -89,7 +89,7 @@ class Places(StoreTest):
             answer = self.run_error(code, *words)
             self.assertIn("lacks its file forebay-store (copy that file from any other store", answer.err)
         findings = [f for f in forebay("doctor", self.store, "--json").json["findings"] if f["verdict"] == "stop"]
-        self.assertEqual(["this store lacks its file forebay-store"], [f["found"] for f in findings])
+        self.assertEqual(["this store lacks its file forebay-store"], [f["message"] for f in findings])
         self.assertIn("from any other store", findings[0]["change"])
         self.run_ok("pack", self.tree, "--store", self.work / "other")
         shutil.copy(self.work / "other/forebay-store", self.store)
@@ -99,7 +99,7 @@ class Places(StoreTest):
         answer = self.run_error(NOT_FOUND, "ls", self.tree)
         self.assertIn("this directory is no store: it has no file forebay-store (is the path right?", answer.err)
         found = [f for f in forebay("doctor", self.tree, "--json").json["findings"] if f["verdict"] == "stop"][0]
-        self.assertEqual("this directory is no store, and has other files", found["found"])
+        self.assertEqual("this directory is no store, and has other files", found["message"])
 
 
 class Words(StoreTest):

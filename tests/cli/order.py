@@ -73,7 +73,7 @@ class Order(StoreTest):
         self.assertEqual("b", self.latest())
         sets = self.run_ok("ls", self.store, "--json").json["sets"]
         self.assertEqual([("a", 10, 1), ("b", 5, 2)], [(one["name"], one["step"], one["ordinal"]) for one in sets])
-        self.assertEqual(["b", "a"], [self.run_ok("ls", self.store, f"step:{step}", "--json").json["set"]["name"] for step in (5, 10)])
+        self.assertEqual(["b", "a"], [self.run_ok("ls", self.store, f"step:{step}", "--json").json["sets"][0]["name"] for step in (5, 10)])
         answer = forebay("restore", "step:10", "--store", self.store, "--to", self.work / "ten", "--json")
         self.assertEqual("a", answer.json["set"])
         self.run_ok("prune", self.store, "--keep-last", "1", "--keep-every", "10")
@@ -90,9 +90,9 @@ class Order(StoreTest):
         self.assertEqual(["0.8", "0.9", "1", "1.1"], self.names())
         chk = [self.make("chk1", modified=now - 60), self.make("chk0", modified=now)]
         answer = forebay("pack", "--each", *chk, "--store", self.store, "--series", "ab", "--json").json
-        self.assertEqual(["chk1", "chk0"], [one["set"] for one in answer["sets"]])
+        self.assertEqual(["chk1", "chk0"], [one["set"] for one in answer["packed"]])
         self.assertEqual("times", answer["by"])
-        self.assertIn("disagree", answer["remark"])
+        self.assertIn("disagree", answer["remarks"][0])
         self.run_error(USAGE, "pack", "--each", *chk, "--name", "x", "--store", self.store)
 
     def test_sets_of_earlier_versions_come_first_by_creation(self):

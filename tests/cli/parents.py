@@ -28,7 +28,7 @@ class Bases(StoreTest):
         self.assertEqual("a", packed["parent"])
         (base,) = packed["parents"]
         self.assertEqual("a", base["name"])
-        self.assertGreaterEqual(base["frames"], 2)
+        self.assertGreaterEqual(base["frame_count"], 2)
         self.assertGreaterEqual(base["raw_bytes"], 4 * 48 * 48 * 8)
         self.assertLess(self.sets()["b"]["stored_bytes"], self.sets()["a"]["stored_bytes"])
         self.check_restores("b")
@@ -98,7 +98,7 @@ class Bases(StoreTest):
             self.assertRegex(answer.out + answer.err, r"frame \d+ refers to frame \d+ of a/0000\d-of-00002\.fbc, which is missing")
         self.assertEqual([], [p for p in (self.work / "x").rglob("*") if p.is_file()])
         repaired = forebay("repair", self.store, "b", "--json")
-        self.assertEqual((DAMAGED, None), (repaired.code, repaired.json["written"]))
+        self.assertEqual((DAMAGED, None), (repaired.code, repaired.json["repaired_set"]))
         self.assertIn("of a/", repaired.json["lost_files"][0])
 
     def test_a_damaged_base_is_the_cause(self):
@@ -106,7 +106,7 @@ class Bases(StoreTest):
         flip(self.containers("a")[0], self.containers("a")[0].stat().st_size // 2)
         answer = forebay("verify", self.store, "--json")
         self.assertEqual(DAMAGED, answer.code)
-        by_name = {s["set"]: s for s in answer.json["sets"]}
+        by_name = {s["name"]: s for s in answer.json["sets"]}
         self.assertEqual((["b"], []), (by_name["a"]["dependants"], by_name["b"]["dependants"]))
         self.assertIn("holds frames of b", forebay("verify", self.store, "a").out)
 

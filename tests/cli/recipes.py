@@ -50,7 +50,7 @@ class Recipes(StoreTest):
         self.assertIn("  with {name}.xtc appended\n  done renamed\n", out)
         self.assertIn("  the command is followed by -cpi '{file:*.cpt}'\n", out)
         document = self.run_ok("recipes", "gromacs", "--json").json
-        self.assertEqual(["-cpi", "{file:*.cpt}"], document["resume"]["args"])
+        self.assertEqual(["-cpi", "{file:*.cpt}"], document["resume"]["argument_words"])
         self.assertTrue(document["rule"].endswith("; done renamed"))
         self.assertTrue(document["path"].endswith("share/forebay/recipes/gromacs.toml"))
 

@@ -83,7 +83,7 @@ class Removing(StoreTest):
         for one in self.run_ok("ls", self.store, "--json").json["sets"]:
             old = before[one["name"]]
             self.assertNotIn("a", [parent["name"] for parent in one["parents"]])
-            for key in ("created", "step", "series", "ranks", "files", "raw_bytes", "profile", "scheme"):
+            for key in ("created", "step", "series", "rank_count", "file_count", "raw_bytes", "profile", "scheme"):
                 self.assertEqual(old[key], one[key], key)
         self.assertEqual([], os.listdir(self.store / "staging"))
 

@@ -42,7 +42,7 @@ class PackAndRestore(StoreTest):
     def test_options_arrive(self):
         packed = self.pack("--name", "t100", "--step", "-7", "--group-size", "2", "--profile", "gzip", "--scheme",
                            "aware-block", "--block-size", "1K", "--memory", "256M", "--threads", "1", "--json").json
-        self.assertEqual(("t100", -7, 4, 2), tuple(packed[k] for k in ("set", "step", "ranks", "containers")))
+        self.assertEqual(("t100", -7, 4, 2), tuple(packed[k] for k in ("set", "step", "rank_count", "container_count")))
         (entry,) = self.run_ok("ls", self.store, "--json").json["sets"]
         self.assertEqual(("gzip", "aware-block", 2), tuple(entry[k] for k in ("profile", "scheme", "group_size")))
         container = self.run_ok("info", self.store, "t100", "--json").json["containers"][0]
@@ -51,9 +51,9 @@ class PackAndRestore(StoreTest):
     @unittest.skipUnless(HAS_ZFP, "this build lacks zfp")
     def test_lossy(self):
         packed = self.pack("--lossy", "/da*a=abs:1e-3", "--json").json
-        (rule,) = packed["lossy"]
+        (rule,) = packed["lossy_outcomes"]
         self.assertEqual(("/da*a=abs:1e-3", "abs", 1e-3, 4, 4), tuple(
-            rule[k] for k in ("rule", "kind", "bound", "variables", "lossy_variables")))
+            rule[k] for k in ("rule", "kind", "bound", "variable_count", "lossy_variable_count")))
         self.assertTrue(0 < rule["max_error"] < 1e-3)
         self.run_ok("verify", self.store)
         self.run_ok("restore", "DD0008", "--store", self.store, "--to", self.work / "back")
@@ -63,7 +63,7 @@ class PackAndRestore(StoreTest):
             same = before[name] == after[name]
             self.assertEqual(not name.endswith(b".npy"), same, name)
         listed = self.run_ok("ls", self.store, "DD0008", "-v", "--json").json
-        self.assertEqual(["/da*a=abs:1e-3"], listed["set"]["lossy"])
+        self.assertEqual(["/da*a=abs:1e-3"], listed["sets"][0]["lossy"])
         losses = [v["loss"] for f in listed["files"] for v in f["variables"] if f["format"] == "npy"]
         self.assertEqual({rule["max_error"]}, {loss["max_error"] for loss in losses})
         self.assertIn("(lossy)", self.run_ok("ls", self.store).out)
@@ -132,7 +132,7 @@ class PackAndRestore(StoreTest):
         self.assertEqual(OK, packed.code)
         self.assertIn("its name lies below that of the one before, DD0012: another run? (--series)", packed.err)
         answer = self.run_ok("restore", "latest", "--store", self.store, "--to", self.work / "back", "--json").json
-        self.assertEqual(("DD0008", []), (answer["set"], answer["skipped"]))
+        self.assertEqual(("DD0008", []), (answer["set"], answer["skipped_sets"]))
 
     def test_raw_binary_by_description(self):
         raw = self.work / "raw"
@@ -145,7 +145,7 @@ class PackAndRestore(StoreTest):
             'offset = 16\nshape = [100]\n')
         packed = forebay("pack", raw, "--store", self.store, "--describe", description, "--json")
         self.assertEqual(OK, packed.code, packed.out)
-        self.assertEqual(3, packed.json["variables"])
+        self.assertEqual(3, packed.json["variable_count"])
 
     def test_match_exact_and_opaque(self):
         for number, (words, variables) in enumerate(((["--opaque"], 0), (["--exact"], 4), (["--match", ".*=/all"], 4))):
@@ -197,7 +197,7 @@ class Managing(StoreTest):
         self.assertEqual(("added", "removed", "bytes"),
                          tuple(by_name[n]["change"] for n in ("new", "sub/parameters.txt", "dump.cpu0001.npy")))
         (variable,) = by_name["dump.cpu0001.npy"]["variables"]
-        self.assertEqual(1, variable["differing_elements"])
+        self.assertEqual(1, variable["differing_element_count"])
         self.assertAlmostEqual(0.5, variable["max_absolute"])
         text = forebay("diff", f"{self.store}/DD0008", f"{self.store}/sets/DD0012/")
         self.assertEqual(DIFFERENT, text.code)
@@ -221,14 +221,14 @@ class Managing(StoreTest):
         files = forebay("diff", "DD0012", "DD0013", "--store", self.store, "--json").json["files"]
         (numbers,), (texts,) = (f["variables"] for f in files if f["variables"])
         self.assertEqual((True, 2, 1, 1, None), tuple(numbers[k] for k in (
-            "comparable", "differing_elements", "nan_elements", "infinite_elements", "max_absolute")))
+            "comparable", "differing_element_count", "nan_count", "infinity_count", "max_absolute")))
         self.assertEqual((False, 1, None), tuple(texts[k] for k in (
-            "comparable", "differing_elements", "max_absolute")))
+            "comparable", "differing_element_count", "max_absolute")))
 
     def test_repair_of_an_intact_set_does_nothing(self):
         self.pack()
         self.assertEqual("DD0008: nothing to repair\n", self.run_ok("repair", self.store, "DD0008").out)
-        self.assertIsNone(self.run_ok("repair", self.store, "DD0008", "--json").json["written"])
+        self.assertIsNone(self.run_ok("repair", self.store, "DD0008", "--json").json["repaired_set"])
         self.assertEqual(["DD0008"], self.sets())
 
     def test_repair_of_a_lost_trailer(self):
@@ -236,7 +236,7 @@ class Managing(StoreTest):
         container = self.containers()[0]
         os.truncate(container, container.stat().st_size - 40)
         answer = forebay("repair", self.store, "DD0008", "--as", "saved", "--json")
-        self.assertEqual((OK, "saved", []), (answer.code, answer.json["written"], answer.json["lost_files"]), answer.out)
+        self.assertEqual((OK, "saved", []), (answer.code, answer.json["repaired_set"], answer.json["lost_files"]), answer.out)
         self.run_ok("restore", "saved", "--store", self.store, "--to", self.work / "back")
         self.assertEqual(snapshot(self.tree), snapshot(self.work / "back"))
 
@@ -341,7 +341,7 @@ class Hdf5(StoreTest):
                     group.create_dataset("Density", data=[[float(i + rank)] * 32 for i in range(32)])
         self.pack(tree=tree)
         groups = self.run_ok("info", self.store, "DD0099", "--groups", "--json").json["groups"]
-        self.assertEqual([8], [g["variables"] for g in groups])
+        self.assertEqual([8], [g["variable_count"] for g in groups])
         self.run_ok("restore", "DD0099", "--store", self.store, "--to", self.work / "back")
         self.assertEqual(snapshot(tree), snapshot(self.work / "back"))
         path = "/Grid00000003/Density"

@@ -13,7 +13,7 @@ class Daemons(JobTest):
         aggregator, agent = self.start_aggregator("--backlog", "block"), self.start_agent()
         wait_until(lambda: self.status().get("agent_count") == 1)
         self.run_application()
-        wait_until(lambda: self.status().get("totals", {}).get("durable", 0) > 0)
+        wait_until(lambda: self.status().get("totals", {}).get("durable_count", 0) > 0)
         text = self.run_ok("status", "--rendezvous", self.rendezvous).out
         self.assertIn("1 agent and 1 aggregator", text)
         self.assertRegex(text, r"s0 +durable")
@@ -25,7 +25,7 @@ class Daemons(JobTest):
         types = re.findall(r"(?m)^# TYPE (\w+)", metrics)
         self.assertEqual(len(types), len(set(types)))
         answer = self.run_ok("stop", "--drain", "--timeout", 60, "--rendezvous", self.rendezvous, "--json")
-        self.assertEqual(3, answer.json["status"]["totals"]["durable"])
+        self.assertEqual(3, answer.json["status"]["totals"]["durable_count"])
         self.assertEqual((0, 0), (agent.wait(20), aggregator.wait(20)))
         self.assertEqual(["s0", "s1", "s2"], self.sets())
 
@@ -54,7 +54,7 @@ class Daemons(JobTest):
             self.assertNotEqual(os.getsid(0), os.getsid(pid))
             pids.append(pid)
         self.run_application()
-        wait_until(lambda: self.status().get("totals", {}).get("durable", 0) > 0)
+        wait_until(lambda: self.status().get("totals", {}).get("durable_count", 0) > 0)
         for pid in pids:
             os.kill(pid, signal.SIGTERM)
         wait_until(lambda: not any(map(is_alive, pids)))
@@ -77,7 +77,7 @@ class Daemons(JobTest):
         aggregator, _ = self.start_aggregator(), self.start_agent()
         wait_until(lambda: self.status().get("agent_count") == 1)
         self.run_application()
-        wait_until(lambda: self.status().get("totals", {}).get("durable", 0) > 0)
+        wait_until(lambda: self.status().get("totals", {}).get("durable_count", 0) > 0)
         self.run_ok("stop", "--rendezvous", self.rendezvous, "--node", "elsewhere")
         before = self.status()
         aggregator.kill()
@@ -87,7 +87,7 @@ class Daemons(JobTest):
         wait_until(lambda: self.status().get("agent_count") == 1)
         after = self.status()
         self.assertEqual((2, ["elsewhere"]), (after["generation"], after["excluded"]))
-        self.assertGreaterEqual(after["totals"]["durable"], before["totals"]["durable"])
+        self.assertGreaterEqual(after["totals"]["durable_count"], before["totals"]["durable_count"])
 
         # A log that cannot be written holds back what follows from decisions, and nothing else.
         log, away = self.rendezvous / "decisions.2", self.work / "away"

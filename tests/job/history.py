@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What remains of jobs that ended, in whatever way, and how the one that runs is told from them."""
 
+import calendar
 import os
 import subprocess
 import sys
@@ -56,7 +57,7 @@ class History(JobTest):
         self.assertEqual({*(one.name for one in dead), living.name}, set(jobs))
         self.assertEqual(("running", process.pid), (jobs[living.name]["state"], jobs[living.name]["pid"]))
         for one in dead:
-            self.assertEqual(("ended", "died", str(one / "log")), tuple(jobs[one.name][key] for key in ("state", "outcome", "logs")))
+            self.assertEqual(("ended", "died", str(one / "log")), tuple(jobs[one.name][key] for key in ("state", "outcome", "log_directory")))
             self.assertIn("--sets 1 --wait", jobs[one.name]["command"])
         self.run_ok("stop", "--drain", "--timeout", 60, "--store", self.store)
         self.kill(process)
@@ -68,11 +69,12 @@ class History(JobTest):
         self.assertEqual([], self.processes())
         self.assertEqual(["summary"], os.listdir(directory))
         (job,) = self.history().values()
-        told = {key: job[key] for key in ("outcome", "exit_code", "launches", "daemon_deaths", "drained", "logs")}
+        told = {key: job[key] for key in ("outcome", "exit_code", "launch_count", "daemon_death_count", "drained", "log_directory")}
         self.assertEqual(
-            {"outcome": "ended", "exit_code": 5, "launches": 1, "daemon_deaths": 0, "drained": True, "logs": None}, told)
-        self.assertEqual((1, 0, 0), tuple(job["totals"][key] for key in ("durable", "skipped", "failed")))
-        self.assertLess(abs(time.time() - job["ended_seconds"]), 100)
+            {"outcome": "ended", "exit_code": 5, "launch_count": 1, "daemon_death_count": 0, "drained": True, "log_directory": None}, told)
+        self.assertEqual((1, 0, 0), tuple(job["totals"][key] for key in ("durable_count", "skipped_count", "failed_count")))
+        ended = calendar.timegm(time.strptime(job["ended"][:19], "%Y-%m-%dT%H:%M:%S"))
+        self.assertLess(abs(time.time() - ended), 100)
         text = self.run_ok("status", "--history", "--store", self.store).out
         self.assertRegex(text, rf"(?m)^{directory.name} .* 1 +1 +0 +0 +0 +- +exit code 5 +.*python")
 

@@ -70,7 +70,7 @@ class Run(JobTest):
         _, err = self.finish(process, 3)
         self.assertIn("2 starts from the set a completed no new set; it is tried again, since the series has no other", err)
         (row,) = json.loads(self.run_ok("ls", self.store, "--json").out)["sets"]
-        self.assertEqual(("a", False), (row["name"], "set_aside" in row))
+        self.assertEqual(("a", False), (row["name"], row["set_aside"] is not None))
 
     def test_numbers_the_starts_of_the_application(self):
         process = self.start("run", "--store", self.store, "--stage", self.stage, "--relaunch", 1, "--", "sh", "-c",
@@ -95,7 +95,7 @@ class Run(JobTest):
                 self.assertIn("as it hangs", err)
                 self.assertEqual("0\n2\n", (self.copies / "starts").read_text())
                 self.assertEqual(["s0", "s1", "s2"], self.sets())
-                self.assertEqual((2, ""), (json.loads(out)["launches"], json.loads(out)["ended_because"]))
+                self.assertEqual((2, None), (json.loads(out)["launch_count"], json.loads(out)["ended_because"]))
                 for path in (self.copies, self.store, self.stage, self.work / "restored"):
                     shutil.rmtree(path)
                 self.copies.mkdir()
@@ -132,8 +132,8 @@ class Run(JobTest):
     def test_json(self):
         out, _ = self.run_job(0, "--json")
         answer = json.loads(out)
-        self.assertEqual((0, 1, True), (answer["exit_code"], answer["launches"], answer["drained"]))
-        self.assertEqual(3, answer["status"]["totals"]["durable"])
+        self.assertEqual((0, 1, True), (answer["exit_code"], answer["launch_count"], answer["drained"]))
+        self.assertEqual(3, answer["status"]["totals"]["durable_count"])
 
     def test_a_signal_drains_and_a_second_one_leaves(self):
         process = self.start(*self.words(application=["--wait"]))

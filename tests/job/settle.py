@@ -60,7 +60,7 @@ class Settle(JobTest):
         self.assertNotIn("'b'", err)
         self.assertNotIn("'c'", err)
         self.assertIn("'d' is not stored", err)
-        self.assertEqual(2, json.loads(out)["not_stored"])
+        self.assertEqual(2, json.loads(out)["unstored_count"])
         self.assertTrue((self.stage / "a/f").exists())
         _, err = self.run_shell(5, options, "exit 5")
         self.assertIn("'a' is not stored", err)

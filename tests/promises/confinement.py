@@ -54,7 +54,7 @@ class Confinement(PromiseTest):
         (damage,) = json.loads(report.out)["sets"][0]["damages"]
         self.assertEqual([name], damage["files"])
         repaired = forebay("repair", self.store, "set", "--json")
-        self.assertEqual((DAMAGED, None), (repaired.code, json.loads(repaired.out)["written"]), "no repair helps")
+        self.assertEqual((DAMAGED, None), (repaired.code, json.loads(repaired.out)["repaired_set"]), "no repair helps")
         self.assertIn(name, json.loads(repaired.out)["lost_files"][0])
         back = self.ok("restore", "latest", "--store", self.store, "--to", self.work / "back", "--json")
         self.assertEqual("before", json.loads(back.out)["set"])

@@ -153,7 +153,7 @@ class ManyContainers(Budget):
                          [line for line in told.splitlines() if not line.startswith("~")])  # the times differ
 
     def test_lists_of_all_variables(self):
-        for words, line in ((["-v"], b"/Grid"), (["-v", "--json"], b'"path": "/Grid')):
+        for words, line in ((["-v"], b"/Grid"), (["-v", "--json"], b'"name": "/Grid')):
             with self.subTest(words=words), open(self.work / "list", "wb") as list_file:
                 # What is printed is too much to be read here: it would count as the next command's memory.
                 command = [COMMAND, "ls", self.store, "first", *words, "--memory", f"{self.BUDGET}M"]

@@ -72,7 +72,7 @@ class Bases(PromiseTest):
             offset, bit = chance.randrange(path.stat().st_size), chance.randrange(8)
             flip(path, offset, bit)
             with self.subTest(file=path.name, offset=offset, bit=bit):
-                sets = {s["set"]: s for s in json.loads(forebay("verify", self.store, "--json").out)["sets"]}
+                sets = {s["name"]: s for s in json.loads(forebay("verify", self.store, "--json").out)["sets"]}
                 self.assertFalse(sets[self.base]["intact"])
                 self.assertEqual([self.dependant], sets[self.base]["dependants"])
                 for damage in sets[self.dependant]["damages"]:

@@ -416,7 +416,7 @@ class Manifests(PromiseTest):
             (self.store / "sets" / name / "manifest").write_bytes(manifest.seal("forebay-manifest", body))
         answer = forebay("ls", self.store, "--json")
         self.assertEqual(OK, answer.code, answer.err)
-        command = {entry["name"]: "error" not in entry for entry in json.loads(answer.out)["sets"]}
+        command = {entry["name"]: entry["error"] is None for entry in json.loads(answer.out)["sets"]}
         pages = {name: self.is_read(name) for name in expected}
         for name, is_good in expected.items():
             text = (self.store / "sets" / name / "manifest").read_text()

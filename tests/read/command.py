@@ -112,13 +112,13 @@ class Command(unittest.TestCase):
         found = {step["number"]: sorted(hit["index"] for hit in step["hits"]) for step in answer["steps"]}
         for number, where in enumerate(holds):
             self.assertEqual(numpy.argwhere(where).tolist(), found.get(number, []), f"{text}, step {number}")
-        self.assertEqual(sum(map(numpy.count_nonzero, holds)), answer["hits"])
+        self.assertEqual(sum(map(numpy.count_nonzero, holds)), answer["hit_count"])
         by_index = self.query(text, *words)
         self.assertEqual(0, by_index["read_bytes"] + by_index["decoded_bytes"])
         for step in answer["steps"]:
             boxes = [one for other in by_index["steps"] if other["number"] == step["number"] for one in other["candidates"]]
             for hit in step["hits"]:
-                self.assertTrue(any(all(b <= i < b + n for i, b, n in zip(hit["index"], box["begin"], box["count"]))
+                self.assertTrue(any(all(b <= i < b + n for i, b, n in zip(hit["index"], box["begin"], box["shape"]))
                                     for box in boxes), hit)
         return answer
 
@@ -215,10 +215,10 @@ class Command(unittest.TestCase):
                             ("not (wave > -0.5)", lambda wave, count: ~(wave > -0.5))):  # fmt: skip
             self.compare_query(text, [holds(*both) for both in zip(waves, counts)], "--layout", layout)
             boxes = [one for step in self.query(text, "--layout", layout)["steps"] for one in step["candidates"]]
-            self.assertLess(sum(numpy.prod(one["count"]) for one in boxes), 0.6 * 2 * waves[0].size, text)
+            self.assertLess(sum(numpy.prod(one["shape"]) for one in boxes), 0.6 * 2 * waves[0].size, text)
         answer = self.query("wave > 4", "--values", "--layout", layout)
-        self.assertEqual(48, answer["hits"])
-        self.assertLess(answer["decoded_bytes"], answer["value_bytes"] / 4)
+        self.assertEqual(48, answer["hit_count"])
+        self.assertLess(answer["decoded_bytes"], answer["raw_bytes"] / 4)
 
     def test_parts_of_frames_in_a_parent_set_of_another_profile(self):
         ranks, count = 7, 12800
@@ -261,7 +261,7 @@ class Command(unittest.TestCase):
         self.assertEqual(DAMAGED, code, err)
         answer = json.loads(out)
         expected = sum(numpy.count_nonzero(enzo_tree.field(step) > 0.9) for step in (0, 2))
-        self.assertEqual(expected, answer["hits"])
+        self.assertEqual(expected, answer["hit_count"])
         self.assertTrue(answer["failures"])
         for failure in answer["failures"]:
             self.assertEqual(1, failure["number"])
@@ -281,7 +281,7 @@ class Command(unittest.TestCase):
         code, out, _ = run("verify", self.store, "--consistency", "--json")
         self.assertEqual(DAMAGED, code, out)
         found = {(one["variable"], one["kind"]): one for one in json.loads(out)["inconsistencies"]}
-        self.assertEqual(("gap", 160), (found["Density", "gap"]["kind"], found["Density", "gap"]["concerned"]))
+        self.assertEqual(("gap", 160), (found["Density", "gap"]["kind"], found["Density", "gap"]["case_count"]))
         self.assertEqual([0, 1], found["Density", "overlap"]["ranks"])
         code, out, _ = run("verify", self.store, "--consistency", "--values")
         self.assertIn("step 2 (DD0007): Density: values: 1 pair of blocks have different values where they overlap", out)

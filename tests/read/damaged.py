@@ -134,7 +134,7 @@ class DamagedRun(StoreTest):
         self.manifest(STEPS - 1).unlink()
         self.assertIn("s4", self.damaged("read", self.st).err)
         answer = self.ok("read", self.st, SKIP, "--json")
-        self.assertEqual((3, "s3", STEPS), (answer.json["step"]["number"], answer.json["step"]["set"], answer.json["steps"]))
+        self.assertEqual((3, "s3", STEPS), (answer.json["steps"][0]["number"], answer.json["steps"][0]["set"], answer.json["step_count"]))
 
     def test_all(self):
         for step in range(STEPS):
@@ -144,7 +144,7 @@ class DamagedRun(StoreTest):
 
     def test_a_report_shows_it(self):
         answer = self.ok("report", self.st, "--to", self.work / "page", "--json")
-        self.assertEqual((STEPS, 1), (answer.json["sets"], answer.json["damaged_sets"]))
+        self.assertEqual((STEPS, 1), (answer.json["set_count"], answer.json["damaged_set_count"]))
         self.assertIn("s2", (self.work / "page" / "index.html").read_text())
 
     def test_consistency(self):

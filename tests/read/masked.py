@@ -200,7 +200,7 @@ class Masked(unittest.TestCase):
             left = asked.hits.copy()
             for step in json.loads(out)["steps"]:
                 for part in step["candidates"]:
-                    box = tuple(slice(b, b + c) for b, c in zip(part["begin"], part["count"]))
+                    box = tuple(slice(b, b + c) for b, c in zip(part["begin"], part["shape"]))
                     if part["holds"] == "everywhere":
                         self.assertTrue(asked.hits[box].all(), asked.text)
                     left[box] = False
@@ -220,8 +220,8 @@ class Masked(unittest.TestCase):
                 store, (path,) = self.pack(kind, seed)
                 for name, about in self.listed(store).items():
                     expected = meant(path, name)
-                    self.assertEqual(about["holes"], numpy.ma.getmaskarray(expected).sum(), name)
-                    self.assertEqual(about["nans"], 0)
+                    self.assertEqual(about["hole_count"], numpy.ma.getmaskarray(expected).sum(), name)
+                    self.assertEqual(about["nan_count"], 0)
                     self.assertEqual(about["min"], float(numpy.float32(expected.min())) if about["type"] == "float32"
                                      else float(expected.min()), name)
                     self.assertEqual(about["max"], float(numpy.float32(expected.max())) if about["type"] == "float32"
@@ -229,7 +229,7 @@ class Masked(unittest.TestCase):
                 self.assertIn("HOLES", run("read", store)[1])
                 raw = self.listed(store, "--raw")
                 self.assertEqual((raw["packed"]["type"], raw["small"]["type"]), ("int16", "int8"))
-                self.assertEqual((raw["plain"]["min"], raw["plain"]["holes"]), (stored(path, "plain").min(), 0))
+                self.assertEqual((raw["plain"]["min"], raw["plain"]["hole_count"]), (stored(path, "plain").min(), 0))
                 self.assertIsNone(raw["temp"]["max"], "the largest stored value was not kept")
                 shutil.rmtree(store)
                 shutil.rmtree(path.parent)
@@ -249,7 +249,7 @@ class Masked(unittest.TestCase):
             self.assertEqual(code, 0, error)
             values = stored(path, name)
             hits = {"temp": values > 1e36, "packed": values == -32767, "small": values < 0}[name].sum()
-            self.assertEqual(json.loads(out)["hits"], hits, name)
+            self.assertEqual(json.loads(out)["hit_count"], hits, name)
 
     def test_files_that_disagree_are_read_as_they_are_stored(self):
         """No type of numbers has both files' holes: what is a hole of one is a value, which questions find."""
@@ -264,7 +264,7 @@ class Masked(unittest.TestCase):
         self.assertEqual(run("pack", tree, "--store", store, "--name", "month")[0], 0)
         self.assertIsNone(self.listed(store)["v"]["min"], "the smallest stored value was not kept")
         code, out, error = run("query", store, "v < 0", "--values", "--json")
-        self.assertEqual((code, json.loads(out)["hits"]), (0, 2), error)
+        self.assertEqual((code, json.loads(out)["hit_count"]), (0, 2), error)
 
     def test_a_box_and_points_are_converted_as_well(self):
         store, (path,) = self.pack("NETCDF3_CLASSIC", 2)

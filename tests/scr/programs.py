@@ -155,7 +155,7 @@ class Straight(Case):
 
     def test_the_index_and_the_halt_command(self):
         self.check("--sets 3", "restarted nothing", "completed ckpt.1", "completed ckpt.2", "completed ckpt.3")
-        self.assertTrue(self.index()["ckpt.3"]["current"])
+        self.assertTrue(self.index()["ckpt.3"]["is_current"])
         self.scr("index", "--current", "ckpt.2")
         self.check("--sets 0", "restarted ckpt.2")
         self.assertNotIn("ckpt.3", self.index("--drop", "ckpt.3"))

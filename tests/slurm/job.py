@@ -127,7 +127,7 @@ class SlurmJob(unittest.TestCase):
         self.assertEqual([["1", "4"], ["1", "4"]], self.starts(copies))
         self.assertIn("s3", self.check("dies", copies, 1))
         (job,) = self.history("dies")
-        self.assertEqual((number, "n1", 0, 2, True), tuple(job[key] for key in ("job", "host", "exit_code", "launches", "drained")))
+        self.assertEqual((number, "n1", 0, 2, True), tuple(job[key] for key in ("job", "host", "exit_code", "launch_count", "drained")))
 
     def test_a_job_whose_time_is_over_is_queued_again_and_continues(self):
         number, copies = self.submit(

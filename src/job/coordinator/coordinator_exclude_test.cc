@@ -130,9 +130,9 @@ TEST_F(ExcludeTest, TheStatusTellsWhetherTheApplicationProgresses) {
   offer_all("s1", 1);
   work();
   const auto status = exclude("nb");
-  EXPECT_EQ(status["sets_completed"], 1);
-  EXPECT_EQ(status["agents"][0]["processes"], 3);
-  EXPECT_EQ(status["agents"][0]["processor_seconds"], 1.5);
+  EXPECT_EQ(status["completed_set_count"], 1);
+  EXPECT_EQ(status["agents"][0]["process_count"], 3);
+  EXPECT_EQ(status["agents"][0]["cpu_seconds"], 1.5);
 }
 
 }  // namespace

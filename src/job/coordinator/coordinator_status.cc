@@ -22,6 +22,14 @@ struct Running {
   uint64_t raw_bytes = 0, stored_bytes = 0;
 };
 
+// Null for an empty one.
+json text_or_null(const std::string& text) { return text.empty() ? json() : json(text); }
+
+template <class T>
+json value_or_null(const std::optional<T>& value) {
+  return value ? json(*value) : json();
+}
+
 json steps_row(const Steps& steps) {
   json row = json::object();
   for (const auto& [name, time] : steps.seconds()) row[std::string(name)] = time;
@@ -42,56 +50,61 @@ const char* name_of(wire::SetState state) {
 }
 
 json past_row(const FinishedSet& fate) {
-  json row = {{"name", fate.name},
-              {"state", name_of(fate.state)},
-              {"stored_as", fate.stored_as},
-              {"message", fate.message},
-              {"raw_bytes", fate.raw_bytes},
-              {"stored_bytes", fate.stored_bytes},
-              {"seconds", fate.seconds},
-              {"steps", steps_row(fate.steps)},
-              {"cpu", {{"fetch", fate.cpu.fetch}, {"encode", fate.cpu.encode}, {"write", fate.cpu.write}}}};
-  if (fate.step) row["step"] = *fate.step;
-  if (fate.is_void) row["void"] = true;
-  return row;
+  const json cpu = {{"fetch", fate.cpu.fetch}, {"encode", fate.cpu.encode}, {"write", fate.cpu.write}};
+  return {{"name", fate.name},
+          {"step", value_or_null(fate.step)},
+          {"state", name_of(fate.state)},
+          {"void", fate.is_void},
+          {"stored_as", text_or_null(fate.stored_as)},
+          {"message", text_or_null(fate.message)},
+          {"raw_bytes", fate.raw_bytes},
+          {"stored_bytes", fate.stored_bytes},
+          {"seconds", fate.seconds},
+          {"seconds_by_step", steps_row(fate.steps)},
+          {"cpu_seconds_by_stage", cpu}};
 }
 
 json set_row(const Impl& impl, const SetDrain& set, const Running& running) {
   const SetDrain::Row now = set.row();
   json row = {{"name", set.name()},
               {"state", name_of(set.phase())},
+              {"step", value_or_null(set.step())},
               {"complete", set.phase() != SetPhase::incomplete || set.is_complete()},
-              {"nodes", set.parts().size()},
-              {"ranks", now.ranks},
-              {"ranks_offered", now.ranks_offered},
+              {"node_count", set.parts().size()},
+              {"rank_count", now.ranks},
+              {"offered_rank_count", now.ranks_offered},
               {"seconds_since_offer", seconds(impl.now - now.since)}};
-  if (set.step()) row["step"] = *set.step();
-  if (set.phase() == SetPhase::incomplete) row["missing"] = set.what_is_missing(impl.roster.hosts());
+  const bool is_incomplete = set.phase() == SetPhase::incomplete;
+  row["missing"] = is_incomplete ? text_or_null(set.what_is_missing(impl.roster.hosts())) : json();
+  for (const char* key : {"stored_as", "file_count", "total_bytes", "raw_bytes", "stored_bytes", "container_count",
+                          "done_container_count", "seconds", "bytes_per_second", "store_failure_count"})
+    row[key] = json();
   if (!set.is_drained()) return row;
   const uint64_t raw = now.raw_done + running.raw_bytes;
   const double time = set.seconds(impl.now);
-  row["stored_as"] = now.stored_as;
-  row["files"] = now.files;
+  row["stored_as"] = text_or_null(now.stored_as);
+  row["file_count"] = now.files;
   row["total_bytes"] = now.bytes;
   row["raw_bytes"] = raw;
   row["stored_bytes"] = now.stored_done + running.stored_bytes;
-  row["containers"] = now.containers;
-  row["containers_done"] = now.containers_done;
+  row["container_count"] = now.containers;
+  row["done_container_count"] = now.containers_done;
   row["seconds"] = time;
   row["bytes_per_second"] = time > 0 ? static_cast<double>(raw) / time : 0;
-  row["store_failures"] = now.store_failures;
+  row["store_failure_count"] = now.store_failures;
   return row;
 }
 
 json task_row(const Impl& impl, const UnitId& unit, const TaskBoard::Progress& progress) {
-  json row = {{"container", unit.index},
+  json row = {{"container_index", unit.index},
               {"raw_bytes", progress.raw_bytes},
               {"stored_bytes", progress.stored_bytes},
               {"seconds", seconds(impl.now - progress.since)},
               {"still_seconds", seconds(impl.now - progress.last)}};
   if (unit.set == 0) {
     row["kind"] = "deliver";
-    row["set"] = impl.restarts.chosen();
+    row["set"] = text_or_null(impl.restarts.chosen());
+    row["total_bytes"] = json();
   } else {
     const SetDrain& set = impl.sets.at(unit.set).drain;
     row["kind"] = "pack";
@@ -110,7 +123,8 @@ json worker_rows(const Impl& impl, std::map<uint64_t, Running>& running) {
                 {"profile", session.worker->profile},
                 {"scheme", session.worker->scheme},
                 {"memory_bytes", session.worker->memory_bytes},
-                {"silent_seconds", seconds(impl.now - session.last_heard)}};
+                {"silent_seconds", seconds(impl.now - session.last_heard)},
+                {"task", json()}};
     const auto attempt = impl.board.attempt_of(id);
     if (attempt && attempt->unit) {
       const TaskBoard::Progress progress = impl.board.progress_of(id);
@@ -143,52 +157,52 @@ json agent_rows(const Impl& impl) {
     rows.push_back({{"host", session.agent->host},
                     {"pid", session.agent->pid},
                     {"stage", session.agent->stage},
-                    {"sets", session.sets.size()},
+                    {"set_count", session.sets.size()},
                     {"staged_bytes", staged_bytes(impl, key, session)},
-                    {"processes", session.processes},
-                    {"processor_seconds", static_cast<double>(session.processor_ms) / 1000},
+                    {"process_count", session.processes},
+                    {"cpu_seconds", static_cast<double>(session.processor_ms) / 1000},
                     {"silent_seconds", seconds(impl.now - session.last_heard)}});
   }
   return rows;
 }
 
 json restart_row(const Impl& impl, const Restarts::Row& round) {
-  return {{"ranks", round.ranks},
-          {"ranks_asked", round.ranks_asked},
-          {"set", round.set},
-          {"containers", round.deliveries},
-          {"containers_done", round.deliveries_done},
-          {"agents_publishing", round.publishing},
+  return {{"rank_count", round.ranks},
+          {"asked_rank_count", round.ranks_asked},
+          {"set", text_or_null(round.set)},
+          {"container_count", round.deliveries},
+          {"done_container_count", round.deliveries_done},
+          {"publishing_agent_count", round.publishing},
           {"seconds", seconds(impl.now - round.since)},
-          {"passed_over", round.passed_over}};
+          {"passed_over", text_or_null(round.passed_over)}};
 }
 
 // Of the whole job, but for the tasks, which are this coordinator's.
 json totals_row(const Impl& impl) {
   const decided::Counts& all = impl.facts.sums.counts;
-  return {{"durable", all.durable},
-          {"skipped", all.skipped},
-          {"failed", all.failed},
-          {"cached", all.cached},
-          {"restarts", all.restarts},
+  return {{"durable_count", all.durable},
+          {"skipped_count", all.skipped},
+          {"failed_count", all.failed},
+          {"cached_count", all.cached},
+          {"restart_count", all.restarts},
           {"raw_bytes", all.raw_bytes},
           {"stored_bytes", all.stored_bytes},
-          {"tasks", impl.task_counts.tasks},
-          {"tasks_again", impl.task_counts.again}};
+          {"task_count", impl.task_counts.tasks},
+          {"repeated_task_count", impl.task_counts.again}};
 }
 
 json encoding_row(const Encoding& encoding) {
   const SetProtection::Row& row = encoding.row;
-  return {{"set", encoding.set},
+  return {{"name", encoding.set},
           {"scheme", encoding.scheme},
           {"encoding", fmt::format("{:016x}", row.id)},
-          {"groups", row.groups},
-          {"members", row.members},
-          {"members_encoded", row.encoded},
-          {"members_sealed", row.sealed},
-          {"members_lost", row.lost},
-          {"attempts", row.attempts},
-          {"bytes", row.bytes},
+          {"group_count", row.groups},
+          {"member_count", row.members},
+          {"encoded_member_count", row.encoded},
+          {"sealed_member_count", row.sealed},
+          {"lost_member_count", row.lost},
+          {"attempt_count", row.attempts},
+          {"raw_bytes", row.bytes},
           {"parity_bytes", row.parity_bytes},
           {"sent_bytes", row.sent_bytes},
           {"cpu_seconds", static_cast<double>(row.cpu_us) / 1e6},
@@ -200,21 +214,28 @@ json cached_rows(const Impl& impl) {
   json rows = json::array();
   for (const CachedSet& set : impl.caches.sets()) {
     if (rows.size() == kMaxPast) break;
-    json row = {{"name", set.name},    {"state", !set.wrong.empty() ? "broken" : set.is_sealed ? "sealed" : "encoded"},
-                {"ranks", set.ranks},  {"bytes", set.bytes},
-                {"lost", set.lost},    {"stored_as", set.stored_as},
-                {"message", set.wrong}};
-    if (set.step) row["step"] = *set.step;
-    if (set.encoding != 0) row["encoding"] = fmt::format("{:016x}", set.encoding);
-    rows.push_back(std::move(row));
+    rows.push_back({{"name", set.name},
+                    {"step", value_or_null(set.step)},
+                    {"state", !set.wrong.empty() ? "broken"
+                              : set.is_sealed    ? "sealed"
+                                                 : "encoded"},
+                    {"encoding", set.encoding != 0 ? json(fmt::format("{:016x}", set.encoding)) : json()},
+                    {"rank_count", set.ranks},
+                    {"raw_bytes", set.bytes},
+                    {"lost_member_count", set.lost},
+                    {"stored_as", text_or_null(set.stored_as)},
+                    {"message", text_or_null(set.wrong)}});
   }
   return rows;
 }
 
 json recovery_row(const CacheRecovery::Row& row) {
-  return {{"set", row.set},        {"state", fmt::format("{}ing", row.order)},
-          {"agents", row.waiting}, {"bad_pieces", row.bad_pieces},
-          {"lost", row.lost},      {"repaired_bytes", row.repaired_bytes}};
+  return {{"set", row.set},
+          {"state", fmt::format("{}ing", row.order)},
+          {"agent_count", row.waiting},
+          {"bad_piece_count", row.bad_pieces},
+          {"lost_member_count", row.lost},
+          {"repaired_bytes", row.repaired_bytes}};
 }
 
 json cache_row(const Impl& impl) {
@@ -230,22 +251,23 @@ json cache_row(const Impl& impl) {
     aside.push_back({{"name", name}, {"reason", reason}, {"where", "store"}});
   json row = {{"redundancy", redundancy::to_text(impl.options.protection)},
               {"flush_every", impl.options.flush_every},
-              {"failure_group", impl.options.failure_group},
-              {"encoding", std::move(encoding)},
-              {"sealed", std::move(sealed)},
+              {"failure_group", text_or_null(impl.options.failure_group)},
+              {"encoding_sets", std::move(encoding)},
+              {"sealed_sets", std::move(sealed)},
               {"sets", cached_rows(impl)},
-              {"set_aside", std::move(aside)}};
-  if (impl.recovery.is_open()) row["recovery"] = recovery_row(impl.recovery.row());
+              {"sets_aside", std::move(aside)}};
+  row["recovery"] = impl.recovery.is_open() ? recovery_row(impl.recovery.row()) : json();
   return row;
 }
 
 // How often sets come, and how often they should (job/plan/interval_model.h).
 json cadence_row(const Impl& impl) {
   const MeasuredRun measured = impl.cadence.measured(impl.now);
-  json row = {{"sets", impl.cadence.sets()},
-              {"failures", measured.failures},
+  json row = {{"set_count", impl.cadence.sets()},
+              {"failure_count", measured.failures},
               {"set_seconds", measured.set_seconds},
-              {"interval_seconds", measured.interval}};
+              {"interval_seconds", measured.interval},
+              {"advice", json()}};
   if (const auto advice = advise(measured))
     row["advice"] = {{"interval_seconds", advice->interval},
                      {"mtbf_seconds", advice->mtbf},
@@ -255,22 +277,25 @@ json cadence_row(const Impl& impl) {
 }
 
 json room_row(const StoreRoom& room, std::optional<uint64_t> sets_left) {
-  json row = {{"free_bytes", room.free_bytes}, {"total_bytes", room.total_bytes}};
-  if (sets_left) row["sets_left"] = *sets_left;
-  return row;
+  return {{"free_bytes", room.free_bytes},
+          {"capacity_bytes", room.total_bytes},
+          {"left_set_count", value_or_null(sets_left)}};
 }
 
 json left_rows(const Impl& impl) {
   json rows = json::array();
   for (const Settling::Left& left : impl.settling.rows())
     if (rows.size() < kMaxRows)
-      rows.push_back({{"host", left.host}, {"name", left.name}, {"reason", left.reason}, {"place", left.place}});
+      rows.push_back({{"host", left.host},
+                      {"name", text_or_null(left.name)},
+                      {"reason", left.reason},
+                      {"place", text_or_null(left.place)}});
   for (const auto& [name, one] : impl.unclosed)
     if (rows.size() < kMaxRows)
-      rows.push_back({{"host", ""},
-                      {"name", ""},
+      rows.push_back({{"host", json()},
+                      {"name", json()},
                       {"reason", fmt::format("set {} of the caches is not stored: {}", name, one.why)},
-                      {"place", ""}});
+                      {"place", json()}});
   return rows;
 }
 
@@ -280,8 +305,10 @@ json begun_rows(const Impl& impl) {
     const Session& session = *impl.roster.find(id);
     for (const auto& row : session.begun)
       if (rows.size() < kMaxRows)
-        rows.push_back(
-            {{"host", session.agent->host}, {"name", row->name}, {"reason", row->reason}, {"place", row->place}});
+        rows.push_back({{"host", session.agent->host},
+                        {"name", row->name},
+                        {"reason", row->reason},
+                        {"place", text_or_null(row->place)}});
   }
   return rows;
 }
@@ -289,7 +316,7 @@ json begun_rows(const Impl& impl) {
 json traffic_row(const Impl::TrafficByKind& traffic) {
   json row = json::object();
   for (const auto& [kind, one] : traffic)
-    row[wire::EnumNameBody(kind)] = {{"messages", one.messages}, {"bytes", one.bytes}};
+    row[wire::EnumNameBody(kind)] = {{"message_count", one.messages}, {"message_bytes", one.bytes}};
   return row;
 }
 
@@ -307,7 +334,7 @@ std::string Coordinator::Impl::status(const std::set<std::string>& excluded) con
     past.push_back(past_row(history[i]));
   json body = {{"generation", generation},
                {"host", options.host},
-               {"series", options.origin.series},
+               {"series", text_or_null(options.origin.series)},
                {"seconds", seconds(now - started)},
                {"profile", options.profile},
                {"scheme", options.scheme},
@@ -321,7 +348,7 @@ std::string Coordinator::Impl::status(const std::set<std::string>& excluded) con
                {"agents", agent_rows(*this)},
                {"agent_count", roster.agents().size()},
                {"excluded", excluded},
-               {"sets_completed", sets_completed},
+               {"completed_set_count", sets_completed},
                {"workers", std::move(workers)},
                {"worker_count", board.workers()},
                {"left", left_rows(*this)},
@@ -332,20 +359,21 @@ std::string Coordinator::Impl::status(const std::set<std::string>& excluded) con
                {"sent", traffic_row(sent)},
                {"errors", errors},
                {"cadence", cadence_row(*this)}};
-  if (!looks_older.empty()) body["looks_older"] = looks_older;
-  if (!no_set.empty()) body["no_set"] = no_set;
-  if (!options.origin.run.empty()) body["run"] = options.origin.run;
+  body["looks_older"] = text_or_null(looks_older);
+  body["no_set"] = text_or_null(no_set);
+  body["run"] = text_or_null(options.origin.run);
+  body["store_fills"] = text_or_null(store_room.warning());
+  for (const char* key : {"newest_durable", "store_room", "restart", "last_restart"}) body[key] = json();
   if (!newest_durable.empty())
     body["newest_durable"] = {{"name", newest_durable}, {"seconds", seconds(now - newest_durable_at)}};
   if (const auto room = store_room.room()) body["store_room"] = room_row(*room, store_room.sets_left());
-  if (!store_room.warning().empty()) body["store_fills"] = store_room.warning();
   if (const auto row = restarts.row()) body["restart"] = restart_row(*this, *row);
   if (const auto& last = restarts.last())
-    body["last_restart"] = {{"set", last->set},
-                            {"stored_as", last->stored_as},
-                            {"ranks", last->ranks},
-                            {"passed_over", last->passed_over},
-                            {"steps", steps_row(last->steps)}};
+    body["last_restart"] = {{"set", text_or_null(last->set)},
+                            {"stored_as", text_or_null(last->stored_as)},
+                            {"rank_count", last->ranks},
+                            {"passed_over", text_or_null(last->passed_over)},
+                            {"seconds_by_step", steps_row(last->steps)}};
   return body.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

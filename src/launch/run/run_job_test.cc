@@ -256,7 +256,7 @@ class Watched : public RunJob {
   void put(const char* file, const std::string& hosts, const std::string& more = "") const {
     std::string agents;
     for (const char host : hosts)
-      agents += fmt::format(R"({}{{"host": "{}", "silent_seconds": 0, "processes": 1, "processor_seconds": 7}})",
+      agents += fmt::format(R"({}{{"host": "{}", "silent_seconds": 0, "process_count": 1, "cpu_seconds": 7}})",
                             agents.empty() ? "" : ", ", host);
     std::ofstream(dir_ / file) << fmt::format(R"({{"generation": 1, "agents": [{}]{}}})", agents, more);
   }

@@ -35,7 +35,7 @@ bool is_busy(const json& status) {
     if (set.is_object() && field<bool>(set, "complete")) return true;
   const auto restart = status.find("restart");
   return restart != status.end() && restart->is_object() &&
-         field<uint64_t>(*restart, "ranks_asked") >= field<uint64_t>(*restart, "ranks");
+         field<uint64_t>(*restart, "asked_rank_count") >= field<uint64_t>(*restart, "rank_count");
 }
 
 }  // namespace
@@ -50,9 +50,9 @@ std::optional<Sight> parse_sight(const std::string& status) {
   if (!document.is_object() || !document.contains("generation")) return std::nullopt;
   Sight sight;
   sight.generation = field<uint64_t>(document, "generation");
-  sight.sets_completed = field<uint64_t>(document, "sets_completed");
+  sight.sets_completed = field<uint64_t>(document, "completed_set_count");
   if (const auto totals = document.find("totals"); totals != document.end() && totals->is_object())
-    sight.restarts = field<uint64_t>(*totals, "restarts");
+    sight.restarts = field<uint64_t>(*totals, "restart_count");
   if (const auto last = document.find("last_restart"); last != document.end() && last->is_object())
     sight.restarted_from = {field<std::string>(*last, "set"), field<std::string>(*last, "stored_as")};
   sight.is_busy = is_busy(document);
@@ -61,7 +61,7 @@ std::optional<Sight> parse_sight(const std::string& status) {
   for (const json& agent : rows(document, "agents"))
     if (agent.is_object())
       sight.nodes.push_back({field<std::string>(agent, "host"), time_in(agent, "silent_seconds"),
-                             field<uint32_t>(agent, "processes"), time_in(agent, "processor_seconds")});
+                             field<uint32_t>(agent, "process_count"), time_in(agent, "cpu_seconds")});
   for (const json& host : rows(document, "excluded"))
     if (host.is_string()) sight.excluded.push_back(host.get<std::string>());
   return sight;

@@ -135,9 +135,9 @@ TEST(Watchdog, TellsWhetherAllWereHeardSince) {
 }
 
 TEST(Sight, IsWhatTheStatusSays) {
-  const auto sight = parse_sight(R"({"generation": 3, "sets_completed": 5, "excluded": ["n9"], "sets": [],
+  const auto sight = parse_sight(R"({"generation": 3, "completed_set_count": 5, "excluded": ["n9"], "sets": [],
       "no_set": "no set became complete for 90 s", "store_fills": "the store fills up",
-      "agents": [{"host": "n1", "silent_seconds": 0.25, "processes": 4, "processor_seconds": 1.5}, {"host": 7}, 8]})");
+      "agents": [{"host": "n1", "silent_seconds": 0.25, "process_count": 4, "cpu_seconds": 1.5}, {"host": 7}, 8]})");
   ASSERT_TRUE(sight);
   EXPECT_EQ(sight->generation, 3u);
   EXPECT_EQ(sight->sets_completed, 5u);
@@ -161,8 +161,8 @@ TEST(Sight, TheApplicationMayWaitForADrainAndForARestartThatAllHaveAskedFor) {
   };
   EXPECT_TRUE(is_busy(R"("sets": [{"complete": false}, {"complete": true}])"));
   EXPECT_FALSE(is_busy(R"("sets": [{"complete": false}])"));
-  EXPECT_TRUE(is_busy(R"("restart": {"ranks_asked": 4, "ranks": 4})"));
-  EXPECT_FALSE(is_busy(R"("restart": {"ranks_asked": 3, "ranks": 4})")) << "one of them may hang";
+  EXPECT_TRUE(is_busy(R"("restart": {"asked_rank_count": 4, "rank_count": 4})"));
+  EXPECT_FALSE(is_busy(R"("restart": {"asked_rank_count": 3, "rank_count": 4})")) << "one of them may hang";
 }
 
 TEST(Overseer, LooksAlsoWhereNothingIsToEndTheApplication) {

@@ -48,7 +48,7 @@ class Store(unittest.TestCase):
         self.assertEqual({name.split("-")[0] for name in names}, {f"restart.{step}" for step in steps})
         for name in names:
             variables = json.loads(self.run_it(FOREBAY, "ls", name, "--store", store, "--variables", "--json").stdout)
-            paths = {variable["path"] for file in variables["files"] for variable in file["variables"]}
+            paths = {variable["name"] for file in variables["files"] for variable in file["variables"]}
             self.assertEqual(paths, {"/rows", "/columns", "/all_rows", "/first_row", "/field"})
             step = int(name.split("-")[0].split(".")[1])
             done = self.run_it(FOREBAY, "restore", name, "--store", store, "--to", name)
