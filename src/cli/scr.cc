@@ -109,13 +109,14 @@ class Scr final : public Verb {
     if (action == "run") return launch(console);
     if (action == "prerun" && !stage_.empty()) {
       FOREBAY_CHECK(scr::make_stage_directory(stage_));
+      if (console.json) print_json({{"stage", json_text(stage_)}, {"halted_because", nullptr}});
       return ExitCode::ok;
     }
     if (action == "halt" || action == "index") return with_prefix(action, console);
     if (action != "prerun" && action != "postrun") return unknown(fmt::format("'{}' is unknown", action));
     if (!operands_.empty()) return unknown(fmt::format("'{}' is one word too many", operands_[0]));
     FOREBAY_TRY(const ScrJob job, ScrJob::load(prefix_));
-    return action == "prerun" ? prepare(job) : scavenge(job, console);
+    return action == "prerun" ? prerun(job, console) : scavenge(job, console);
   }
 
  private:
@@ -165,25 +166,26 @@ class Scr final : public Verb {
     return options_.launcher.command(host, std::filesystem::current_path(error).string(), words);
   }
 
-  // The same command on all nodes at once; the names of those where it failed.
+  // The same command on all nodes at once; the names of those where it failed. Its output, a line or two, is not passed
+  // on: standard output is this command's.
   std::vector<std::string> on_all(const std::vector<std::string>& hosts,
                                   const std::function<Words(const std::string&)>& words_of,
                                   std::chrono::seconds patience) const {
-    std::vector<std::pair<pid_t, std::string>> running;
+    std::vector<std::pair<launch::Process, std::string>> running;
     std::vector<std::string> failed;
     for (const std::string& host : hosts) {
-      auto process = launch::spawn({.words = on(host, words_of(host)), .environment = {}, .log = {}});
+      auto process = launch::spawn({.words = on(host, words_of(host)), .environment = {}, .piped = true, .log = {}});
       if (process)
-        running.emplace_back(process->pid, host);
+        running.emplace_back(*std::move(process), host);
       else
         failed.push_back(host);
     }
     for (const auto until = Clock::now() + patience; !running.empty();) {
       const bool is_late = Clock::now() > until;
-      for (const auto& [pid, host] : running)
-        if (is_late) ::kill(pid, SIGKILL);
+      for (const auto& [process, host] : running)
+        if (is_late) ::kill(process.pid, SIGKILL);
       for (const launch::Ended& ended : launch::reap()) {
-        const auto found = std::ranges::find(running, ended.pid, &std::pair<pid_t, std::string>::first);
+        const auto found = std::ranges::find(running, ended.pid, [](const auto& one) { return one.first.pid; });
         if (found == running.end()) continue;
         if (!ended.ending.good()) failed.push_back(found->second);
         running.erase(found);
@@ -193,15 +195,25 @@ class Scr final : public Verb {
     return failed;
   }
 
-  Result<ExitCode> prepare(const ScrJob& job) {
+  Result<ExitCode> prerun(const ScrJob& job, const Console& console) {
+    FOREBAY_TRY(const auto reason, prepare(job));
+    if (console.json)
+      print_json({{"stage", json_text(job.places.stage)}, {"halted_because", reason ? json_text(*reason) : Json()}});
+    else if (reason)
+      warn_of_halt(*reason);
+    return reason ? ExitCode::failed : ExitCode::ok;
+  }
+
+  static void warn_of_halt(const std::string& reason) {
+    warn(fmt::format("a halt condition holds: {}; 'forebay scr halt --remove' takes it back", reason));
+  }
+
+  // The halt condition that holds; nothing: the program may start.
+  Result<std::optional<std::string>> prepare(const ScrJob& job) {
     FOREBAY_CHECK(run_words_of(job.config, job.places.stage));
     FOREBAY_CHECK(make_directories(job));
     FOREBAY_TRY(const auto halt, scr::read_halt(job.places.halt));
-    if (const auto reason = why_not_start(halt, static_cast<int64_t>(std::time(nullptr)), true)) {
-      warn(fmt::format("a halt condition holds: {}; 'forebay scr halt --remove' takes it back", *reason));
-      return ExitCode::failed;
-    }
-    return ExitCode::ok;
+    return why_not_start(halt, static_cast<int64_t>(std::time(nullptr)), true);
   }
 
   Result<void> make_directories(const ScrJob& job) {
@@ -302,8 +314,12 @@ class Scr final : public Verb {
     FOREBAY_TRY(const ScrJob job, ScrJob::load(prefix_));
     if (operands_.empty())
       return fail(ErrorKind::invalid_argument, "no program to run is given", {}, {}, "put it after '--'");
-    FOREBAY_TRY(const ExitCode ready, prepare(job));
-    if (ready != ExitCode::ok) return ready;
+    FOREBAY_TRY(const auto halted, prepare(job));
+    if (halted) {
+      warn_of_halt(*halted);
+      if (console.json) print_json({{"stage", json_text(job.places.stage)}, {"halted_because", json_text(*halted)}});
+      return ExitCode::failed;
+    }
     end_lingering(job.places);
     FOREBAY_TRY(const Words words, words_of_run(job));
     if (const std::string end = of_environment("SLURM_JOB_END_TIME"); !end.empty())
