@@ -38,7 +38,7 @@ _forebay() {
       mapfile -t COMPREPLY < <(compgen -d -- "$cur")
       return
       ;;
-    -t | --to | --describe | --secret | --address-file | --log | --measure)
+    -t | --to | --json-file | --describe | --secret | --address-file | --log | --measure)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -f -- "$cur")
       return
@@ -134,7 +134,7 @@ _forebay() {
       ;;
     run)
       options+=" --listen --ports --store --series --stage --nodes-file --failure-groups --aggregators --aggregator-nodes --launcher --deadline --drain-before --rendezvous --relaunch --relaunch-pause"
-      options+=" --spares --ranks --hang-timeout --set-interval --node-timeout"
+      options+=" --json-file --spares --ranks --hang-timeout --set-interval --node-timeout"
       options+=" --code --sets --let --directory --restore-to --restart-command --restart-args --grace --restart-timeout --drain-timeout$agent$aggregator$both"
       ;;
     watch) options+=" --store --series --once --rendezvous$agent$aggregator$both$daemon" ;;
@@ -149,7 +149,7 @@ _forebay() {
       ;;
     fetch) options+=' --stage --ranks --of --any-ranks --timeout' ;;
     help)
-      mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$cur")
+      mapfile -t COMPREPLY < <(compgen -W "$verbs --json" -- "$cur")
       return
       ;;
   esac

@@ -152,9 +152,21 @@ class RunVerb final : public Verb {
     job_.declare_agent(syntax);
     job_.declare_aggregator(syntax);
     job_.declare_shared(syntax);
+    syntax.option(
+        "--json-file", "FILE",
+        "Write the document of --json to FILE at the end, whole or not at all. The output of COMMAND is not in it.",
+        set_text(json_file_));
   }
 
   Result<ExitCode> run(const Console& console) override {
+    FOREBAY_CHECK(check_json_file());
+    auto done = run_all(console);
+    if (!done) put_document(json_error(done.error()));
+    return done;
+  }
+
+ private:
+  Result<ExitCode> run_all(const Console& console) {
     FOREBAY_CHECK(prepare());
     if (!is_program_here(options_.command[0])) return cannot_start(console, options_.command[0]);
     warn_of_one_node();
@@ -183,7 +195,22 @@ class RunVerb final : public Verb {
     return tell(console, *report);
   }
 
- private:
+  // Before anything is started: that a job has run for days is no time to find it out.
+  Result<void> check_json_file() {
+    if (json_file_.empty()) return {};
+    json_file_ = std::filesystem::absolute(json_file_).lexically_normal();
+    FOREBAY_CHECK(store::may_replace(json_file_, {.becomes = store::Thing::file, .right = store::Right::named}));
+    const std::string directory = std::filesystem::path(json_file_).parent_path();
+    if (::access(directory.c_str(), W_OK) != 0) return fail_errno(errno, "access", directory);
+    return {};
+  }
+
+  void put_document(const Json& document) const {
+    if (json_file_.empty()) return;
+    if (const auto done = write_new(json_file_, json_lines(document)); !done)
+      say("warning: the document of --json-file is not written: " + done.error().message());
+  }
+
   // Everything that can be wrong on the command line is found before anything is made.
   Result<void> prepare() {
     if (options_.command.empty())
@@ -397,13 +424,14 @@ class RunVerb final : public Verb {
   }
 
   // The exit codes that shells have.
-  static ExitCode cannot_start(const Console& console, const std::string& program) {
+  ExitCode cannot_start(const Console& console, const std::string& program) const {
     const bool is_there = program.find('/') != program.npos && ::access(program.c_str(), F_OK) == 0;
     const Error error = {is_there ? ErrorKind::permission : ErrorKind::not_found,
                          is_there ? "this is no program that can be executed" : "there is no such program",
                          program,
                          {},
                          is_there ? "'chmod +x' makes a file one" : "give its path, or add its directory to $PATH"};
+    put_document(json_error(error));
     if (console.json)
       print_json(json_error(error));
     else
@@ -411,8 +439,9 @@ class RunVerb final : public Verb {
     return static_cast<ExitCode>(is_there ? 126 : 127);
   }
 
-  static Result<ExitCode> failed(const Console& console, const Error& error) {
+  Result<ExitCode> failed(const Console& console, const Error& error) const {
     if (console.json) return std::unexpected(error);
+    put_document(json_error(error));
     say(error.message());
     return exit_code_of(error.kind);
   }
@@ -427,19 +456,21 @@ class RunVerb final : public Verb {
     if (const std::string why = store_fills(status); !why.empty()) say("warning: " + why);
     if (report.drain && has_no_set(status)) say("warning: " + why_no_set(!lines.empty()));
     const double seconds = static_cast<double>(report.drain_time.count()) / 1000;
+    const Json document = {{"exit_code", report.ending.as_exit_code()},
+                           {"series", json_text(options_.series)},
+                           {"launch_count", report.launches},
+                           {"daemon_death_count", report.daemon_deaths},
+                           {"lost_nodes", report.lost_nodes},
+                           {"retired_nodes", report.retired_nodes},
+                           {"ended_because", json_text_or_null(report.ended_because)},
+                           {"drained", report.drain.has_value()},
+                           {"unstored_count", lines.size()},
+                           {"drain_seconds", seconds},
+                           {"out_of_time", report.out_of_time},
+                           {"status", status}};
+    put_document(document);
     if (console.json)
-      print_json({{"exit_code", report.ending.as_exit_code()},
-                  {"series", json_text(options_.series)},
-                  {"launch_count", report.launches},
-                  {"daemon_death_count", report.daemon_deaths},
-                  {"lost_nodes", report.lost_nodes},
-                  {"retired_nodes", report.retired_nodes},
-                  {"ended_because", json_text_or_null(report.ended_because)},
-                  {"drained", report.drain.has_value()},
-                  {"unstored_count", lines.size()},
-                  {"drain_seconds", seconds},
-                  {"out_of_time", report.out_of_time},
-                  {"status", status}});
+      print_json(document);
     else if (report.drain)
       say(fmt::format("{}; waited {} for the drain", summary_text(status), format_duration(seconds)));
     if (report.out_of_time) return ExitCode::out_of_time;
@@ -470,7 +501,7 @@ class RunVerb final : public Verb {
   job::Holder holder_;  // of the lease of a directory below STORE/jobs
   Allocation allocation_;
   Gathering gathering_;
-  std::string aggregator_nodes_, rendezvous_, failure_groups_;
+  std::string aggregator_nodes_, rendezvous_, failure_groups_, json_file_;
   bool has_made_logs_ = false;  // their directory
   uint64_t aggregators_ = 1, ranks_ = 0;
 };
