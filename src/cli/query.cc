@@ -77,8 +77,8 @@ class Query final : public Verb {
     options_.tile_bytes = std::clamp<uint64_t>(resolved.memory_bytes / 8, 1, options_.tile_bytes);
     const RowForm form = console.json ? RowForm::json : csv_ ? RowForm::csv : RowForm::text;
     const uint64_t most = form == RowForm::text ? kTextRows : std::numeric_limits<uint64_t>::max();
-    const auto rows =
-        QueryRows::make(form, operands.own[0], expression->variables, options_.values, limit_ > 0 ? limit_ : most);
+    const auto rows = QueryRows::make(form, run->path(), operands.own[0], expression->variables, options_.values,
+                                      limit_ > 0 ? limit_ : most);
     if (skip_damaged_) rows->skip_damaged();
     const auto summary = view::query(*run, *expression, options_, *rows);
     if (!summary)

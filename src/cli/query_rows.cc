@@ -244,8 +244,10 @@ Json json_number(const view::Number& number) {
 
 class JsonRows final : public QueryRows {
  public:
-  JsonRows(const std::string& expression, const std::vector<std::string>& variables, bool values, uint64_t limit)
+  JsonRows(const std::string& path, const std::string& expression, const std::vector<std::string>& variables,
+           bool values, uint64_t limit)
       : values_(values), limit_(limit) {
+    stream_.member("store", json_text(path));
     stream_.member("query", json_text(expression));
     stream_.member("variables", json_texts(variables));
     stream_.begin_list("steps");
@@ -343,7 +345,7 @@ class JsonRows final : public QueryRows {
 
 }  // namespace
 
-std::unique_ptr<QueryRows> QueryRows::make(RowForm form, const std::string& expression,
+std::unique_ptr<QueryRows> QueryRows::make(RowForm form, const std::string& path, const std::string& expression,
                                            const std::vector<std::string>& variables, bool values, uint64_t limit) {
   switch (form) {
     case RowForm::text:
@@ -353,7 +355,7 @@ std::unique_ptr<QueryRows> QueryRows::make(RowForm form, const std::string& expr
     case RowForm::json:
       break;
   }
-  return std::make_unique<JsonRows>(expression, variables, values, limit);
+  return std::make_unique<JsonRows>(path, expression, variables, values, limit);
 }
 
 }  // namespace forebay::cli

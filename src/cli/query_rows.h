@@ -18,8 +18,8 @@ enum class RowForm : uint8_t { text, csv, json };
 // Prints steps, candidates or hits as they come (text: at the end, to fit the columns), and counts what is left out.
 class QueryRows : public view::QueryVisitor {
  public:
-  // At most `limit` rows: of hits if `values` are read, of candidates otherwise.
-  static std::unique_ptr<QueryRows> make(RowForm form, const std::string& expression,
+  // Of the store, or the file, at `path`. At most `limit` rows: of hits if `values` are read, of candidates otherwise.
+  static std::unique_ptr<QueryRows> make(RowForm form, const std::string& path, const std::string& expression,
                                          const std::vector<std::string>& variables, bool values, uint64_t limit);
 
   // From now on steps that are damaged are no failures: they are named and left out.
