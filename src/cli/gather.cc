@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "cli/common.h"
 #include "cli/daemon.h"

@@ -1,5 +1,6 @@
 // forebay mount: a store as a file system.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "cli/common.h"
 #include "cli/daemon.h"

@@ -2,6 +2,7 @@
 #include "cli/run.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <ctime>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include "cli/allocation.h"
 #include "cli/common.h"
 #include "cli/control.h"
+#include "cli/daemon.h"
 #include "cli/history.h"
 #include "cli/input_copy.h"
 #include "cli/job_options.h"
@@ -32,6 +34,7 @@
 #include "launch/run/processes.h"
 #include "launch/run/run_job.h"
 #include "store/files.h"
+#include "store/may_replace.h"
 #include "store/series.h"
 
 namespace forebay::cli {

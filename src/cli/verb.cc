@@ -1,5 +1,7 @@
 #include "cli/verb.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
