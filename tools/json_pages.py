@@ -111,9 +111,13 @@ def rows(schema, file, above=""):
         yield from rows(field, of, above + path)
 
 
+def lines(text):
+    return textwrap.wrap(text, 130, break_long_words=False, break_on_hyphens=False)
+
+
 def section(file, document):
     name = file.split(".")[0]
-    out = [f"## {name if name != 'version' else '--version'}", "", f"{document['description']} Schema: [{file}](json/{file}).", ""]
+    out = [f"## {name if name != 'version' else '--version'}", "", *lines(f"{document['description']} Schema: [{file}](json/{file})."), ""]
     for choice in document["anyOf"]:
         if referred(choice) == "failure":
             continue
@@ -126,7 +130,7 @@ def section(file, document):
         out += ["| field | type | unit | meaning |", "|---|---|---|---|", *rows(form, file), ""]
         absent = sorted(optional(form, file))
         if absent:
-            out += [f"Absent if not asked for: {', '.join(f'`{one}`' for one in absent)}.", ""]
+            out += [*lines(f"Absent if not asked for: {', '.join(f'`{one}`' for one in absent)}."), ""]
     return out
 
 
