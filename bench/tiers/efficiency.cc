@@ -111,7 +111,7 @@ class Simulation {
 double simulated(const Job& job) { return Simulation(job, 1).efficiency(200'000); }
 
 // 1024 nodes with 64 GB each; a stage of 5 GB/s, links of 10 GB/s, a file system of 100 GB/s.
-job::WaysInput machine(double job_mtbf, uint64_t transfer_nodes) {
+job::WaysInput machine(double job_mtbf, uint64_t aggregator_nodes) {
   job::WaysInput input;
   input.plan.nodes = 1024;
   input.plan.node_bytes = 64e9;
@@ -119,7 +119,7 @@ job::WaysInput machine(double job_mtbf, uint64_t transfer_nodes) {
   input.plan.node_network = input.peers = input.plan.network = 10e9;
   input.plan.pfs = 100e9;
   input.plan.pfs_stream = 4e9;
-  input.transfer_nodes = transfer_nodes;
+  input.aggregator_nodes = aggregator_nodes;
   input.stage = 5e9;
   input.node_mtbf = job_mtbf * 1024;
   return input;
@@ -132,7 +132,7 @@ Job job_of(const job::WaysInput& input, const job::Way& way) {
   job.every = way.advice.every;
   job.cost = way.cost;
   job.flush = std::max(input.plan.node_bytes / input.plan.node_network, input.plan.set_bytes() / input.plan.pfs);
-  job.drain = plan_drain(input.plan, input.transfer_nodes).drain_seconds;
+  job.drain = plan_drain(input.plan, input.aggregator_nodes).drain_seconds;
   job.slowdown = input.slowdown;
   job.cache_rate = way.survived / input.mtbf();
   job.store_rate = (1 - way.survived) / input.mtbf();
@@ -166,7 +166,7 @@ void print_rates() {
   }
 }
 
-void print_transfer_nodes() {
+void print_aggregator_nodes() {
   constexpr double kHour = 3600;
   fmt::print(
       "\n| compute nodes to a transfer node | drain | drained meanwhile, set every 180 s, 1 of 4 stored | caches wait "
@@ -190,7 +190,7 @@ void print_transfer_nodes() {
 
 void print_efficiency() {
   print_rates();
-  print_transfer_nodes();
+  print_aggregator_nodes();
 }
 
 }  // namespace forebay::bench

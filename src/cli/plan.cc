@@ -57,7 +57,7 @@ struct Plan {
 };
 
 Json json_row(const job::PlanRow& row) {
-  return {{"transfer_node_count", row.transfer_nodes},
+  return {{"aggregator_node_count", row.aggregator_nodes},
           {"drain_seconds", row.drain_seconds},
           {"pull_seconds", row.pull_seconds},
           {"limit", job::to_string(row.limit)},
@@ -121,7 +121,7 @@ Json json_plan(const Plan& plan) {
       {"ratio", plan.input.ratio},
       {"pfs_stream_bytes_per_second", std::isinf(plan.input.pfs_stream) ? Json() : Json(plan.input.pfs_stream)},
       {"codec_bytes_per_second", std::isinf(plan.input.codec) ? Json() : Json(plan.input.codec)},
-      {"transfer_node_count", plan.fewest ? Json(*plan.fewest) : Json()},
+      {"aggregator_node_count", plan.fewest ? Json(*plan.fewest) : Json()},
       {"rows", std::move(rows)}};
   if (!plan.ways.empty()) json["ways"] = std::move(ways);
   return json;
@@ -151,7 +151,7 @@ void print_plan(const Plan& plan) {
                {"FITS"},
                {"LIMITED BY"}});
   for (const job::PlanRow& row : plan.rows)
-    table.add({fmt::format("{}", row.transfer_nodes), format_duration(row.drain_seconds),
+    table.add({fmt::format("{}", row.aggregator_nodes), format_duration(row.drain_seconds),
                format_duration(row.pull_seconds), set_text_of(row), row.fits ? "yes" : "no",
                job::to_string(row.limit)});
   table.for_each_line([](const std::string& line) { fmt::print("{}\n", line); });
@@ -258,7 +258,7 @@ class PlanVerb final : public Verb {
   Result<void> add_ways(Plan& plan) const {
     job::WaysInput input = ways_;
     input.plan = plan.input;
-    input.transfer_nodes = plan.draining = plan.fewest ? *plan.fewest : plan.rows.back().transfer_nodes;
+    input.aggregator_nodes = plan.draining = plan.fewest ? *plan.fewest : plan.rows.back().aggregator_nodes;
     if (std::isinf(input.peers)) input.peers = plan.input.node_network;
     FOREBAY_CHECK(check(input));
     plan.ways = compare_ways(input);
@@ -280,7 +280,7 @@ class PlanVerb final : public Verb {
     if (ratio_ > 0) plan.input.ratio = ratio_;
     if (codec_ > 0) plan.input.codec = codec_;
     FOREBAY_CHECK(check(plan.input));
-    plan.fewest = fewest_transfer_nodes(plan.input);
+    plan.fewest = fewest_aggregator_nodes(plan.input);
     for (const uint64_t number : numbers_to_show(plan.input)) plan.rows.push_back(plan_drain(plan.input, number));
     if (ways_.node_mtbf > 0) FOREBAY_CHECK(add_ways(plan));
     return plan;

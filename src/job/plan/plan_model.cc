@@ -13,9 +13,9 @@ namespace {
 constexpr uint64_t kMostTransferNodes = 1'000'000;
 
 // The part of the set that the busiest aggregator node handles. A group is handled by one.
-double largest_share(const PlanInput& input, uint64_t transfer_nodes) {
-  if (input.groups == 0) return 1 / static_cast<double>(transfer_nodes);
-  const uint64_t most_groups = (input.groups + transfer_nodes - 1) / transfer_nodes;
+double largest_share(const PlanInput& input, uint64_t aggregator_nodes) {
+  if (input.groups == 0) return 1 / static_cast<double>(aggregator_nodes);
+  const uint64_t most_groups = (input.groups + aggregator_nodes - 1) / aggregator_nodes;
   return static_cast<double>(most_groups) / static_cast<double>(input.groups);
 }
 
@@ -24,8 +24,8 @@ struct Stage {
   double seconds;  // for the whole set, if nothing else took any time
 };
 
-std::array<Stage, 5> stages(const PlanInput& input, uint64_t transfer_nodes) {
-  const double all = input.set_bytes(), busiest = all * largest_share(input, transfer_nodes);
+std::array<Stage, 5> stages(const PlanInput& input, uint64_t aggregator_nodes) {
+  const double all = input.set_bytes(), busiest = all * largest_share(input, aggregator_nodes);
   return {{{PlanLimit::node_network, input.node_bytes / input.node_network},
            {PlanLimit::network, busiest / input.network},
            {PlanLimit::codec, busiest / input.codec},
@@ -71,14 +71,14 @@ const char* to_string(PlanLimit limit) {
   return "";
 }
 
-PlanRow plan_drain(const PlanInput& input, uint64_t transfer_nodes) {
-  const auto all = stages(input, transfer_nodes);
+PlanRow plan_drain(const PlanInput& input, uint64_t aggregator_nodes) {
+  const auto all = stages(input, aggregator_nodes);
   const Stage& slowest = *std::ranges::max_element(all, {}, &Stage::seconds);
   // As long as there is room in the buffers, bytes come in as fast as the network has them; then no faster than others
   // go out (paper 003, section 3 and figures 8 and 9).
   const double in = std::max(all[0].seconds, all[1].seconds);
-  const double held = std::min(1.0, static_cast<double>(transfer_nodes) * input.buffer / input.set_bytes());
-  PlanRow row{.transfer_nodes = transfer_nodes, .drain_seconds = slowest.seconds, .limit = slowest.limit};
+  const double held = std::min(1.0, static_cast<double>(aggregator_nodes) * input.buffer / input.set_bytes());
+  PlanRow row{.aggregator_nodes = aggregator_nodes, .drain_seconds = slowest.seconds, .limit = slowest.limit};
   row.pull_seconds = std::max(in, slowest.seconds * (1 - held));
   row.fits = row.drain_seconds <= input.allowed_seconds();
   const double every = std::ceil(row.drain_seconds / input.interval);
@@ -86,7 +86,7 @@ PlanRow plan_drain(const PlanInput& input, uint64_t transfer_nodes) {
   return row;
 }
 
-std::optional<uint64_t> fewest_transfer_nodes(const PlanInput& input) {
+std::optional<uint64_t> fewest_aggregator_nodes(const PlanInput& input) {
   // More aggregator nodes are never slower.
   const auto numbers = std::views::iota(uint64_t{1}, kMostTransferNodes + 1);
   const auto found = std::ranges::partition_point(numbers, [&](uint64_t n) { return !plan_drain(input, n).fits; });
@@ -95,7 +95,7 @@ std::optional<uint64_t> fewest_transfer_nodes(const PlanInput& input) {
 }
 
 std::vector<uint64_t> numbers_to_show(const PlanInput& input) {
-  const auto fewest = fewest_transfer_nodes(input);
+  const auto fewest = fewest_aggregator_nodes(input);
   const auto helps_to_double = [&](uint64_t n) {
     return n < kMostTransferNodes && plan_drain(input, 2 * n).drain_seconds < plan_drain(input, n).drain_seconds;
   };

@@ -40,7 +40,7 @@ enum class PlanLimit : unsigned char { node_network, network, codec, pfs_stream,
 const char* to_string(PlanLimit limit);
 
 struct PlanRow {
-  uint64_t transfer_nodes = 0;
+  uint64_t aggregator_nodes = 0;
   double drain_seconds = 0;   // until the set is durable
   double pull_seconds = 0;    // until its last byte has left the compute nodes
   PlanLimit limit{};          // what the drain waits for
@@ -48,12 +48,12 @@ struct PlanRow {
   uint64_t stored_every = 1;  // of so many sets in a row one can be drained
 };
 
-// `input` passes check(), transfer_nodes >= 1.
-PlanRow plan_drain(const PlanInput& input, uint64_t transfer_nodes);
+// `input` passes check(), aggregator_nodes >= 1.
+PlanRow plan_drain(const PlanInput& input, uint64_t aggregator_nodes);
 
 // The smallest number of transfer nodes whose drain fits; none if not even a million are enough, because something
 // that they share is too slow.
-std::optional<uint64_t> fewest_transfer_nodes(const PlanInput& input);
+std::optional<uint64_t> fewest_aggregator_nodes(const PlanInput& input);
 
 // The numbers of transfer nodes worth showing, rising: powers of two, and the neighbourhood of the smallest that fits;
 // without one, up to where more transfer nodes do not help any more.

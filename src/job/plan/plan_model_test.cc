@@ -26,7 +26,7 @@ TEST(PlanModel, PaperWith32NodesFits) {
   EXPECT_NEAR(row.drain_seconds, 76.8e9 / 605e6, 1e-9);  // 127 s
   EXPECT_TRUE(row.fits);
   EXPECT_EQ(row.stored_every, 1u);
-  EXPECT_EQ(fewest_transfer_nodes(sierra(32, 605 * kMega)), 1u);
+  EXPECT_EQ(fewest_aggregator_nodes(sierra(32, 605 * kMega)), 1u);
 }
 
 TEST(PlanModel, PaperWith64NodesDoesNotFitAndTwoTransferNodesAreNeeded) {
@@ -36,14 +36,14 @@ TEST(PlanModel, PaperWith64NodesDoesNotFitAndTwoTransferNodesAreNeeded) {
   EXPECT_FALSE(row.fits);
   EXPECT_EQ(row.stored_every, 2u);
   EXPECT_EQ(row.limit, PlanLimit::pfs_stream);
-  EXPECT_EQ(fewest_transfer_nodes(input), 2u);
+  EXPECT_EQ(fewest_aggregator_nodes(input), 2u);
 }
 
 TEST(PlanModel, PaperHoldsWithAMargin) {
   PlanInput small = sierra(32, 605 * kMega), large = sierra(64, 458 * kMega);
   small.margin = large.margin = 0.2;
-  EXPECT_EQ(fewest_transfer_nodes(small), 1u);
-  EXPECT_EQ(fewest_transfer_nodes(large), 2u);
+  EXPECT_EQ(fewest_aggregator_nodes(small), 1u);
+  EXPECT_EQ(fewest_aggregator_nodes(large), 2u);
 }
 
 PlanInput fast() {
@@ -73,22 +73,22 @@ TEST(PlanModel, NamesTheSlowestStage) {
 TEST(PlanModel, CompressionSavesTransferNodesWhereTheFileSystemIsSlow) {
   PlanInput input = fast();
   input.pfs_stream = 0.02 * kGiga;
-  EXPECT_EQ(fewest_transfer_nodes(input), 5u);
+  EXPECT_EQ(fewest_aggregator_nodes(input), 5u);
   input.ratio = 2;
-  EXPECT_EQ(fewest_transfer_nodes(input), 3u);  // 2.5
+  EXPECT_EQ(fewest_aggregator_nodes(input), 3u);  // 2.5
   input.codec = 0.01 * kGiga;
-  EXPECT_EQ(fewest_transfer_nodes(input), 10u);
+  EXPECT_EQ(fewest_aggregator_nodes(input), 10u);
 }
 
 TEST(PlanModel, WhatIsSharedCannotBeBought) {
   PlanInput input = fast();
   input.codec = kGiga;
   input.pfs = 0.05 * kGiga;  // 200 s
-  EXPECT_EQ(fewest_transfer_nodes(input), std::nullopt);
+  EXPECT_EQ(fewest_aggregator_nodes(input), std::nullopt);
   EXPECT_EQ(plan_drain(input, 1'000'000).stored_every, 2u);
   input.pfs = kUnlimited;
   input.node_network = 0.001 * kGiga;
-  EXPECT_EQ(fewest_transfer_nodes(input), std::nullopt);
+  EXPECT_EQ(fewest_aggregator_nodes(input), std::nullopt);
 }
 
 TEST(PlanModel, TheSmallestNumberIsTheSmallest) {
@@ -97,7 +97,7 @@ TEST(PlanModel, TheSmallestNumberIsTheSmallest) {
     for (double rate = 0.0003 * kGiga; rate < kGiga; rate *= 1.7) {
       input.codec = rate;
       input.groups = groups;
-      const auto fewest = fewest_transfer_nodes(input);
+      const auto fewest = fewest_aggregator_nodes(input);
       if (!fewest) {
         EXPECT_FALSE(plan_drain(input, 1'000'000).fits);
         continue;
@@ -117,7 +117,7 @@ TEST(PlanModel, AGroupIsNotShared) {
   EXPECT_DOUBLE_EQ(plan_drain(input, 4).drain_seconds, 25);
   EXPECT_DOUBLE_EQ(plan_drain(input, 9).drain_seconds, 25);
   input.interval = 20;
-  EXPECT_EQ(fewest_transfer_nodes(input), std::nullopt);
+  EXPECT_EQ(fewest_aggregator_nodes(input), std::nullopt);
 }
 
 TEST(PlanModel, TheMarginIsKeptFree) {
@@ -188,7 +188,7 @@ TEST(PlanModel, HugeNumbersStayNumbers) {
   PlanInput input{.nodes = 1'000'000'000, .node_bytes = 1e18, .interval = 1e-3, .pfs = 1e-300, .margin = 0};
   const PlanRow row = plan_drain(input, 1);
   EXPECT_EQ(row.stored_every, 1'000'000'000'000'000'000u);
-  EXPECT_EQ(fewest_transfer_nodes(input), std::nullopt);
+  EXPECT_EQ(fewest_aggregator_nodes(input), std::nullopt);
   EXPECT_THAT(numbers_to_show(input), testing::SizeIs(1));
 }
 

@@ -29,7 +29,7 @@ IntervalInput costs_of(const WaysInput& input, const PlannedScheme& scheme) {
   IntervalInput costs;
   costs.cost = bytes / input.stage + sent * bytes / input.peers;
   costs.flush = store_seconds(input.plan);
-  costs.drain = plan_drain(input.plan, input.transfer_nodes).drain_seconds;
+  costs.drain = plan_drain(input.plan, input.aggregator_nodes).drain_seconds;
   costs.slowdown = input.slowdown;
   costs.cache_recovery = input.recovery + bytes / input.stage + rebuilt * bytes / input.peers;
   costs.store_recovery = input.recovery + costs.flush;

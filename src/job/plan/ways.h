@@ -13,14 +13,14 @@
 namespace forebay::job {
 
 struct WaysInput {
-  PlanInput plan;               // nodes, bytes, ratio and rates
-  uint64_t transfer_nodes = 1;  // that drain in the background
-  double node_mtbf = 0;         // seconds between failures of one compute node
-  double severe = 0.15;         // part of the failures that no cache survives
-  double stage = kUnlimited;    // what a compute node writes into its stage, bytes per second
-  double peers = kUnlimited;    // and sends to others
-  double recovery = 60;         // seconds until the application computes again, without what is read or rebuilt
-  double slowdown = 0.01;       // part of its speed that it loses while a set is drained
+  PlanInput plan;                 // nodes, bytes, ratio and rates
+  uint64_t aggregator_nodes = 1;  // that drain in the background
+  double node_mtbf = 0;           // seconds between failures of one compute node
+  double severe = 0.15;           // part of the failures that no cache survives
+  double stage = kUnlimited;      // what a compute node writes into its stage, bytes per second
+  double peers = kUnlimited;      // and sends to others
+  double recovery = 60;           // seconds until the application computes again, without what is read or rebuilt
+  double slowdown = 0.01;         // part of its speed that it loses while a set is drained
 
   double mtbf() const { return node_mtbf / static_cast<double>(plan.nodes); }  // of the job
 };

@@ -15,7 +15,7 @@ WaysInput sample_ways() {
   input.plan.node_network = 10e9;
   input.plan.pfs = 50e9;
   input.plan.network = 10e9;
-  input.transfer_nodes = 16;
+  input.aggregator_nodes = 16;
   input.node_mtbf = 3 * 365 * 86400.0;
   input.stage = 5e9;
   input.peers = 10e9;
