@@ -82,7 +82,7 @@ class Units(StoreTest):
         variables = {"DIR": str(watched), "STORE": str(self.store), "COMPLETE": "rename", "WATCH_OPTIONS": "--keep 2"}
         watch = self.start("forebay-watch@.service", variables, {"i": "one", "E": self.work})
         make_tree(self.work / "made")
-        self.until(lambda: (watched / ".forebay").exists() or list(watched.iterdir()))
+        self.until(lambda: (watched / ".forebay/found").exists())  # what is there from now on is not from before
         (self.work / "made").rename(watched / "dump_0001")
         self.until(lambda: (self.store / "sets/dump_0001").exists())
         self.stop(watch)

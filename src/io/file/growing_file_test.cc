@@ -8,7 +8,9 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "base/byte_source.h"
 #include "base/checksum.h"
+#include "container/format.h"
 #include "io/file/file_reader.h"
 #include "io/file/tail.h"
 #include "io/file/testing.h"
@@ -225,6 +227,36 @@ TEST(GrowingFile, IsReadWhileItGrows) {
     EXPECT_TRUE(reader->open_part(2 * seen - 1));
   }
   writer.join();
+}
+
+// A reader that was held up between its looks at the two copies, while two steps were added: the one copy is of the
+// step before the last that it can see, the other one of a step behind the end of what it sees.
+TEST(GrowingFile, NeverGoesBackWhereCopiesAreOfStepsThatCameLater) {
+  const TempDir directory;
+  const std::string path = directory.file("live.bp");
+  write_step(**GrowingFile::create(path), 2, 0);
+  for (uint64_t step = 1; step < 9; ++step) write_step(**GrowingFile::append(path), 2, step);
+  Bytes seen = read_file(path);
+  for (uint64_t step = 9; step < 11; ++step) write_step(**GrowingFile::append(path), 2, step);
+  const Bytes later = read_file(path);
+  const auto first = find_first_part(**FileSource::open(path));
+  ASSERT_TRUE(first);
+  const auto copy = [&](const Bytes& of, uint64_t slot) {
+    return std::span(of).subspan(first->end + slot * container::kTrailerBytes).first<container::kTrailerBytes>();
+  };
+  const auto of_newest = [&](uint64_t slot) {
+    return container::parse_trailer(copy(seen, slot))->file_bytes == seen.size();
+  };
+  ASSERT_NE(of_newest(0), of_newest(1));
+  const uint64_t slot = of_newest(0) ? 0 : 1;
+  std::ranges::copy(copy(later, slot),
+                    seen.begin() + static_cast<ptrdiff_t>(first->end + slot * container::kTrailerBytes));
+  seen.resize(seen.size() + 100);  // a part of what was being written then
+  ASSERT_LT(seen.size(), later.size());
+  write_file(path, seen);
+  const auto reader = open_file(path);
+  ASSERT_TRUE(reader);
+  EXPECT_EQ(reader->steps(), 9u);
 }
 
 constexpr const char* kGolden = FOREBAY_SOURCE_DIR "/tests/golden/v1-groups.fbc";

@@ -40,18 +40,24 @@ std::optional<Trailer> own_trailer_at(const ByteSource& source, const FirstPart&
   return is_own ? trailer : std::nullopt;
 }
 
-// The later one of the trailers that the copies speak of and that are where they say.
-std::optional<Trailer> copied_trailer(const ByteSource& source, const FirstPart& first) {
-  std::optional<Trailer> best;
+struct Copied {
+  std::optional<Trailer> latest;  // of those that the copies speak of and that are where they say
+  bool is_old = false;  // a copy speaks of a trailer behind the end of the source: others have added steps since
+                        // the source was opened, or a power cut took them
+};
+
+Copied copied_trailer(const ByteSource& source, const FirstPart& first) {
+  Copied copied;
   for (const uint64_t slot : {uint64_t{0}, uint64_t{kTrailerBytes}}) {
     std::array<std::byte, kTrailerBytes> bytes;
     if (first.end + kCopiesBytes > source.size() || !source.read_at(first.end + slot, bytes)) return {};
     const auto copy = container::parse_trailer(bytes);
     if (!copy || copy->file_bytes < kTrailerBytes) continue;
     const auto found = own_trailer_at(source, first, copy->file_bytes - kTrailerBytes);
-    if (found && (!best || best->file_bytes < found->file_bytes)) best = found;
+    if (found && (!copied.latest || copied.latest->file_bytes < found->file_bytes)) copied.latest = found;
+    copied.is_old = copied.is_old || copy->file_bytes > source.size();
   }
-  return best;
+  return copied;
 }
 
 std::optional<Trailer> search_backwards(const ByteSource& source, const FirstPart& first) {
@@ -177,8 +183,11 @@ Result<Trailer> find_trailer(const ByteSource& source) {
     return fail(ErrorKind::unsupported, "this is a container of a set, not a file of process groups", source.name());
   FOREBAY_TRY(const FirstPart first, find_first_part(source));
   if (const auto own = own_trailer_at(source, first, source.size() - kTrailerBytes)) return *own;
-  if (const auto copied = copied_trailer(source, first)) return *copied;
-  if (const auto found = search_backwards(source, first)) return *found;
+  const Copied copied = copied_trailer(source, first);
+  if (copied.latest && !copied.is_old) return *copied.latest;
+  const auto found = search_backwards(source, first);
+  if (found && (!copied.latest || copied.latest->file_bytes < found->file_bytes)) return *found;
+  if (copied.latest) return *copied.latest;
   return damaged(source, source.size(), "the file has no whole step");
 }
 
