@@ -218,10 +218,8 @@ Result<void> Control::wait_for_stop(Time until, Json& last) {
     if (now - heard >= kSilence)
       return fail(ErrorKind::disconnected, "the coordinator has sent nothing for 10 s", link_.peer());
     if (now >= until) return fail(ErrorKind::timeout, "the time for the drain is over; it goes on" + not_drained(last));
-    if (now >= next) {
-      FOREBAY_CHECK(link_.send(request, kSilence));
-      next = now + kPause;
-    }
+    // A coordinator that has closed the connection may have sent its last status, and its end, before.
+    if (now >= next) next = link_.send(request, kSilence) ? now + kPause : Time::max();
     FOREBAY_TRY(const bool readable, fabric::wait_for(link_.fd(), POLLIN, std::min(next, until)));
     if (!readable) continue;
     heard = Clock::now();

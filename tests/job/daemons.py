@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """agent, aggregator, status and stop: daemons that nobody starts but their user."""
 
+import json
 import os
 import re
 import signal
@@ -28,6 +29,20 @@ class Daemons(JobTest):
         self.assertEqual(3, answer.json["status"]["totals"]["durable_count"])
         self.assertEqual((0, 0), (agent.wait(20), aggregator.wait(20)))
         self.assertEqual(["s0", "s1", "s2"], self.sets())
+
+    def test_a_stop_that_is_held_up_hears_how_it_ended(self):
+        """The coordinator has closed the connection when the command asks for the status again."""
+        log = self.work / "aggregator.log"
+        aggregator, agent = self.start_aggregator("--log", log), self.start_agent()
+        wait_until(lambda: self.status().get("agent_count") == 1)
+        self.run_application()
+        stop = self.start("stop", "--drain", "--timeout", 60, "--rendezvous", self.rendezvous, "--json")
+        wait_until(lambda: "the job ends when" in log.read_text())
+        stop.send_signal(signal.SIGSTOP)
+        self.assertEqual((0, 0), (agent.wait(40), aggregator.wait(40)))
+        stop.send_signal(signal.SIGCONT)
+        out, err = stop.communicate(timeout=60)
+        self.assertEqual((0, 3), (stop.returncode, json.loads(out)["status"]["totals"]["durable_count"]), out + err)
 
     def test_stop_without_drain_leaves_the_sets_to_the_next_daemons(self):
         agent, aggregator = self.start_agent(), self.start_aggregator("--pfs-limit", 20_000, "--profile", "none")
