@@ -9,6 +9,7 @@ one without a new minor version: abi.py ... --update.
 
 Usage: abi.py LIBRARY_DIR INCLUDE_DIR:... [--update]"""
 
+import platform
 import re
 import shutil
 import subprocess
@@ -69,8 +70,8 @@ def compare_layouts(now, work):
 
 def main():
     libraries, include, *rest = sys.argv[1:]
-    if not shutil.which("abidw"):
-        print("abidw is not installed (abigail-tools)")
+    if not shutil.which("abidw") or platform.machine() != "x86_64":
+        print("abidw is not installed (abigail-tools), or this is not the processor that the layouts were kept of")
         sys.exit(77)
     directories = [Path(one) for one in include.split(":")]
     includes = [f"-I{one}" for one in directories]
