@@ -2,7 +2,6 @@
 #include "cli/run.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <ctime>
 #include <filesystem>
@@ -14,12 +13,12 @@
 #include "cli/allocation.h"
 #include "cli/common.h"
 #include "cli/control.h"
-#include "cli/daemon.h"
 #include "cli/history.h"
 #include "cli/input_copy.h"
 #include "cli/job_options.h"
 #include "cli/job_places.h"
 #include "cli/json.h"
+#include "cli/json_file.h"
 #include "cli/run_plan.h"
 #include "cli/series.h"
 #include "cli/shared_directory.h"
@@ -34,7 +33,6 @@
 #include "launch/run/processes.h"
 #include "launch/run/run_job.h"
 #include "store/files.h"
-#include "store/may_replace.h"
 #include "store/series.h"
 
 namespace forebay::cli {
@@ -158,13 +156,13 @@ class RunVerb final : public Verb {
     syntax.option(
         "--json-file", "FILE",
         "Write the document of --json to FILE at the end, whole or not at all. The output of COMMAND is not in it.",
-        set_text(json_file_));
+        set_text(json_file_.path()));
   }
 
   Result<ExitCode> run(const Console& console) override {
-    FOREBAY_CHECK(check_json_file());
+    FOREBAY_CHECK(json_file_.check());
     auto done = run_all(console);
-    if (!done) put_document(json_error(done.error()));
+    if (!done) json_file_.put(json_error(done.error()));
     return done;
   }
 
@@ -196,22 +194,6 @@ class RunVerb final : public Verb {
     if (!clean) say("the logs of the daemons are in " + options_.logs);
     if (!report) return failed(console, report.error());
     return tell(console, *report);
-  }
-
-  // Before anything is started: that a job has run for days is no time to find it out.
-  Result<void> check_json_file() {
-    if (json_file_.empty()) return {};
-    json_file_ = std::filesystem::absolute(json_file_).lexically_normal();
-    FOREBAY_CHECK(store::may_replace(json_file_, {.becomes = store::Thing::file, .right = store::Right::named}));
-    const std::string directory = std::filesystem::path(json_file_).parent_path();
-    if (::access(directory.c_str(), W_OK) != 0) return fail_errno(errno, "access", directory);
-    return {};
-  }
-
-  void put_document(const Json& document) const {
-    if (json_file_.empty()) return;
-    if (const auto done = write_new(json_file_, json_lines(document)); !done)
-      say("warning: the document of --json-file is not written: " + done.error().message());
   }
 
   // Everything that can be wrong on the command line is found before anything is made.
@@ -428,23 +410,18 @@ class RunVerb final : public Verb {
 
   // The exit codes that shells have.
   ExitCode cannot_start(const Console& console, const std::string& program) const {
-    const bool is_there = program.find('/') != program.npos && ::access(program.c_str(), F_OK) == 0;
-    const Error error = {is_there ? ErrorKind::permission : ErrorKind::not_found,
-                         is_there ? "this is no program that can be executed" : "there is no such program",
-                         program,
-                         {},
-                         is_there ? "'chmod +x' makes a file one" : "give its path, or add its directory to $PATH"};
-    put_document(json_error(error));
+    const Error error = why_not_executed(program);
+    json_file_.put(json_error(error));
     if (console.json)
       print_json(json_error(error));
     else
       fmt::print(stderr, "forebay: {}\n", printable(error.message()));
-    return static_cast<ExitCode>(is_there ? 126 : 127);
+    return static_cast<ExitCode>(error.kind == ErrorKind::permission ? 126 : 127);
   }
 
   Result<ExitCode> failed(const Console& console, const Error& error) const {
     if (console.json) return std::unexpected(error);
-    put_document(json_error(error));
+    json_file_.put(json_error(error));
     say(error.message());
     return exit_code_of(error.kind);
   }
@@ -471,7 +448,7 @@ class RunVerb final : public Verb {
                            {"drain_seconds", seconds},
                            {"out_of_time", report.out_of_time},
                            {"status", status}};
-    put_document(document);
+    json_file_.put(document);
     if (console.json)
       print_json(document);
     else if (report.drain)
@@ -504,7 +481,8 @@ class RunVerb final : public Verb {
   job::Holder holder_;  // of the lease of a directory below STORE/jobs
   Allocation allocation_;
   Gathering gathering_;
-  std::string aggregator_nodes_, rendezvous_, failure_groups_, json_file_;
+  std::string aggregator_nodes_, rendezvous_, failure_groups_;
+  JsonFile json_file_;
   bool has_made_logs_ = false;  // their directory
   uint64_t aggregators_ = 1, ranks_ = 0;
 };

@@ -57,6 +57,15 @@ bool is_program_here(const std::string& word) {
   return false;
 }
 
+Error why_not_executed(const std::string& word) {
+  const bool is_there = word.find('/') != word.npos && ::access(word.c_str(), F_OK) == 0;
+  return {is_there ? ErrorKind::permission : ErrorKind::not_found,
+          is_there ? "this is no program that can be executed" : "there is no such program",
+          word,
+          {},
+          is_there ? "'chmod +x' makes a file one" : "give its path, or add its directory to $PATH"};
+}
+
 void declare_series(Syntax& syntax, std::string& series) {
   syntax.option("--series", "NAME", "Only sets of this series. Default: $FOREBAY_SERIES.", set_text(series));
 }

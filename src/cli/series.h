@@ -38,6 +38,8 @@ store::Origin origin_of(std::string series, std::string run, const std::vector<s
 
 // Whether `word` names a program that this process can execute, as a path or along $PATH.
 bool is_program_here(const std::string& word);
+// Of a word for which that is false: permission (there is such a file) or not_found, with a hint.
+Error why_not_executed(const std::string& word);
 
 // A command from its program on: without the launcher (mpiexec, srun) and its options.
 std::vector<std::string> program_words(const std::vector<std::string>& words);
