@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Fails on sentences of the pages that break a rule of CONTRIBUTING.md, "Style": the actor is a noun and comes first, and quantities
-have names and units.
+"""Fails on sentences of the pages that break a rule of CONTRIBUTING.md, "Style": the actor is a noun and comes first, quantities have names and
+units, and programs report, print, show or decide.
 
 Looks at the README, CONTRIBUTING.md, the pages of docs/, but not at decisions and benchmarks, which are dated, and at the comments of
 public headers. Code and questions are passed over. Usage: plain_english.py [SOURCE_DIR]
@@ -13,6 +13,7 @@ from pathlib import Path
 RULES = (
     (re.compile(r"(?:^|[.:;!]\s+|\|\s+|^- )(?:Who|Whoever|Whose|What)\s+[a-z](?:[^.?|;:]|\.\d)*+[.|;:]", re.MULTILINE), "begins with who, what or whoever"),
     (re.compile(r"\b[Ss]o (?:many|long)\b(?! as\b)"), "says 'so many' or 'so long'"),
+    (re.compile(r"\b(?:[Tt]ells?|told)\b"), "tells: report, print, show, decide or say"),
 )
 COMMENT = re.compile(r"/\*[\s\S]*?\*/|//[^\n]*")
 MARKER = re.compile(r"^[ \t]*(?:/\*+|//+|\*)[ \t]*", re.MULTILINE)
@@ -48,7 +49,7 @@ def faults(name, source):
 
 
 def self_test():
-    bad = ("What is lost is rebuilt.", "It waits. Who leads,\ndecides.", "- Whoever starts them says so;", "after so many sets", "So long it waits.")
+    bad = ("What is lost is rebuilt.", "It waits. Who leads,\ndecides.", "- Whoever starts them says so;", "after so many sets", "So long it waits.", "It tells the rank.")
     good = ("What is lost?", "| What does it cost, beside ADIOS 1.13? |", "as many sets", "so long as it runs", "`What is this.`", "    What is code.",
             "a set. It is what was packed.")  # fmt: skip
     for text in bad:

@@ -12,7 +12,7 @@
  *
  * Of files that were opened with adios_read_open_file() any step can be asked for, of others the current one, which is
  * 0. Nothing is collective: each process asks for itself. One thread at a time may use a query and its file, which must
- * stay open as long as the query is used. Errors are told by adios_errno and adios_errmsg(). */
+ * stay open as long as the query is used. Errors are reported by adios_errno and adios_errmsg(). */
 #ifndef ADIOS_QUERY_H
 #define ADIOS_QUERY_H
 
@@ -108,7 +108,7 @@ void adios_query_set_method(ADIOS_QUERY* q, enum ADIOS_QUERY_METHOD method);
 int64_t adios_query_estimate(ADIOS_QUERY* q, int timeStep);
 
 /* The next hits, at most `batchSize` points or blocks (0: as many as there are). The first call for a step, or with
- * another boundary, begins anew. `outputBoundary` tells where hits are counted: a box with the counts of the query's
+ * another boundary, begins anew. `outputBoundary` says where hits are counted: a box with the counts of the query's
  * boundaries, a block, or NULL for the boundary of the query's first condition. A result is returned on errors as well,
  * with the status ADIOS_QUERY_RESULT_ERROR and adios_errno: err_invalid_timestep, err_incompatible_queries (counts
  * that differ), err_out_of_bound, err_unsupported_selection, err_corrupted_variable (a block that cannot be read), ...;

@@ -4,7 +4,7 @@
  * Readable are a file that was written through adios.h, by its path; and the sets of a store, each of which is a
  * step: "DIRECTORY" of the store, "DIRECTORY:SERIES" if it has several, "DIRECTORY:SET" for one set.
  *
- * Functions return 0 or an error of adios_error.h, pointers NULL on errors; adios_errno and adios_errmsg() tell which.
+ * Functions return 0 or an error of adios_error.h, pointers NULL on errors; adios_errno and adios_errmsg() say which.
  * NULL for what must be there is err_invalid_file_pointer or err_invalid_argument. Collective functions must be called
  * by all ranks of the communicator that the file was opened with, which all get the same error. One thread at a time
  * may use an ADIOS_FILE and what came from it. Dimensions are in C's order whatever the language of the writer was. */
@@ -158,7 +158,7 @@ ADIOS_FILE* adios_read_open(const char* fname, enum ADIOS_READ_METHOD method, MP
 int adios_read_close(ADIOS_FILE* fp);
 
 /* Collective. Goes to the next step, or with `last` to the last one there is, and waits for it as adios_read_open()
- * does. err_step_notready if there is none in time: a file does not tell whether more will come. err_corrupted_variable
+ * does. err_step_notready if there is none in time: a file does not say whether more will come. err_corrupted_variable
  * if that step is damaged: with `last` a program may go on behind it. After an error fp keeps its step.
  * err_end_of_stream for what adios_read_open_file() opened. */
 int adios_advance_step(ADIOS_FILE* fp, int last, float timeout_sec);

@@ -121,8 +121,8 @@ ADIOS_VARINFO* adios_inq_var(ADIOS_GROUP* gp, const char* varname);
 ADIOS_VARINFO* adios_inq_var_byid(ADIOS_GROUP* gp, int varid);
 void adios_free_varinfo(ADIOS_VARINFO* info);
 
-/* Correlation and covariance of a variable's statistics over steps, as in the second version. NaN if they cannot be
- * told. */
+/* Correlation and covariance of a variable's statistics over steps, as in the second version. NaN if they are not
+ * known. */
 double adios_stat_cor(ADIOS_VARINFO* vix, ADIOS_VARINFO* viy, char* characteristic, uint32_t time_start,
                       uint32_t time_end, uint32_t lag);
 double adios_stat_cov(ADIOS_VARINFO* vix, ADIOS_VARINFO* viy, char* characteristic, uint32_t time_start,

@@ -19,8 +19,8 @@ typedef struct {
   int num_dimensions;
   uint64_t* dimensions;
   double* origins;  /* 0 if not given */
-  double* spacings; /* 1, or what maximums tell */
-  double* maximums; /* what the others tell */
+  double* spacings; /* 1, or as maximums give it */
+  double* maximums; /* as the others give it */
 } MESH_UNIFORM;
 
 typedef struct {

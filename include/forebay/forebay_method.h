@@ -152,7 +152,7 @@ typedef struct forebay_method_open_request {
 typedef struct forebay_method {
   uint32_t version;              /* FOREBAY_METHOD_VERSION */
   uint32_t size;                 /* sizeof(forebay_method) */
-  const char* name;              /* as programs are told */
+  const char* name;              /* as programs see it */
   const char* const* parameters; /* names of those that it knows, in lower case, then NULL; NULL if there are none */
 
   /* A method for one group. *method is passed to the functions below. */
@@ -164,7 +164,7 @@ typedef struct forebay_method {
               char* message);
 
   /* Collective; the last call for the file, also if it fails. Writes what this rank has: no step, one, or several that
-   * ascend; other ranks may have others. A rank's failure is told to all by the caller; it must not keep the data of
+   * ascend; other ranks may have others. The caller reports a rank's failure to all; it must not keep the data of
    * the other ranks from being written, nor make them wait for ever. */
   int (*close)(void* file, const forebay_method_ranks* ranks, const forebay_method_step* steps, size_t count,
                char* message);
