@@ -21,7 +21,7 @@ MIB = 1 << 20
 ARRAYS = """
 import numpy, sys
 generator = numpy.random.default_rng(1)
-for rank in range(8):
+for rank in range(5):
     values = numpy.cumsum(generator.normal(size=(320, 128, 120)), axis=2).astype("<f8")
     numpy.save(f"{sys.argv[1]}/dump.{rank}.npy", values)  # 39 MB each
 """
