@@ -25,6 +25,7 @@ def pages(source):
     yield source / "CONTRIBUTING.md"
     yield from sorted((source / "docs").glob("*.md"))
     yield from sorted((source / "include").glob("*/*.h*"))
+    yield source / "docs" / "man" / "forebay.1"
 
 
 def blank(match):

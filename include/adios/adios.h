@@ -34,9 +34,10 @@ extern "C" {
 
 /* ---- Beginning and end ---- */
 
-/* Collective. Reads groups and methods from the XML file `config` (rank 0 does, and broadcasts it). A file that is missing
-   or wrong is an error at all ranks, with line and column. A group whose method is not known is left without one. A
-   variable whose transform is not known is stored as it is: all else is done, and err_invalid_transform_type returned.
+/* Collective. Reads groups and methods from the XML file `config` (rank 0 does, and broadcasts it). A file that is
+   missing or wrong is an error at all ranks, with line and column. A group whose method is not known is left without
+   one. A variable whose transform is not known is stored as it is: all else is done, and err_invalid_transform_type
+   returned.
  */
 int adios_init(const char* config, MPI_Comm comm);
 

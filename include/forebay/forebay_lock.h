@@ -86,9 +86,9 @@ FOREBAY_API void forebay_lock_disconnect(forebay_lock_client* client);
  * Codes: TIMEOUT (nothing is held: the request is withdrawn), LOST (no server, or it was lost while this call waited),
  * ARGUMENT (a pointer is missing, a name is too long, a term has more than 8 levels or bytes beyond the greatest
  * offset), DENIED (the server does not know the secret, or is another user's), LIMIT (more terms than the server takes,
- * 1,048,576 unless it was configured otherwise, or more memory than it has for one process), FAILED (a server's host is not
- * known, MUNGE cannot be used). On success *lock is to be given to forebay_lock_unlock(); after an error it is NULL.
- * Thread-safe. */
+ * 1,048,576 unless it was configured otherwise, or more memory than it has for one process), FAILED (a server's host is
+ * not known, MUNGE cannot be used). On success *lock is to be given to forebay_lock_unlock(); after an error it is
+ * NULL. Thread-safe. */
 FOREBAY_API int forebay_lock_lock(forebay_lock_client* client, const char* name, int access,
                                   const forebay_lock_term* terms, size_t term_count, int64_t timeout_ms,
                                   forebay_lock** lock);

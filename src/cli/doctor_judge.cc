@@ -85,7 +85,7 @@ std::vector<Finding> judge_system(const SystemFacts& system) {
          "an agent takes one for each directory of its stage, and looks every few seconds when there are none left",
          "raise fs.inotify.max_user_watches (sysctl)"});
   else
-    findings.push_back({"inotify", Verdict::ok, "works", "agents are told when a file in the stage changes", {}});
+    findings.push_back({"inotify", Verdict::ok, "works", "agents hear when a file in the stage changes", {}});
   return findings;
 }
 

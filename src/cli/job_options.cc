@@ -156,7 +156,7 @@ void JobOptions::declare_place(Syntax& syntax) {
         return {};
       });
   syntax.flag("--watch-ranks", agent.watches_ranks,
-              "Tell how much processor time the application uses: processes of this user that have the job's "
+              "Report how much processor time the application uses: processes of this user that have the job's "
               "$FOREBAY_RENDEZVOUS.");
 }
 

@@ -50,7 +50,7 @@ class Prune final : public Verb {
                   set_count(retention_.keep_last));
     syntax.option("--keep-every", "K", "Keep the sets whose step is a multiple of K.",
                   set_count(retention_.keep_every));
-    syntax.flag("-n,--dry-run", dry_run_, "Tell what would be removed, and remove nothing.");
+    syntax.flag("-n,--dry-run", dry_run_, "Print what would be removed, and remove nothing.");
     declare_memory(syntax, resources_);
     declare_threads(syntax, resources_);
   }

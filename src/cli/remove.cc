@@ -48,7 +48,7 @@ class Remove final : public Verb {
     syntax.operands(operands_);
     declare_store(syntax, store_);
     syntax.flag("--rebase", rebase_, "Store sets that have frames in the removed ones again, with these frames.");
-    syntax.flag("-n,--dry-run", dry_run_, "Tell what would be removed and stored again, and do nothing.");
+    syntax.flag("-n,--dry-run", dry_run_, "Print what would be removed and stored again, and do nothing.");
     declare_memory(syntax, resources_);
   }
 

@@ -100,7 +100,7 @@ class RunVerb final : public Verb {
     job_.declare_stage(syntax);
     allocation_.declare(syntax);
     syntax.option("--spares", "COUNT",
-                  "So many nodes at the end of the file are spares: one takes the place of a node that is lost. "
+                  "Number of spare nodes, taken from the end of the file: one takes the place of a node that is lost. "
                   "Default: 0.",
                   set_zero_count(options_.spares));
     syntax.option("--ranks", "COUNT",

@@ -17,7 +17,7 @@ constexpr std::chrono::seconds kStopElection{30};
 
 constexpr VerbText kStopText = {
     .name = "stop",
-    .summary = "end the agents and aggregators of a job, after draining if told to",
+    .summary = "end the agents and aggregators of a job, after draining if asked to",
     .usage = "(--rendezvous DIR | --store STORE [--job ID]) [--drain [--settle] | --node NAME] [--timeout SECONDS]",
     .description =
         "Has the coordinator of a job end all its agents and aggregators. Without\n"
