@@ -44,6 +44,9 @@ module forebay
   public :: forebay_connect, forebay_disconnect, forebay_begin, forebay_path, forebay_complete, forebay_wait
   public :: forebay_restart, forebay_restart_any, forebay_restart_path, forebay_message
 
+  ! For the modules beside this one: texts and times between Fortran and C.
+  public :: forebay_to_c, forebay_from_c, forebay_text, forebay_time
+
   interface
     integer(c_int) function c_connect(agent, rank, ranks, client) bind(c, name="forebay_connect")
       import :: c_int, c_ptr
@@ -125,7 +128,7 @@ contains
 
     agent = c_null_ptr
     if (present(stage)) then
-      allocate (path, source=to_c(stage))
+      allocate (path, source=forebay_to_c(stage))
       agent = c_loc(path)
     end if
     status = int(c_connect(agent, int(rank, c_int), int(ranks, c_int), client%handle))
@@ -145,7 +148,7 @@ contains
     integer, intent(out) :: status
     integer(int64), intent(in), optional :: timeout_ms
 
-    status = int(c_begin(client%handle, to_c(set), int(step, c_int64_t), time_of(timeout_ms)))
+    status = int(c_begin(client%handle, forebay_to_c(set), int(step, c_int64_t), forebay_time(timeout_ms)))
   end subroutine forebay_begin
 
   subroutine forebay_path(client, file, path, status)
@@ -155,8 +158,8 @@ contains
     integer, intent(out) :: status
     character(kind=c_char) :: found(len(path) + 1)
 
-    status = int(c_path(client%handle, to_c(file), found, size(found, kind=c_size_t)))
-    path = from_c(found, status, len(path))
+    status = int(c_path(client%handle, forebay_to_c(file), found, size(found, kind=c_size_t)))
+    path = forebay_from_c(found, status, len(path))
   end subroutine forebay_path
 
   subroutine forebay_complete(client, status)
@@ -172,7 +175,7 @@ contains
     integer, intent(out) :: status
     integer(int64), intent(in), optional :: timeout_ms
 
-    status = int(c_wait(client%handle, to_c(set), time_of(timeout_ms)))
+    status = int(c_wait(client%handle, forebay_to_c(set), forebay_time(timeout_ms)))
   end subroutine forebay_wait
 
   subroutine forebay_restart(client, set, step, status, timeout_ms)
@@ -185,8 +188,8 @@ contains
     integer(c_int64_t) :: found_step
 
     found_step = -1
-    status = int(c_restart(client%handle, found, size(found, kind=c_size_t), found_step, time_of(timeout_ms)))
-    set = from_c(found, status, len(set))
+    status = int(c_restart(client%handle, found, size(found, kind=c_size_t), found_step, forebay_time(timeout_ms)))
+    set = forebay_from_c(found, status, len(set))
     step = found_step
   end subroutine forebay_restart
 
@@ -204,8 +207,8 @@ contains
     found_step = -1
     found_ranks = 0
     status = int(c_restart_any(client%handle, found, size(found, kind=c_size_t), found_step, found_ranks, &
-                               time_of(timeout_ms)))
-    set = from_c(found, status, len(set))
+                               forebay_time(timeout_ms)))
+    set = forebay_from_c(found, status, len(set))
     step = found_step
     set_ranks = int(found_ranks)
   end subroutine forebay_restart_any
@@ -217,26 +220,36 @@ contains
     integer, intent(out) :: status
     character(kind=c_char) :: found(len(path) + 1)
 
-    status = int(c_restart_path(client%handle, to_c(file), found, size(found, kind=c_size_t)))
-    path = from_c(found, status, len(path))
+    status = int(c_restart_path(client%handle, forebay_to_c(file), found, size(found, kind=c_size_t)))
+    path = forebay_from_c(found, status, len(path))
   end subroutine forebay_restart_path
 
-  ! What went wrong in the last call of this thread that failed.
+  ! The reason why the last call of this thread failed that did.
   function forebay_message() result(message)
     character(len=:), allocatable :: message
-    character(kind=c_char), pointer :: text(:)
-    type(c_ptr) :: where
-    integer :: i
 
-    where = c_message()
-    call c_f_pointer(where, text, [c_strlen(where)])
-    allocate (character(len=size(text)) :: message)
-    do i = 1, size(text)
-      message(i:i) = text(i)
-    end do
+    message = forebay_text(c_message())
   end function forebay_message
 
-  function to_c(text) result(c)
+  ! The text at `where`, which ends with NUL; of a null pointer the empty one.
+  function forebay_text(where) result(text)
+    type(c_ptr), intent(in) :: where
+    character(len=:), allocatable :: text
+    character(kind=c_char), pointer :: letters(:)
+    integer :: i
+
+    if (.not. c_associated(where)) then
+      text = ""
+      return
+    end if
+    call c_f_pointer(where, letters, [c_strlen(where)])
+    allocate (character(len=size(letters)) :: text)
+    do i = 1, size(letters)
+      text(i:i) = letters(i)
+    end do
+  end function forebay_text
+
+  function forebay_to_c(text) result(c)
     character(len=*), intent(in) :: text
     character(kind=c_char) :: c(len_trim(text) + 1)
     integer :: i
@@ -245,10 +258,10 @@ contains
       c(i) = text(i:i)
     end do
     c(len_trim(text) + 1) = c_null_char
-  end function to_c
+  end function forebay_to_c
 
   ! Blank if the call has failed.
-  function from_c(c, status, length) result(text)
+  function forebay_from_c(c, status, length) result(text)
     character(kind=c_char), intent(in) :: c(:)
     integer, intent(in) :: status, length
     character(len=length) :: text
@@ -260,14 +273,14 @@ contains
       if (c(i) == c_null_char) exit
       text(i:i) = c(i)
     end do
-  end function from_c
+  end function forebay_from_c
 
-  function time_of(timeout_ms) result(time)
+  function forebay_time(timeout_ms) result(time)
     integer(int64), intent(in), optional :: timeout_ms
     integer(c_int64_t) :: time
 
     time = -1
     if (present(timeout_ms)) time = timeout_ms
-  end function time_of
+  end function forebay_time
 
 end module forebay

@@ -40,10 +40,13 @@ sed -n 's|^ \*     ||p; s|^ \*$||p' "$(find "$prefix" -name forebay_codec.h)" >"
 cc -Wall -Wextra -Werror -std=c99 "$work/coder.c" -o "$work/coder" "${coding[@]}"
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir forebay-codec) "$work/coder" >/dev/null
 
-# The Fortran module is installed as source.
+# The Fortran modules are installed as source.
 if command -v gfortran >/dev/null; then
   gfortran -std=f2008 -Wall -Wextra -Werror -J "$work" "$(find "$prefix" -name forebay.f90)" "$here/dummy/main.f90" \
     -o "$work/fortran" "${flags[@]}"
+  for module in forebay_lock forebay_read; do
+    gfortran -std=f2018 -Wall -Wextra -Werror -I "$work" -J "$work" -c "$(find "$prefix" -name $module.f90)" -o "$work/$module.o"
+  done
   [[ $(LD_LIBRARY_PATH=$(pkg-config --variable=libdir forebay) "$work/fortran") == " no agent" ]]
 fi
 

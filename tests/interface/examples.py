@@ -40,6 +40,12 @@ def program_at_head(header):
     return text if "int main(" in text else None
 
 
+def fortran_program_at_head(module):
+    """The same of a Fortran module: the lines of its first comment that are indented."""
+    head = re.match(r"(?:!.*\n)+", module.read_text()).group(0)
+    return "".join(line[4:] + "\n" for line in head.splitlines() if line == "!" or line.startswith("!   "))
+
+
 class Examples(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -54,6 +60,12 @@ class Examples(unittest.TestCase):
         source.write_text(text)
         run(*COMPILERS[language], "-Wall", "-Wextra", "-Wpedantic", "-Werror", *(f"-I{one}" for one in INCLUDES.split(":")), source,
             "-o", self.work / name, f"-L{LIBRARIES}", f"-Wl,-rpath,{LIBRARIES}", *flags)
+        return self.work / name
+
+    def compiled_fortran(self, name, source, module, *flags):
+        modules = [HEADERS / "forebay.f90", HEADERS / module]
+        run("gfortran", "-std=f2018", "-Wall", "-Wextra", "-Wno-compare-reals", "-Werror", "-J", self.work, *modules, source, "-o", self.work / name,
+            f"-L{LIBRARIES}", f"-Wl,-rpath,{LIBRARIES}", *flags)
         return self.work / name
 
     def at_head(self, header, *flags):
@@ -74,9 +86,8 @@ class Examples(unittest.TestCase):
             self.assertIn("dump_", run(FOREBAY, "ls", store))
             self.assertIn(": intact", run(FOREBAY, "verify", store))
 
-    def test_locks(self):
-        program = self.at_head("forebay_lock.hpp", "-lforebay")
-        counter, secret = self.work / "counter", self.work / "secret"
+    def count_together(self, program):
+        counter, secret = self.work / f"counter-{program.name}", self.work / f"secret-{program.name}"
         counter.write_text("41")
         server = subprocess.Popen([FOREBAY, "lockd", "--new-secret", "--secret", secret], stdout=subprocess.PIPE, text=True)
         try:
@@ -86,7 +97,10 @@ class Examples(unittest.TestCase):
         finally:
             server.kill()
             server.communicate()
-        self.assertEqual("49", counter.read_text())
+        self.assertEqual("49", counter.read_text().strip())
+
+    def test_locks(self):
+        self.count_together(self.at_head("forebay_lock.hpp", "-lforebay"))
 
     def test_reading(self):
         store, newest = self.work / "store", enzo_tree.field(1)
@@ -95,6 +109,19 @@ class Examples(unittest.TestCase):
         first, *sets = run(self.at_head("forebay_read.hpp", "-lforebay_read", "-lforebay"), store).split()
         self.assertEqual(newest[0, 0, 3], float(first))
         self.assertEqual(["DD0000"], sorted(set(sets)))
+
+    @unittest.skipUnless(shutil.which("gfortran"), "gfortran is not installed")
+    def test_fortran(self):
+        for module in "forebay_lock.f90", "forebay_read.f90":
+            (self.work / module).write_text(fortran_program_at_head(HEADERS / module))
+        self.count_together(self.compiled_fortran("count", self.work / "forebay_lock.f90", "forebay_lock.f90", "-lforebay"))
+        libraries = "-lforebay_read", "-lforebay"
+        program = self.compiled_fortran("plane", self.work / "forebay_read.f90", "forebay_read.f90", *libraries)
+        newest = enzo_tree.field(1)
+        mean = float(run(program, self.work / "store", "Density"))
+        self.assertAlmostEqual(newest[:, :, newest.shape[2] // 2].mean(), mean, 12)
+        source = Path(__file__).resolve().parent / "reading.f90"
+        run(self.compiled_fortran("reading", source, "forebay_read.f90", *libraries), self.work / "store")
 
     def test_codecs(self):
         said = run(self.at_head("forebay_codec.h", "-lforebay_codec", "-lforebay"))
