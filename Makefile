@@ -4,7 +4,7 @@
 SETUP ?= tools/setup.sh
 JOBS ?= $(shell nproc)
 # Tests wait for more than half of their time: for times that are over, and for each other.
-TEST_JOBS ?= $(shell echo $$(($(JOBS) + ($(JOBS) + 1) / 2)))
+TEST_JOBS ?= $(shell echo $$(($(JOBS) * 2)))
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := build
