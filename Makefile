@@ -1,6 +1,6 @@
 # The two headline targets do all their own set-up on Debian 12, packages included (SETUP=: leaves that out):
-#   make demo    a small MPI simulation is drained, killed, started again, and ends as if nothing had happened
-#   make check   builds everything with its tests and runs them
+#   make demo       a small MPI simulation is drained, killed, started again, and ends as if nothing had happened
+#   make check-all  builds everything with its tests and runs them; make check does so for unit tests and verbs alone
 SETUP ?= tools/setup.sh
 JOBS ?= $(shell nproc)
 # Tests wait for more than half of their time: for times that are over, and for each other.
@@ -8,7 +8,7 @@ TEST_JOBS ?= $(shell echo $$(($(JOBS) * 2)))
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := build
-.PHONY: help setup build demo demo-adaptable demo-tiers demo-looking-in check check-codes docs bench install format clean
+.PHONY: help setup build demo demo-adaptable demo-tiers demo-looking-in check check-all check-codes docs bench install format clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -40,7 +40,12 @@ demo-looking-in: setup  ## a mount, a plane from files in it, a BP file into a s
 	@cmake --build --preset demo -j $(JOBS)
 	@examples/looking-in/demo.sh build/demo/bin build/demo/looking-in
 
-check: setup  ## build everything and run all tests
+check: setup  ## build the command and run the unit tests and those of its verbs
+	@cmake --preset check
+	@cmake --build --preset check -j $(JOBS) --target quick
+	@ctest --preset check -j $(TEST_JOBS) -L quick
+
+check-all: setup  ## build everything and run all tests
 	@tools/test-packages.sh
 	@cmake --preset check
 	@cmake --build --preset check -j $(JOBS)

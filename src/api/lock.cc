@@ -187,11 +187,10 @@ int forebay_lock_unlock(forebay_lock* lock) {
 int forebay_lock_name(const char* path, char* name, size_t size) {
   return guarded([&] {
     if (path == nullptr || *path == '\0' || name == nullptr) return failed(FOREBAY_ARGUMENT, "no path is given");
-    const auto name_or = name_of(path);
-    if (!name_or) return failed(FOREBAY_FAILED, name_or.error());
-    const std::string& text = *name_or;
-    if (text.size() >= size) return failed(FOREBAY_ARGUMENT, "the name does not fit");
-    std::memcpy(name, text.c_str(), text.size() + 1);
+    const auto found = name_of(path);
+    if (!found) return failed(FOREBAY_FAILED, found.error());
+    if (found->size() >= size) return failed(FOREBAY_ARGUMENT, "the name does not fit");
+    std::memcpy(name, found->c_str(), found->size() + 1);
     return int{FOREBAY_OK};
   });
 }

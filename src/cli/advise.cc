@@ -30,8 +30,6 @@ constexpr VerbText kAdviseText = {
         "  forebay advise run/DD0008 --sample 256M --min-speed 50 --json\n",
 };
 
-constexpr double kBytesPerMegabyte = 1e6;
-
 bool same(const engine::Trial& a, const engine::Trial& b) {
   return a.scheme == b.scheme && a.block_bytes == b.block_bytes && a.group_size == b.group_size &&
          a.profile == b.profile;
@@ -43,10 +41,6 @@ double improvement(const engine::Trial& trial, const engine::Trial& baseline) {
 
 double bytes_per_second(const engine::Trial& trial, double seconds) {
   return seconds > 0 ? static_cast<double>(trial.raw_bytes) / seconds : 0;
-}
-
-double megabytes_per_second(const engine::Trial& trial, double seconds) {
-  return bytes_per_second(trial, seconds) / kBytesPerMegabyte;
 }
 
 std::string name_of(const engine::Trial& trial) {

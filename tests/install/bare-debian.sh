@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Proves that `make demo` and `make check` need nothing but Debian 12 and make, and that the demonstration takes less than
+# Proves that `make demo` and `make check-all` need nothing but Debian 12 and make, and that the demonstration takes less than
 # three minutes once the packages are installed: makes a bare Debian root with debootstrap, clones the last commit into
 # it, with ../shared where that exists, and runs the commands there. Tells the time and the processor time of each; one
 # that is given as "COMMAND <= SECONDS" must not take longer.
 #
 # Needs root and the package debootstrap. Packages come from the mirror that this machine uses. All mounts are made in a
 # mount namespace of its own, and the root is removed at the end; about 4 GB below TMPDIR (default /tmp) are needed.
-# Usage: bare-debian.sh [COMMAND...]    (default: "make setup" "make demo <= 180" "make check")
+# Usage: bare-debian.sh [COMMAND...]    (default: "make setup" "make demo <= 180" "make check-all")
 set -euo pipefail
 
 repository=$(cd "$(dirname "$0")/../.." && pwd)
 commands=("$@")
-((${#commands[@]})) || commands=("make setup" "make demo <= 180" "make check")
+((${#commands[@]})) || commands=("make setup" "make demo <= 180" "make check-all")
 readonly suite=bookworm
 
 die() {
