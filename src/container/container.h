@@ -19,6 +19,7 @@
 #include "base/plan_spec.h"
 #include "container/characteristics.h"
 #include "container/cubes.h"
+#include "container/record_place.h"
 
 namespace forebay::container {
 
@@ -56,13 +57,6 @@ struct PartFacts {
   bool operator==(const PartFacts&) const = default;
 };
 
-// Where a record lies, as another one says.
-struct RecordPlace {
-  uint64_t offset = 0;
-  uint64_t bytes = 0;  // all of it
-  uint64_t hash = 0;   // that ends its header
-};
-
 // What a container, or a part of one, says of itself: everything but the payloads. It stands alone: a copy can be
 // queried without the data.
 struct Index {
@@ -90,13 +84,13 @@ struct FrameRecord {
   std::optional<LossyNote> lossy;
 };
 
-// Writes one container, front to back: one part or several, each of which is a head (catalogue and plan), frames in any
-// order and an index, and a trailer. The same calls write the same bytes. Not thread-safe. After an error every further
-// call fails with that error. A writer that is destroyed before finish() leaves an unfinished file behind, of which
-// recover() can use what is there: all parts that were ended, and what there is of the one that was not.
+// Writes one container with one part, front to back: a head (catalogue and plan), frames in any order, an index and a
+// trailer. (Containers that grow: src/io/file.) The same calls write the same bytes. Not thread-safe. After an error
+// every further call fails with that error. A writer that is destroyed before finish() leaves an unfinished file
+// behind, of which recover() can use what is there.
 class Writer {
  public:
-  // Begins the first part in `sink`, which has taken nothing yet. Errors of the sink; invalid_argument if `catalogue`
+  // Begins a container in `sink`, which has taken nothing yet. Errors of the sink; invalid_argument if `catalogue`
   // is not valid() or `moment` not is_valid(), limit if it is too large for an index.
   static Result<std::unique_ptr<Writer>> create(std::unique_ptr<ByteSink> sink, const Catalogue& catalogue,
                                                 const PlanSpec& plan, const Moment& moment = {});
@@ -104,31 +98,20 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // Appends one frame to the part. Each number from 0 on must be given exactly once before the part ends, here or to
-  // skip(). invalid_argument for a number that was given before, or a recipe, chain or list of references beyond the
-  // limits of format.h.
+  // Appends one frame. Each number from 0 on must be given exactly once before finish(), here or to skip().
+  // invalid_argument for a number that was given before, or a recipe, chain or list of references beyond the limits of
+  // format.h.
   Result<void> append(const FrameRecord& frame);
 
   // Records that the frame is lost: the container will have no record of it (see FrameEntry::is_lost).
   Result<void> skip(uint32_t number, uint64_t raw_bytes);
 
-  // Appends the cubes of the part's variables, at most once in a part; `catalogue` is the part's. Nothing if there are
-  // none. invalid_argument if they are not as encode_cubes() takes them.
+  // Appends the cubes of the variables, at most once; `catalogue` is the container's. Nothing if there are none.
+  // invalid_argument if they are not as encode_cubes() takes them.
   Result<void> append_cubes(const Catalogue& catalogue, std::span<const VariableCubes> cubes);
 
-  // Ends the part: writes its index. invalid_argument if a frame is missing, or the lists are neither empty nor one
-  // entry per file and per variable. Nothing is durable before finish().
-  Result<void> end_part(std::vector<uint64_t> file_crcs, std::vector<Characteristics> characteristics);
-
-  // Begins the next part, with a catalogue and a plan of its own; append() and skip() are for it from now on, and count
-  // from 0 again. As create(); invalid_argument also if the part before has not ended.
-  Result<void> begin_part(const Catalogue& catalogue, const PlanSpec& plan, const Moment& moment = {});
-
-  // Writes the list of parts, if there are several, and the trailer, and finishes the sink: everything is durable. No
-  // call may follow. invalid_argument if the last part has not ended.
-  Result<void> finish();
-
-  // end_part() and finish().
+  // Writes the index and the trailer, and finishes the sink: everything is durable. No call may follow.
+  // invalid_argument if a frame is missing, or the lists are neither empty nor one entry per file and per variable.
   Result<void> finish(std::vector<uint64_t> file_crcs, std::vector<Characteristics> characteristics);
 
   // The size of the container so far.
@@ -159,62 +142,27 @@ Result<FrameHead> read_frame_head(const ByteSource& source, const Index& index, 
 // corrupt with file, offset and frame number, also if the frame is lost. Thread-safe.
 Result<FramePayload> read_frame(const ByteSource& source, const Index& index, uint32_t number);
 
-// A part of a container, as the container's list has it.
+// Where a part of a container lies.
 struct PartEntry {
-  uint64_t offset = 0;        // of its head
-  uint64_t index_offset = 0;  // of its index record, with which it ends
-  uint64_t index_bytes = 0;   // of that record, all of it
-  uint64_t index_hash = 0;    // the hash that ends that record's header
-  Moment moment;
-
-  uint64_t end() const { return index_offset + index_bytes; }
+  uint64_t offset = 0;  // of its head
+  RecordPlace index;    // with which it ends
 };
-
-class Reader;
 
 // Whether the first or the last bytes are those of a container. What has neither is another kind of file, or one of
 // which both were damaged. False if they cannot be read.
 bool looks_like_container(const ByteSource& source);
-
-// What parts a container has. Opening it reads the list only. Thread-safe.
-class Parts {
- public:
-  // The bytes are hostile: beside them, at most `max_bytes` are allocated (limit otherwise). corrupt names the offset
-  // and tells whether `repair` may help; unsupported names the version that is needed.
-  static Result<Parts> open(std::shared_ptr<const ByteSource> source, uint64_t max_bytes);
-
-  // One at least. Of a container with one part, the moment is known to its index alone.
-  std::span<const PartEntry> entries() const { return entries_; }
-
-  // Reads and verifies the index of part `number`, below entries().size(). Errors as Reader::open()'s.
-  Result<std::unique_ptr<Reader>> open_part(size_t number, uint64_t max_index_bytes) const;
-
-  // Checks the records between and behind the parts. With Reader::verify_structure() of each part, and all frames of
-  // all parts, this covers every byte of the file.
-  Result<void> verify_structure() const;
-
- private:
-  Parts() = default;
-  std::shared_ptr<const ByteSource> source_;
-  std::vector<PartEntry> entries_;
-  uint64_t container_id_ = 0;
-  bool is_listed_ = false;    // by a list of parts
-  uint64_t last_offset_ = 0;  // of the last record
-};
 
 // Reads one part of a container. Thread-safe after open().
 class Reader {
  public:
   // Opens a container with one part: reads and verifies trailer and index. The bytes are hostile: beside them, at most
   // `max_index_bytes` are allocated for the index (limit otherwise). corrupt names the offset and tells whether
-  // `repair` may help; unsupported names the version that is needed, or how many parts the container has if that is not
-  // one.
+  // `repair` may help; unsupported names the version that is needed, or is of a container that grows.
   static Result<std::unique_ptr<Reader>> open(std::shared_ptr<const ByteSource> source, uint64_t max_index_bytes);
 
-  // Opens the part at `entry`, of which only the places, sizes and hashes are looked at: whether the part is the one
-  // that is meant is for the caller to see. As open().
-  static Result<std::unique_ptr<Reader>> open_entry(std::shared_ptr<const ByteSource> source, const PartEntry& entry,
-                                                    uint64_t max_index_bytes);
+  // Opens the part at `entry`: whether it is the one that is meant is for the caller to see. As open().
+  static Result<std::unique_ptr<Reader>> open_part(std::shared_ptr<const ByteSource> source, const PartEntry& entry,
+                                                   uint64_t max_index_bytes);
 
   const Index& index() const { return index_; }
   const ByteSource& source() const { return *source_; }
@@ -241,7 +189,6 @@ class Reader {
   Result<void> verify_structure() const;
 
  private:
-  friend class Parts;
   Reader() = default;
   std::shared_ptr<const ByteSource> source_;
   Index index_;
@@ -251,12 +198,14 @@ class Reader {
 // What a scan found of a part.
 struct RecoveredPart {
   Index index;                        // frames that were not found are lost (FrameEntry::is_lost)
+  bool has_index = false;             // false: the head was found only, and what it has not is empty
   std::vector<uint32_t> lost_frames;  // numbers of the frames that the plan has and the file has not, whole
+  std::optional<PartEntry> entry;     // if its head and its index are both whole
 };
 
-// What a scan of a damaged container found.
+// What a scan of a damaged container with one part found.
 struct Recovered {
-  std::vector<RecoveredPart> parts;  // one at least, in the container's order, as far as a head or an index is left
+  RecoveredPart part;
   std::vector<std::string> remarks;  // what was damaged, in words, with offsets; the first hundred
 };
 
@@ -266,14 +215,26 @@ using FrameSizes = std::function<Result<std::vector<uint64_t>>(const Catalogue&,
 // Tells what a frame's recipe says of its loss (the codec room knows).
 using LossyOfRecipe = std::function<std::optional<LossyNote>(std::span<const std::byte> recipe)>;
 
-// Rebuilds the indices of a container's parts from its records, whatever is damaged. Frames count as found only if
-// header, recipe and payload pass their checksums and the raw size is the plan's. corrupt if no copy of a catalogue is
-// left; limit if all indices together take more than `max_index_bytes`. Takes time proportional to the source's size.
-Result<Recovered> recover(const ByteSource& source, uint64_t max_index_bytes, const FrameSizes& frame_sizes,
-                          const LossyOfRecipe& lossy_of_recipe);
+struct RecoveryRules {
+  uint64_t max_index_bytes = 0;  // of memory
+  FrameSizes frame_sizes;
+  LossyOfRecipe lossy_of_recipe;
+};
 
-// Writes what was recovered from `source` to a new container: payloads verbatim, lost frames skipped, the
-// parts that are left numbered from 0. Errors as Writer's and read_frame()'s.
+// Rebuilds the index of a container with one part from its records, whatever is damaged. Frames count as found only if
+// header, recipe and payload pass their checksums and the raw size is the plan's. corrupt if no copy of the catalogue
+// is left; limit if the index takes too much memory; unsupported for a container that grows. Takes time proportional to
+// the source's size.
+Result<Recovered> recover(const ByteSource& source, const RecoveryRules& rules);
+
+// The same of all parts from `begin` on of a container that grows, each given to `take` in the order in which they lie,
+// which returns how many bytes of the memory it keeps. Returns remarks as Recovered has them. Errors also of `take`.
+using TakePart = std::function<Result<uint64_t>(RecoveredPart part)>;
+Result<std::vector<std::string>> recover_parts(const ByteSource& source, uint64_t container_id, uint64_t begin,
+                                               const RecoveryRules& rules, const TakePart& take);
+
+// Writes what was recovered from `source` to a new container: payloads verbatim, lost frames skipped. Errors as
+// Writer's and read_frame()'s.
 Result<void> rewrite(const ByteSource& source, const Recovered& recovered, std::unique_ptr<ByteSink> sink);
 
 }  // namespace forebay::container

@@ -14,28 +14,29 @@ namespace {
 void use(std::span<const std::byte> bytes) {
   constexpr uint64_t kLimit = 16 << 20;
   constexpr uint32_t kSomeFrames = 1000;
-  constexpr size_t kSomeParts = 20;
-  if (const auto parts = Parts::open(std::make_unique<MemorySource>(bytes), kLimit)) {
-    (void)parts->verify_structure();
-    for (size_t i = 0; i < parts->entries().size() && i < kSomeParts; ++i) {
-      const auto reader = parts->open_part(i, kLimit);
-      if (!reader) continue;
-      (void)(*reader)->verify_structure();
-      for (uint32_t key = 0; key < (*reader)->index().catalogue.keys.size() && key < kSomeParts; ++key)
-        (void)(*reader)->read_cubes(key, kLimit);
-      for (uint32_t number = 0; number < (*reader)->index().frames.size() && number < kSomeFrames; ++number)
-        (void)(*reader)->read(number);
-    }
+  constexpr uint32_t kSomeKeys = 20;
+  if (const auto reader = Reader::open(std::make_unique<MemorySource>(bytes), kLimit)) {
+    (void)(*reader)->verify_structure();
+    for (uint32_t key = 0; key < (*reader)->index().catalogue.keys.size() && key < kSomeKeys; ++key)
+      (void)(*reader)->read_cubes(key, kLimit);
+    for (uint32_t number = 0; number < (*reader)->index().frames.size() && number < kSomeFrames; ++number)
+      (void)(*reader)->read(number);
   }
   const auto sizes = [](const Catalogue& catalogue, const PlanSpec&) -> Result<std::vector<uint64_t>> {
     return std::vector<uint64_t>(catalogue.files.size(), 1000);
   };
   const auto no_loss = [](std::span<const std::byte>) { return std::nullopt; };
   const MemorySource source(bytes);
-  if (const auto recovered = recover(source, kLimit, sizes, no_loss))
-    for (const RecoveredPart& part : recovered->parts)
-      for (uint32_t number = 0; number < part.index.frames.size() && number < kSomeFrames; ++number)
-        (void)read_frame(source, part.index, number);
+  const auto read_frames = [&](const RecoveredPart& part) {
+    for (uint32_t number = 0; number < part.index.frames.size() && number < kSomeFrames; ++number)
+      (void)read_frame(source, part.index, number);
+    return Result<uint64_t>(0);
+  };
+  const RecoveryRules rules{kLimit, sizes, no_loss};
+  if (const auto recovered = recover(source, rules)) (void)read_frames(recovered->part);
+  if (bytes.size() > kFileHeaderBytes + 16)
+    (void)recover_parts(source, load_le<uint64_t>(bytes.data() + kFileHeaderBytes + 8), kFileHeaderBytes, rules,
+                        read_frames);
 }
 
 uint64_t seal(std::span<std::byte> bytes) {

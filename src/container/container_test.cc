@@ -1,9 +1,11 @@
 // Writing and reading containers that nothing happened to.
 #include "container/container.h"
 
+#include <cmath>
 #include <csignal>
 #include <thread>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -16,6 +18,7 @@ namespace forebay::container {
 namespace {
 
 using namespace testing;
+using ::testing::HasSubstr;
 
 void expect_round_trip(const Sample& sample) {
   const auto reader = open_bytes(sample_bytes(sample));
@@ -35,6 +38,11 @@ void expect_round_trip(const Sample& sample) {
 TEST(Container, SmallSampleComesBack) { expect_round_trip(small_sample()); }
 
 TEST(Container, NothingAtAllComesBack) { expect_round_trip(Sample{}); }
+
+TEST(Container, AMomentAndPlacesComeBack) {
+  expect_round_trip(placed_sample());
+  EXPECT_EQ((*open_bytes(sample_bytes(placed_sample())))->index().part.moment, (Moment{.step = 10, .time = 1.25}));
+}
 
 TEST(Container, RandomSamplesComeBack) {
   for (uint32_t seed = 0; seed < 100; ++seed) {
@@ -103,6 +111,37 @@ TEST(Writer, RefusesAnInvalidDirectory) {
   ASSERT_FALSE(writer);
   EXPECT_EQ(writer.error().kind, ErrorKind::invalid_argument);
   EXPECT_EQ(std::filesystem::file_size(dir.file("a")), 0u) << "nothing is written before it is looked at";
+}
+
+TEST(Writer, RefusesATimeThatIsNoNumber) {
+  const TempDir dir;
+  const auto writer = create_file(dir.file("a"), {}, {}, {.step = 1, .time = std::nan("")});
+  ASSERT_FALSE(writer);
+  EXPECT_EQ(writer.error().kind, ErrorKind::invalid_argument);
+}
+
+TEST(Writer, RefusesPlacesThatCannotBe) {
+  const auto error_of = [](Shape shape, Shape offset) {
+    Layout layout{.format = "pg", .variables = {}};
+    layout.variables.push_back({.path = "/v",
+                                .type = {},
+                                .shape = {4, 5},
+                                .block = {},
+                                .extents = {{0, 20}},
+                                .global_shape = std::move(shape),
+                                .global_offset = std::move(offset)});
+    Catalogue catalogue;
+    catalogue.add({.name = "f", .size = 20, .link_target = {}, .format = {}}, layout, std::vector<std::string>{"v"});
+    const auto valid = catalogue.validate();
+    return valid ? std::string() : valid.error().what;
+  };
+  EXPECT_EQ(error_of({8, 5}, {4, 0}), "");
+  EXPECT_EQ(error_of({}, {}), "");
+  EXPECT_THAT(error_of({8, 5}, {5, 0}), HasSubstr("reaches out"));
+  EXPECT_THAT(error_of({8, 4}, {0, 0}), HasSubstr("reaches out"));
+  EXPECT_THAT(error_of({8, 5}, {UINT64_MAX, 0}), HasSubstr("reaches out"));
+  EXPECT_THAT(error_of({8}, {4}), HasSubstr("rank"));
+  EXPECT_THAT(error_of({8, 5}, {4}), HasSubstr("rank"));
 }
 
 TEST(Writer, RefusesFramesTwiceAndFramesMissing) {

@@ -1,4 +1,5 @@
 // What happened to a container is noticed, and what is left of it is found again.
+#include <functional>
 #include <numeric>
 #include <random>
 
@@ -7,6 +8,7 @@
 
 #include "base/checksum.h"
 #include "container/format.h"
+#include "container/record.h"
 #include "container/testing.h"
 
 namespace forebay::container {
@@ -43,6 +45,40 @@ TEST(Damage, EveryTruncationIsReported) {
     ASSERT_EQ(reader.error().kind, ErrorKind::corrupt);
     ASSERT_NE(reader.error().hint.find("repair"), std::string::npos);
   }
+}
+
+// A container with one more record in front of its index.
+Bytes with_record(const Sample& sample, const std::function<RecordHeader(uint64_t id)>& header_of) {
+  Bytes bytes = sample_bytes(sample);
+  const Bytes payload(100);
+  const Trailer before = *read_trailer(OwnedSource(bytes), bytes.size() - kTrailerBytes);
+  RecordHeader header = header_of(before.container_id);
+  header.payload_bytes = payload.size();
+  header.meta_hash = hash64({});
+  header.payload_hash = hash64(payload);
+  const auto encoded = encode(header);
+  Bytes record(encoded.begin(), encoded.end());
+  record.insert(record.end(), payload.begin(), payload.end());
+  bytes.insert(bytes.begin() + static_cast<ptrdiff_t>(before.last.offset), record.begin(), record.end());
+  Trailer after = before;
+  after.last.offset += record.size();
+  after.file_bytes += record.size();
+  std::ranges::copy(encode(after), bytes.end() - kTrailerBytes);
+  return bytes;
+}
+
+TEST(Damage, RecordsThatNobodyKnowsAreSkippedUnlessTheyAreRequired) {
+  const auto verified = [](RecordType type, uint8_t flags, uint64_t more = 0) {
+    return verify(std::make_unique<OwnedSource>(with_record(
+        tiny_sample(), [&](uint64_t id) { return RecordHeader{.id = id + more, .type = type, .flags = flags}; })));
+  };
+  constexpr auto kUnknown = static_cast<RecordType>(99);
+  EXPECT_TRUE(verified(RecordType::padding, 0));
+  EXPECT_TRUE(verified(kUnknown, 0));
+  EXPECT_EQ(verified(kUnknown, kRequired).error().kind, ErrorKind::unsupported);
+  EXPECT_EQ(verified(RecordType::padding, 0, 1).error().kind, ErrorKind::corrupt);
+  for (const RecordType type : {RecordType::head, RecordType::frame, RecordType::index, RecordType::groups})
+    EXPECT_EQ(verified(type, 0).error().kind, ErrorKind::corrupt);
 }
 
 TEST(Damage, ReadNamesFrameFileAndOffset) {
@@ -99,19 +135,19 @@ void wipe(Bytes& bytes, uint64_t begin, uint64_t end) {
 }
 
 Result<Recovered> recover_bytes(Bytes bytes, const Sample& sample) {
-  return recover(OwnedSource(std::move(bytes)), kIndexLimit, sizes_of(sample), lossy_of(sample));
+  return recover(OwnedSource(std::move(bytes)), {kIndexLimit, sizes_of(sample), lossy_of(sample)});
 }
 
 // That all frames but `lost` can be read by what was recovered, and that a rewritten container is whole.
 void expect_recovers(const Bytes& bytes, const Sample& sample, const std::vector<uint32_t>& lost, bool index_is_left) {
   const OwnedSource source(bytes);
-  const auto recovered = recover(source, kIndexLimit, sizes_of(sample), lossy_of(sample));
+  const auto recovered = recover(source, {kIndexLimit, sizes_of(sample), lossy_of(sample)});
   ASSERT_TRUE(recovered) << recovered.error().message();
-  EXPECT_EQ(recovered->parts.at(0).lost_frames, lost);
-  expect_equal(recovered->parts.at(0).index.catalogue, sample.catalogue);
-  expect_equal(recovered->parts.at(0).index.plan, sample.plan);
-  EXPECT_EQ(recovered->parts.at(0).index.file_crcs.empty(), !index_is_left);
-  EXPECT_EQ(recovered->parts.at(0).index.characteristics.empty(), !index_is_left);
+  EXPECT_EQ(recovered->part.lost_frames, lost);
+  expect_equal(recovered->part.index.catalogue, sample.catalogue);
+  expect_equal(recovered->part.index.plan, sample.plan);
+  EXPECT_EQ(recovered->part.index.file_crcs.empty(), !index_is_left);
+  EXPECT_EQ(recovered->part.index.characteristics.empty(), !index_is_left);
 
   const TempDir dir;
   const auto rewritten = rewrite(source, *recovered, *FileSink::create(dir.file("new")));
@@ -208,7 +244,7 @@ TEST_F(Recovery, FindsRecordsAcrossWindowBorders) {
   Sample sample = sample_;
   for (auto& frame : sample.frames) frame.payload = std::string(100'000, 'x');
   for (size_t shift = 0; shift < 60; shift += 3) {
-    sample.frames[0].payload = std::string(262'144 - 1000 - shift * 7, 'y');
+    sample.frames[0].payload = std::string(65'536 - 1000 - shift * 7, 'y');
     Bytes bytes = sample_bytes(sample);
     wipe(bytes, 16, 17);
     expect_recovers(bytes, sample, {}, true);
@@ -234,16 +270,49 @@ TEST_F(Recovery, LosesFramesThatContradictThePlan) {
   wipe(bytes_, layout_.index, bytes_.size());
   const auto recovered = recover_bytes(bytes_, other);
   ASSERT_TRUE(recovered);
-  EXPECT_THAT(recovered->parts.at(0).lost_frames, ElementsAre(4u));
+  EXPECT_THAT(recovered->part.lost_frames, ElementsAre(4u));
 }
 
 TEST_F(Recovery, OfACopyOfARewrittenContainerKeepsFramesLost) {
   bytes_[layout_.frames[1] + 20] ^= std::byte{4};
   const TempDir dir;
   const OwnedSource source(bytes_);
-  ASSERT_TRUE(rewrite(source, *recover(source, kIndexLimit, sizes_of(sample_), lossy_of(sample_)),
+  ASSERT_TRUE(rewrite(source, *recover(source, {kIndexLimit, sizes_of(sample_), lossy_of(sample_)}),
                       *FileSink::create(dir.file("new"))));
   expect_recovers(read_file(dir.file("new")), sample_, {1}, true);
+}
+
+// A writer that died at any byte: what it had written is there.
+TEST_F(Recovery, OfAContainerThatWasNeverFinishedFindsAllFramesThatWereWritten) {
+  const uint64_t head_end = layout_.frames[0];
+  for (size_t size = kFileHeaderBytes; size < bytes_.size(); size += 5) {
+    SCOPED_TRACE(size);
+    const auto recovered = recover_bytes(Bytes(bytes_.begin(), bytes_.begin() + static_cast<ptrdiff_t>(size)), sample_);
+    ASSERT_EQ(recovered.has_value(), size >= head_end);
+    if (!recovered) continue;
+    expect_equal(recovered->part.index.catalogue, sample_.catalogue);
+    EXPECT_EQ(recovered->part.has_index, size >= layout_.trailer);
+    for (uint32_t number = 0; number < layout_.frames.size(); ++number) {
+      const uint64_t end = number + 1 < layout_.frames.size() ? layout_.frames[number + 1] : layout_.index;
+      EXPECT_EQ(recovered->part.index.frames[number].is_lost(), end > size) << number;
+    }
+  }
+}
+
+TEST_F(Recovery, KeepsToItsMemory) {
+  const auto kind_within = [&](uint64_t memory) {
+    const auto recovered = recover(OwnedSource(bytes_), {memory, sizes_of(sample_), lossy_of(sample_)});
+    return recovered ? std::nullopt : std::optional(recovered.error().kind);
+  };
+  for (const uint64_t memory : {100, 1000, 3000}) EXPECT_EQ(kind_within(memory), ErrorKind::limit) << memory;
+  EXPECT_EQ(kind_within(1 << 20), std::nullopt);
+}
+
+TEST_F(Recovery, LeavesFilesOfProcessGroupsAlone) {
+  const OwnedSource source(read_file(FOREBAY_SOURCE_DIR "/tests/golden/v1-groups.fbc"));
+  const auto recovered = recover(source, {kIndexLimit, sizes_of(sample_), lossy_of(sample_)});
+  ASSERT_FALSE(recovered);
+  EXPECT_EQ(recovered.error().kind, ErrorKind::unsupported);
 }
 
 // Counts what is read of it.
@@ -273,7 +342,7 @@ TEST_F(Recovery, TakesLinearTimeOnOverlappingClaims) {
     bytes.insert(bytes.end(), header.begin(), header.end());
   }
   const CountingSource source(std::move(bytes));
-  EXPECT_FALSE(recover(source, kIndexLimit, sizes_of(sample_), lossy_of(sample_)));
+  EXPECT_FALSE(recover(source, {kIndexLimit, sizes_of(sample_), lossy_of(sample_)}));
   EXPECT_LT(source.bytes_read(), 10 * source.size());
 }
 
@@ -286,10 +355,10 @@ TEST(Damage, RandomDamageNeverBreaksRecovery) {
     for (size_t n = random() % 6; n > 0; --n) bytes[random() % bytes.size()] = static_cast<std::byte>(random());
     if (random() % 4 == 0) bytes.resize(random() % bytes.size());
     const OwnedSource source(std::move(bytes));
-    const auto recovered = recover(source, kIndexLimit, sizes_of(sample), lossy_of(sample));
+    const auto recovered = recover(source, {kIndexLimit, sizes_of(sample), lossy_of(sample)});
     if (!recovered) continue;
     for (uint32_t number = 0; number < sample.frames.size(); ++number) {
-      const auto frame = read_frame(source, recovered->parts.at(0).index, number);
+      const auto frame = read_frame(source, recovered->part.index, number);
       if (!frame) continue;
       EXPECT_EQ(as_text(frame->payload), sample.frames[number].payload);
     }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "container/record.h"
+#include "container/scan.h"
 
 namespace forebay::container {
 namespace {
@@ -13,7 +14,8 @@ namespace {
 // Finds the next record at or behind an offset, within a number of bytes that it uses up.
 class GapWalk {
  public:
-  explicit GapWalk(const ByteSource& source) : source_(source) {}
+  explicit GapWalk(const ByteSource& source)
+      : source_(source), search_(source, [](const Error& error) { return std::unexpected(error); }) {}
 
   // Nothing if there is none.
   Result<std::optional<FoundRecord>> next(uint64_t offset) {
@@ -21,35 +23,20 @@ class GapWalk {
       const auto record = find_record(source_, offset, source_.size());
       if (record) return std::optional(*record);
       if (record.error().kind != ErrorKind::corrupt) return std::unexpected(record.error());
-      FOREBAY_TRY(const auto marker, find_marker(offset + 1));
+      FOREBAY_TRY(const auto marker, search_.next(offset + 1, std::min(source_.size(), offset + 1 + left_)));
       if (!marker) break;
+      left_ -= std::min(left_, std::max(*marker - offset, kLeastCost));
       offset = *marker;
     }
     return std::optional<FoundRecord>();
   }
 
  private:
-  Result<std::optional<uint64_t>> find_marker(uint64_t offset) {
-    constexpr uint64_t kBlock = 64 << 10;
-    const auto marker = std::as_bytes(std::span(kRecordMarker));
-    Bytes block;
-    while (offset + marker.size() <= source_.size() && left_ > 0) {
-      block.resize(std::min({kBlock, source_.size() - offset, std::max(left_, marker.size())}));
-      FOREBAY_CHECK(source_.read_at(offset, block));
-      const auto found = std::ranges::search(block, marker);
-      const auto passed = static_cast<uint64_t>(found.begin() - block.begin());
-      if (!found.empty()) {
-        left_ -= std::min(left_, kBlock);  // as much as was read: markers without a record must not cost more than gaps
-        return std::optional(offset + passed);
-      }
-      const uint64_t step = block.size() - marker.size() + 1;
-      left_ -= std::min(left_, step);
-      offset += step;
-    }
-    return std::optional<uint64_t>();
-  }
+  // Markers without a record must not cost more than gaps.
+  static constexpr uint64_t kLeastCost = 64 << 10;
 
   const ByteSource& source_;
+  MarkerSearch search_;
   uint64_t left_ = 256 << 20;
 };
 

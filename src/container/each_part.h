@@ -1,4 +1,4 @@
-// The parts of a container one after another, without its list of parts.
+// The parts of a container one after another, without its lists.
 #pragma once
 
 #include <cstdint>

@@ -71,14 +71,29 @@ std::array<std::byte, kRecordHeaderBytes> encode(const RecordHeader& header) {
   return bytes;
 }
 
+RecordFront encode_front(RecordType type, uint64_t id, std::span<const std::byte> meta, uint64_t payload_bytes,
+                         uint64_t payload_hash) {
+  const bool is_required = type != RecordType::padding && type != RecordType::cubes;
+  const auto header = encode(RecordHeader{.id = id,
+                                          .type = type,
+                                          .flags = is_required ? kRequired : uint8_t{0},
+                                          .meta_bytes = static_cast<uint32_t>(meta.size()),
+                                          .payload_bytes = payload_bytes,
+                                          .meta_hash = hash64(meta),
+                                          .payload_hash = payload_hash});
+  RecordFront front{.bytes = Bytes(header.begin(), header.end()), .hash = header_hash(header)};
+  front.bytes.insert(front.bytes.end(), meta.begin(), meta.end());
+  return front;
+}
+
 std::array<std::byte, kTrailerBytes> encode(const Trailer& trailer) {
   std::array<std::byte, kTrailerBytes> bytes;
   Cursor out(bytes.data());
   out.put(kTrailerMagic);
   out.put(trailer.container_id);
-  out.put(trailer.last_offset);
-  out.put(trailer.last_bytes);
-  out.put(trailer.last_hash);
+  out.put(trailer.last.offset);
+  out.put(trailer.last.bytes);
+  out.put(trailer.last.hash);
   out.put(trailer.file_bytes);
   out.put(trailer.version);
   out.put(trailer.features);
@@ -139,9 +154,7 @@ Result<Trailer> parse_trailer(std::span<const std::byte, kTrailerBytes> bytes) {
   if (hash64(bytes.first<kTrailerBytes - 8>()) != load_le<uint64_t>(at + kTrailerBytes - 8))
     return fail(ErrorKind::corrupt, "the trailer does not match its checksum");
   const Trailer trailer{.container_id = load_le<uint64_t>(at + 8),
-                        .last_offset = load_le<uint64_t>(at + 16),
-                        .last_bytes = load_le<uint64_t>(at + 24),
-                        .last_hash = load_le<uint64_t>(at + 32),
+                        .last = {load_le<uint64_t>(at + 16), load_le<uint64_t>(at + 24), load_le<uint64_t>(at + 32)},
                         .file_bytes = load_le<uint64_t>(at + 40),
                         .version = load_le<uint32_t>(at + 48),
                         .features = load_le<uint32_t>(at + 52)};

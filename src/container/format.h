@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "container/record_place.h"
 
 namespace forebay::container {
 
@@ -33,15 +34,15 @@ inline constexpr uint32_t kMaxFrameMetaBytes =
     kFrameMetaFixedBytes + kMaxRecipeBytes + kMaxChainBytes + 4 * kMaxReferences;
 inline constexpr uint32_t kIndexMetaBytes = 16;
 
-enum class RecordType : uint16_t { head = 1, frame = 2, index = 3, padding = 4, parts = 5, groups = 6, cubes = 7 };
+// 5 was another list, in containers that no build reads.
+enum class RecordType : uint16_t { head = 1, frame = 2, index = 3, padding = 4, groups = 6, cubes = 7 };
 
 // A reader that does not know a record's type skips the record, unless it is required.
 inline constexpr uint8_t kRequired = 1;
 
-// The bits of Trailer::features: what a reader must know to read the container.
-inline constexpr uint32_t kHasParts = 1;  // several parts, and a list of them
-inline constexpr uint32_t kGrows = 2;     // the last record is a list of process groups, which names the one before it
-inline constexpr uint32_t kKnownFeatures = kHasParts | kGrows;
+// The bits of Trailer::features: what a reader must know to read the container. Bit 0 went with record type 5.
+inline constexpr uint32_t kGrows = 2;  // several parts: the last record is a list of them
+inline constexpr uint32_t kKnownFeatures = kGrows;
 
 struct RecordHeader {
   uint64_t id = 0;  // hash64 of the payload of the part's head: tells its records from those of other parts, and of
@@ -59,12 +60,17 @@ struct RecordHeader {
 
 struct Trailer {
   uint64_t container_id = 0;  // the id of the first part
-  uint64_t last_offset = 0;   // of the last record: the index or, with kHasParts or kGrows, a list
-  uint64_t last_bytes = 0;    // the whole record
-  uint64_t last_hash = 0;     // the hash that ends the record's header
+  RecordPlace last;           // the index or, with kGrows, a list
   uint64_t file_bytes = 0;    // of the container, trailer included
   uint32_t version = kFormatVersion;
   uint32_t features = 0;
+
+  bool grows() const { return (features & kGrows) != 0; }
+
+  // Whether this can be the trailer at `offset`: it ends the container there, and the last record lies in front of it.
+  bool fits(uint64_t offset) const {
+    return file_bytes == offset + kTrailerBytes && last.offset < offset && last.bytes == offset - last.offset;
+  }
 };
 
 // The meta of a frame record.
@@ -76,6 +82,16 @@ struct FrameMeta {
   std::span<const std::byte> recipe;
   std::string_view chain;
 };
+
+// A record, but its payload, which follows the front directly.
+struct RecordFront {
+  Bytes bytes;        // the header and the meta
+  uint64_t hash = 0;  // that ends the header
+};
+
+// With checksums and flags. Readers may skip what is padding or has cubes only.
+RecordFront encode_front(RecordType type, uint64_t id, std::span<const std::byte> meta, uint64_t payload_bytes,
+                         uint64_t payload_hash);
 
 std::array<std::byte, kFileHeaderBytes> encode_file_header();
 std::array<std::byte, kRecordHeaderBytes> encode(const RecordHeader& header);

@@ -28,7 +28,7 @@ Bytes repaired_bytes() {
   bytes.resize(bytes.size() - 100);
   const OwnedSource source(std::move(bytes));
   const TempDir dir;
-  EXPECT_TRUE(rewrite(source, *recover(source, kIndexLimit, sizes_of(sample), lossy_of(sample)),
+  EXPECT_TRUE(rewrite(source, *recover(source, {kIndexLimit, sizes_of(sample), lossy_of(sample)}),
                       *FileSink::create(dir.file("new"))));
   return read_file(dir.file("new"));
 }
@@ -104,31 +104,19 @@ TEST(Golden, BytesAreThoseOfVersion1) {
   expect_bytes("v1-repaired", repaired_bytes());
   expect_bytes("v1-cubes", cubed_bytes());
   expect_bytes("v1-meanings", meant_bytes());
-}
-
-TEST(Golden, BytesOfSeveralPartsAreThoseOfVersion1) {
-  expect_bytes("v1-parts", parts_bytes(parts_sample()));
-  expect_bytes("v1-places", sample_bytes(parts_sample()[1]));
-}
-
-TEST(Golden, PartsOfVersion1AreRead) {
-  const std::vector<Sample> samples = parts_sample();
-  const auto parts = open_parts(read_file(golden_path("v1-parts")));
-  ASSERT_TRUE(parts) << parts.error().message();
-  ASSERT_EQ(parts->entries().size(), samples.size());
-  for (size_t i = 0; i < samples.size(); ++i) {
-    const auto reader = parts->open_part(i, kIndexLimit);
-    ASSERT_TRUE(reader) << reader.error().message();
-    expect_describes((*reader)->index(), samples[i]);
-    for (uint32_t number = 0; number < samples[i].frames.size(); ++number)
-      EXPECT_EQ(as_text((*reader)->read(number).value().payload), samples[i].frames[number].payload);
-  }
+  expect_bytes("v1-places", sample_bytes(placed_sample()));
 }
 
 TEST(Golden, PlacesOfVersion1AreRead) {
   const auto reader = open_bytes(read_file(golden_path("v1-places")));
   ASSERT_TRUE(reader) << reader.error().message();
-  expect_describes((*reader)->index(), parts_sample()[1]);
+  expect_describes((*reader)->index(), placed_sample());
+  const Catalogue& catalogue = (*reader)->index().catalogue;
+  const GlobalPlace* place = catalogue.global_of(catalogue.files[2].first_variable);
+  ASSERT_NE(place, nullptr);
+  EXPECT_EQ(catalogue.shapes[place->shape], (Shape{12, 6}));
+  EXPECT_EQ(catalogue.shapes[place->offset], (Shape{8, 0}));
+  EXPECT_EQ(catalogue.global_of(catalogue.files[2].first_variable + 1), nullptr);
 }
 
 TEST(Golden, SmallContainerOfVersion1IsRead) {
@@ -161,7 +149,7 @@ TEST(Golden, MeaningsOfVersion1AreRead) {
 }
 
 TEST(Golden, EveryContainerOfVersion1Verifies) {
-  for (const char* name : {"v1-small", "v1-empty", "v1-parts", "v1-places", "v1-cubes", "v1-meanings"}) {
+  for (const char* name : {"v1-small", "v1-empty", "v1-places", "v1-cubes", "v1-meanings"}) {
     const auto verified = verify(std::make_unique<OwnedSource>(read_file(golden_path(name))));
     EXPECT_TRUE(verified) << name << ": " << verified.error().message();
   }

@@ -1,6 +1,7 @@
 #include "container/part_draft.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -14,11 +15,11 @@ constexpr uint32_t kMaxFrames = 1u << 26;
 
 }  // namespace
 
-Result<PartDraft> PartDraft::make(const Catalogue& catalogue, const PlanSpec& plan, const PartFacts& part) {
-  if (const auto valid = catalogue.validate(); !valid) return misuse(valid.error().what);
-  if (!part.moment.is_valid()) return misuse("the time of a part is no number");
+Result<PartDraft> PartDraft::make(const Catalogue& catalogue, const PlanSpec& plan, const PartFacts& part,
+                                  Effort effort) {
   PartDraft draft;
-  FOREBAY_TRY(draft.head_, encode_catalogue(catalogue, plan, part));
+  draft.effort_ = effort;
+  FOREBAY_TRY(draft.head_, encode_catalogue(catalogue, plan, part, effort));
   draft.id_ = hash64(draft.head_);
   draft.facts_ = facts_of(catalogue);
   draft.file_count_ = catalogue.files.size();
@@ -44,23 +45,29 @@ uint32_t PartDraft::intern_chain(const std::string& chain) {
   return it->second;
 }
 
-Result<const FrameEntry*> PartDraft::append(const FrameRecord& frame, uint64_t offset) {
+Result<RecordFront> PartDraft::append(const FrameRecord& frame, uint64_t payload_bytes, uint64_t payload_hash,
+                                      uint64_t offset) {
   if (frame.recipe.size() > kMaxRecipeBytes || frame.chain.size() > kMaxChainBytes ||
       frame.references.size() > kMaxReferences)
     return misuse(fmt::format("frame {} has too long a description", frame.number));
   if (frame.lossy && !frame.lossy->is_valid())
     return misuse(fmt::format("frame {} has an impossible error bound", frame.number));
   FOREBAY_CHECK(claim(frame.number));
-  FrameEntry& entry = index_.frames[frame.number];
-  entry = {.record_offset = offset,
-           .raw_bytes = frame.raw_bytes,
-           .encoded_bytes = frame.payload.size(),
-           .raw_hash = frame.raw_hash,
-           .encoded_hash = hash64(frame.payload),
-           .chain = intern_chain(frame.chain),
-           .references = frame.references,
-           .lossy = frame.lossy};
-  return &entry;
+  index_.frames[frame.number] = {.record_offset = offset,
+                                 .raw_bytes = frame.raw_bytes,
+                                 .encoded_bytes = payload_bytes,
+                                 .raw_hash = frame.raw_hash,
+                                 .encoded_hash = payload_hash,
+                                 .chain = intern_chain(frame.chain),
+                                 .references = frame.references,
+                                 .lossy = frame.lossy};
+  const Bytes meta = encode(FrameMeta{.number = frame.number,
+                                      .raw_bytes = frame.raw_bytes,
+                                      .raw_hash = frame.raw_hash,
+                                      .references = frame.references,
+                                      .recipe = frame.recipe,
+                                      .chain = frame.chain});
+  return encode_front(RecordType::frame, id_, meta, payload_bytes, payload_hash);
 }
 
 Result<void> PartDraft::skip(uint32_t number, uint64_t raw_bytes) {
@@ -84,15 +91,18 @@ Result<void> PartDraft::check_complete() const {
 }
 
 Result<PartDraft::IndexRecord> PartDraft::finish(std::vector<uint64_t> file_crcs,
-                                                 std::vector<Characteristics> characteristics) {
+                                                 std::vector<Characteristics> characteristics,
+                                                 std::optional<uint64_t> offset) {
   index_.file_crcs = std::move(file_crcs);
   index_.characteristics = std::move(characteristics);
   FOREBAY_CHECK(check_complete());
-  FOREBAY_TRY(const Bytes contents, encode_contents(index_, facts_));
-  IndexRecord record{.meta = {}, .payload = std::move(head_)};
-  store_le<uint64_t>(record.meta.data(), record.payload.size());
-  store_le<uint64_t>(record.meta.data() + 8, contents.size());
+  FOREBAY_TRY(const Bytes contents, encode_contents(index_, facts_, offset, effort_));
+  std::array<std::byte, kIndexMetaBytes> meta;
+  store_le<uint64_t>(meta.data(), head_.size());
+  store_le<uint64_t>(meta.data() + 8, contents.size());
+  IndexRecord record{.front = {}, .payload = std::move(head_)};
   record.payload.insert(record.payload.end(), contents.begin(), contents.end());
+  record.front = encode_front(RecordType::index, id_, meta, record.payload.size(), hash64(record.payload));
   return record;
 }
 

@@ -1,8 +1,8 @@
-// A part that is being written: what its index will say. Pure.
+// A part that is being written, in a container of its own or in one that grows: its records, as they come. Pure.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "container/container.h"
+#include "container/effort.h"
 #include "container/format.h"
 #include "container/index_codec.h"
 
@@ -20,32 +21,35 @@ inline std::unexpected<Error> misuse(std::string what) { return fail(ErrorKind::
 
 class PartDraft {
  public:
-  // invalid_argument and limit as of Writer::create().
-  static Result<PartDraft> make(const Catalogue& catalogue, const PlanSpec& plan, const PartFacts& part);
+  // `catalogue` and the part's moment are valid. limit if they are too large for an index.
+  static Result<PartDraft> make(const Catalogue& catalogue, const PlanSpec& plan, const PartFacts& part,
+                                Effort effort = Effort::thorough);
 
-  // The payload of the head, and its hash.
+  // The head: its payload, whose hash is the part's id, and what is in front of it.
   const Bytes& head() const { return head_; }
   uint64_t id() const { return id_; }
-  const Moment& moment() const { return index_.part.moment; }
+  RecordFront head_front() const { return encode_front(RecordType::head, id_, {}, head_.size(), id_); }
 
-  // Enters a frame whose record will lie at `offset`. Errors as of Writer::append().
-  Result<const FrameEntry*> append(const FrameRecord& frame, uint64_t offset);
+  // Enters a frame whose record will lie at `offset`, and whose payload, of which nothing is looked at here, has this
+  // size and hash; returns what is in front of the payload. Errors as of Writer::append().
+  Result<RecordFront> append(const FrameRecord& frame, uint64_t payload_bytes, uint64_t payload_hash, uint64_t offset);
 
   // Enters a lost one.
   Result<void> skip(uint32_t number, uint64_t raw_bytes);
-
-  // An index record, but its header.
-  struct IndexRecord {
-    std::array<std::byte, kIndexMetaBytes> meta;
-    Bytes payload;
-  };
 
   // Where the record of cubes lies.
   void place_cubes(const RecordPlace& place) { index_.cubes = place; }
   bool has_cubes() const { return index_.cubes.has_value(); }
 
-  // Errors as of Writer::end_part(). No call may follow.
-  Result<IndexRecord> finish(std::vector<uint64_t> file_crcs, std::vector<Characteristics> characteristics);
+  struct IndexRecord {
+    RecordFront front;
+    Bytes payload;
+  };
+
+  // With the offset at which the index will lie, by the reckoning of the frames' offsets, the part may be moved
+  // (encode_contents()). Errors as of Writer::finish(). No call may follow.
+  Result<IndexRecord> finish(std::vector<uint64_t> file_crcs, std::vector<Characteristics> characteristics,
+                             std::optional<uint64_t> offset = {});
 
  private:
   PartDraft() = default;
@@ -53,6 +57,7 @@ class PartDraft {
   uint32_t intern_chain(const std::string& chain);
   Result<void> check_complete() const;
 
+  Effort effort_ = Effort::thorough;
   Bytes head_;
   uint64_t id_ = 0;
   std::vector<VariableFacts> facts_;

@@ -6,7 +6,6 @@
 #include "container/container.h"
 #include "container/cubes_codec.h"
 #include "container/format.h"
-#include "container/part_list.h"
 #include "container/record.h"
 #include "container/walk.h"
 
@@ -22,7 +21,7 @@ std::unexpected<Error> repairable(Error error) {
   return std::unexpected(std::move(error));
 }
 
-Result<Trailer> read_trailer(const ByteSource& source) {
+Result<Trailer> find_last_trailer(const ByteSource& source) {
   constexpr uint64_t kSmallest = kFileHeaderBytes + 2 * kRecordHeaderBytes + kTrailerBytes;
   if (source.size() < kSmallest)
     return fail(ErrorKind::corrupt, fmt::format("{} bytes are too few for a container", source.size()), source.name());
@@ -30,33 +29,10 @@ Result<Trailer> read_trailer(const ByteSource& source) {
   FOREBAY_CHECK(source.read_at(0, header));
   if (const auto checked = check_file_header(header); !checked) return at(source, 0, checked.error());
   const uint64_t offset = source.size() - kTrailerBytes;
-  std::array<std::byte, kTrailerBytes> bytes;
-  FOREBAY_CHECK(source.read_at(offset, bytes));
-  const auto trailer = parse_trailer(bytes);
-  if (!trailer) return at(source, offset, trailer.error());
-  const bool adds_up = trailer->file_bytes == source.size() && trailer->last_offset < offset &&
-                       trailer->last_bytes == offset - trailer->last_offset;
-  if (!adds_up) return fail(ErrorKind::corrupt, "the trailer is that of a file of another size", source.name(), offset);
-  return *trailer;
-}
-
-// The record at `offset`, if it has that size and header hash; else corrupt, with `differs`.
-Result<FoundRecord> find_described(const ByteSource& source, uint64_t offset, uint64_t bytes, uint64_t hash,
-                                   const char* differs) {
-  FOREBAY_TRY(const FoundRecord record, find_record(source, offset, offset + bytes));
-  if (record.header_hash == hash && record.header.record_bytes() == bytes) return record;
-  return fail(ErrorKind::corrupt, differs, source.name(), offset);
-}
-
-Result<std::vector<PartEntry>> read_parts(const ByteSource& source, const FoundRecord& record, uint64_t max_bytes) {
-  if (record.header.type != RecordType::parts || record.header.meta_bytes != 0)
-    return fail(ErrorKind::corrupt, "this record is not a list of parts", source.name(), record.offset);
-  if (record.header.payload_bytes > max_bytes)
-    return fail(ErrorKind::limit, "the list of parts is too large", source.name(), record.offset, "raise --memory");
-  FOREBAY_TRY(const Bytes payload, read_payload(source, record));
-  auto parts = decode_parts(payload, record.offset, max_bytes);
-  if (!parts) return at(source, record.payload_offset(), parts.error());
-  return parts;
+  FOREBAY_TRY(const Trailer trailer, read_trailer(source, offset));
+  if (!trailer.fits(offset))
+    return fail(ErrorKind::corrupt, "the trailer is that of a file of another size", source.name(), offset);
+  return trailer;
 }
 
 // Every frame lies between the head and the index of its part.
@@ -117,55 +93,6 @@ Result<FramePayload> read_frame(const ByteSource& source, const Index& index, ui
   });
 }
 
-Result<Parts> Parts::open(std::shared_ptr<const ByteSource> source, uint64_t max_bytes) {
-  Parts parts;
-  parts.source_ = std::move(source);
-  const ByteSource& from = *parts.source_;
-  const auto trailer = read_trailer(from);
-  if (!trailer) return repairable(trailer.error());
-  parts.container_id_ = trailer->container_id;
-  parts.last_offset_ = trailer->last_offset;
-  if ((trailer->features & kGrows) != 0)
-    return fail(ErrorKind::unsupported, "this is a file of process groups, not a container of a set", from.name(), {},
-                "`forebay info` shows what it has");
-  parts.is_listed_ = (trailer->features & kHasParts) != 0;
-  if (!parts.is_listed_) {
-    parts.entries_ = {{.offset = kFileHeaderBytes,
-                       .index_offset = trailer->last_offset,
-                       .index_bytes = trailer->last_bytes,
-                       .index_hash = trailer->last_hash,
-                       .moment = {}}};
-    return parts;
-  }
-  const auto record = find_described(from, trailer->last_offset, trailer->last_bytes, trailer->last_hash,
-                                     "the list of parts is not the one that the trailer describes");
-  if (!record) return repairable(record.error());
-  if (record->header.id != trailer->container_id)
-    return repairable(
-        {ErrorKind::corrupt, "the list of parts is another container's", from.name(), record->offset, {}});
-  auto entries = read_parts(from, *record, max_bytes);
-  if (!entries) return repairable(entries.error());
-  parts.entries_ = *std::move(entries);
-  return parts;
-}
-
-Result<std::unique_ptr<Reader>> Parts::open_part(size_t number, uint64_t max_index_bytes) const {
-  const PartEntry& entry = entries_[number];
-  FOREBAY_TRY(std::unique_ptr<Reader> reader, Reader::open_entry(source_, entry, max_index_bytes));
-  const Index& index = reader->index();
-  const bool is_first = number == 0;
-  const bool agrees = index.part.number == number && index.part.container_id == (is_first ? 0 : container_id_) &&
-                      (!is_first || reader->id() == container_id_) &&
-                      (!is_listed_ || index.part.moment == entry.moment);
-  if (!agrees)
-    return repairable({ErrorKind::corrupt,
-                       fmt::format("the index is not that of part {} of this container", number),
-                       source_->name(),
-                       entry.index_offset,
-                       {}});
-  return reader;
-}
-
 bool looks_like_container(const ByteSource& source) {
   const auto has_at = [&](uint64_t offset, const Marker& marker) {
     std::array<std::byte, sizeof(Marker)> bytes;
@@ -175,49 +102,45 @@ bool looks_like_container(const ByteSource& source) {
   return source.size() >= kTrailerBytes && has_at(source.size() - kTrailerBytes, kTrailerMagic);
 }
 
-Result<std::unique_ptr<Reader>> Reader::open_entry(std::shared_ptr<const ByteSource> source, const PartEntry& entry,
-                                                   uint64_t max_index_bytes) {
-  const auto record = find_described(*source, entry.index_offset, entry.index_bytes, entry.index_hash,
-                                     "the index is not the one that the trailer or the list of parts describes");
+Result<std::unique_ptr<Reader>> Reader::open_part(std::shared_ptr<const ByteSource> source, const PartEntry& entry,
+                                                  uint64_t max_index_bytes) {
+  const auto record =
+      find_record(*source, entry.index, "the index is not the one that the trailer or a list describes");
   if (!record) return repairable(record.error());
   auto index = read_index(*source, *record, max_index_bytes);
   if (!index) return repairable(index.error());
-  if (const auto checked = check_frames(*source, *index, entry.offset, entry.index_offset); !checked)
+  if (const auto checked = check_frames(*source, *index, entry.offset, entry.index.offset); !checked)
     return repairable(checked.error());
   std::unique_ptr<Reader> reader(new Reader);
   reader->source_ = std::move(source);
   reader->index_ = *std::move(index);
   reader->id_ = record->header.id;
   reader->offset_ = entry.offset;
-  reader->index_offset_ = entry.index_offset;
+  reader->index_offset_ = entry.index.offset;
   return reader;
 }
 
-Result<void> Parts::verify_structure() const {
-  for (size_t i = 0; i < entries_.size(); ++i) {
-    const bool is_last = i + 1 == entries_.size();
-    const uint64_t end = is_last && !is_listed_ ? entries_[i].end() : is_last ? last_offset_ : entries_[i + 1].offset;
-    FOREBAY_CHECK(walk_others(*source_, container_id_, entries_[i].end(), end));
-  }
-  return {};
-}
-
 Result<std::unique_ptr<Reader>> Reader::open(std::shared_ptr<const ByteSource> source, uint64_t max_index_bytes) {
-  FOREBAY_TRY(const Parts parts, Parts::open(source, max_index_bytes));
-  if (parts.entries().size() != 1)
-    return fail(ErrorKind::unsupported,
-                fmt::format("the container has {} parts, and this reads containers with one", parts.entries().size()),
-                source->name());
-  return parts.open_part(0, max_index_bytes);
+  const auto trailer = find_last_trailer(*source);
+  if (!trailer) return repairable(trailer.error());
+  if (trailer->grows())
+    return fail(ErrorKind::unsupported, "this is a file of process groups, not a container of a set", source->name(),
+                {}, "`forebay info` shows what it has");
+  const PartEntry only{.offset = kFileHeaderBytes, .index = trailer->last};
+  FOREBAY_TRY(std::unique_ptr<Reader> reader, open_part(std::move(source), only, max_index_bytes));
+  const PartFacts& part = reader->index().part;
+  if (part.number == 0 && part.container_id == 0 && reader->id() == trailer->container_id) return reader;
+  return repairable(
+      {ErrorKind::corrupt, "the index is not that of this container", reader->source().name(), only.index.offset, {}});
 }
 
 Result<std::vector<VariableCubes>> Reader::read_cubes(uint32_t key, uint64_t max_bytes) const {
   if (!index_.cubes) return std::vector<VariableCubes>();
-  const auto& [offset, bytes, hash] = *index_.cubes;
+  const auto [offset, bytes, hash] = *index_.cubes;
   if (offset < offset_ || offset >= index_offset_ || bytes > index_offset_ - offset)
     return fail(ErrorKind::corrupt, "index: the cubes lie outside of the part", source_->name(), index_offset_);
   FOREBAY_TRY(const FoundRecord record,
-              find_described(*source_, offset, bytes, hash, "the cubes are not those that the index describes"));
+              find_record(*source_, *index_.cubes, "the cubes are not those that the index describes"));
   if (record.header.type != RecordType::cubes || record.header.id != id_)
     return fail(ErrorKind::corrupt, "this record has no cubes of the part", source_->name(), offset);
   if (record.header.payload_bytes > max_bytes)

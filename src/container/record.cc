@@ -56,6 +56,23 @@ Result<FoundRecord> find_record(const ByteSource& source, uint64_t offset, uint6
   return FoundRecord{offset, *header, header_hash(bytes)};
 }
 
+Result<FoundRecord> find_record(const ByteSource& source, const RecordPlace& place, const char* differs) {
+  if (place.offset > source.size() || place.bytes > source.size() - place.offset)
+    return damaged(source, place.offset, "a record lies behind the end of the file");
+  FOREBAY_TRY(const FoundRecord record, find_record(source, place.offset, place.end()));
+  if (record.header_hash == place.hash && record.header.record_bytes() == place.bytes) return record;
+  return damaged(source, place.offset, differs);
+}
+
+Result<Trailer> read_trailer(const ByteSource& source, uint64_t offset) {
+  if (offset > source.size() || source.size() - offset < kTrailerBytes)
+    return damaged(source, offset, "there is no room for a trailer");
+  std::array<std::byte, kTrailerBytes> bytes;
+  FOREBAY_CHECK(source.read_at(offset, bytes));
+  const auto trailer = parse_trailer(bytes);
+  return trailer ? trailer : at(source, offset, trailer.error());
+}
+
 Result<Bytes> read_meta(const ByteSource& source, const FoundRecord& record) {
   FOREBAY_TRY(Bytes meta, read_range(source, record.meta_offset(), record.header.meta_bytes));
   if (hash64(meta) != record.header.meta_hash)

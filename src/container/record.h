@@ -24,6 +24,12 @@ struct FoundRecord {
 // corrupt if no record begins at `offset` or it does not end before `limit`, which is at most the source's size.
 Result<FoundRecord> find_record(const ByteSource& source, uint64_t offset, uint64_t limit);
 
+// The same at `place`, if the record there has this size and this hash; else corrupt, with `differs`.
+Result<FoundRecord> find_record(const ByteSource& source, const RecordPlace& place, const char* differs);
+
+// The trailer at `offset`, whatever it says. corrupt if there is none; unsupported.
+Result<Trailer> read_trailer(const ByteSource& source, uint64_t offset);
+
 // The meta and the payload, checked. corrupt if they do not match their checksums.
 Result<Bytes> read_meta(const ByteSource& source, const FoundRecord& record);
 Result<Bytes> read_payload(const ByteSource& source, const FoundRecord& record);

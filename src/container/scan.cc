@@ -10,7 +10,7 @@ namespace forebay::container {
 namespace {
 
 constexpr size_t kMaxRemarks = 100;
-constexpr size_t kWindow = 256 << 10;
+constexpr size_t kWindow = 64 << 10;
 
 // Looking for a record inside another one's damaged payload reads bytes twice. A file made of overlapping claims could
 // make that quadratic: beyond this many times the file's size, damaged records are skipped whole.
@@ -18,12 +18,17 @@ constexpr uint64_t kMaxRereads = 4;
 
 class Scanner {
  public:
-  Scanner(const ByteSource& source, Remarks& remarks)
-      : source_(source), remarks_(remarks), rereads_left_(kMaxRereads * source.size()) {}
+  Scanner(const ByteSource& source, uint64_t begin, Remarks& remarks)
+      : source_(source), remarks_(remarks), rereads_left_(kMaxRereads * source.size()), accounted_(begin) {}
 
   std::vector<FoundRecord> run() {
-    uint64_t expected = kFileHeaderBytes;
-    while (const auto offset = next_marker(expected)) {
+    MarkerSearch search(source_, [&](const Error& error) {
+      remarks_.add(error);
+      return Result<void>();
+    });
+    for (uint64_t expected = accounted_;;) {
+      const auto offset = search.next(expected, source_.size()).value_or(std::nullopt);
+      if (!offset) return std::move(records_);
       const uint64_t end = take(*offset);
       if (end == 0) {
         expected = *offset + 1;
@@ -32,7 +37,6 @@ class Scanner {
       report_gap(*offset);
       expected = accounted_ = end;
     }
-    return std::move(records_);
   }
 
  private:
@@ -58,29 +62,6 @@ class Scanner {
     return check_payload(source_, record);
   }
 
-  // The first marker at or after `offset`.
-  std::optional<uint64_t> next_marker(uint64_t offset) {
-    const auto marker = std::as_bytes(std::span(kRecordMarker));
-    while (offset < source_.size() && source_.size() - offset >= kRecordHeaderBytes) {
-      if (offset < window_offset_ || offset + marker.size() > window_offset_ + window_.size()) load(offset);
-      const auto from = window_.begin() + static_cast<ptrdiff_t>(offset - window_offset_);
-      const auto found = std::search(from, window_.end(), marker.begin(), marker.end());
-      if (found != window_.end()) return window_offset_ + static_cast<uint64_t>(found - window_.begin());
-      const uint64_t end = window_offset_ + window_.size();
-      offset = end == source_.size() ? end : std::max(offset + 1, end - marker.size() + 1);
-    }
-    return std::nullopt;
-  }
-
-  void load(uint64_t offset) {
-    window_.resize(std::min<uint64_t>(kWindow, source_.size() - offset));
-    window_offset_ = offset;
-    if (const auto read = source_.read_at(offset, window_); !read) {
-      remarks_.add(read.error());
-      std::ranges::fill(window_, std::byte{0});
-    }
-  }
-
   void report_gap(uint64_t offset) {
     if (offset > accounted_)
       remarks_.add(fmt::format("at byte {}: {} bytes belong to no record", accounted_, offset - accounted_));
@@ -89,13 +70,34 @@ class Scanner {
   const ByteSource& source_;
   Remarks& remarks_;
   uint64_t rereads_left_;
-  uint64_t accounted_ = kFileHeaderBytes;  // the end of what a record, whole or damaged, claims
+  uint64_t accounted_;  // the end of what a record, whole or damaged, claims
   std::vector<FoundRecord> records_;
-  Bytes window_;
-  uint64_t window_offset_ = 0;
 };
 
 }  // namespace
+
+Result<std::optional<uint64_t>> MarkerSearch::next(uint64_t begin, uint64_t end) {
+  const auto marker = std::as_bytes(std::span(kRecordMarker));
+  end = std::min(end, source_.size());
+  while (begin < end && end - begin >= marker.size()) {
+    if (begin < window_offset_ || begin + marker.size() > window_offset_ + window_.size()) FOREBAY_CHECK(load(begin));
+    const auto rest = std::span(window_).subspan(begin - window_offset_);
+    const auto found = std::ranges::search(rest, marker);
+    const uint64_t offset = begin + static_cast<uint64_t>(found.begin() - rest.begin());
+    if (!found.empty()) return offset <= end - marker.size() ? std::optional(offset) : std::nullopt;
+    begin += rest.size() - marker.size() + 1;
+  }
+  return std::optional<uint64_t>();
+}
+
+Result<void> MarkerSearch::load(uint64_t offset) {
+  window_.resize(std::min<uint64_t>(kWindow, source_.size() - offset));
+  window_offset_ = offset;
+  const auto read = source_.read_at(offset, window_);
+  if (read) return {};
+  std::ranges::fill(window_, std::byte{0});
+  return on_unreadable_(read.error());
+}
 
 void Remarks::add(std::string text) {
   if (texts_.size() < kMaxRemarks)
@@ -111,8 +113,8 @@ std::vector<std::string> Remarks::take() {
   return std::move(texts_);
 }
 
-std::vector<FoundRecord> scan_records(const ByteSource& source, Remarks& remarks) {
-  return Scanner(source, remarks).run();
+std::vector<FoundRecord> scan_records(const ByteSource& source, uint64_t begin, Remarks& remarks) {
+  return Scanner(source, begin, remarks).run();
 }
 
 }  // namespace forebay::container

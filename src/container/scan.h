@@ -1,6 +1,9 @@
-// Finding records in a damaged file.
+// Finding records in a file with damage, or with gaps between them.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,9 +24,29 @@ class Remarks {
   size_t dropped_ = 0;
 };
 
-// All records of `source` whose header, meta and payload pass their checksums, in order of their offsets. After damage
+// Looks for the markers with which records begin.
+class MarkerSearch {
+ public:
+  // What to do about bytes that cannot be read: without an error they count as zeros.
+  using OnUnreadable = std::function<Result<void>(const Error& error)>;
+  MarkerSearch(const ByteSource& source, OnUnreadable on_unreadable)
+      : source_(source), on_unreadable_(std::move(on_unreadable)) {}
+
+  // The first one at `begin` or behind it that ends at `end` or in front of it; nothing if there is none.
+  Result<std::optional<uint64_t>> next(uint64_t begin, uint64_t end);
+
+ private:
+  Result<void> load(uint64_t offset);
+
+  const ByteSource& source_;
+  const OnUnreadable on_unreadable_;
+  Bytes window_;
+  uint64_t window_offset_ = 0;
+};
+
+// All records of `source` from `begin` on whose header, meta and payload pass their checksums, in order. After damage
 // it goes on at the next record marker. Never fails: what cannot be read is remarked upon. Takes time proportional to
 // the source's size, whatever the source claims.
-std::vector<FoundRecord> scan_records(const ByteSource& source, Remarks& remarks);
+std::vector<FoundRecord> scan_records(const ByteSource& source, uint64_t begin, Remarks& remarks);
 
 }  // namespace forebay::container

@@ -76,26 +76,18 @@ Result<std::unique_ptr<Writer>> create_file(const std::string& path, const Catal
 Result<void> write_sample(const Sample& sample, const std::string& path, std::vector<uint32_t> order = {});
 Bytes sample_bytes(const Sample& sample);
 
-// Parts as a program writes them: definitions without a file, then two steps in which three ranks write their blocks of
-// global arrays and whose catalogues are the same but for the step, and a part with small_sample().
-std::vector<Sample> parts_sample();
-
-// Writes a container with these parts.
-Result<void> write_parts(std::span<const Sample> parts, const std::string& path);
-Bytes parts_bytes(std::span<const Sample> parts);
+// A step in which three ranks write their blocks of global arrays.
+Sample placed_sample();
 
 inline constexpr uint64_t kIndexLimit = 256 << 20;
 
 Result<std::unique_ptr<Reader>> open_bytes(Bytes bytes, uint64_t max_index_bytes = kIndexLimit);
 
-Result<Parts> open_parts(Bytes bytes, uint64_t max_bytes = kIndexLimit);
-
-// Opens, walks and reads every frame of every part.
+// Opens, walks and reads every frame.
 Result<void> verify(std::unique_ptr<ByteSource> source);
 
-// Says that the frames of a plan are those of `sample`, or of the one of `parts` with as many files.
+// Says that the frames of a plan are those of `sample`.
 FrameSizes sizes_of(const Sample& sample);
-FrameSizes sizes_of(std::vector<Sample> parts);
 
 // Says what the recipes of `sample`, which must outlive this, mean.
 LossyOfRecipe lossy_of(const Sample& sample);

@@ -229,34 +229,29 @@ Sample large_sample(size_t files, size_t variables) {
   return sample;
 }
 
-std::vector<Sample> parts_sample() {
+Sample placed_sample() {
   constexpr DataType kF8{Kind::floating, ByteOrder::little, 8};
   std::mt19937_64 random(3);
-  std::vector<Sample> parts(1);
-  for (uint64_t step = 10; step < 12; ++step) {
-    Sample& part = parts.emplace_back();
-    for (uint32_t rank = 0; rank < 3; ++rank) {
-      Layout layout{.format = "pg", .variables = {}};
-      layout.variables.push_back(contiguous("/density", kF8, {4, 6}, 0));
-      layout.variables.back().global_shape = {12, 6};
-      layout.variables.back().global_offset = {4 * rank, 0};
-      layout.variables.push_back(contiguous("/steps", {Kind::signed_int, ByteOrder::little, 4}, {}, 192));
-      layout.variables.push_back(contiguous("/x", kF8, {4}, 200));
-      layout.variables.back().global_shape = {12};
-      layout.variables.back().global_offset = {4 * rank};
-      part.catalogue.add(
-          {.name = "pg" + std::to_string(rank), .size = 232, .link_target = {}, .format = {}, .rank = rank}, layout,
-          std::vector<std::string>{"density", "steps", "x"});
-    }
-    part.moment = {.step = step, .time = 0.125 * static_cast<double>(step)};
-    part.plan.frame_bytes = 4096;
-    add_frames(part, 4, random);
-    for (size_t i = 0; i < part.frames.size(); ++i) part.frames[i].raw_bytes = 1000 + i;  // the plan is the same, too
-    add_checks(part, random);
+  Sample sample;
+  for (uint32_t rank = 0; rank < 3; ++rank) {
+    Layout layout{.format = "pg", .variables = {}};
+    layout.variables.push_back(contiguous("/density", kF8, {4, 6}, 0));
+    layout.variables.back().global_shape = {12, 6};
+    layout.variables.back().global_offset = {4 * rank, 0};
+    layout.variables.push_back(contiguous("/steps", {Kind::signed_int, ByteOrder::little, 4}, {}, 192));
+    layout.variables.push_back(contiguous("/x", kF8, {4}, 200));
+    layout.variables.back().global_shape = {12};
+    layout.variables.back().global_offset = {4 * rank};
+    sample.catalogue.add(
+        {.name = "pg" + std::to_string(rank), .size = 232, .link_target = {}, .format = {}, .rank = rank}, layout,
+        std::vector<std::string>{"density", "steps", "x"});
   }
-  parts.push_back(small_sample());
-  parts.back().moment = {.step = 4'000'000'000'000, .time = std::nullopt};
-  return parts;
+  sample.moment = {.step = 10, .time = 1.25};
+  sample.plan.frame_bytes = 4096;
+  add_frames(sample, 4, random);
+  for (size_t i = 0; i < sample.frames.size(); ++i) sample.frames[i].raw_bytes = 1000 + i;
+  add_checks(sample, random);
+  return sample;
 }
 
 namespace {
@@ -292,28 +287,6 @@ Result<void> write_sample(const Sample& sample, const std::string& path, std::ve
   return {};
 }
 
-Result<void> write_parts(std::span<const Sample> parts, const std::string& path) {
-  FOREBAY_TRY(const auto writer, create_file(path, parts[0].catalogue, parts[0].plan, parts[0].moment));
-  for (size_t i = 0; i < parts.size(); ++i) {
-    const Sample& part = parts[i];
-    if (i > 0) FOREBAY_CHECK(writer->begin_part(part.catalogue, part.plan, part.moment));
-    for (uint32_t number = 0; number < part.frames.size(); ++number) FOREBAY_CHECK(append_frame(*writer, part, number));
-    FOREBAY_CHECK(writer->end_part(part.file_crcs, part.characteristics));
-  }
-  return writer->finish();
-}
-
-Bytes parts_bytes(std::span<const Sample> parts) {
-  const TempDir dir;
-  const auto written = write_parts(parts, dir.file("parts.fbc"));
-  EXPECT_TRUE(written) << written.error().message();
-  return read_file(dir.file("parts.fbc"));
-}
-
-Result<Parts> open_parts(Bytes bytes, uint64_t max_bytes) {
-  return Parts::open(std::make_unique<OwnedSource>(std::move(bytes)), max_bytes);
-}
-
 Bytes sample_bytes(const Sample& sample) {
   const TempDir dir;
   const auto written = write_sample(sample, dir.file("sample.fbc"));
@@ -326,13 +299,9 @@ Result<std::unique_ptr<Reader>> open_bytes(Bytes bytes, uint64_t max_index_bytes
 }
 
 Result<void> verify(std::unique_ptr<ByteSource> source) {
-  FOREBAY_TRY(const Parts parts, Parts::open(std::move(source), kIndexLimit));
-  FOREBAY_CHECK(parts.verify_structure());
-  for (size_t i = 0; i < parts.entries().size(); ++i) {
-    FOREBAY_TRY(const auto reader, parts.open_part(i, kIndexLimit));
-    FOREBAY_CHECK(reader->verify_structure());
-    for (uint32_t number = 0; number < reader->index().frames.size(); ++number) FOREBAY_CHECK(reader->read(number));
-  }
+  FOREBAY_TRY(const auto reader, Reader::open(std::move(source), kIndexLimit));
+  FOREBAY_CHECK(reader->verify_structure());
+  for (uint32_t number = 0; number < reader->index().frames.size(); ++number) FOREBAY_CHECK(reader->read(number));
   return {};
 }
 
@@ -340,14 +309,6 @@ FrameSizes sizes_of(const Sample& sample) {
   std::vector<uint64_t> sizes;
   for (const auto& frame : sample.frames) sizes.push_back(frame.raw_bytes);
   return [sizes](const Catalogue&, const PlanSpec&) -> Result<std::vector<uint64_t>> { return sizes; };
-}
-
-FrameSizes sizes_of(std::vector<Sample> parts) {
-  return [parts = std::move(parts)](const Catalogue& catalogue, const PlanSpec& plan) -> Result<std::vector<uint64_t>> {
-    for (const Sample& part : parts)
-      if (part.catalogue.files.size() == catalogue.files.size()) return sizes_of(part)(catalogue, plan);
-    return fail(ErrorKind::corrupt, "no such plan");
-  };
 }
 
 LossyOfRecipe lossy_of(const Sample& sample) {

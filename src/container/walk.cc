@@ -30,7 +30,7 @@ std::unexpected<Error> damaged(const ByteSource& source, const FoundRecord& reco
 Result<void> check_other(const ByteSource& source, const FoundRecord& record) {
   const RecordType type = record.header.type;
   if (type == RecordType::index) return damaged(source, record, "there is a second index");
-  if (type == RecordType::parts) return damaged(source, record, "there is a list of parts where none can be");
+  if (type == RecordType::groups) return damaged(source, record, "there is a list of process groups where none can be");
   if (type != RecordType::padding && (record.header.flags & kRequired) != 0)
     return fail(
         ErrorKind::unsupported,
@@ -126,19 +126,6 @@ Result<Bytes> read_frame_meta(const ByteSource& source, const FoundRecord& recor
 
 Result<void> walk_part(const ByteSource& source, const Index& index, uint64_t id, uint64_t begin, uint64_t end) {
   return Walk(source, index, id, begin).run(end);
-}
-
-Result<void> walk_others(const ByteSource& source, uint64_t id, uint64_t begin, uint64_t end) {
-  for (uint64_t offset = begin; offset < end;) {
-    FOREBAY_TRY(const FoundRecord record, find_record(source, offset, end));
-    if (record.header.id != id) return damaged(source, record, "this record is another container's");
-    const RecordType type = record.header.type;
-    if (type == RecordType::head || type == RecordType::frame)
-      return damaged(source, record, "this record belongs to no part");
-    FOREBAY_CHECK(check_other(source, record));
-    offset = record.end();
-  }
-  return {};
 }
 
 }  // namespace forebay::container

@@ -14,10 +14,6 @@ namespace forebay::container {
 // Reader::verify_structure().
 Result<void> walk_part(const ByteSource& source, const Index& index, uint64_t id, uint64_t begin, uint64_t end);
 
-// The records of a container with this id that belong to no part, from `begin` to `end`: they follow each other without
-// a gap, pass their checksums, and are of types that may be skipped.
-Result<void> walk_others(const ByteSource& source, uint64_t id, uint64_t begin, uint64_t end);
-
 // The meta of `record`, if all of it and of the record's header agrees with frame `number` of `index`; corrupt if not.
 Result<Bytes> read_frame_meta(const ByteSource& source, const FoundRecord& record, const Index& index, uint32_t number);
 

@@ -69,17 +69,10 @@ class Rewriter {
   void put(std::span<const std::byte> bytes) { out_ += as_text(bytes); }
 
   uint64_t put_record(container::RecordType type, std::span<const std::byte> meta, std::span<const std::byte> payload) {
-    const auto header = container::encode(container::RecordHeader{.id = id_,
-                                                                  .type = type,
-                                                                  .flags = container::kRequired,
-                                                                  .meta_bytes = static_cast<uint32_t>(meta.size()),
-                                                                  .payload_bytes = payload.size(),
-                                                                  .meta_hash = hash64(meta),
-                                                                  .payload_hash = hash64(payload)});
-    put(header);
-    put(meta);
+    const auto front = container::encode_front(type, id_, meta, payload.size(), hash64(payload));
+    put(front.bytes);
     put(payload);
-    return container::header_hash(header);
+    return front.hash;
   }
 
   uint64_t put_frame(uint32_t number) {
@@ -107,9 +100,7 @@ class Rewriter {
     const uint64_t offset = out_.size();
     const uint64_t hash = put_record(container::RecordType::index, meta, payload);
     put(container::encode(container::Trailer{.container_id = id_,
-                                             .last_offset = offset,
-                                             .last_bytes = out_.size() - offset,
-                                             .last_hash = hash,
+                                             .last = {offset, out_.size() - offset, hash},
                                              .file_bytes = out_.size() + container::kTrailerBytes}));
   }
 

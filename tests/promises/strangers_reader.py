@@ -22,7 +22,7 @@ except ImportError:
     sys.exit(SKIP)
 
 from stranger import codecs, cubes, groups, manifest
-from stranger.container import parts_of
+from stranger.container import read_container
 from stranger.restore import Reader
 
 DATA = Path(os.environ.get("FOREBAY_DATA", SOURCE.parent / "shared" / "data"))
@@ -259,28 +259,21 @@ class Pages(PromiseTest):
         self.comes_back(tree, "--profile", "max", name="max", expect=["fitted", "lch"])
 
 
-class GoldenParts(unittest.TestCase):
-    """Containers of several parts, as a build wrote them."""
-
-    def test_parts(self):
-        parts = parts_of(SOURCE / "tests/golden/v1-parts.fbc")
-        moments = [(None, None), (10, 1.25), (11, 1.375), (4_000_000_000_000, None)]
-        self.assertEqual(moments, [(part.step, part.time) for part in parts])
-        self.assertEqual([0, 3, 3, 5], [len(part.files) for part in parts])
-        self.assertEqual([0, 4, 4, 6], [len(part.frame_offsets) for part in parts])
-        for part in parts:
-            for number, raw_bytes in enumerate(part.frame_raw_bytes):
-                self.assertEqual(raw_bytes, part.frame(number)[1])
+class GoldenPlaces(unittest.TestCase):
+    """A container whose variables are parts of global arrays, as a build wrote it."""
 
     def test_places_in_global_arrays(self):
-        for part in (parts_of(SOURCE / "tests/golden/v1-places.fbc")[0], parts_of(SOURCE / "tests/golden/v1-parts.fbc")[2]):
-            places = [variable.place for variable in part.files[2].variables]
-            self.assertEqual([((12, 6), (8, 0)), None, ((12,), (8,))], places)
+        container = read_container(SOURCE / "tests/golden/v1-places.fbc")
+        self.assertEqual((10, 1.25), (container.step, container.time))
+        places = [variable.place for variable in container.files[2].variables]
+        self.assertEqual([((12, 6), (8, 0)), None, ((12,), (8,))], places)
+        for number, raw_bytes in enumerate(container.frame_raw_bytes):
+            self.assertEqual(raw_bytes, container.frame(number)[1])
 
 
 class GoldenCubes(unittest.TestCase):
     def test_cubes(self):
-        container, = parts_of(SOURCE / "tests/golden/v1-cubes.fbc")
+        container = read_container(SOURCE / "tests/golden/v1-cubes.fbc")
         (low, high, with_nans), = cubes.read(container).values()
         self.assertEqual([[-1.5, 0], [2, np.float32(1e30)], [False, True]], [low.tolist(), high.tolist(), with_nans.tolist()])
 

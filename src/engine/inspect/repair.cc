@@ -16,28 +16,13 @@
 #include "engine/inspect/verify.h"
 #include "engine/set/frame_io.h"
 #include "engine/set/parent_frames.h"
+#include "engine/set/planned_sizes.h"
 #include "engine/set/set.h"
 #include "engine/set/set_files.h"
 #include "store/files.h"
 
 namespace forebay::engine {
 namespace {
-
-// The sizes of the frames of a plan that nothing but the head tells. A forged one may plan any number of them: no more
-// are believed than the container, with some to spare for what was cut off, can have had.
-container::FrameSizes planned_sizes(uint64_t container_bytes) {
-  constexpr uint64_t kSpare = 1 << 16, kLeastBytes = 4;
-  return [most = kSpare + container_bytes / kLeastBytes](const Catalogue& catalogue,
-                                                         const PlanSpec& spec) -> Result<std::vector<uint64_t>> {
-    const auto plan = merge::Plan::make(catalogue, spec, most);
-    if (!plan && plan.error().kind == ErrorKind::limit)
-      return fail(ErrorKind::corrupt, plan.error().what + ", which no container of its size has");
-    FOREBAY_CHECK(plan);
-    std::vector<uint64_t> sizes;
-    for (const merge::Frame& frame : plan->frames()) sizes.push_back(frame.raw_bytes);
-    return sizes;
-  };
-}
 
 class Repairer {
  public:
@@ -118,7 +103,7 @@ class Repairer {
     const auto source = set_.files.open(name);
     if (!source) return give_up(source.error());
     const auto recovered =
-        container::recover(**source, buffer_bytes_ / 2, planned_sizes((*source)->size()), codec::lossy_note);
+        container::recover(**source, {buffer_bytes_ / 2, planned_sizes((*source)->size()), codec::lossy_note});
     if (!recovered) return give_up(recovered.error());
     FOREBAY_TRY(auto sink, staged.create(name));
     FOREBAY_CHECK(container::rewrite(**source, *recovered, std::move(sink)));

@@ -134,11 +134,11 @@ TEST_F(VerifyTest, AgreesWithRestoreOnEveryChecksum) {
   const auto source = FileSource::open(path);
   ASSERT_TRUE(source);
   const auto no_sizes = [](const auto&, const auto&) -> Result<std::vector<uint64_t>> { return {}; };
-  const auto recovered = container::recover(**source, 64 << 20, no_sizes, [](auto) { return std::nullopt; });
+  const auto recovered = container::recover(**source, {64 << 20, no_sizes, [](auto) { return std::nullopt; }});
   ASSERT_TRUE(recovered);
-  for (size_t file = 0; file < recovered->parts[0].index.file_crcs.size(); ++file) {
+  for (size_t file = 0; file < recovered->part.index.file_crcs.size(); ++file) {
     container::Recovered changed = *recovered;
-    changed.parts[0].index.file_crcs[file] ^= 1;
+    changed.part.index.file_crcs[file] ^= 1;
     std::filesystem::remove(path);
     ASSERT_TRUE(container::rewrite(**source, changed, *FileSink::create(path)));
     store::Manifest manifest = whole;
@@ -146,7 +146,7 @@ TEST_F(VerifyTest, AgreesWithRestoreOnEveryChecksum) {
     manifest.containers[0].bytes = (*made)->size();
     manifest.containers[0].tail_hash = *store::tail_hash(**made);
     write(set_path("set") + "/manifest", store::serialise(manifest));
-    const auto& row = recovered->parts[0].index.catalogue.files[file];
+    const auto& row = recovered->part.index.catalogue.files[file];
     EXPECT_FALSE(verify_ok().intact()) << row.name;
     EXPECT_FALSE(restore_to("out")) << row.name;
   }

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/checksum.h"
-#include "base/posix/file_sink.h"
-#include "container/container.h"
+#include "container/format.h"
+#include "container/part_draft.h"
 #include "engine/test_memory_sources.h"
 #include "merge/plan.h"
 #include "merge/similarity.h"
@@ -38,10 +38,17 @@ struct Group {
     for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
   }
 
-  // Appends the frames as they are, but for number `coded`, which is made to look encoded.
-  void append_to(container::Writer& writer, uint32_t coded) const {
+  // Appends it to `file` as a part of a container that grows, with its frames as they are, but for number `coded`,
+  // which is made to look encoded.
+  void append_to(Bytes& file, uint64_t number, uint32_t coded) const {
     const auto merged = merge::Plan::make(catalogue, plan);
     ASSERT_TRUE(merged);
+    const auto put = [&](std::span<const std::byte> more) { file.insert(file.end(), more.begin(), more.end()); };
+    auto draft = container::PartDraft::make(catalogue, plan,
+                                            {.number = number, .container_id = 4711, .moment = {}, .description = {}});
+    ASSERT_TRUE(draft);
+    put(draft->head_front().bytes);
+    put(draft->head());
     for (uint32_t i = 0; i < merged->frames().size(); ++i) {
       Bytes payload;
       for (const merge::Slice& slice : merged->slices(merged->frames()[i]))
@@ -51,14 +58,22 @@ struct Group {
         });
       const uint64_t hash = hash64(payload), size = payload.size();
       if (i == coded) payload.resize(payload.size() / 2);
-      ASSERT_TRUE(writer.append({.number = i,
-                                 .raw_bytes = size,
-                                 .raw_hash = hash,
-                                 .recipe = {},
-                                 .chain = "",
-                                 .references = {},
-                                 .payload = payload}));
+      const auto front = draft->append({.number = i,
+                                        .raw_bytes = size,
+                                        .raw_hash = hash,
+                                        .recipe = {},
+                                        .chain = "",
+                                        .references = {},
+                                        .payload = {}},
+                                       payload.size(), hash64(payload), file.size());
+      ASSERT_TRUE(front);
+      put(front->bytes);
+      put(payload);
     }
+    const auto index = draft->finish({}, {}, file.size());
+    ASSERT_TRUE(index);
+    put(index->front.bytes);
+    put(index->payload);
   }
 
   Catalogue catalogue;
@@ -80,15 +95,10 @@ class ProcessGroupReaderTest : public testing::Test {
 
   std::string write(const std::vector<Group>& groups, uint32_t coded = UINT32_MAX) {
     const std::string path = directory_ + "/file";
-    auto writer = container::Writer::create(*FileSink::create(path), groups[0].catalogue, groups[0].plan);
-    EXPECT_TRUE(writer);
-    for (const Group& group : groups) {
-      const auto begun = &group == groups.data() ? Result<void>() : (*writer)->begin_part(group.catalogue, group.plan);
-      EXPECT_TRUE(begun);
-      group.append_to(**writer, coded);
-      EXPECT_TRUE((*writer)->end_part({}, {}));
-    }
-    EXPECT_TRUE((*writer)->finish());
+    const auto header = container::encode_file_header();
+    Bytes bytes(header.begin(), header.end());
+    for (size_t i = 0; i < groups.size(); ++i) groups[i].append_to(bytes, i + 1, coded);
+    std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
     return path;
   }
 

@@ -131,7 +131,7 @@ Result<std::unique_ptr<FileReader>> FileReader::open(std::shared_ptr<const ByteS
                                                      uint64_t max_bytes) {
   FOREBAY_TRY(const container::Trailer trailer, find_trailer(*source));
   std::vector<FoundList> lists;
-  RecordPlace place{trailer.last_offset, trailer.last_bytes, trailer.last_hash};
+  RecordPlace place = trailer.last;
   while (place.is_there()) {
     FOREBAY_TRY(const FoundList list, find_list(*source, place, trailer.container_id));
     if (!lists.empty() && list.meta.number != lists.back().meta.number - lists.back().meta.covers)
@@ -165,28 +165,26 @@ Result<StoredPart> FileReader::open_part(size_t number) const {
   if (!file.name.empty()) {
     FOREBAY_TRY(source, open_other_(file.name));
   }
-  const container::PartEntry entry{.offset = part.offset,
-                                   .index_offset = part.offset + (part.bytes - part.index_bytes),
-                                   .index_bytes = part.index_bytes,
-                                   .index_hash = part.index_hash,
-                                   .moment = {}};
-  FOREBAY_TRY(auto reader, container::Reader::open_entry(source, entry, max_bytes_));
+  const container::PartEntry entry{
+      .offset = part.offset,
+      .index = {part.offset + (part.bytes - part.index_bytes), part.index_bytes, part.index_hash}};
+  FOREBAY_TRY(auto reader, container::Reader::open_part(source, entry, max_bytes_));
   auto content = std::make_shared<StoredPart::Content>();
   content->reader = std::move(reader);
   content->source = std::move(source);
   const container::PartFacts& facts = content->index().part;
   if (facts.container_id != file.container_id || facts.moment.step != part.step)
-    return wrong(*content->source, entry.index_offset, "this process group is not the one that is listed here");
+    return wrong(*content->source, entry.index.offset, "this process group is not the one that is listed here");
   auto description = decode_description(facts.description, max_bytes_);
-  if (!description) return container::at(*content->source, entry.index_offset, description.error());
+  if (!description) return container::at(*content->source, entry.index.offset, description.error());
   content->description = *std::move(description);
   const uint64_t frames = content->index().frames.size();
   auto plan = merge::Plan::make(content->index().catalogue, content->index().plan, frames);
-  if (!plan) return container::at(*content->source, entry.index_offset, plan.error());
+  if (!plan) return container::at(*content->source, entry.index.offset, plan.error());
   content->plan = *std::move(plan);
   if (!describes(content->description, content->index(), *content->plan) ||
       content->description.group.rank != part.rank)
-    return wrong(*content->source, entry.index_offset, "what this process group says of itself contradicts itself");
+    return wrong(*content->source, entry.index.offset, "what this process group says of itself contradicts itself");
   uint32_t variable = 0;
   for (size_t block = 0; block < content->description.bytes.size(); ++block) {
     const bool has_bytes = content->description.bytes[block] != 0;

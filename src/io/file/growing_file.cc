@@ -98,32 +98,21 @@ struct GrowingFile::State {
     next.meta.steps = step;
     next.meta.last_time_index = time_index;
     FOREBAY_TRY(const Bytes payload, encode(next.listing));
-    const auto meta = encode(next.meta);
-    const auto header = container::encode(container::RecordHeader{.id = container_id,
-                                                                  .type = container::RecordType::groups,
-                                                                  .flags = container::kRequired,
-                                                                  .meta_bytes = kListMetaBytes,
-                                                                  .payload_bytes = payload.size(),
-                                                                  .meta_hash = hash64(meta),
-                                                                  .payload_hash = hash64(payload)});
-    const RecordPlace place{std::max(end, parts_end), header.size() + meta.size() + payload.size(),
-                            container::header_hash(header)};
-    Bytes record(header.begin(), header.end());
-    record.insert(record.end(), meta.begin(), meta.end());
+    const auto front = container::encode_front(container::RecordType::groups, container_id, encode(next.meta),
+                                               payload.size(), hash64(payload));
+    Bytes record = front.bytes;
     record.insert(record.end(), payload.begin(), payload.end());
-    const auto trailer =
-        container::encode(container::Trailer{.container_id = container_id,
-                                             .last_offset = place.offset,
-                                             .last_bytes = place.bytes,
-                                             .last_hash = place.hash,
-                                             .file_bytes = place.offset + place.bytes + container::kTrailerBytes,
-                                             .features = container::kGrows});
+    const RecordPlace place{std::max(end, parts_end), record.size(), front.hash};
+    const auto trailer = container::encode(container::Trailer{.container_id = container_id,
+                                                              .last = place,
+                                                              .file_bytes = place.end() + container::kTrailerBytes,
+                                                              .features = container::kGrows});
     FOREBAY_CHECK(store::write_all(fd, place.offset, record, path));
     if (durable && ::fdatasync(fd) != 0) return fail_errno(errno, "fdatasync", path);
-    FOREBAY_CHECK(store::write_all(fd, place.offset + place.bytes, trailer, path));
+    FOREBAY_CHECK(store::write_all(fd, place.end(), trailer, path));
     if (durable && ::fdatasync(fd) != 0) return fail_errno(errno, "fdatasync", path);
     last = FoundList{place, next.meta};
-    end = place.offset + place.bytes + container::kTrailerBytes;
+    end = place.end() + container::kTrailerBytes;
     // A copy saves readers a search if the next step is never finished; nothing depends on it.
     (void)store::write_all(fd, copies + container::kTrailerBytes * (next.meta.number % 2), trailer, path);
     return {};
@@ -194,8 +183,7 @@ Result<std::unique_ptr<GrowingFile::State>> GrowingFile::open_locked(const std::
   const auto trailer = find_trailer(*source);
   if (!trailer && trailer.error().kind != ErrorKind::corrupt) return std::unexpected(trailer.error());
   if (!trailer) return state;
-  FOREBAY_TRY(state->last, find_list(*source, {trailer->last_offset, trailer->last_bytes, trailer->last_hash},
-                                     trailer->container_id));
+  FOREBAY_TRY(state->last, find_list(*source, trailer->last, trailer->container_id));
   state->end = trailer->file_bytes;
   return state;
 }

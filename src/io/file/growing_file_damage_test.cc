@@ -70,8 +70,7 @@ Bytes with_forged_list(const std::string& path, const std::function<void(ListMet
   Bytes bytes = read_file(path);
   const MemorySource source(bytes, path);
   const container::Trailer trailer = *find_trailer(source);
-  const FoundList list =
-      *find_list(source, {trailer.last_offset, trailer.last_bytes, trailer.last_hash}, trailer.container_id);
+  const FoundList list = *find_list(source, trailer.last, trailer.container_id);
   const auto record = *container::find_record(source, list.place.offset, list.place.offset + list.place.bytes);
   ListMeta meta = list.meta;
   forge(meta);
@@ -80,7 +79,7 @@ Bytes with_forged_list(const std::string& path, const std::function<void(ListMet
   header.meta_hash = hash64(meta_bytes);
   const auto header_bytes = container::encode(header);
   container::Trailer end = trailer;
-  end.last_hash = container::header_hash(header_bytes);
+  end.last.hash = container::header_hash(header_bytes);
   const auto end_bytes = container::encode(end);
   const auto put = [&](uint64_t at, std::span<const std::byte> part) {
     std::ranges::copy(part, bytes.begin() + static_cast<ptrdiff_t>(at));

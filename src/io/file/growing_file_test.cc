@@ -73,7 +73,7 @@ TEST(GrowingFile, ListsTakeInThoseBeforeThem) {
     ASSERT_TRUE(trailer);
     int lists = 0;
     uint64_t expected = step + 1;
-    RecordPlace place{trailer->last_offset, trailer->last_bytes, trailer->last_hash};
+    RecordPlace place = trailer->last;
     while (place.is_there()) {
       const auto list = find_list(**source, place, trailer->container_id);
       ASSERT_TRUE(list);

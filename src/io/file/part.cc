@@ -8,7 +8,7 @@
 #include "base/catalogue.h"
 #include "base/checksum.h"
 #include "container/format.h"
-#include "container/index_codec.h"
+#include "container/part_draft.h"
 #include "io/file/columns.h"
 #include "io/file/description.h"
 #include "io/file/part_listing.h"
@@ -17,12 +17,7 @@
 
 namespace forebay::io {
 
-using container::RecordHeader;
-using container::RecordType;
-
 namespace {
-
-constexpr auto kQuick = container::Effort::quick;
 
 // What values are looked at by stays in the second level of the cache, and what they are handed on by in the third:
 // file systems take few large pieces faster than many small ones.
@@ -108,23 +103,26 @@ class PartBuilder {
 
   Outcome<EncodedPart> build() {
     for (const Block& block : group_.blocks) FOREBAY_CHECK(check_block(block));
-    index_.catalogue = catalogue_of(group_);
-    index_.plan = {.frame_bytes = options_.most_frame_bytes, .share_bytes = 0, .key_block_bytes = {}};
-    FOREBAY_TRY(const merge::Plan plan, merge::Plan::make(index_.catalogue, index_.plan));
-    FOREBAY_CHECK(put_head());
+    const Catalogue catalogue = catalogue_of(group_);
+    const PlanSpec spec{.frame_bytes = options_.most_frame_bytes, .share_bytes = 0, .key_block_bytes = {}};
+    FOREBAY_TRY(const merge::Plan plan, merge::Plan::make(catalogue, spec));
+    FOREBAY_CHECK(put_head(catalogue, spec));
     size_t variable = 0;
-    std::vector<container::Characteristics> characteristics;
+    std::vector<container::Characteristics> characteristics, of_variables;
     for (const Block& block : group_.blocks) {
       characteristics.push_back(characteristics_of(block));
       if (block.bytes.empty()) continue;
       FOREBAY_CHECK(put_frames(block, plan, plan.groups()[variable++], characteristics.back()));
-      index_.characteristics.push_back(characteristics.back());
+      of_variables.push_back(characteristics.back());
     }
-    FOREBAY_CHECK(put_index());
+    const uint64_t index_offset = part_.bytes_;
+    FOREBAY_TRY(auto index, draft_->finish({}, std::move(of_variables), index_offset));
+    put(own(std::move(index.front.bytes)));
+    put(own(std::move(index.payload)));
     FOREBAY_CHECK(flush());
     part_.listing_ = list_process_group(
         group_, characteristics, name_.container_id,
-        {.bytes = part_.bytes_, .index_bytes = part_.bytes_ - index_offset_, .index_hash = index_hash_});
+        {.bytes = part_.bytes_, .index_bytes = part_.bytes_ - index_offset, .index_hash = index.front.hash});
     return std::move(part_);
   }
 
@@ -149,44 +147,21 @@ class PartBuilder {
     if (!sink_ || part_.pieces_.empty()) return {};
     FOREBAY_CHECK((*sink_)(part_.pieces_, flushed_));
     part_.pieces_.clear();
-    part_.owned_.resize(1);  // the head, which the index has again
+    part_.owned_.clear();
     flushed_ = part_.bytes_;
     return {};
   }
 
-  Bytes record_header(RecordType type, uint8_t flags, std::span<const std::byte> meta, uint64_t payload_bytes,
-                      uint64_t payload_hash) const {
-    const auto header = container::encode(RecordHeader{.id = id_,
-                                                       .type = type,
-                                                       .flags = flags,
-                                                       .meta_bytes = static_cast<uint32_t>(meta.size()),
-                                                       .payload_bytes = payload_bytes,
-                                                       .meta_hash = hash64(meta),
-                                                       .payload_hash = payload_hash});
-    return {header.begin(), header.end()};
-  }
-
-  // Header and meta of a record; returns the header's hash.
-  uint64_t put_header(RecordType type, std::span<const std::byte> meta, uint64_t payload_bytes, uint64_t payload_hash) {
-    Bytes bytes = record_header(type, container::kRequired, meta, payload_bytes, payload_hash);
-    const uint64_t hash = container::header_hash(std::span(bytes).first<container::kRecordHeaderBytes>());
-    bytes.insert(bytes.end(), meta.begin(), meta.end());
-    put(own(std::move(bytes)));
-    return hash;
-  }
-
-  Outcome<void> put_head() {
+  Outcome<void> put_head(const Catalogue& catalogue, const PlanSpec& spec) {
     const std::array<uint64_t, 4> identity = {name_.container_id, name_.salt, group_.step, group_.rank};
-    container::PartFacts& facts = index_.part;
-    facts.number = hash64(std::as_bytes(std::span(identity))) | 1;
-    facts.container_id = name_.container_id;
-    facts.moment.step = group_.step;
+    container::PartFacts facts{.number = hash64(std::as_bytes(std::span(identity))) | 1,
+                               .container_id = name_.container_id,
+                               .moment = {.step = group_.step, .time = {}},
+                               .description = {}};
     FOREBAY_TRY(facts.description, encode_description(group_));
-    FOREBAY_TRY(Bytes head, container::encode_catalogue(index_.catalogue, index_.plan, facts, kQuick));
-    head_ = own(std::move(head));
-    id_ = hash64(head_);
-    put_header(RecordType::head, {}, head_.size(), id_);
-    put(head_);
+    FOREBAY_TRY(draft_, container::PartDraft::make(catalogue, spec, facts, container::Effort::quick));
+    put(own(draft_->head_front().bytes));
+    put(own(draft_->head()));
     return {};
   }
 
@@ -211,15 +186,21 @@ class PartBuilder {
       characterise(raw);
       if (is_plain) {
         const uint64_t hash = is_hashed ? block.hashes[i] : hash64(raw);
-        put_frame(raw, raw.size(), {}, "none", raw.size(), hash, hash, {});
+        FOREBAY_CHECK(put_frame(raw, raw.size(), hash, plain_frame(raw.size(), hash)));
         continue;
       }
       const FrameShape shape = plan.shape(frames[i], plan.slices(frames[i]));
       Transform::Frame frame = transform.encode(shape, raw);
       const auto payload =
           own(Bytes(frame.encoded.payload.data(), frame.encoded.payload.data() + frame.encoded.payload.size()));
-      put_frame(payload, payload.size(), frame.encoded.recipe, frame.chain, raw.size(), frame.raw_hash, hash64(payload),
-                frame.lossy);
+      FOREBAY_CHECK(put_frame(payload, payload.size(), hash64(payload),
+                              {.raw_bytes = raw.size(),
+                               .raw_hash = frame.raw_hash,
+                               .recipe = frame.encoded.recipe,
+                               .chain = frame.chain,
+                               .references = {},
+                               .payload = {},
+                               .lossy = frame.lossy}));
       FOREBAY_CHECK(flush_much());
     }
     return {};
@@ -228,9 +209,8 @@ class PartBuilder {
   // A piece at a time is looked at and written. The first one waits for its header, in which the hash of all is.
   template <class Characterise>
   Outcome<void> write_plain_frame(std::span<const std::byte> raw, const Characterise& characterise) {
-    const uint64_t meta_bytes = frame_meta(raw.size(), 0, {}, "none").size();
-    align(raw.size(), meta_bytes);
-    const uint64_t payload = part_.bytes_ + container::kRecordHeaderBytes + meta_bytes;
+    align(raw.size(), plain_frame(raw.size(), 0));
+    const uint64_t payload = part_.bytes_ + front_bytes(plain_frame(raw.size(), 0));
     Hasher64 hasher;
     for (uint64_t at = 0; at < raw.size(); at += kCachedBytes) {
       const auto piece = raw.subspan(at, std::min<uint64_t>(kCachedBytes, raw.size() - at));
@@ -239,66 +219,50 @@ class PartBuilder {
       if (at > 0) FOREBAY_CHECK((*sink_)({&piece, 1}, payload + at));
     }
     const auto first = raw.first(std::min<uint64_t>(kCachedBytes, raw.size()));
-    put_frame(first, raw.size(), {}, "none", raw.size(), hasher.value(), hasher.value(), {});
+    FOREBAY_CHECK(put_frame(first, raw.size(), hasher.value(), plain_frame(raw.size(), hasher.value())));
     if (first.size() == raw.size()) return flush_much();
     FOREBAY_CHECK(flush());
     flushed_ = part_.bytes_ = payload + raw.size();
     return {};
   }
 
-  Bytes frame_meta(uint64_t raw_bytes, uint64_t raw_hash, std::span<const std::byte> recipe,
-                   const std::string& chain) const {
-    return container::encode(container::FrameMeta{.number = static_cast<uint32_t>(index_.frames.size()),
-                                                  .raw_bytes = raw_bytes,
-                                                  .raw_hash = raw_hash,
-                                                  .references = {},
-                                                  .recipe = recipe,
-                                                  .chain = chain});
+  static container::FrameRecord plain_frame(uint64_t bytes, uint64_t hash) {
+    return {.raw_bytes = bytes,
+            .raw_hash = hash,
+            .recipe = {},
+            .chain = "none",
+            .references = {},
+            .payload = {},
+            .lossy = {}};
   }
 
-  // So that a large payload with `meta_bytes` in front of it begins at a multiple of kPartAlignment.
-  void align(uint64_t payload_bytes, uint64_t meta_bytes) {
-    const uint64_t beyond = (part_.bytes_ + container::kRecordHeaderBytes + meta_bytes) % kPartAlignment;
+  // What is in front of the payload, in a frame that refers to no others.
+  static uint64_t front_bytes(const container::FrameRecord& frame) {
+    return container::kRecordHeaderBytes + container::kFrameMetaFixedBytes + frame.recipe.size() + frame.chain.size();
+  }
+
+  // So that the payload of a frame, if it is large, begins at a multiple of kPartAlignment.
+  void align(uint64_t payload_bytes, const container::FrameRecord& frame) {
+    const uint64_t beyond = (part_.bytes_ + front_bytes(frame)) % kPartAlignment;
     if (payload_bytes < kAlignedBytes || beyond == 0) return;
     const std::array<std::byte, kPartAlignment> zeros{};
     const auto filling =
         std::span(zeros).first((2 * kPartAlignment - beyond - container::kRecordHeaderBytes) % kPartAlignment);
-    Bytes record = record_header(RecordType::padding, 0, {}, filling.size(), hash64(filling));
+    Bytes record =
+        container::encode_front(container::RecordType::padding, draft_->id(), {}, filling.size(), hash64(filling))
+            .bytes;
     record.insert(record.end(), filling.begin(), filling.end());
     put(own(std::move(record)));
   }
 
   // `payload` is all of the frame's or the first of it.
-  void put_frame(std::span<const std::byte> payload, uint64_t encoded_bytes, std::span<const std::byte> recipe,
-                 const std::string& chain, uint64_t raw_bytes, uint64_t raw_hash, uint64_t hash,
-                 std::optional<LossyNote> lossy) {
-    const Bytes meta = frame_meta(raw_bytes, raw_hash, recipe, chain);
-    align(encoded_bytes, meta.size());
-    auto known = std::ranges::find(index_.chains, chain);
-    if (known == index_.chains.end()) known = index_.chains.insert(known, chain);
-    index_.frames.push_back({.record_offset = part_.bytes_,
-                             .raw_bytes = raw_bytes,
-                             .encoded_bytes = encoded_bytes,
-                             .raw_hash = raw_hash,
-                             .encoded_hash = hash,
-                             .chain = static_cast<uint32_t>(known - index_.chains.begin()),
-                             .references = {},
-                             .lossy = lossy});
-    put_header(RecordType::frame, meta, encoded_bytes, hash);
+  Result<void> put_frame(std::span<const std::byte> payload, uint64_t bytes, uint64_t hash,
+                         container::FrameRecord frame) {
+    align(bytes, frame);
+    frame.number = next_frame_++;
+    FOREBAY_TRY(auto front, draft_->append(frame, bytes, hash, part_.bytes_));
+    put(own(std::move(front.bytes)));
     put(payload);
-  }
-
-  Outcome<void> put_index() {
-    index_offset_ = part_.bytes_;
-    FOREBAY_TRY(const Bytes contents,
-                container::encode_contents(index_, container::facts_of(index_.catalogue), index_offset_, kQuick));
-    Bytes meta(container::kIndexMetaBytes), payload(head_.begin(), head_.end());
-    store_le<uint64_t>(meta.data(), head_.size());
-    store_le<uint64_t>(meta.data() + 8, contents.size());
-    payload.insert(payload.end(), contents.begin(), contents.end());
-    const auto piece = own(std::move(payload));
-    index_hash_ = put_header(RecordType::index, meta, piece.size(), hash64(piece));
-    put(piece);
     return {};
   }
 
@@ -308,9 +272,8 @@ class PartBuilder {
   const PieceSink* const sink_;
   uint64_t flushed_ = 0;  // what the sink has
   EncodedPart part_;
-  container::Index index_;
-  std::span<const std::byte> head_;
-  uint64_t id_ = 0, index_offset_ = 0, index_hash_ = 0;
+  std::optional<container::PartDraft> draft_;
+  uint32_t next_frame_ = 0;
 };
 
 Outcome<EncodedPart> EncodedPart::make(const ProcessGroup& group, const PartName& name, const PartOptions& options) {

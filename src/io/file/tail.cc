@@ -4,15 +4,13 @@
 
 #include <fmt/format.h>
 
-#include "base/checksum.h"
-#include "container/index_codec.h"
+#include "container/part_draft.h"
 #include "container/record.h"
 
 namespace forebay::io {
 
 using container::kFileHeaderBytes;
 using container::kTrailerBytes;
-using container::RecordHeader;
 using container::RecordType;
 using container::Trailer;
 
@@ -22,22 +20,12 @@ std::unexpected<Error> damaged(const ByteSource& source, uint64_t offset, std::s
   return fail(ErrorKind::corrupt, std::move(what), source.name(), offset);
 }
 
-// A trailer that ends the container at `offset` + kTrailerBytes, and whose list lies directly in front of it.
-std::optional<Trailer> trailer_at(const ByteSource& source, uint64_t offset) {
-  std::array<std::byte, kTrailerBytes> bytes;
-  if (offset > source.size() || source.size() - offset < kTrailerBytes || !source.read_at(offset, bytes)) return {};
-  const auto trailer = container::parse_trailer(bytes);
-  const bool fits = trailer && trailer->file_bytes == offset + kTrailerBytes && trailer->last_offset < offset &&
-                    trailer->last_bytes == offset - trailer->last_offset;
-  return fits ? std::optional(*trailer) : std::nullopt;
-}
-
-// The same of the container whose first part this is, if it grows.
+// The trailer at `offset` of the container whose first part this is, if it grows.
 std::optional<Trailer> own_trailer_at(const ByteSource& source, const FirstPart& first, uint64_t offset) {
-  const auto trailer = trailer_at(source, offset);
-  const bool is_own = trailer && (trailer->features & container::kGrows) != 0 &&
-                      trailer->container_id == first.container_id && trailer->last_offset >= first.end;
-  return is_own ? trailer : std::nullopt;
+  const auto trailer = container::read_trailer(source, offset);
+  const bool is_own = trailer && trailer->fits(offset) && trailer->grows() &&
+                      trailer->container_id == first.container_id && trailer->last.offset >= first.end;
+  return is_own ? std::optional(*trailer) : std::nullopt;
 }
 
 struct Copied {
@@ -49,9 +37,7 @@ struct Copied {
 Copied copied_trailer(const ByteSource& source, const FirstPart& first) {
   Copied copied;
   for (const uint64_t slot : {uint64_t{0}, uint64_t{kTrailerBytes}}) {
-    std::array<std::byte, kTrailerBytes> bytes;
-    if (first.end + kCopiesBytes > source.size() || !source.read_at(first.end + slot, bytes)) return {};
-    const auto copy = container::parse_trailer(bytes);
+    const auto copy = container::read_trailer(source, first.end + slot);
     if (!copy || copy->file_bytes < kTrailerBytes) continue;
     const auto found = own_trailer_at(source, first, copy->file_bytes - kTrailerBytes);
     if (found && (!copied.latest || copied.latest->file_bytes < found->file_bytes)) copied.latest = found;
@@ -94,13 +80,11 @@ std::array<std::byte, kListMetaBytes> encode(const ListMeta& meta) {
 }
 
 Result<FoundList> find_list(const ByteSource& source, const RecordPlace& place, uint64_t container_id) {
-  if (place.offset > source.size() || place.bytes > source.size() - place.offset)
-    return damaged(source, place.offset, "a list of process groups lies behind the end of the file");
-  FOREBAY_TRY(const auto record, container::find_record(source, place.offset, place.offset + place.bytes));
+  constexpr const char* kDiffers = "this is not the list of process groups that belongs here";
+  FOREBAY_TRY(const auto record, container::find_record(source, place, kDiffers));
   if (record.header.type != RecordType::groups || record.header.meta_bytes != kListMetaBytes ||
-      record.header.id != container_id || record.header_hash != place.hash ||
-      record.end() != place.offset + place.bytes)
-    return damaged(source, place.offset, "this is not the list of process groups that belongs here");
+      record.header.id != container_id)
+    return damaged(source, place.offset, kDiffers);
   FOREBAY_TRY(const Bytes bytes, container::read_meta(source, record));
   const auto field = [&](size_t i) { return load_le<uint64_t>(bytes.data() + 8 * i); };
   const FoundList list{place, ListMeta{.number = field(0),
@@ -117,8 +101,7 @@ Result<FoundList> find_list(const ByteSource& source, const RecordPlace& place, 
 }
 
 Result<Listing> read_list(const ByteSource& source, const FoundList& list, uint64_t max_bytes) {
-  FOREBAY_TRY(const auto record,
-              container::find_record(source, list.place.offset, list.place.offset + list.place.bytes));
+  FOREBAY_TRY(const auto record, container::find_record(source, list.place.offset, list.place.end()));
   if (record.header.payload_bytes > max_bytes)
     return fail(ErrorKind::limit, "the list of process groups is too large", source.name(), record.offset);
   FOREBAY_TRY(const Bytes payload, container::read_payload(source, record));
@@ -142,35 +125,19 @@ Result<FirstPart> find_first_part(const ByteSource& source) {
 }
 
 Result<Beginning> make_beginning(std::span<const std::byte, 16> random) {
-  container::Index index;
-  index.part.description.assign(random.begin(), random.end());
-  FOREBAY_TRY(const Bytes head, container::encode_catalogue(index.catalogue, index.plan, index.part));
-  FOREBAY_TRY(const Bytes contents, container::encode_contents(index, {}));
-  const uint64_t id = hash64(head);
-  Beginning beginning;
-  const auto put = [&](std::span<const std::byte> bytes) {
+  FOREBAY_TRY(auto draft, container::PartDraft::make({}, {}, {.description = Bytes(random.begin(), random.end())}));
+  const auto header = container::encode_file_header();
+  const auto head = draft.head_front();
+  Beginning beginning{.bytes = Bytes(header.begin(), header.end()), .part = {.container_id = draft.id()}};
+  const auto put = [&](const Bytes& bytes) {
     beginning.bytes.insert(beginning.bytes.end(), bytes.begin(), bytes.end());
   };
-  const auto put_record = [&](RecordType type, std::span<const std::byte> meta, std::span<const std::byte> payload) {
-    put(container::encode(RecordHeader{.id = id,
-                                       .type = type,
-                                       .flags = container::kRequired,
-                                       .meta_bytes = static_cast<uint32_t>(meta.size()),
-                                       .payload_bytes = payload.size(),
-                                       .meta_hash = hash64(meta),
-                                       .payload_hash = hash64(payload)}));
-    put(meta);
-    put(payload);
-  };
-  std::array<std::byte, container::kIndexMetaBytes> meta;
-  store_le<uint64_t>(meta.data(), head.size());
-  store_le<uint64_t>(meta.data() + 8, contents.size());
-  Bytes payload = head;
-  payload.insert(payload.end(), contents.begin(), contents.end());
-  put(container::encode_file_header());
-  put_record(RecordType::head, {}, head);
-  put_record(RecordType::index, meta, payload);
-  beginning.part = {id, beginning.bytes.size()};
+  put(head.bytes);
+  put(draft.head());
+  FOREBAY_TRY(const auto index, draft.finish({}, {}));
+  put(index.front.bytes);
+  put(index.payload);
+  beginning.part.end = beginning.bytes.size();
   beginning.bytes.resize(beginning.bytes.size() + kCopiesBytes);
   return beginning;
 }
@@ -178,11 +145,11 @@ Result<Beginning> make_beginning(std::span<const std::byte, 16> random) {
 Result<Trailer> find_trailer(const ByteSource& source) {
   if (source.size() < kFileHeaderBytes + kTrailerBytes)
     return damaged(source, 0, fmt::format("{} bytes are too few for a container", source.size()));
-  const auto last = trailer_at(source, source.size() - kTrailerBytes);
-  if (last && (last->features & container::kGrows) == 0)
+  const uint64_t end = source.size() - kTrailerBytes;
+  if (const auto last = container::read_trailer(source, end); last && last->fits(end) && !last->grows())
     return fail(ErrorKind::unsupported, "this is a container of a set, not a file of process groups", source.name());
   FOREBAY_TRY(const FirstPart first, find_first_part(source));
-  if (const auto own = own_trailer_at(source, first, source.size() - kTrailerBytes)) return *own;
+  if (const auto own = own_trailer_at(source, first, end)) return *own;
   const Copied copied = copied_trailer(source, first);
   if (copied.latest && !copied.is_old) return *copied.latest;
   const auto found = search_backwards(source, first);

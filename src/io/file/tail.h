@@ -15,12 +15,7 @@
 
 namespace forebay::io {
 
-// Where a record is, and the hash that ends its header. Zeros: nowhere.
-struct RecordPlace {
-  uint64_t offset = 0, bytes = 0, hash = 0;
-
-  bool is_there() const { return bytes != 0; }
-};
+using container::RecordPlace;
 
 inline constexpr uint32_t kListMetaBytes = 64;
 

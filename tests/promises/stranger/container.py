@@ -50,8 +50,8 @@ class Variable:
     place: tuple = None  # the shape of the global array that it is a part of, and where it begins there
 
 
-def parts_of(path):
-    """The parts of a container, in order; one in most."""
+def read_container(path):
+    """A container with one part."""
     data = path.read_bytes()
     version, inverted = struct.unpack_from("<II", data, 8)
     require(data[:8] == bytes.fromhex("8f466f726562 0d0a"), "the header")
@@ -59,28 +59,9 @@ def parts_of(path):
     tail = data[-64:]
     magic, container, offset, size, record_hash, total, version, features, own = struct.unpack("<8sQQQQQIIQ", tail)
     require(magic == bytes.fromhex("8f466254 61696c0a") and own == hash64(tail[:56]), "the trailer")
-    require(total == len(data) and version == 1 and features in (0, 1), "the trailer's values")
+    require(total == len(data) and version == 1 and features == 0, "the trailer's values")
     require(offset + size == len(data) - 64, "where the last record is")
-    if features == 0:
-        return [Container(data, 16, offset, record_hash, container, (0, 0, None))]
-    require(hash64(data[offset : offset + 48]) == record_hash, "the list that the trailer means")
-    _, listed = record(data, container, offset, 5)
-    parts = []
-    for number, (head, index, index_bytes, index_hash, moment) in enumerate(entries_of(Table(listed))):
-        require(head >= (parts[-1][0] if parts else 16) and index + index_bytes <= offset, "where a part is")
-        part_id = struct.unpack_from("<Q", data, index + 8)[0]
-        require(number > 0 or (head == 16 and part_id == container), "the first part")
-        part = Container(data, head, index, index_hash, part_id, (number, container if number else 0, moment))
-        parts.append((index + index_bytes, part))
-    return [part for _, part in parts]
-
-
-def entries_of(table):
-    """Offset of the head, offset, size and hash of the index, and (step, time) of each part."""
-    steps, times = iter(table.delta_column(5).tolist()), iter(table.column(6).view(np.float64).tolist())
-    columns = (table.delta_column(0), table.delta_column(1), table.column(2), table.column(3), table.column(4))
-    for head, index, size, digest, flags in zip(*(column.tolist() for column in columns), strict=True):
-        yield head, index, size, digest, (next(steps) if flags & 1 else None, next(times) if flags & 2 else None)
+    return Container(data, 16, offset, record_hash, container, (0, 0, None))
 
 
 def record(data, identifier, offset, kind):
@@ -97,7 +78,7 @@ def record(data, identifier, offset, kind):
 
 
 class Container:
-    """A part of a container: most have no other."""
+    """A part of a container: those that do not grow have no other."""
 
     def __init__(self, data, head, index, index_hash, identifier, expected):
         self.data, self.id, self.index = data, identifier, index

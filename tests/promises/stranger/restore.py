@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 from . import codecs, manifest, others
-from .container import parts_of, require
+from .container import read_container, require
 from .libs import hash64
 from .plan import frames_of, shape_of
 
@@ -18,7 +18,7 @@ class Reader:
     def container(self, set_name, name):
         key = (set_name, name)
         if key not in self.opened:
-            (container,) = parts_of(self.store / "sets" / set_name / name)
+            container = read_container(self.store / "sets" / set_name / name)
             container.plan, container.decoded = list(frames_of(container)), {}
             sizes = [sum(end - begin for _, begin, end in frame.parts) for frame in container.plan]
             require(sizes == container.frame_raw_bytes, "the frame table is not that of the plan")
