@@ -45,14 +45,14 @@ bool read_value(Cursor& cursor, Entry& entry) {
     if (entry.type == kString) entry.count = 1;
     if (entry.count > cursor.remaining()) return false;
     for (uint64_t i = 0; i < entry.count && cursor.ok(); ++i) {
-      const auto text = cursor.take(cursor.get<uint16_t>());
+      const auto text = cursor.bytes(cursor.get<uint16_t>());
       value.insert(value.end(), text.begin(), text.end());
       if (entry.type == kStrings) value.push_back(std::byte{0});
     }
   } else {
     const uint64_t element = element_bytes(entry.type);
     if (element == 0 || entry.count > cursor.remaining() / element) return false;
-    const auto bytes = cursor.take(entry.count * element);
+    const auto bytes = cursor.bytes(entry.count * element);
     value.assign(bytes.begin(), bytes.end());
     if (in_other_order(cursor)) swap_elements(entry.type, value);
   }
@@ -82,17 +82,17 @@ void read_statistics(Cursor& cursor, uint32_t bitmap, Entry& entry) {
   bool is_finite = true;
   for (int list = 0; list < (is_complex ? 3 : 1) && cursor.ok(); ++list) {
     const auto has = [&](unsigned bit) { return (bitmap >> bit & 1) != 0; };
-    if (has(0)) statistics.min = as_double(entry.type, cursor.take(bound), in_other_order(cursor));
-    if (has(1)) statistics.max = as_double(entry.type, cursor.take(bound), in_other_order(cursor));
+    if (has(0)) statistics.min = as_double(entry.type, cursor.bytes(bound), in_other_order(cursor));
+    if (has(1)) statistics.max = as_double(entry.type, cursor.bytes(bound), in_other_order(cursor));
     if (has(2)) statistics.count = cursor.get<uint32_t>();
     for (const unsigned bit : {3u, 4u})
       if (has(bit) && is_complex)
-        cursor.take(wide);
+        cursor.bytes(wide);
       else if (has(bit))
         (bit == 3 ? statistics.sum : statistics.sum_of_squares) = cursor.float64();
     if (has(5)) {
       const uint64_t breaks = cursor.get<uint32_t>();
-      cursor.take(2 * 8 + (breaks + 1) * 4 + breaks * 8);
+      cursor.bytes(2 * 8 + (breaks + 1) * 4 + breaks * 8);
     }
     if (has(6)) is_finite = cursor.get<uint8_t>() == 1;
   }
@@ -114,10 +114,10 @@ void read_stored_dimensions(Cursor& cursor, Entry& entry) {
 
 void read_transform(Cursor& cursor, Entry& entry) {
   entry.stored_bytes = first_local(entry.dimensions);
-  entry.transform = std::string(as_text(cursor.take(cursor.get<uint8_t>())));
+  entry.transform = std::string(as_text(cursor.bytes(cursor.get<uint8_t>())));
   entry.type = cursor.get<uint8_t>();
   entry.dimensions = read_dimensions(cursor);
-  const auto metadata = cursor.take(cursor.get<uint16_t>());
+  const auto metadata = cursor.bytes(cursor.get<uint16_t>());
   entry.transform_metadata.assign(metadata.begin(), metadata.end());
 }
 
@@ -137,7 +137,7 @@ Result<Entry> read_entry(const ByteSource& source, Cursor& outer, uint8_t type) 
         break;
       case 1:
       case 2:  // bounds, in files of ADIOS 1.0 and 1.1
-        cursor.take(element_bytes(entry.type));
+        cursor.bytes(element_bytes(entry.type));
         break;
       case 3:
         entry.offset = cursor.get<uint64_t>();
@@ -184,10 +184,10 @@ Result<std::vector<ProcessGroup>> read_groups(const ByteSource& source, Cursor c
   for (uint64_t i = 0; i < count; ++i) {
     Cursor entry = cursor.part(cursor.get<uint16_t>());
     ProcessGroup group;
-    group.group = entry.text();
+    group.group = entry.short_text();
     group.fortran_order = entry.flag();
     group.rank = entry.get<uint32_t>();
-    group.time_name = entry.text();
+    group.time_name = entry.short_text();
     group.time = entry.get<uint32_t>();
     group.offset = entry.get<uint64_t>();
     if (!entry.ok()) return bad(source, entry, fmt::format("process group {} of {} is cut short", i, count));
@@ -204,9 +204,9 @@ Result<std::vector<Variable>> read_variables(const ByteSource& source, Cursor cu
     Cursor entry = cursor.part(cursor.get<uint32_t>());
     Variable variable;
     variable.id = entry.get<uint32_t>();
-    variable.group = entry.text();
-    variable.name = entry.text();
-    if (std::string path = entry.text(); !path.empty()) {
+    variable.group = entry.short_text();
+    variable.name = entry.short_text();
+    if (std::string path = entry.short_text(); !path.empty()) {
       path.erase(path.find_last_not_of('/') + 1);
       variable.name = path + '/' + variable.name;
     }

@@ -4,7 +4,7 @@
 #include <limits>
 #include <set>
 
-#include "fabric/varint.h"
+#include "base/cursor.h"
 
 namespace forebay::fabric::data_wire {
 namespace {
@@ -65,12 +65,12 @@ void encode(Bytes& to, const Read& read, const Token& token) {
 }
 
 Result<Read> decode_read(std::span<const std::byte> body) {
-  Reader from(body);
+  Cursor from(body);
   Read read;
   read.number = from.varint();
   read.exposure = from.varint();
   const uint64_t count = from.varint(kMaxPieces);
-  if (!from.ok() || count > from.left()) return broken("a malformed request");
+  if (!from.ok() || count > from.remaining()) return broken("a malformed request");
   read.pieces.resize(count);
   for (Piece& piece : read.pieces) {
     piece.file = static_cast<uint32_t>(from.varint(std::numeric_limits<uint32_t>::max()));
@@ -123,7 +123,7 @@ std::vector<std::vector<Piece>> cut(std::span<const Piece> pieces) {
 void encode(Bytes& to, const Check& check) { Writer(to, Type::check).number(check.number).number(check.exposure); }
 
 Result<Check> decode_check(std::span<const std::byte> body) {
-  Reader from(body);
+  Cursor from(body);
   const Check check{from.varint(), from.varint()};
   if (!from.at_end()) return broken("a malformed check");
   return check;
@@ -141,7 +141,7 @@ Bytes data_header(uint64_t number, uint64_t bytes) {
 void encode_number(Bytes& to, Type type, uint64_t number) { Writer(to, type).number(number); }
 
 Result<uint64_t> decode_number(std::span<const std::byte> body) {
-  Reader from(body);
+  Cursor from(body);
   const uint64_t number = from.varint();
   if (!from.at_end()) return broken("a malformed answer");
   return number;
@@ -158,12 +158,12 @@ void encode(Bytes& to, const Failed& failed) {
 }
 
 Result<Failed> decode_failed(std::span<const std::byte> body) {
-  Reader from(body);
+  Cursor from(body);
   Failed failed;
   failed.number = from.varint();
   const uint64_t code = from.varint(kKinds.size());
-  failed.error.path = from.text(kMaxPath);
-  failed.error.what = from.text(kMaxWhat);
+  failed.error.path = from.varint_text(kMaxPath);
+  failed.error.what = from.varint_text(kMaxWhat);
   if (!from.at_end() || code == 0) return broken("a malformed failure");
   failed.error.kind = kKinds[code - 1];
   return failed;
@@ -174,10 +174,10 @@ void encode(Bytes& to, Type type, const UcxAddress& address) {
 }
 
 Result<UcxAddress> decode_address(std::span<const std::byte> body) {
-  Reader from(body);
+  Cursor from(body);
   UcxAddress address;
   address.version = from.varint();
-  const auto bytes = as_bytes(from.text(kMaxUcxAddress));
+  const auto bytes = as_bytes(from.varint_text(kMaxUcxAddress));
   if (!from.at_end()) return broken("a malformed address");
   address.bytes.assign(bytes.begin(), bytes.end());
   return address;

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fabric/varint.h"
+#include "base/varint.h"
 
 namespace forebay::fabric::data_wire {
 namespace {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
-#include "format/cursor.h"
+#include "base/cursor.h"
 #include "format/number_probe.h"
 #include "format/window.h"
 

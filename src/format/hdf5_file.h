@@ -8,7 +8,7 @@
 
 #include "base/byte_source.h"
 #include "base/bytes.h"
-#include "format/cursor.h"
+#include "base/cursor.h"
 
 namespace forebay::format::hdf5 {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/cursor.h"
 #include "base/error.h"
-#include "format/cursor.h"
 
 namespace forebay::format::hdf5 {
 

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "format/cursor.h"
+#include "base/cursor.h"
 #include "format/hdf5_filter_steps.h"
 
 namespace forebay::format::hdf5 {

@@ -7,7 +7,7 @@
 #include <libdeflate.h>
 #include <zstd.h>
 
-#include "format/cursor.h"
+#include "base/cursor.h"
 #include "format/hdf5_filter_steps.h"
 #ifdef FOREBAY_HAVE_BZIP2
 #include <bzlib.h>

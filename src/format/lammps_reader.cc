@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "format/cursor.h"
+#include "base/cursor.h"
 #include "format/window.h"
 
 namespace forebay::format {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/cursor.h"
 #include "base/datatype.h"
 #include "base/shape.h"
-#include "format/cursor.h"
 
 namespace forebay::format {
 

@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "base/bytes.h"
-#include "format/cursor.h"
+#include "base/cursor.h"
 
 namespace forebay::format {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "format/cursor.h"
+#include "base/cursor.h"
 
 namespace forebay::format {
 namespace {

@@ -3,7 +3,7 @@
 #include <array>
 #include <optional>
 
-#include "format/cursor.h"
+#include "base/cursor.h"
 #include "format/window.h"
 
 namespace forebay::format {

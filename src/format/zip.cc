@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "base/cursor.h"
 #include "base/layout.h"
-#include "format/cursor.h"
 
 namespace forebay::format {
 namespace {

@@ -14,7 +14,7 @@ namespace {
 void check_region(const Region& region) {
   Bytes bytes;
   wire::put_region(bytes, region);
-  wire::Reader reader(bytes);
+  Cursor reader(bytes);
   const auto again = wire::read_region(reader, region.terms().size());
   if (!again || !reader.at_end() || again->bounds() != region.bounds() ||
       again->terms().size() != region.terms().size() || again->segment_count() != region.segment_count())

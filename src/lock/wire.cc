@@ -16,7 +16,7 @@ class Writer {
   Writer& operator=(const Writer&) = delete;
 
   Writer& number(uint64_t value) { return put_varint(to_, value), *this; }
-  Writer& signed_number(int64_t value) { return put_varint(to_, zigzag(value)), *this; }
+  Writer& signed_number(int64_t value) { return put_signed_varint(to_, value), *this; }
   Writer& text(std::string_view value) { return put_text(to_, value), *this; }
   Bytes& bytes() { return to_; }
 
@@ -72,38 +72,38 @@ void put(Bytes& to, const Status& m) {
   for (const StatusCounter& one : m.counters) writer.text(one.name).signed_number(one.value);
 }
 
-Hello read_hello(Reader& from) {
+Hello read_hello(Cursor& from) {
   Hello m;
-  m.label = from.text(kMaxLabelBytes);
-  m.host = from.text(kMaxLabelBytes);
+  m.label = from.varint_text(kMaxLabelBytes);
+  m.host = from.varint_text(kMaxLabelBytes);
   m.pid = from.varint();
   return m;
 }
 
 // An empty name would be taken for "the same as before" in a status.
-std::string read_name(Reader& from) {
-  const std::string_view name = from.text(kMaxNameBytes);
+std::string read_name(Cursor& from) {
+  const std::string_view name = from.varint_text(kMaxNameBytes);
   if (name.empty()) from.refuse();
   return std::string(name);
 }
 
-File read_file(Reader& from) {
+File read_file(Cursor& from) {
   File m;
   m.number = static_cast<uint32_t>(from.varint(kMaxFiles - 1));
   m.name = read_name(from);
   return m;
 }
 
-Counter read_counter(Reader& from) {
+Counter read_counter(Cursor& from) {
   Counter m;
   m.request = from.varint();
   m.action = static_cast<CounterAction>(from.varint(1));
-  m.operand = unzigzag(from.varint());
+  m.operand = from.signed_varint();
   m.name = read_name(from);
   return m;
 }
 
-Result<Decoded> read_lock(Reader& from, uint64_t max_terms) {
+Result<Decoded> read_lock(Cursor& from, uint64_t max_terms) {
   LockRequest m;
   m.request = from.varint();
   m.file = static_cast<uint32_t>(from.varint(kMaxFiles - 1));
@@ -119,7 +119,7 @@ Result<Decoded> read_lock(Reader& from, uint64_t max_terms) {
 }
 
 // A client composes it of requests that it would have sent one by one: a list that is too long breaks the protocol.
-Result<Return> read_return(Reader& from, uint64_t max_terms) {
+Result<Return> read_return(Cursor& from, uint64_t max_terms) {
   Return m;
   m.loan = from.varint();
   for (uint64_t left = from.varint(kMaxReturned); left > 0 && from.ok(); --left) {
@@ -134,14 +134,14 @@ Result<Return> read_return(Reader& from, uint64_t max_terms) {
   return m;
 }
 
-std::vector<StatusClient> read_clients(Reader& from) {
+std::vector<StatusClient> read_clients(Cursor& from) {
   std::vector<StatusClient> list;
   for (uint64_t left = from.varint(kMaxStatusEntries); left > 0 && from.ok(); --left) {
     StatusClient& one = list.emplace_back();
     one.session = from.varint();
-    one.label = from.text(kMaxLabelBytes);
-    one.host = from.text(kMaxLabelBytes);
-    one.peer = from.text(kMaxLabelBytes);
+    one.label = from.varint_text(kMaxLabelBytes);
+    one.host = from.varint_text(kMaxLabelBytes);
+    one.peer = from.varint_text(kMaxLabelBytes);
     one.pid = from.varint();
     one.silent_ms = from.varint();
     one.connected = from.varint(1) != 0;
@@ -149,12 +149,12 @@ std::vector<StatusClient> read_clients(Reader& from) {
   return list;
 }
 
-std::vector<StatusRequest> read_requests(Reader& from) {
+std::vector<StatusRequest> read_requests(Cursor& from) {
   std::vector<StatusRequest> list;
   std::string_view file;
   for (uint64_t left = from.varint(kMaxStatusEntries); left > 0 && from.ok(); --left) {
     StatusRequest& one = list.emplace_back();
-    if (const auto name = from.text(kMaxNameBytes); !name.empty()) file = name;
+    if (const auto name = from.varint_text(kMaxNameBytes); !name.empty()) file = name;
     one.file = file;
     one.ticket = from.varint();
     one.session = from.varint();
@@ -170,17 +170,17 @@ std::vector<StatusRequest> read_requests(Reader& from) {
   return list;
 }
 
-std::vector<StatusCounter> read_counters(Reader& from) {
+std::vector<StatusCounter> read_counters(Cursor& from) {
   std::vector<StatusCounter> list;
   for (uint64_t left = from.varint(kMaxStatusEntries); left > 0 && from.ok(); --left) {
     StatusCounter& one = list.emplace_back();
-    one.name = from.text(kMaxNameBytes);
-    one.value = unzigzag(from.varint());
+    one.name = from.varint_text(kMaxNameBytes);
+    one.value = from.signed_varint();
   }
   return list;
 }
 
-Status read_status(Reader& from) {
+Status read_status(Cursor& from) {
   Status m;
   m.request = from.varint();
   const uint64_t flags = from.varint(kLast | kTruncated);
@@ -235,7 +235,7 @@ void encode(Bytes& to, const ServerMessage& message) {
 }
 
 Result<Decoded> decode_client(const fabric::Frame& frame, uint64_t max_terms) {
-  Reader from(frame.body);
+  Cursor from(frame.body);
   Decoded decoded;
   switch (static_cast<Type>(frame.type)) {
     case Type::hello:
@@ -281,7 +281,7 @@ Result<Decoded> decode_client(const fabric::Frame& frame, uint64_t max_terms) {
 }
 
 Result<ServerMessage> decode_server(const fabric::Frame& frame) {
-  Reader from(frame.body);
+  Cursor from(frame.body);
   ServerMessage message;
   switch (static_cast<Type>(frame.type)) {
     case Type::welcome: {
@@ -309,7 +309,7 @@ Result<ServerMessage> decode_server(const fabric::Frame& frame) {
       break;
     case Type::value: {
       const uint64_t request = from.varint();
-      message = Value{request, unzigzag(from.varint())};
+      message = Value{request, from.signed_varint()};
       break;
     }
     case Type::status:

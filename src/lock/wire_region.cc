@@ -7,7 +7,7 @@ namespace {
 
 constexpr uint64_t kSameShape = 1;  // length and levels are those of the term before
 
-uint64_t distance(uint64_t from, uint64_t to) { return zigzag(static_cast<int64_t>(to - from)); }
+uint64_t distance(uint64_t from, uint64_t to) { return zigzag(to - from); }
 
 bool same_shape(const Region& region, const Term& a, const Term& b) {
   return a.length == b.length && std::ranges::equal(region.levels(a), region.levels(b));
@@ -34,17 +34,17 @@ void put_region(Bytes& to, const Region& region) {
   }
 }
 
-Result<Region> read_region(Reader& from, uint64_t max_terms) {
+Result<Region> read_region(Cursor& from, uint64_t max_terms) {
   const auto broken = [] { return fail(ErrorKind::corrupt, "a region that cannot be read"); };
   const uint64_t terms = from.varint();
-  if (!from.ok() || terms > from.left() / 2) return broken();
+  if (!from.ok() || terms > from.remaining() / 2) return broken();
   if (terms > max_terms) return fail(ErrorKind::limit, "a list with too many terms");
   Region region;
   uint64_t position = 0, length = 0;
   Level levels[kMaxLevels];
   size_t level_count = 0;
   for (uint64_t i = 0; i < terms; ++i) {
-    const uint64_t start = position + static_cast<uint64_t>(unzigzag(from.varint()));
+    const uint64_t start = position + unzigzag(from.varint());
     const uint64_t head = from.varint(2 * kMaxLevels + 1);
     const bool same = (head & kSameShape) != 0;
     if (same && (i == 0 || level_count != head >> 1)) return broken();

@@ -47,26 +47,6 @@ void expect_same(const Region& a, const Region& b) {
   }
 }
 
-TEST(Varint, KeepsEveryNumberAndHasOneFormOfEach) {
-  for (const uint64_t value : {uint64_t{0}, uint64_t{127}, uint64_t{128}, uint64_t{1} << 35, UINT64_MAX}) {
-    Bytes bytes;
-    put_varint(bytes, value);
-    Reader reader(bytes);
-    EXPECT_EQ(reader.varint(), value);
-    EXPECT_TRUE(reader.at_end());
-    for (const int64_t sign : {1, -1}) {
-      const auto number = static_cast<int64_t>(value) * sign;
-      EXPECT_EQ(unzigzag(zigzag(number)), number);
-    }
-  }
-  for (const Bytes& bad : {Bytes{std::byte{0x80}, std::byte{0}}, Bytes{std::byte{0xff}}, Bytes(10, std::byte{0xff}),
-                           Bytes(11, std::byte{0x80})}) {
-    Reader reader(bad);
-    (void)reader.varint();
-    EXPECT_FALSE(reader.ok());
-  }
-}
-
 TEST(Wire, KeepsClientMessages) {
   Bytes bytes;
   encode(bytes, Hello{"rank 3", "node7", 4711});
@@ -211,7 +191,7 @@ TEST(Wire, RefusesRegionsThatAreNone) {
   const auto region = [](std::initializer_list<uint64_t> numbers) {
     Bytes bytes;
     for (const uint64_t number : numbers) put_varint(bytes, number);
-    Reader reader(bytes);
+    Cursor reader(bytes);
     return read_region(reader, 100);
   };
   EXPECT_TRUE(region({1, zigzag(5), 0, 10}));

@@ -9,8 +9,9 @@
 
 #include "base/bytes.h"
 #include "base/datatype.h"
+#include "base/varint.h"
 
-namespace forebay::format {
+namespace forebay {
 
 // A number at `from`, of which sizeof(T) bytes must be there.
 template <std::integral T>
@@ -26,15 +27,19 @@ class Cursor {
   explicit Cursor(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
   bool ok() const { return ok_; }
+  bool at_end() const { return ok_ && remaining() == 0; }
   size_t position() const { return position_; }
   size_t remaining() const { return bytes_.size() - position_; }
 
+  // What was read makes no sense: as if a read had passed the end. Returns 0.
+  uint64_t refuse() {
+    ok_ = false;
+    position_ = bytes_.size();
+    return 0;
+  }
+
   std::span<const std::byte> bytes(uint64_t count) {
-    if (count > remaining()) {
-      ok_ = false;
-      position_ = bytes_.size();
-      return {};
-    }
+    if (count > remaining()) return refuse(), std::span<const std::byte>();
     const auto taken = bytes_.subspan(position_, static_cast<size_t>(count));
     position_ += taken.size();
     return taken;
@@ -66,6 +71,26 @@ class Cursor {
     return value;
   }
 
+  // A number of variable length up to `most`. Each number has one encoding only.
+  uint64_t varint(uint64_t most = UINT64_MAX) {
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      if (remaining() == 0) return refuse();
+      const auto byte = std::to_integer<uint64_t>(bytes_[position_++]);
+      if ((shift == 63 && byte > 1) || (byte == 0 && shift > 0)) return refuse();
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return value <= most ? value : refuse();
+    }
+    return refuse();
+  }
+  int64_t signed_varint() { return static_cast<int64_t>(unzigzag(varint())); }
+
+  // A text with its length in front, up to `most` bytes.
+  std::string_view varint_text(uint64_t most = UINT64_MAX) { return text(varint(most)); }
+
+  // How many things of at least `least` bytes each follow: no more than there is room for.
+  size_t count(size_t least) { return static_cast<size_t>(varint(remaining() / least)); }
+
   // Whether the next bytes are `signature`, which is passed over.
   bool expect(std::string_view signature) { return text(signature.size()) == signature; }
 
@@ -75,4 +100,4 @@ class Cursor {
   bool ok_ = true;
 };
 
-}  // namespace forebay::format
+}  // namespace forebay
