@@ -188,7 +188,7 @@ class Extract final : public Verb {
 
   // Reads what is wanted of one match, and writes it while it is read.
   Result<Written> write(engine::SetReader& reader, const Target& target) {
-    engine::ArrayFacts facts = engine::facts_of(reader.set(), target.found);
+    engine::ArrayFacts facts = engine::facts_of(reader->set(), target.found);
     const bool reversed = order_of(reader, target);
     if (reversed) std::ranges::reverse(facts.shape);
     FOREBAY_TRY(engine::Box box, wanted_of(target, facts.shape));
@@ -219,11 +219,12 @@ class Extract final : public Verb {
   }
 
   // Whether it is in Fortran order. Where the header that says it is lost, it is as the catalogue has it.
-  static bool order_of(engine::SetReader& reader, const Target& target) {
+  static bool order_of(const engine::SetReader& reader, const Target& target) {
     const auto known =
-        engine::is_reversed(reader.set().containers[target.found.container].catalogue(), target.found.file,
-                            target.found.variable, [&](uint64_t begin, std::span<std::byte> out) {
-                              return reader.read_file(target.found.container, target.found.file, begin, out);
+        engine::is_reversed(reader->set().containers[target.found.container].catalogue(), target.found.file,
+                            target.found.variable, [&](uint64_t begin, std::span<std::byte> out) -> Result<void> {
+                              FOREBAY_CHECK(reader->read_file(target.found.container, target.found.file, begin, out));
+                              return {};
                             });
     if (!known)
       warn(fmt::format("{} of {}: its header cannot be read, and it is taken to be in C's order: {}", target.path,

@@ -182,8 +182,8 @@ class Comparison {
     FOREBAY_CHECK(open(pair));
     bool same = true;
     FOREBAY_CHECK(for_each_window(
-        size, 1, [&](uint64_t begin, auto out) { return a_.reader().read_file(0, pair.a->file, begin, out); },
-        [&](uint64_t begin, auto out) { return b_.reader().read_file(0, pair.b->file, begin, out); },
+        size, 1, [&](uint64_t begin, auto out) { return a_.reader()->read_file(0, pair.a->file, begin, out); },
+        [&](uint64_t begin, auto out) { return b_.reader()->read_file(0, pair.b->file, begin, out); },
         [&](auto bytes_a, auto bytes_b) { same = same && std::ranges::equal(bytes_a, bytes_b); }));
     return same;
   }
@@ -274,8 +274,8 @@ class Comparison {
     ElementDifference difference;
     FOREBAY_CHECK(for_each_window(
         bytes, type.size,
-        [&](uint64_t begin, auto out) { return a_.reader().read_variable(0, a.file, a.variable, begin, out); },
-        [&](uint64_t begin, auto out) { return b_.reader().read_variable(0, b.file, b.variable, begin, out); },
+        [&](uint64_t begin, auto out) { return a_.reader()->read_variable(0, a.file, a.variable, begin, out); },
+        [&](uint64_t begin, auto out) { return b_.reader()->read_variable(0, b.file, b.variable, begin, out); },
         [&](auto part_a, auto part_b) { difference.merge(compare_elements(type, part_a, part_b)); }));
     return difference;
   }

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "engine/set/box_plan.h"
 #include "engine/set/chunk_values.h"
+#include "engine/set/frame_io.h"
 
 namespace forebay::engine {
 namespace {
@@ -74,16 +76,14 @@ Result<uint64_t> room_for_array(const OpenContainer& container, const Found& fou
 // chunks, and half of it for the box.
 Result<uint64_t> extract_chunks(SetReader& reader, const Found& found, const Box& box, uint64_t memory_bytes,
                                 const ArraySink& sink) {
-  const Catalogue& catalogue = reader.set().containers[found.container].catalogue();
+  const Catalogue& catalogue = reader->set().containers[found.container].catalogue();
   const VariableRow& row = catalogue.variables[found.variable];
-  const auto read_file = [&](size_t container, uint32_t file, uint64_t begin,
-                             std::span<std::byte> out) -> Result<FrameCost> {
-    FOREBAY_CHECK(reader.read_file(container, file, begin, out));
-    return FrameCost{};
+  const auto read_file = [&](size_t container, uint32_t file, uint64_t begin, std::span<std::byte> out) {
+    return reader->read_file(container, file, begin, out);
   };
   reader.set_memory(memory_bytes / 4);
-  const ChunkValues chunks(reader.set(), read_file, read_file, memory_bytes / 4, 1);
-  const uint64_t frames_before = reader.frames_read();
+  const ChunkValues chunks(reader->set(), read_file, read_file, memory_bytes / 4, 1);
+  uint64_t frames = 0;
   Bytes buffer;
   Slabs slabs(box, catalogue.shapes[row.block], row.type.size, std::max<uint64_t>(memory_bytes / 2, row.type.size));
   while (const auto slab = slabs.next()) {
@@ -93,7 +93,7 @@ Result<uint64_t> extract_chunks(SetReader& reader, const Found& found, const Box
                                     [&](uint64_t at, std::span<const std::byte> bytes) {
                                       std::ranges::copy(bytes, buffer.begin() + static_cast<ptrdiff_t>(at));
                                     }};
-    chunks.read({&read, 1}, [&](size_t, const Error& failure) { error = failure; });
+    frames += chunks.read({&read, 1}, [&](size_t, const Error& failure) { error = failure; }).frames;
     if (error) {
       error->what =
           fmt::format("{} of {}: {}", catalogue.paths[row.path], catalogue.files[found.file].name, error->what);
@@ -101,7 +101,30 @@ Result<uint64_t> extract_chunks(SetReader& reader, const Found& found, const Box
     }
     FOREBAY_CHECK(sink(buffer));
   }
-  return reader.frames_read() - frames_before;
+  return frames;
+}
+
+Result<BoxPlan> plan_box(const SetReader& reader, const Found& found, const Box& box) {
+  auto plan = BoxPlan::make(reader->frames(found.container), found.file, found.variable, box);
+  if (!plan && plan.error().path.empty()) plan.error().path = reader->set().containers[found.container].path;
+  return plan;
+}
+
+// Fills `out` with a box in C order; returns how many frames were read.
+Result<uint64_t> read_box(const SetReader& reader, const Found& found, BoxPlan plan, std::span<std::byte> out) {
+  uint64_t copied = 0;
+  std::optional<Error> error;
+  const SharedReader::BoxRead box{found.container, std::move(plan), [&](uint64_t at, std::span<const std::byte> bytes) {
+                                    std::ranges::copy(bytes, out.begin() + static_cast<ptrdiff_t>(at));
+                                    copied += bytes.size();
+                                  }};
+  const FrameCost cost = reader->read({&box, 1}, [&](size_t, const Error& failure) {
+    if (!error) error = failure;
+  });
+  if (error) return std::unexpected(*std::move(error));
+  if (copied == out.size()) return cost.frames;
+  return fail(ErrorKind::internal, fmt::format("the plan yields {} of {} bytes", copied, out.size()),
+              reader->set().containers[found.container].path);
 }
 
 }  // namespace
@@ -123,10 +146,10 @@ ArrayFacts facts_of(const OpenSet& set, const Found& found) {
 
 Result<uint64_t> extract(SetReader& reader, const Found& found, const Box& box, uint64_t memory_bytes,
                          const ArraySink& sink) {
-  const OpenContainer& container = reader.set().containers[found.container];
+  const OpenContainer& container = reader->set().containers[found.container];
   const VariableRow& row = container.catalogue().variables[found.variable];
   if (ChunkValues::are_needed_for(row)) return extract_chunks(reader, found, box, memory_bytes, sink);
-  FOREBAY_TRY(const BoxPlan whole, reader.plan_box(found.container, found.file, found.variable, box));
+  FOREBAY_TRY(const BoxPlan whole, plan_box(reader, found, box));
   FOREBAY_TRY(const uint64_t room, room_for_array(container, found, whole, memory_bytes, row.type.size));
   // An array that is cut leaves half of the memory to frames: slabs that follow each other share some.
   const uint64_t most = whole.bytes() <= room
@@ -134,20 +157,21 @@ Result<uint64_t> extract(SetReader& reader, const Found& found, const Box& box, 
                             : std::min<uint64_t>(room, std::max<uint64_t>(memory_bytes / 2, row.type.size));
   Bytes buffer(most);
   reader.set_memory(memory_bytes - most);
-  const uint64_t frames_before = reader.frames_read();
+  uint64_t frames = 0;
   Slabs slabs(box, container.catalogue().shapes[row.block], row.type.size, most);
   while (const auto slab = slabs.next()) {
-    FOREBAY_TRY(const BoxPlan plan, reader.plan_box(found.container, found.file, found.variable, *slab));
+    FOREBAY_TRY(BoxPlan plan, plan_box(reader, found, *slab));
     const auto bytes = std::span(buffer).first(plan.bytes());
-    FOREBAY_CHECK(reader.read_box(found.container, plan, bytes));
+    FOREBAY_TRY(const uint64_t more, read_box(reader, found, std::move(plan), bytes));
+    frames += more;
     FOREBAY_CHECK(sink(bytes));
   }
-  return reader.frames_read() - frames_before;
+  return frames;
 }
 
 Result<Extracted> extract(SetReader& reader, const Found& found, uint64_t memory_bytes) {
-  const OpenContainer& container = reader.set().containers[found.container];
-  const ArrayFacts facts = facts_of(reader.set(), found);
+  const OpenContainer& container = reader->set().containers[found.container];
+  const ArrayFacts facts = facts_of(reader->set(), found);
   Extracted result{.type = facts.type, .shape = facts.shape, .bytes = {}};
   if (ChunkValues::are_needed_for(container.catalogue().variables[found.variable])) {
     uint64_t bytes = 0;
@@ -162,13 +186,11 @@ Result<Extracted> extract(SetReader& reader, const Found& found, uint64_t memory
     FOREBAY_TRY(result.frames, extract_chunks(reader, found, whole_box(facts.shape), memory_bytes - bytes, take));
     return result;
   }
-  FOREBAY_TRY(const BoxPlan plan, reader.plan_box(found.container, found.file, found.variable, whole_box(facts.shape)));
+  FOREBAY_TRY(BoxPlan plan, plan_box(reader, found, whole_box(facts.shape)));
   FOREBAY_CHECK(room_for_array(container, found, plan, memory_bytes, plan.bytes()));
   result.bytes.resize(plan.bytes());
   reader.set_memory(memory_bytes - plan.bytes());
-  const uint64_t frames_before = reader.frames_read();
-  FOREBAY_CHECK(reader.read_box(found.container, plan, result.bytes));
-  result.frames = reader.frames_read() - frames_before;
+  FOREBAY_TRY(result.frames, read_box(reader, found, std::move(plan), result.bytes));
   return result;
 }
 

@@ -40,10 +40,10 @@ AllAlike alike_files(const OpenSet& set) {
 }
 
 std::string looks_of(SetReader& reader, size_t container, uint32_t file) {
-  const FileRow& row = reader.set().containers[container].catalogue().files[file];
+  const FileRow& row = reader->set().containers[container].catalogue().files[file];
   if (row.format != kOpaque) return row.format + " without variables";
   Bytes head(std::min<uint64_t>(row.size, format::kLooksBytes));
-  if (!head.empty() && !reader.read_file(container, file, 0, head)) head.clear();
+  if (!head.empty() && !reader->read_file(container, file, 0, head)) head.clear();
   return std::string(format::looks_like(head, row.size));
 }
 

@@ -49,6 +49,16 @@ void FrameCache::forget(uint64_t source) {
   for (const Kept& kept : kept_.take_range({source, 0}, {source, UINT32_MAX})) drop(kept);
 }
 
+void FrameCache::forget(uint64_t source, uint32_t number) {
+  const std::lock_guard lock(mutex_);
+  drop(kept_.take({source, number}));
+}
+
+uint64_t FrameCache::kept_bytes() {
+  const std::lock_guard lock(mutex_);
+  return kept_.cost();
+}
+
 // The frame's place, made if it is not there; null if there is no room for it.
 FrameCache::Kept* FrameCache::place(const Key& key, const Parts& parts) {
   if (Kept* const known = kept_.find(key)) return known;

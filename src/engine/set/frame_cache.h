@@ -53,8 +53,11 @@ class FrameCache {
   // Errors of parts as of read_parts(); of all, limit if they do not fit into the memory.
   Result<Frame> get(const Address& frame, const Parts& parts, const std::vector<bool>& wanted);
 
-  // Lets go of what is kept of a container that is about to be closed.
+  // Lets go of what is kept of a container that is about to be closed, or of one frame.
   void forget(uint64_t source);
+  void forget(uint64_t source, uint32_t number);
+
+  uint64_t kept_bytes();
 
   // Takes this many of the bytes for something else, in place of what was taken before, and lets go of what is kept in
   // them. What is being decoded keeps its memory.

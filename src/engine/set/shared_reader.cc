@@ -20,9 +20,10 @@ void FrameCost::add(const FrameCost& other) {
   cached += other.cached;
 }
 
-SharedReader::SharedReader(OpenSet set, std::shared_ptr<FrameCache> cache, unsigned threads)
-    : set_(std::move(set)), cache_(std::move(cache)), threads_(std::max(1u, threads)) {
-  for (const OpenContainer& container : set_.containers) {
+SharedReader::SharedReader(std::shared_ptr<const OpenSet> set, std::shared_ptr<FrameCache> cache, unsigned threads,
+                           UsedUp used_up)
+    : set_(std::move(set)), cache_(std::move(cache)), threads_(std::max(1u, threads)), used_up_(used_up) {
+  for (const OpenContainer& container : set_->containers) {
     sources_.push_back(cache_->new_source());
     frames_.push_back(std::make_unique<StreamFrames>(*container.plan));
   }
@@ -36,7 +37,7 @@ Result<void> SharedReader::read_frame(size_t container, uint32_t number, const P
                                       const std::function<void(const Piece&, std::span<const std::byte>)>& put,
                                       const std::function<void(const Piece&, const Error&)>& failed,
                                       FrameCost& cost) const {
-  const FrameCache::Address address{sources_[container], set_.containers[container], number};
+  const FrameCache::Address address{sources_[container], set_->containers[container], number};
   FOREBAY_TRY(const FrameCache::Parts parts, cache_->parts(address));
   std::vector<bool> wanted(parts->count(), parts->count() == 1);
   if (parts->count() > 1)
@@ -50,8 +51,10 @@ Result<void> SharedReader::read_frame(size_t container, uint32_t number, const P
   cost.read_bytes += frame.read_bytes;
   cost.decoded_bytes += frame.decoded_bytes;
   ++(frame.decoded_bytes > 0 ? cost.frames : cost.cached);
+  uint64_t taken = 0;
   pieces(parts->slices, [&](const Piece& whole) {
     Piece left = whole;
+    taken += whole.length;
     for (size_t part = parts->at(left.from); left.length > 0; ++part) {
       const uint64_t at = left.from - parts->begin_of(part);
       Piece piece = left;
@@ -65,6 +68,7 @@ Result<void> SharedReader::read_frame(size_t container, uint32_t number, const P
       left.length -= piece.length;
     }
   });
+  if (used_up_ == UsedUp::is_let_go && taken == parts->raw_bytes) cache_->forget(address.source, number);
   return {};
 }
 
@@ -73,7 +77,7 @@ FrameCost SharedReader::read(std::span<const BoxRead> boxes,
   std::map<std::pair<size_t, uint64_t>, std::pair<uint32_t, std::vector<size_t>>> wanted;  // by place in the container
   for (size_t i = 0; i < boxes.size(); ++i)
     for (const uint32_t number : boxes[i].plan.frames()) {
-      const uint64_t place = set_.containers[boxes[i].container].index().frames[number].record_offset;
+      const uint64_t place = set_->containers[boxes[i].container].index().frames[number].record_offset;
       // Frames that were lost have no place; their errors are told one by one.
       auto& [frame_number, users] = wanted[{boxes[i].container, place == 0 ? ~uint64_t{0} - number : place}];
       frame_number = number;
@@ -159,18 +163,27 @@ Result<FrameCost> SharedReader::visit(size_t container, std::vector<StreamPart> 
   return cost;
 }
 
-Result<FrameCost> SharedReader::read_file(size_t container, uint32_t file, uint64_t begin,
-                                          std::span<std::byte> out) const {
+Result<FrameCost> SharedReader::fill(size_t container, std::vector<StreamPart> parts, std::span<std::byte> out) const {
   uint64_t copied = 0;
   const auto put = [&](const Piece& piece, std::span<const std::byte> bytes) {
     std::memcpy(out.data() + piece.to, bytes.data(), bytes.size());
     copied += bytes.size();
   };
-  FOREBAY_TRY(const FrameCost cost, visit(container, parts_of(container, file)->within(begin, out.size()), put));
+  FOREBAY_TRY(const FrameCost cost, visit(container, std::move(parts), put));
   if (copied != out.size())
     return fail(ErrorKind::internal, fmt::format("the plan yields {} of {} bytes", copied, out.size()),
-                set_.containers[container].path);
+                set_->containers[container].path);
   return cost;
+}
+
+Result<FrameCost> SharedReader::read_file(size_t container, uint32_t file, uint64_t begin,
+                                          std::span<std::byte> out) const {
+  return fill(container, parts_of(container, file)->within(begin, out.size()), out);
+}
+
+Result<FrameCost> SharedReader::read_variable(size_t container, uint32_t file, uint32_t variable, uint64_t begin,
+                                              std::span<std::byte> out) const {
+  return fill(container, parts_of_variable(frames_[container]->plan(), file, variable, begin, out.size()), out);
 }
 
 Result<FrameCost> SharedReader::read_skeleton(size_t container, uint32_t file, uint64_t begin,

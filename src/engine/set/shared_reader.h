@@ -30,13 +30,19 @@ struct FrameCost {
 // Thread-safe.
 class SharedReader {
  public:
+  // What becomes of a frame of which a call has taken all bytes.
+  enum class UsedUp : uint8_t { is_kept, is_let_go };
+
   // Decodes with up to `threads` threads at a time in each call.
-  SharedReader(OpenSet set, std::shared_ptr<FrameCache> cache, unsigned threads);
+  SharedReader(std::shared_ptr<const OpenSet> set, std::shared_ptr<FrameCache> cache, unsigned threads,
+               UsedUp used_up = UsedUp::is_kept);
+  SharedReader(OpenSet set, std::shared_ptr<FrameCache> cache, unsigned threads)
+      : SharedReader(std::make_shared<const OpenSet>(std::move(set)), std::move(cache), threads) {}
   ~SharedReader();
   SharedReader(const SharedReader&) = delete;
   SharedReader& operator=(const SharedReader&) = delete;
 
-  const OpenSet& set() const { return set_; }
+  const OpenSet& set() const { return *set_; }
   const StreamFrames& frames(size_t container) const { return *frames_[container]; }
 
   // A box of a variable of a container, and what takes its bytes: put(at, bytes), where `at` counts bytes in the packed
@@ -54,7 +60,11 @@ class SharedReader {
   // Fills `out` with the bytes of a file from `begin` on, which it has. corrupt, naming container and frame; limit.
   Result<FrameCost> read_file(size_t container, uint32_t file, uint64_t begin, std::span<std::byte> out) const;
 
-  // The same, with zeros in the place of what belongs to variables, which is not read.
+  // Likewise with the stored bytes of a variable: its extents, one after another.
+  Result<FrameCost> read_variable(size_t container, uint32_t file, uint32_t variable, uint64_t begin,
+                                  std::span<std::byte> out) const;
+
+  // A file, with zeros in the place of what belongs to variables, which is not read.
   Result<FrameCost> read_skeleton(size_t container, uint32_t file, uint64_t begin, std::span<std::byte> out) const;
 
   // Has so many bytes of a file, which it has, decoded for somebody who will read them: as far as that can be, and the
@@ -78,15 +88,19 @@ class SharedReader {
   Result<FrameCost> visit(size_t container, std::vector<StreamPart> parts,
                           const std::function<void(const Piece&, std::span<const std::byte>)>& put) const;
 
+  // visit() into `out`, all of which the parts must fill.
+  Result<FrameCost> fill(size_t container, std::vector<StreamPart> parts, std::span<std::byte> out) const;
+
   // Gives the bytes of the pieces of a frame to put(piece, bytes): each part that any is in is decoded once.
   // `failed` is called for pieces whose part cannot be had.
   Result<void> read_frame(size_t container, uint32_t number, const Pieces& pieces,
                           const std::function<void(const Piece&, std::span<const std::byte>)>& put,
                           const std::function<void(const Piece&, const Error&)>& failed, FrameCost& cost) const;
 
-  const OpenSet set_;
+  const std::shared_ptr<const OpenSet> set_;
   const std::shared_ptr<FrameCache> cache_;
   const unsigned threads_;
+  const UsedUp used_up_;
   std::vector<uint64_t> sources_;                      // of each container, in the cache
   std::vector<std::unique_ptr<StreamFrames>> frames_;  // of each container
 
