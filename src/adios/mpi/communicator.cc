@@ -14,6 +14,8 @@
 #include <vector>
 
 #include <sched.h>
+
+#include "base/mpi/error_text.h"
 #endif
 
 namespace forebay::adios {
@@ -34,11 +36,7 @@ constexpr uint64_t kPiece = uint64_t{1} << 30;  // MPI counts with int
 constexpr uint64_t kFew = uint64_t{4} << 10;    // MPI sends so much before somebody asks for it
 
 Result<void> checked(int code, const char* call) {
-  if (code == MPI_SUCCESS) return {};
-  char words[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  MPI_Error_string(code, words, &length);
-  return fail(ErrorKind::disconnected, std::string(call) + ": " + words);
+  return code == MPI_SUCCESS ? Result<void>() : fail(ErrorKind::disconnected, mpi_error_text(code, call));
 }
 
 // A rank that waits long leaves its processor to those that it waits for, or to the program's other threads: MPI itself

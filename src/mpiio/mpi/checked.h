@@ -1,20 +1,15 @@
 // MPI's error codes as Results, for the layer's own calls.
 #pragma once
 
-#include <string>
-
 #include <mpi.h>
 
 #include "base/error.h"
+#include "base/mpi/error_text.h"
 
 namespace forebay::lock::mpiio {
 
 inline Result<void> checked(int code, const char* call) {
-  if (code == MPI_SUCCESS) return {};
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  PMPI_Error_string(code, text, &length);
-  return fail(ErrorKind::io, std::string(call) + ": " + text);
+  return code == MPI_SUCCESS ? Result<void>() : fail(ErrorKind::io, mpi_error_text(code, call));
 }
 
 inline Result<int> rank_in(MPI_Comm comm) {

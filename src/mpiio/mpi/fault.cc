@@ -3,6 +3,8 @@
 #include <map>
 #include <mutex>
 
+#include "base/mpi/error_text.h"
+
 #ifdef MPICH
 // How ROMIO makes its own codes. MPICH forgets the string of MPI_Add_error_string if the class is a predefined one
 // (4.0.2); other libraries with its binary interface may lack this function.
@@ -64,11 +66,9 @@ Fault::Fault(const Error& error) : error_class(class_of(error.kind)), text(error
 
 MpiResult<void> mpi_checked(int code, const char* call) {
   if (code == MPI_SUCCESS) return {};
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0, error_class = MPI_ERR_OTHER;
+  int error_class = MPI_ERR_OTHER;
   PMPI_Error_class(code, &error_class);
-  PMPI_Error_string(code, text, &length);
-  return mpi_fail(error_class, std::string(call) + ": " + text);
+  return mpi_fail(error_class, mpi_error_text(code, call));
 }
 
 int code_of(const Fault& fault) { return make_code(Fault(fault.error_class, "forebay: " + fault.text)); }

@@ -5,17 +5,15 @@
 
 #include <mpi.h>
 
+#include "base/mpi/error_text.h"
+
 namespace forebay::scr {
 namespace {
 
 constexpr int kMostBytes = 1 << 30;  // MPI counts with int
 
 Result<void> checked(int code, const char* call) {
-  if (code == MPI_SUCCESS) return {};
-  char words[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  MPI_Error_string(code, words, &length);
-  return fail(ErrorKind::disconnected, std::string(call) + ": " + words);
+  return code == MPI_SUCCESS ? Result<void>() : fail(ErrorKind::disconnected, mpi_error_text(code, call));
 }
 
 class MpiRanks final : public Ranks {
