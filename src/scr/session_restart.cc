@@ -232,7 +232,7 @@ Result<void> Session::set_aside(const Restart& restart, const std::string& reaso
     if (index.current == name) index.current.clear();
   });
   if (current_ == name) current_.clear();
-  if (done && client_ && is_first()) done = client_->reject(restart.set, restart.stored_as, reason);
+  if (done && client_ && is_first()) done = client_->reject(restart.set, restart.stored_as, reason, timeout_);
   return agreed(std::move(done), "set the checkpoint aside");
 }
 
@@ -282,7 +282,7 @@ void Session::wait_until_safe(const std::string& set) {
 Result<void> Session::remove_copies(const std::string& set) {
   const auto remove = [&]() -> Result<void> {
     wait_until_safe(set);
-    if (client_) FOREBAY_CHECK(client_->remove(set));
+    if (client_) FOREBAY_CHECK(client_->remove(set, timeout_));
     return remove_stored(places_, set);
   };
   FOREBAY_CHECK(agreed(is_first() ? remove() : Result<void>{}, "delete the set"));

@@ -88,6 +88,8 @@ void Agent::hear_coordinator(wire::MessageT message) {
   } else if (const auto* placed = message.body.AsPlaced()) {
     if (sets_.placed(*placed))
       disk_.sets[placed->set].place = NotedPlace{placed->ordinal, sets_.find(placed->set)->fingerprint};
+  } else if (const auto* confirmed = message.body.AsReject()) {
+    rejected(*confirmed);
   } else if (const auto* ready = message.body.AsRestartReady()) {
     restart_ready(*ready);
   } else if (const auto* done = message.body.AsRestartDone()) {

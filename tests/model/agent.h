@@ -125,6 +125,7 @@ class Agent {
   void restart_in_place(const wire::RestartInPlaceT& order);
   void restart_refused(const wire::RefusedT& refused);
   void send_rejects();
+  void rejected(const wire::RejectT& confirmed);
 
   // agent_cache.cc
   bool hear_about_caches(const wire::MessageT& message);
@@ -153,7 +154,7 @@ class Agent {
   RankRestart restart_;
   SetLooks looks_;
   std::optional<Coordinator> coordinator_;
-  std::vector<wire::RejectT> rejects_;
+  std::map<std::string, wire::RejectT> rejects_;
   uint32_t block_at_ = 0;
   uint64_t offered_ = 0;
   std::map<uint64_t, Exposed> exposed_;

@@ -31,8 +31,9 @@ void Agent::hear_rank(LinkId link, wire::MessageT message) {
     else
       ask({Question::Kind::restart, {}, {}, deadline_after(restart->timeout_ms, now)});
   } else if (const auto* reject = message.body.AsReject()) {
-    rejects_.push_back(*reject);
+    rejects_[reject->set] = *reject;
     send_rejects();
+    ask({Question::Kind::reject, reject->set, {}, deadline_after(reject->timeout_ms, now)});
   }
   tick_soon();
 }
@@ -66,6 +67,10 @@ bool Agent::answer(LinkId link, const Question& question) {
       return answer_begin(link, question);
     case Question::Kind::wait:
       return answer_wait(link, question);
+    case Question::Kind::reject:
+      if (rejects_.contains(question.set)) return false;
+      say_to(link, wire::RejectT{.set = question.set});
+      return true;
     default:
       return answer_restart(link);
   }
@@ -89,6 +94,7 @@ bool Agent::answer_begin(LinkId link, const Question& question) {
   }
   StagedSet& staged = disk_.sets[set];
   if (!is_open) {
+    rejects_.erase(set);
     staged.has_directory = true;
     staged.begun = Begin{.step = question.step, .policy = question.policy, .place = {}};
   }
@@ -236,7 +242,14 @@ void Agent::restart_in_place(const wire::RestartInPlaceT& order) {
 
 void Agent::send_rejects() {
   if (!coordinator_ || !coordinator_->is_welcome) return;
-  for (wire::RejectT& reject : std::exchange(rejects_, {})) say_to(coordinator_->link, std::move(reject));
+  for (const auto& [set, reject] : rejects_) say_to(coordinator_->link, wire::RejectT(reject));
+}
+
+void Agent::rejected(const wire::RejectT& confirmed) {
+  const auto found = rejects_.find(confirmed.set);
+  if (found == rejects_.end() || found->second.removes != confirmed.removes) return;
+  rejects_.erase(found);
+  settle_all();
 }
 
 }  // namespace forebay::job::model

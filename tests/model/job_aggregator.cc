@@ -92,7 +92,6 @@ LinkId Job::connect_to(Aggregator& one, Net::End end) {
   Net::End server{.process = one.leads, .node = one.node, .received = {}, .closed = {}};
   server.received = [this, &one, mine, id](wire::MessageT message) {
     if (!mine()) return;
-    if (const auto* rejected = message.body.AsReject()) truth_.refused(rejected->set);
     if (meter_ != nullptr) meter_->coded(message);
     call(one, [&] {
       const auto taken = one.coordinator->received(*id, std::move(message), loop_.now);

@@ -89,11 +89,16 @@ void Job::rank_hears(Rank& rank, wire::MessageT message) {
   if (const auto* refused = message.body.AsRefused())
     return end_application(false,
                            fmt::format("rank {} is refused {}: {}", rank.number, rank.waits_for, refused->message));
-  const bool is_answer = message.body.AsRestarted() || message.body.AsBegun() || message.body.AsSetNews();
+  const bool is_answer =
+      message.body.AsRestarted() || message.body.AsBegun() || message.body.AsSetNews() || message.body.AsReject();
   if (!is_answer || !rank.question) return;
   rank.question = {};
   rank.waits_for.clear();
   if (const auto* answer = message.body.AsRestarted()) return restarted(rank, *answer);
+  if (const auto* refused = message.body.AsReject()) {
+    truth_.refused(refused->set);
+    return end_application(false, "it refuses what it restarted from");
+  }
   if (const auto* begun = message.body.AsBegun())
     return loop_.after(net_.delay(++delays_), rank.process,
                        [this, &rank, set = begun->directory] { write(rank, set); });
@@ -128,15 +133,16 @@ void Job::rank_is_done(Rank&) {
   });
 }
 
-// The application cannot use what it restarted from, and ends.
+// The application cannot use what it restarted from, and ends when it has heard that it will not get it again.
 void Job::reject() {
   const auto [set, stored_as] = *std::exchange(refused_, std::nullopt);
   rejects_ = false;
-  const Rank& rank = *applications_.back()->ranks.front();
-  net_.send(rank.link, rank.process,
-            wire::RejectT{.set = set, .stored_as = stored_as, .reason = "the application says so"});
-  loop_.after(1s, nullptr, [this, attempt = applications_.back()->attempt] {
-    if (applications_.back()->attempt == attempt) end_application(false, "it refuses what it restarted from");
+  truth_.refuses(set);
+  Rank& rank = *applications_.back()->ranks.front();
+  ask(rank, "refuse " + set, [this, &rank, set, stored_as](LinkId link) {
+    wire::RejectT reject{.set = set, .stored_as = stored_as, .reason = "the application says so"};
+    reject.timeout_ms = -1;
+    net_.send(link, rank.process, std::move(reject));
   });
 }
 

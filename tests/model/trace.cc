@@ -54,7 +54,7 @@ std::string details(const wire::MessageT& message) {
   if (const auto* m = body.AsRepair()) return repair(*m);
   if (const auto* m = body.AsRepaired()) return "done" + failure(*m);
   if (const auto* m = body.AsQuarantine()) return fmt::format("{}: {}", m->set, m->reason);
-  if (const auto* m = body.AsReject()) return fmt::format("{}: {}", m->set, m->reason);
+  if (const auto* m = body.AsReject()) return m->reason.empty() ? m->set : fmt::format("{}: {}", m->set, m->reason);
   if (const auto* m = body.AsTask())
     return m->kind == wire::TaskKind::pack ? fmt::format("pack {} of {}", m->container, m->set)
                                            : fmt::format("deliver {} of {}", m->container, m->set);

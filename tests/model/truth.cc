@@ -28,9 +28,14 @@ void Truth::wrote(const std::string& set, uint64_t write, uint32_t rank) {
   if (one.complete.size() == ranks_ && one.ordinal == 0) one.ordinal = next_ordinal_++;
 }
 
-void Truth::refused(const std::string& set) {
+void Truth::refuses(const std::string& set) {
   for (Writing& one : writings_)
     if (one.set == set) one.is_refused = true;
+}
+
+void Truth::refused(const std::string& set) {
+  for (Writing& one : writings_)
+    if (one.set == set) one.is_refused_for_good = true;
 }
 
 // In the stages of nodes that are up, or in what is left of an encoding.
@@ -148,7 +153,8 @@ void Truth::answered(uint64_t attempt, uint32_t rank, const std::string& set, co
     Writing& one = writing(set, write);
     if (one.ordinal == 0)
       return wrong(fmt::format("start {} restarts from {}, which was never complete", attempt, set));
-    if (one.is_refused) return wrong(fmt::format("start {} restarts from {}, which was refused", attempt, set));
+    if (one.is_refused_for_good)
+      return wrong(fmt::format("start {} restarts from {}, which was refused", attempt, set));
     ordinal = one.ordinal;
   }
   for (Writing& one : writings_) {

@@ -40,7 +40,8 @@ class Truth {
   // An agent was told that the set is safe: of this writing, in the caches (stored_as is empty) or the store.
   void promised(const std::string& set, uint64_t write, const std::string& stored_as, bool is_protected,
                 const std::vector<NodeView>& nodes, const Store& store, int64_t now);
-  // The application refuses it.
+  // The application refuses it, and has heard that this is certain.
+  void refuses(const std::string& set);
   void refused(const std::string& set);
 
   // A start of the application asks for a restart.
@@ -62,6 +63,7 @@ class Truth {
     std::set<uint32_t> complete;
     uint64_t ordinal = 0;  // in the order of completion; 0: not complete
     bool is_promised = false, is_protected = false, is_refused = false, is_void = false;
+    bool is_refused_for_good = false;
     bool was_sealed = false;
     std::string stored_as;
   };

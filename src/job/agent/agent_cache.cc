@@ -199,9 +199,17 @@ void AgentCore::release_quarantined(int64_t written_ns) {
   }
 }
 
+// To each coordinator: the one before may have died before its log had it.
 void AgentCore::send_rejects() {
   if (!coordinator_ || !coordinator_->is_welcome) return;
-  for (wire::RejectT& reject : std::exchange(rejects_, {})) send(coordinator_->id, std::move(reject));
+  for (const auto& [set, reject] : rejects_) send(coordinator_->id, wire::RejectT(reject));
+}
+
+void AgentCore::rejected(const wire::RejectT& confirmed) {
+  const auto found = rejects_.find(confirmed.set);
+  if (found == rejects_.end() || found->second.removes != confirmed.removes) return;
+  rejects_.erase(found);
+  settle_all();
 }
 
 }  // namespace forebay::job

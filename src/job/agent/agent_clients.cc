@@ -88,9 +88,10 @@ Result<void> AgentCore::answer(ConnectionId id, const ConnectedRank& client, wir
       log(Severity::info, fmt::format("{}: rank {} deletes it", reject->set, client.rank));
     else
       log(Severity::warning, fmt::format("{}: rank {} cannot use it: {}", reject->set, client.rank, reject->reason));
-    rejects_.push_back(*reject);
+    rejects_[reject->set] = *reject;
     send_rejects();
-    return {};
+    return ask(id,
+               {Question::Kind::reject, reject->set, std::nullopt, deadline_after(reject->timeout_ms, Clock::now())});
   }
   if (message.body.AsPing()) return {};
   return fail(ErrorKind::corrupt, "a message that ranks do not send");
@@ -108,6 +109,8 @@ bool AgentCore::settle(ConnectionId id, const Question& question) {
       return settle_begin(id, question);
     case Question::Kind::wait:
       return settle_wait(id, question);
+    case Question::Kind::reject:
+      return settle_reject(id, question);
     default:
       return settle_restart(id);
   }
@@ -138,6 +141,7 @@ bool AgentCore::settle_begin(ConnectionId id, const Question& question) {
     remove_marker(stage_, set, rank);
   }
   if (!is_open) {
+    rejects_.erase(set);  // it was about what was there before
     ++begun_;
     began_[set] = Clock::now();
     const std::string place = place_on(level, set);
@@ -167,6 +171,12 @@ bool AgentCore::settle_wait(ConnectionId id, const Question& question) {
   return true;
 }
 
+bool AgentCore::settle_reject(ConnectionId id, const Question& question) {
+  if (rejects_.contains(question.set)) return false;
+  send(id, wire::RejectT{.set = question.set});
+  return true;
+}
+
 void AgentCore::tell_state(ConnectionId id, const std::string& set) {
   wire::SetNewsT news;
   news.set = set;
@@ -185,17 +195,16 @@ void AgentCore::settle_all() {
 }
 
 void AgentCore::expire(Time now) {
+  const auto why = [](Question::Kind kind) {
+    if (kind == Question::Kind::begin) return "the drain is behind: too many sets are not durable yet";
+    if (kind == Question::Kind::reject) return "no coordinator has confirmed it";
+    return "not all ranks have asked, or the files are not there yet";
+  };
   for (const auto& [id, question] : clients_.expired(now)) {
-    const bool begins = question.kind == Question::Kind::begin;
     if (question.kind == Question::Kind::wait)
       tell_state(id, question.set);
     else
-      refuse(id, {ErrorKind::timeout,
-                  begins ? "the drain is behind: too many sets are not durable yet"
-                         : "not all ranks have asked, or the files are not there yet",
-                  {},
-                  {},
-                  {}});
+      refuse(id, {ErrorKind::timeout, why(question.kind), {}, {}, {}});
   }
 }
 

@@ -128,6 +128,7 @@ class AgentCore final : public fabric::HubHandler {
   bool settle(ConnectionId id, const Question& question);
   bool settle_begin(ConnectionId id, const Question& question);
   bool settle_wait(ConnectionId id, const Question& question);
+  bool settle_reject(ConnectionId id, const Question& question);
   void tell_state(ConnectionId id, const std::string& set);
   void settle_all();
   void expire(Time now);
@@ -164,6 +165,7 @@ class AgentCore final : public fabric::HubHandler {
   // The offer again, with what is known now.
   void offer_again(uint64_t exposure);
   void send_rejects();
+  void rejected(const wire::RejectT& confirmed);
   // An answer, if the coordinator that has asked is still there.
   template <class Table>
   void answer_coordinator(ConnectionId asked_by, Table answer) {
@@ -202,7 +204,7 @@ class AgentCore final : public fabric::HubHandler {
   fabric::TransportServer transports_;
   DeliveryServer deliveries_;
   Cache cache_;
-  std::vector<wire::RejectT> rejects_;  // that no coordinator was told
+  std::map<std::string, wire::RejectT> rejects_;  // that no coordinator has confirmed, by set
   std::optional<Strangers> strangers_;
   std::string left_alone_;
   RuleWatch rule_watch_{std::chrono::steady_clock::now()};

@@ -141,6 +141,28 @@ TEST_F(AgentTest, AsksTheNextCoordinatorForWhatTheLastOneDidNotEnd) {
   EXPECT_EQ(asking.get().found->set, "dump_8");
 }
 
+TEST_F(AgentTest, RepeatsARefusalUntilACoordinatorHasIt) {
+  auto zero = rank(0, 1);
+  auto first = std::make_unique<ScriptedCoordinator>(rendezvous_, 1);
+  for (const bool removes : {false, true}) {
+    auto refusing = std::async(std::launch::async, [&] {
+      return removes ? zero->remove("dump_7", kForEver) : zero->reject("dump_7", "dump_7+2", "NaN", kForEver);
+    });
+    ASSERT_TRUE(eventually([&] { return !first->rejects().empty(); }));
+    first = std::make_unique<ScriptedCoordinator>(rendezvous_, removes ? 4 : 2);
+    ASSERT_TRUE(eventually([&] { return first->rejects().size() == 1; })) << "the one before died before it answered";
+    EXPECT_EQ(first->rejects().front().removes, removes);
+    EXPECT_EQ(first->rejects().front().stored_as, removes ? "" : "dump_7+2");
+    EXPECT_EQ(refusing.wait_for(100ms), std::future_status::timeout);
+    first->say(wire::RejectT{.set = "dump_7", .removes = removes});
+    check(refusing.get());
+    first = std::make_unique<ScriptedCoordinator>(rendezvous_, removes ? 5 : 3);
+    ASSERT_TRUE(eventually([&] { return first->hellos().size() == 1 && first->pings() > 0; }));
+    EXPECT_TRUE(first->rejects().empty());
+  }
+  EXPECT_EQ(error(zero->remove("dump_7", 200ms)).kind, ErrorKind::timeout);
+}
+
 // Which has heard by the log that the last one had answered others.
 TEST_F(AgentTest, TakesTheNextCoordinatorsWordForTheEndOfTheLastOnesRound) {
   auto zero = rank(0, 1);

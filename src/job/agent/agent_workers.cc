@@ -116,6 +116,8 @@ Result<void> AgentCore::hear_coordinator(wire::MessageT message) {
     if (stays) offer_again(exposure);
   } else if (const auto* placed = message.body.AsPlaced()) {
     keep_place(*placed);
+  } else if (const auto* confirmed = message.body.AsReject()) {
+    rejected(*confirmed);
   } else if (auto* ready = message.body.AsRestartReady()) {
     return restart_ready(*ready);
   } else if (const auto* done = message.body.AsRestartDone()) {

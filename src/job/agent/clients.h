@@ -26,7 +26,7 @@ struct ConnectedRank {
 
 // A client has one at most.
 struct Question {
-  enum class Kind : uint8_t { begin, wait, restart } kind = Kind::begin;
+  enum class Kind : uint8_t { begin, wait, restart, reject } kind = Kind::begin;
   std::string set;
   std::optional<int64_t> step;
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();

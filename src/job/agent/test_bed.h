@@ -162,6 +162,7 @@ class ScriptedCoordinator {
     return found;
   }
   std::vector<wire::WithdrawnT> withdrawn() { return copy(withdrawn_); }
+  std::vector<wire::RejectT> rejects() { return copy(rejects_); }
   std::vector<wire::RestartRequestT> restarts() { return copy(restarts_); }
   std::vector<wire::RestartPublishedT> published() { return copy(published_); }
   std::vector<wire::AgentHelloT> hellos() { return copy(hellos_); }
@@ -246,6 +247,7 @@ class ScriptedCoordinator {
     if (type == wire::Body::Ping) ++pings_;
     if (const auto* offer = message.body.AsOffer()) offers_.push_back(*offer);
     if (const auto* withdrawn = message.body.AsWithdrawn()) withdrawn_.push_back(*withdrawn);
+    if (const auto* reject = message.body.AsReject()) rejects_.push_back(*reject);
     if (const auto* restart = message.body.AsRestartRequest()) restarts_.push_back(*restart);
     if (const auto* settled = message.body.AsSettled()) settled_.push_back(*settled);
     if (const auto* published = message.body.AsRestartPublished()) published_.push_back(*published);
@@ -258,6 +260,7 @@ class ScriptedCoordinator {
   std::vector<wire::AgentHelloT> hellos_;
   std::vector<wire::OfferT> offers_;
   std::vector<wire::WithdrawnT> withdrawn_;
+  std::vector<wire::RejectT> rejects_;
   std::vector<wire::RestartRequestT> restarts_;
   std::vector<wire::RestartPublishedT> published_;
   std::vector<wire::SettledT> settled_;

@@ -333,24 +333,23 @@ Result<std::string> Client::restart_path(std::string_view file) {
   return path;
 }
 
-Result<void> Client::reject(std::string_view set, std::string_view stored_as, std::string_view reason) {
-  return send_reject(
-      {.set = std::string(set), .stored_as = std::string(stored_as), .reason = std::string(reason), .removes = false});
+Result<void> Client::reject(std::string_view set, std::string_view stored_as, std::string_view reason,
+                            Timeout timeout) {
+  return ask_to_reject({.set = std::string(set), .stored_as = std::string(stored_as), .reason = std::string(reason)},
+                       timeout);
 }
 
-Result<void> Client::send_reject(const wire::RejectT& reject) {
+Result<void> Client::remove(std::string_view set, Timeout timeout) {
+  return ask_to_reject({.set = std::string(set), .reason = "the application has deleted it", .removes = true}, timeout);
+}
+
+Result<void> Client::ask_to_reject(wire::RejectT reject, Timeout timeout) {
   FOREBAY_CHECK(check_process());
   FOREBAY_CHECK(store::check_job_name(reject.set));
   restarted_.clear();
-  Bytes frames;
-  wire::encode(frames, wire::RejectT(reject));
-  if (link_ && send(frames)) return {};
-  FOREBAY_CHECK(reach());
-  return send(frames);
-}
-
-Result<void> Client::remove(std::string_view set) {
-  return send_reject({.set = std::string(set), .reason = "the application has deleted it", .removes = true});
+  FOREBAY_TRY(auto message, ask(std::move(reject), timeout));
+  FOREBAY_CHECK(expect(message, message.body.AsReject()));
+  return {};
 }
 
 Result<void> Client::wait_until_gone(std::string_view set, Timeout timeout) {

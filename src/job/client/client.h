@@ -71,17 +71,17 @@ class Client {
   const std::string& restart_directory() const { return restarted_; }
   // The application cannot use the set `set`, whose name in the store is `stored_as` if it is known: it is never
   // offered again, and nothing of it is removed. To be called by one rank before all ask for the next restart. Returns
-  // when it is sent.
-  Result<void> reject(std::string_view set, std::string_view stored_as, std::string_view reason);
+  // when that is certain, whichever daemons die from then on; timeout: it may be so.
+  Result<void> reject(std::string_view set, std::string_view stored_as, std::string_view reason, Timeout timeout);
   // The application deletes the set, which is complete or was never: it leaves all stages, and what is left of it
-  // anywhere is never offered again. What the store has stays. To be called by one rank. Returns when it is sent.
-  Result<void> remove(std::string_view set);
+  // anywhere is never offered again. What the store has stays. To be called by one rank. Returns as reject().
+  Result<void> remove(std::string_view set, Timeout timeout);
   // Until this node has nothing of the set any more: before it is begun again. timeout.
   Result<void> wait_until_gone(std::string_view set, Timeout timeout);
 
  private:
   Client(std::string stage, uint32_t rank, uint32_t ranks);
-  Result<void> send_reject(const wire::RejectT& reject);
+  Result<void> ask_to_reject(wire::RejectT reject, Timeout timeout);
 
   // The set that was begun and is not complete.
   struct Begun {

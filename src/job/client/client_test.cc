@@ -43,9 +43,8 @@ class PlayedAgent final : public fabric::HubHandler {
     FOREBAY_TRY(wire::MessageT message, wire::decode(frame));
     const std::scoped_lock hold(lock_);
     if (message.body.type == wire::Body::ClientHello) return {};
-    const bool asks = message.body.type != wire::Body::Reject;
     taken_.push_back(std::move(message));
-    if (!asks || answers_.empty()) return {};
+    if (answers_.empty()) return {};
     hub_->send(connection, answers_.front());
     answers_.pop_front();
     return {};
@@ -151,7 +150,8 @@ TEST_F(ClientTest, SaysHowASetIsToBeKeptAndWhatCannotBeUsed) {
   EXPECT_EQ(client->restart(5s, false, "dump_1")->found->stored_as, "dump_1+2");
   EXPECT_EQ(agent.next().body.AsRestart()->newest, "dump_1");
 
-  ASSERT_TRUE(client->reject("dump_1", "dump_1.2", "the pressure is not a number"));
+  agent.will_answer(wire::RejectT{.set = "dump_1"});
+  ASSERT_TRUE(client->reject("dump_1", "dump_1.2", "the pressure is not a number", 5s));
   const auto reject = agent.next();
   ASSERT_TRUE(reject.body.AsReject());
   EXPECT_EQ(reject.body.AsReject()->set, "dump_1");

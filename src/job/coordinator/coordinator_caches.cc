@@ -185,11 +185,23 @@ void Coordinator::Impl::quarantine(const CachedSet& set, const std::string& reas
     info(fmt::format("set {} is removed: {}", set.name, reason));
   else
     warn(fmt::format("set {} is set aside: {}", set.name, reason));
+  decided::Refused refused{set.name, text_of_record(reason), set.write, set.encoding, removes};
   caches.quarantine({set.name, reason, set.write, set.encoding, removes});
+  if ((set.write != 0 || set.encoding != 0) && !facts.is_refused(refused)) decide(std::move(refused));
   for (const auto& [key, id] : roster.agents())
     send(id, wire::QuarantineT{.set = set.name, .id = set.encoding, .reason = reason, .removes = removes});
 }
 
+// What coordinators before have refused.
+void Coordinator::Impl::take_refusals() {
+  for (const decided::Refused& one : facts.refused)
+    caches.quarantine({one.set, one.reason, one.write, one.encoding, one.removes});
+  for (const auto& [name, reason] : facts.aside)
+    if (store_tier.refuse(name, reason)) out.commands.emplace_back(SetAside{name, reason});
+}
+
+// It comes back when all that follows from it is decided, and so after the log has that. An agent that repeats it,
+// since the coordinator before has not answered, is answered at once.
 void Coordinator::Impl::reject(SessionId id, const Session& session, const wire::RejectT& rejected) {
   const std::string reason = rejected.reason.empty() ? "the application could not use it" : rejected.reason;
   std::string stored_as = rejected.stored_as;
@@ -204,17 +216,21 @@ void Coordinator::Impl::reject(SessionId id, const Session& session, const wire:
     if (stored_as.empty()) stored_as = set.stored_as;
     quarantine(set, reason, rejected.removes);
   }
-  if (!rejected.removes) return reject_stored(stored_as, reason, ", says " + roster.find(id)->agent->host);
-  // Stages also have sets that no agent offers, such as stored ones. From the store the process removes it itself.
-  if (is_cached) return;
-  for (const auto& [key, agent] : roster.agents())
-    send(agent, wire::QuarantineT{.set = rejected.set, .reason = reason, .removes = true});
+  if (!rejected.removes) {
+    reject_stored(stored_as, reason, ", says " + roster.find(id)->agent->host);
+  } else if (!is_cached) {
+    // Stages also have sets that no agent offers, such as stored ones. From the store the process removes it itself.
+    for (const auto& [key, agent] : roster.agents())
+      send(agent, wire::QuarantineT{.set = rejected.set, .reason = reason, .removes = true});
+  }
+  send(id, wire::RejectT{.set = rejected.set, .removes = rejected.removes});
 }
 
 void Coordinator::Impl::reject_stored(const std::string& stored_as, const std::string& reason,
                                       const std::string& says) {
   if (stored_as.empty() || !store_tier.refuse(stored_as, reason)) return;
   warn(fmt::format("set {} of the store is set aside: {}{}", stored_as, reason, says));
+  decide(decided::PutAside{stored_as, text_of_record(reason)});
   out.commands.emplace_back(SetAside{stored_as, reason});
 }
 
@@ -236,9 +252,10 @@ void Coordinator::Impl::reject_everywhere(const wire::RejectT& rejected) {
 }
 
 void Coordinator::Impl::answered(WasSetAside answer) {
-  if (!answer.result)
-    warn(fmt::format("set {} of the store is set aside for this job only: {}", answer.name,
-                     answer.result.error().message()));
+  if (answer.result || answer.result.error().kind == ErrorKind::not_found)
+    return decide(decided::PutAside{.stored_as = answer.name, .reason = {}, .is_done = true});
+  warn(fmt::format("set {} of the store is set aside for this job only: {}", answer.name,
+                   answer.result.error().message()));
 }
 
 // A set has become durable. A restart may be reading one that would go: the next durable set has it pruned.

@@ -87,7 +87,9 @@ struct Coordinator::Impl {
         cache_tier(caches, recovery),
         store_tier(with.origin.series),
         restarts({with.origin.series, with.set_timeout}, {&stage_tier, &cache_tier, &store_tier}),
-        board(with.stall_timeout) {}
+        board(with.stall_timeout) {
+    take_refusals();
+  }
 
   const CoordinatorOptions options;
   const uint64_t generation;
@@ -273,6 +275,7 @@ struct Coordinator::Impl {
   void store_cached(const CachedSet& set);
   void flush_ended(const CachedSet& flushed, const SetDrain::Ended& ended);
   void quarantine(const CachedSet& set, const std::string& reason, bool removes = false);
+  void take_refusals();
   void reject(SessionId id, const Session& session, const wire::RejectT& rejected);
   void reject_everywhere(const wire::RejectT& rejected);
   void reject_stored(const std::string& stored_as, const std::string& reason, const std::string& says);

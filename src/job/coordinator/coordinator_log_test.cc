@@ -107,6 +107,56 @@ TEST_F(LogTest, OneWritingOfASetKeepsItsPlaceThoughNobodyWasToldOfIt) {
   EXPECT_EQ(places["s3"], 3u);
 }
 
+// Of this writing, as an agent has it in the caches.
+void offer_cached(Stand& stand, SessionId agent, const std::string& set, uint64_t number) {
+  wire::OfferT offer = offer_of(set, {0}, 1, number);
+  offer.state = wire::SetState::cached;
+  offer.policy = std::make_unique<wire::SetPolicyT>();
+  offer.policy->write = 77;
+  stand.send(agent, std::move(offer));
+}
+
+TEST_F(LogTest, WhatIsRefusedStaysSoWhoeverCoordinates) {
+  for (const bool removes : {false, true}) {
+    Stand first(small_groups(), 1);
+    const SessionId one = first.agent("na"), other = first.agent("nb");
+    offer_cached(first, one, "s1", 1);
+    first.log_works = false;
+    first.send(one, wire::RejectT{.set = "s1", .reason = "NaN", .removes = removes});
+    EXPECT_THAT(first.inbox[other].quarantines, IsEmpty());
+    EXPECT_THAT(first.inbox[one].rejects, IsEmpty()) << "a coordinator that dies now has refused nothing";
+    first.write_log();
+    first.collect();
+    EXPECT_THAT(first.inbox[other].quarantines, SizeIs(1));
+    ASSERT_THAT(first.inbox[one].rejects, SizeIs(1));
+    EXPECT_EQ(first.inbox[one].rejects[0].set, "s1");
+
+    Stand next(small_groups(), 2, first);
+    const SessionId again = next.agent("na"), was_away = next.agent("nc");
+    for (const SessionId agent : {again, was_away}) {
+      offer_cached(next, agent, "s1", 2);
+      ASSERT_THAT(next.inbox[agent].quarantines, SizeIs(1));
+      EXPECT_EQ(next.inbox[agent].quarantines[0].removes, removes);
+    }
+    next.send(again, wire::RejectT{.set = "s1", .reason = "NaN", .removes = removes});
+    EXPECT_THAT(next.inbox[again].rejects, SizeIs(1)) << "an agent that had no answer asks again";
+  }
+}
+
+TEST_F(LogTest, WhatTheStoreHasNotSetAsideYetTheNextCoordinatorHasSetAside) {
+  Stand first(small_groups(), 1);
+  first.send(first.agent("na"), wire::RejectT{.set = "s1", .stored_as = "s1+2", .reason = "NaN"});
+  EXPECT_THAT(first.logged.aside, SizeIs(1)) << "the store has not answered";
+  Stand next(small_groups(), 2, first);
+  next.collect();
+  EXPECT_EQ(next.take_command<SetAside>().name, "s1+2");
+  next.answer(WasSetAside{"s1+2", {}});
+  EXPECT_THAT(next.logged.aside, IsEmpty());
+  Stand third(small_groups(), 3, next);
+  third.collect();
+  EXPECT_THAT(third.commands, IsEmpty()) << "somebody may have taken that back";
+}
+
 TEST_F(LogTest, ThreeIntervalsWithoutASetAreSaidByTheNextCoordinator) {
   for (int64_t step = 1; step <= 4; ++step) {
     s.pass(30s, all());

@@ -86,6 +86,7 @@ struct Inbox {
   std::deque<wire::RepairT> repairs;
   std::deque<wire::RestartInPlaceT> in_place;
   std::deque<wire::QuarantineT> quarantines;
+  std::deque<wire::RejectT> rejects;
   std::deque<wire::RefusedT> refused;
   std::deque<std::string> status, stops;
   uint64_t messages = 0, pings = 0;
@@ -280,6 +281,9 @@ class Stand {
         break;
       case wire::Body::Quarantine:
         to.quarantines.push_back(*message.body.AsQuarantine());
+        break;
+      case wire::Body::Reject:
+        to.rejects.push_back(*message.body.AsReject());
         break;
       case wire::Body::Refused:
         to.refused.push_back(*message.body.AsRefused());

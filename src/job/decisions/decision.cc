@@ -71,6 +71,20 @@ void form(Form& f, Answered& r) {
   f("round", r.round);
 }
 template <class Form>
+void form(Form& f, Refused& r) {
+  f("set", r.set);
+  f("write", r.write);
+  f("encoding", r.encoding);
+  f("reason", r.reason);
+  f("removes", r.removes);
+}
+template <class Form>
+void form(Form& f, PutAside& r) {
+  f("stored_as", r.stored_as);
+  f("reason", r.reason);
+  f("done", r.is_done);
+}
+template <class Form>
 void form(Form& f, Pace& r) {
   f("sets", r.sets);
   f("failures", r.failures);
@@ -205,6 +219,8 @@ const char* kind_of(const Whole&) { return "whole"; }
 const char* kind_of(const Ended&) { return "ended"; }
 const char* kind_of(const Sealed&) { return "sealed"; }
 const char* kind_of(const Answered&) { return "answered"; }
+const char* kind_of(const Refused&) { return "refused"; }
+const char* kind_of(const PutAside&) { return "put aside"; }
 const char* kind_of(const Sums&) { return "sums"; }
 
 // Nothing: there is no such kind.
@@ -243,6 +259,11 @@ Result<Decision> parse_one(const json& body, const std::string& path) {
 }
 
 }  // namespace
+
+std::string text_of_record(std::string_view text) {
+  constexpr size_t kMost = 1024;  // what is no UTF-8 becomes up to three times as long
+  return std::string(text.substr(0, kMost));
+}
 
 std::string seal_decisions(std::span<const Decision> decisions) {
   json records = json::array();

@@ -66,6 +66,20 @@ struct Answered {
   uint64_t generation = 0, round = 0;
   bool operator==(const Answered&) const = default;
 };
+// Never to be restarted from again: what the caches have of that writing of the set, if that is known, and of that
+// encoding, if it has one.
+struct Refused {
+  std::string set, reason;
+  uint64_t write = 0, encoding = 0;
+  bool removes = false;  // agents are to remove it, and not to set it aside
+  bool operator==(const Refused&) const = default;
+};
+// Nor that set of the store, which the store is to set aside; is_done: it has.
+struct PutAside {
+  std::string stored_as, reason;
+  bool is_done = false;
+  bool operator==(const PutAside&) const = default;
+};
 
 struct Counts {
   uint64_t durable = 0, skipped = 0, failed = 0, cached = 0, restarts = 0, raw_bytes = 0, stored_bytes = 0;
@@ -85,7 +99,10 @@ struct Sums {
 }  // namespace decided
 
 using Decision = std::variant<decided::Opened, decided::Closed, decided::Excluded, decided::Whole, decided::Ended,
-                              decided::Sealed, decided::Answered, decided::Sums>;
+                              decided::Sealed, decided::Answered, decided::Refused, decided::PutAside, decided::Sums>;
+
+// As much of a text as a record has room for.
+std::string text_of_record(std::string_view text);
 
 // One file of the log, and back. `text` is hostile: corrupt unless it is what seal_decisions() makes, unsupported if a
 // newer version has made it. `path` is for messages.

@@ -53,6 +53,17 @@ struct Apply {
     ++facts.sums.counts.restarts;
     facts.sums.pace.restarted();
   }
+  void operator()(const Refused& one) const {
+    if (facts.is_refused(one)) return;
+    facts.refused.push_back(one);
+    keep_last(facts.refused, Facts::kMostSets);
+  }
+  void operator()(const PutAside& one) const {
+    if (one.is_done)
+      facts.aside.erase(one.stored_as);
+    else if (facts.aside.size() < Facts::kMostSets)
+      facts.aside.emplace(one.stored_as, one.reason);
+  }
   void operator()(const Sums& sums) const {
     facts.sums = sums;
     keep_last(facts.sums.latest, Facts::kMostLatest);
@@ -93,6 +104,12 @@ bool Facts::is_sealed(uint64_t encoding) const {
   return std::ranges::find(sealed, encoding, &Sealed::encoding) != sealed.end();
 }
 
+bool Facts::is_refused(const Refused& one) const {
+  return std::ranges::any_of(refused, [&](const Refused& known) {
+    return known.set == one.set && known.write == one.write && known.encoding == one.encoding;
+  });
+}
+
 bool Facts::is_due(uint32_t flush_every) const {
   return flush_every != 0 && (sums.owes_flush || sums.unflushed + 1 >= flush_every);
 }
@@ -102,6 +119,8 @@ std::vector<Decision> records_of(const Facts& facts) {
   for (const std::string& host : facts.excluded) records.emplace_back(Excluded{host});
   for (const auto& [name, whole] : facts.wholes) records.emplace_back(whole);
   for (const Sealed& one : facts.sealed) records.emplace_back(one);
+  for (const Refused& one : facts.refused) records.emplace_back(one);
+  for (const auto& [name, reason] : facts.aside) records.emplace_back(PutAside{name, reason});
   if (facts.answered != Answered{}) records.emplace_back(facts.answered);
   records.emplace_back(facts.sums);  // last: the others have added to them
   return records;

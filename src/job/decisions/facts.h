@@ -23,6 +23,7 @@ struct Facts {
   const decided::Whole* whole(const std::string& set, uint64_t write) const;
   // Whether the set of that encoding is over, and sealed.
   bool is_sealed(uint64_t encoding) const;
+  bool is_refused(const decided::Refused& one) const;
   // Whether the next set that counts as one of every `flush_every` is due.
   bool is_due(uint32_t flush_every) const;
 
@@ -31,6 +32,8 @@ struct Facts {
   decided::Answered answered;                    // the last one
   std::vector<decided::Sealed> sealed;           // the last kMostSets
   std::map<std::string, decided::Whole> wholes;  // without their samples
+  std::vector<decided::Refused> refused;         // the last kMostSets
+  std::map<std::string, std::string> aside;      // sets that the store is still to set aside, and why
   bool operator==(const Facts&) const = default;
 };
 
