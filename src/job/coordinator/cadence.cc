@@ -23,13 +23,7 @@ std::optional<Pace::Set> Cadence::completed(const std::string& set, double secon
   Pace::Set sample{.name = set, .seconds = seconds, .interval = 0};
   if (last_) sample.interval = std::chrono::duration<double>(now - *last_).count();
   last_ = now;
-  pace_.add(sample);
   return sample;
-}
-
-void Cadence::restarted() {
-  pace_.restarted();
-  last_.reset();
 }
 
 std::optional<Cadence::Late> Cadence::late(Time now, std::chrono::milliseconds least) const {

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "job/decisions/pace.h"
 #include "job/plan/interval_model.h"
@@ -18,15 +17,15 @@ class Cadence {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // `pace`: as coordinators before have measured it.
-  explicit Cadence(Time now, Pace pace = {}) : started_(now), since_(now), pace_(std::move(pace)) {}
+  // `pace`: as all coordinators have measured it, this one too; whoever has it adds what is measured here.
+  Cadence(Time now, const Pace& pace) : started_(now), since_(now), pace_(pace) {}
 
   // All ranks have completed the set. `seconds`: from the first rank's begin to the last one's end, on the node where
   // it took longest; 0: nobody knows. What is measured by it: nothing if it is the same set again.
   std::optional<Pace::Set> completed(const std::string& set, double seconds, Time now);
 
-  // The application was started again and was told where to begin; after a set was completed, that is a failure.
-  void restarted();
+  // The application was started again and was told where to begin.
+  void restarted() { last_.reset(); }
   // Nobody is there who would complete one, or all wait for a restart.
   void rests(Time now) { since_ = now; }
 
@@ -45,7 +44,7 @@ class Cadence {
   Time started_;
   Time since_;                // the last set, or rest
   std::optional<Time> last_;  // since the last start
-  Pace pace_;
+  const Pace& pace_;
 };
 
 }  // namespace forebay::job

@@ -8,15 +8,33 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::seconds;
 
+// As a coordinator does it, whose facts have the pace.
+struct Measured {
+  explicit Measured(Cadence::Time start) : cadence(start, pace) {}
+  void completed(const std::string& set, double cost, Cadence::Time now) {
+    if (const auto sample = cadence.completed(set, cost, now)) pace.add(*sample);
+  }
+  void restarted() {
+    pace.restarted();
+    cadence.restarted();
+  }
+  MeasuredRun measured(Cadence::Time now) const { return cadence.measured(now); }
+  auto late(Cadence::Time now, std::chrono::milliseconds least) const { return cadence.late(now, least); }
+  void rests(Cadence::Time now) { cadence.rests(now); }
+
+  Pace pace;
+  Cadence cadence;
+};
+
 TEST(Cadence, TellsWhatIsUsual) {
   const Cadence::Time start{};
-  Cadence cadence(start);
+  Measured cadence(start);
   EXPECT_FALSE(advise(cadence.measured(start + seconds(100))));
   for (int set = 1; set <= 9; ++set)
     cadence.completed("s" + std::to_string(set), set == 5 ? 400 : 2, start + seconds(60 * set));
   cadence.completed("s9", 2, start + seconds(900));  // it was drained anew
   const MeasuredRun measured = cadence.measured(start + seconds(1000));
-  EXPECT_EQ(cadence.sets(), 9u);
+  EXPECT_EQ(cadence.cadence.sets(), 9u);
   EXPECT_DOUBLE_EQ(measured.seconds, 1000);
   EXPECT_DOUBLE_EQ(measured.interval, 60);
   EXPECT_DOUBLE_EQ(measured.set_seconds, 2) << "one that took long changes little";
@@ -28,7 +46,7 @@ TEST(Cadence, TellsWhatIsUsual) {
 
 TEST(Cadence, AStartIsNoFailureButThoseAfterASetAre) {
   const Cadence::Time start{};
-  Cadence cadence(start);
+  Measured cadence(start);
   cadence.restarted();
   EXPECT_EQ(cadence.measured(start).failures, 0u);
   cadence.completed("a", 1, start + seconds(10));
@@ -42,7 +60,7 @@ TEST(Cadence, AStartIsNoFailureButThoseAfterASetAre) {
 
 TEST(Cadence, OnlyTheLatestSetsCount) {
   const Cadence::Time start{};
-  Cadence cadence(start);
+  Measured cadence(start);
   int now = 0;
   for (int set = 0; set < 40; ++set) cadence.completed(std::to_string(set), 1, start + seconds(now += 10));
   for (int set = 40; set < 80; ++set) cadence.completed(std::to_string(set), 3, start + seconds(now += 50));
@@ -52,7 +70,7 @@ TEST(Cadence, OnlyTheLatestSetsCount) {
 
 TEST(Cadence, ThreeIntervalsWithoutASetAreSaid) {
   const Cadence::Time start{100h};
-  Cadence cadence(start);
+  Measured cadence(start);
   cadence.completed("a", 1, start + 10s);
   cadence.completed("b", 1, start + 20s);
   EXPECT_FALSE(cadence.late(start + 1h, 1s)) << "one interval says little";
