@@ -179,6 +179,7 @@ Result<void> Session::connect(const Config& config) {
 Result<void> Session::open_index() {
   FOREBAY_TRY(index_, read_index(places_.index));
   FOREBAY_CHECK(adopt_flushed(places_, index_));
+  FOREBAY_CHECK(forget_lost_outputs());
   FOREBAY_TRY(const bool purges, config_.flag("SCR_PREFIX_PURGE"));
   if (!purges) return {};
   FOREBAY_CHECK(remove_all_stored(places_));
@@ -186,6 +187,18 @@ Result<void> Session::open_index() {
   for (const IndexEntry& entry : entries)
     if (entry.place == SetPlace::prefix) FOREBAY_CHECK(remove_files_of(entry.name));
   return write_index(places_.index, index_);
+}
+
+// What was on its way to the prefix beside a program that was killed, and is no checkpoint: nobody has it any more.
+Result<void> Session::forget_lost_outputs() {
+  std::vector<std::string> lost;
+  for (const IndexEntry& entry : index_.entries)
+    if (!entry.is_checkpoint && entry.place == SetPlace::cache) lost.push_back(entry.name);
+  for (const std::string& name : lost) {
+    fmt::print(stderr, "SCR: output {} is lost: the program ended before it was in the prefix\n", name);
+    index_.drop(name);
+  }
+  return lost.empty() ? Result<void>{} : write_index(places_.index, index_);
 }
 
 Result<bool> Session::need_checkpoint() {

@@ -96,6 +96,7 @@ class Session {
   Result<void> take_rules(const Config& config);
   Result<void> connect(const Config& config);
   Result<void> open_index();
+  Result<void> forget_lost_outputs();
   Result<std::string> decided(const std::function<std::string()>& at_first);
   // `mine` of every rank: its error where it failed, else that another one has.
   Result<void> agreed(Result<void> mine, const char* what);
@@ -110,6 +111,7 @@ class Session {
   Result<std::vector<PrefixFile>> read_pieces(const std::vector<Piece>& pieces) const;
   Result<std::vector<PrefixFile>> files_of(const std::vector<std::string>& texts) const;
   Result<void> complete_in_cache();
+  Result<void> keep_in_cache();
   Result<void> list_in_prefix(const IndexEntry& entry, const Result<std::vector<PrefixFile>>& mine);
   Result<void> list(const IndexEntry& entry, const std::vector<PrefixFile>& files);
   using FromAndName = std::vector<std::pair<std::string, std::string>>;  // from where, and the name below the prefix

@@ -39,8 +39,8 @@ Result<void> Session::start_output(std::string name, bool is_checkpoint, bool is
   output.name = begun.substr(16);
   FOREBAY_TRY(output.set, set_of_name(output.name));
   const Descriptor* descriptor = choose(descriptors_, output.id, is_output);
-  // What is no checkpoint must not be found at a restart, and is of no use in a cache.
-  output.is_bypass = !is_checkpoint || descriptor == nullptr || descriptor->is_bypass || !client_;
+  const bool is_any = is_checkpoint || is_output;
+  output.is_bypass = !is_any || descriptor == nullptr || descriptor->is_bypass || !client_;
   const bool is_due = is_checkpoint && flush_ > 0 && output.id % flush_ == 0;
   output.reaches_prefix = !output.is_bypass && (is_output || (is_due && flushes_to_files_));
   output.reaches_store = !output.is_bypass && is_due && !flushes_to_files_;
@@ -103,7 +103,7 @@ Result<void> Session::complete_output(bool valid) {
     output_.reset();
     return done;
   }
-  if (!output_->is_bypass) written_.insert(output_->set);
+  if (!output_->is_bypass && output_->is_checkpoint) written_.insert(output_->set);
   last_id_ = output_->id;
   last_step_ = output_->step;
   if (output_->is_checkpoint) {
@@ -203,32 +203,37 @@ Result<void> Session::list(const IndexEntry& entry, const std::vector<PrefixFile
   return list_in_index(places_, entry, files, index_);
 }
 
+// What is no checkpoint only passes through the cache: no restart is to find it, so that its agent never hears that it
+// is complete, and it leaves when it is in the prefix (end_copying()).
 Result<void> Session::complete_in_cache() {
   FromAndName files;
   for (const std::string& file : output_->files) {
     FOREBAY_TRY(std::string path, client_->path(file));
     files.emplace_back(std::move(path), file);
   }
-  FOREBAY_CHECK(agreed(client_->complete(), "complete the set in its cache"));
-  if (waits_) {
-    const auto news = client_->wait(output_->set, timeout_);
-    Result<void> kept;
-    if (!news) {
-      kept = std::unexpected(news.error());
-    } else if (news->state != job::wire::SetState::cached && news->state != job::wire::SetState::durable) {
-      kept = fail(ErrorKind::disconnected, fmt::format("set {} is not protected: {}", output_->name, news->message));
-    }
-    FOREBAY_CHECK(agreed(std::move(kept), "see the set protected"));
-  }
+  if (output_->is_checkpoint) FOREBAY_CHECK(keep_in_cache());
   const IndexEntry entry = entry_of(*output_);
   FOREBAY_CHECK(agreed(change_index([&](Index& index) {
                          index.add(entry);
-                         index.current = entry.name;
+                         if (entry.is_checkpoint) index.current = entry.name;
                        }),
                        "list the set"));
   if (!output_->reaches_prefix) return {};
   FOREBAY_CHECK(begin_copying(entry, std::move(files), is_async_));
   return is_async_ ? Result<void>{} : end_copying();
+}
+
+Result<void> Session::keep_in_cache() {
+  FOREBAY_CHECK(agreed(client_->complete(), "complete the set in its cache"));
+  if (!waits_) return {};
+  const auto news = client_->wait(output_->set, timeout_);
+  Result<void> kept;
+  if (!news) {
+    kept = std::unexpected(news.error());
+  } else if (news->state != job::wire::SetState::cached && news->state != job::wire::SetState::durable) {
+    kept = fail(ErrorKind::disconnected, fmt::format("set {} is not protected: {}", output_->name, news->message));
+  }
+  return agreed(std::move(kept), "see the set protected");
 }
 
 Result<void> Session::begin_copying(IndexEntry entry, FromAndName files, bool is_async) {
@@ -286,7 +291,9 @@ Result<void> Session::end_copying() {
   Result<void> done;
   if (is_listed == "0") done = list_in_prefix(copying_->entry, copying_->copied);
   if (is_first() && !copying_->notes.empty()) end_flushing(copying_->notes);
+  const bool stays = copying_->entry.is_checkpoint;
   copying_.reset();
+  if (!stays && done) done = agreed(client_->discard(), "remove from its cache what is in the prefix");
   return done ? prune_prefix() : done;
 }
 

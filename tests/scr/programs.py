@@ -344,6 +344,38 @@ class Cached(Case):
         self.assertTrue((self.prefix / "output.1/part_1/rank_0.ckpt").exists())
         self.check("--sets 0", "restarted nothing")
 
+    def cached(self, name):
+        return [path.name for path in (self.top / "cache").glob(f"forebay-*/scr.*/{name}/*/part_0/*")]
+
+    def test_pure_outputs_pass_through_the_caches(self):
+        keys = {"SCR_FLUSH_ASYNC": "1"}
+        is_there = lambda name: self.index().get(name, {}).get("place") == "prefix"
+        killed(self, "--sets 1 --flags output", lambda: is_there("output.1") and len(self.cached("output.1")) == 2, **keys)
+        self.check("--sets 0", "restarted nothing", **keys)
+        self.assertTrue(is_there("output.1") and (self.prefix / "output.1/part_0/rank_1.ckpt").exists())
+        for asynchronous in ("0", "1"):
+            self.check("--sets 3 --flags output --delete-last 1", "restarted nothing",
+                       *(f"completed output.{number}" for number in (1, 2, 3)), SCR_FLUSH_ASYNC=asynchronous)  # fmt: skip
+            self.assertEqual({path.name for path in self.prefix.glob("output.*")}, {"output.1", "output.2"})
+            self.assertEqual(self.cached("output.*"), [])
+        (self.prefix / ".scrconf").write_text("CKPT=0 TYPE=SINGLE\nCKPT=1 TYPE=SINGLE OUTPUT=1 BYPASS=1\n")
+        killed(self, "--sets 1 --flags output", lambda: is_there("output.1"), **keys)
+        self.assertEqual(self.cached("output.*"), [])
+
+    def test_pure_outputs_keep_no_checkpoint_from_the_caches(self):
+        keys = {"SCR_FLUSH": "0", "SCR_CACHE_SIZE": "1"}
+        self.check("--sets 1", "restarted nothing", "completed ckpt.1", **keys)
+        self.check("--sets 3 --flags output", "restarted ckpt.1", *(f"completed output.{number}" for number in (2, 3, 4)), **keys)
+        self.check("--sets 1 --flags output --invalid 2", "restarted ckpt.1", "not completed output.2", **keys)
+        self.check("--sets 1", "restarted ckpt.1", "completed ckpt.2", **keys)
+
+    def test_an_output_that_did_not_reach_the_prefix_is_said_to_be_lost(self):
+        (self.prefix / "output.1").write_text("in its way")
+        killed(self, "--sets 1 --flags output", lambda: self.index().get("output.1", {}).get("place") == "cache", SCR_FLUSH_ASYNC="1")
+        self.check("--sets 0", "restarted nothing")
+        self.assertIn("output.1 is lost", self.messages)
+        self.assertNotIn("output.1", self.index())
+
     def test_checkpoints_are_flushed_as_files(self):
         keys = {"FOREBAY_SCR_FLUSH_KIND": "files", "SCR_FLUSH": "2"}
         self.check("--sets 3", "restarted nothing", *(f"completed ckpt.{number}" for number in (1, 2, 3)), **keys)

@@ -70,6 +70,7 @@ Result<void> AgentCore::answer(ConnectionId id, const ConnectedRank& client, wir
     return ask(id, std::move(question));
   }
   if (const auto* completed = message.body.AsCompleted()) {
+    if (completed->given_up) give_up(completed->set, client.rank);
     if (watcher_.is_blind() && store::is_job_name(completed->set)) look(completed->set);
     see_changes();
     return {};
@@ -158,6 +159,16 @@ bool AgentCore::settle_begin(ConnectionId id, const Question& question) {
   answer.marker = marker_path("", set, rank).substr(1);
   send(id, std::move(answer));
   return true;
+}
+
+// What no rank completes takes no room any more, and is missed by nobody.
+void AgentCore::give_up(const std::string& set, uint32_t rank) {
+  if (!sets_.given_up(set, rank)) return;
+  discard(set);
+  (void)discard_notes(stage_, set);
+  sets_.forget(set);
+  looks_.forget(set);
+  settle_all();
 }
 
 bool AgentCore::settle_wait(ConnectionId id, const Question& question) {

@@ -127,6 +127,7 @@ class AgentCore final : public fabric::HubHandler {
   // Answers it, if that is possible by now.
   bool settle(ConnectionId id, const Question& question);
   bool settle_begin(ConnectionId id, const Question& question);
+  void give_up(const std::string& set, uint32_t rank);
   bool settle_wait(ConnectionId id, const Question& question);
   bool settle_reject(ConnectionId id, const Question& question);
   void tell_state(ConnectionId id, const std::string& set);

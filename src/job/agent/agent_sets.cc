@@ -108,6 +108,13 @@ AgentSets::Begun AgentSets::begin(const std::string& set, uint32_t rank, uint64_
   return begun;
 }
 
+bool AgentSets::given_up(const std::string& set, uint32_t rank) {
+  const auto found = entries_.find(set);
+  if (found == entries_.end() || !found->second.is_begun || found->second.is_offered()) return false;
+  found->second.begun.erase(rank);
+  return found->second.begun.empty();
+}
+
 void AgentSets::resume(const std::string& set, uint64_t write, const std::string& level) {
   entries_[set] = {.is_begun = true, .has_files = true, .write = write, .level = level};
 }

@@ -88,6 +88,8 @@ class AgentSets {
   // The ranks whose markers make this node's part of the set complete: those that have begun it here, and those that
   // are `connected` and may begin it yet. Not who was here before: it may be on another node now.
   std::set<uint32_t> awaited(std::string_view set, std::set<uint32_t> connected) const;
+  // A rank will not complete what it has begun. True: nor will any other here, and there is nothing of the set.
+  bool given_up(const std::string& set, uint32_t rank);
   // It was begun, as the notes say.
   void resume(const std::string& set, uint64_t write = 0, const std::string& level = {});
   // It could not be placed on the level on which it was begun.

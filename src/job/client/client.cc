@@ -296,6 +296,10 @@ Result<void> Client::discard() {
     do path.resize(path.rfind('/'));
     while (path.size() >= begun->directory.size() && ::rmdir(path.c_str()) == 0);
   }
+  // Where there is no agent, the next one begins with what it finds.
+  Bytes frames;
+  wire::encode(frames, wire::CompletedT{.set = begun->set, .given_up = true});
+  if (link_) (void)send(frames);
   return done;
 }
 
