@@ -104,7 +104,12 @@ class Aggregator final : public fabric::HubHandler {
   }
 
   Result<void> received(fabric::ConnectionId id, const fabric::Frame& frame) override {
-    if (session_.is_connection(id)) return session_.received(frame);
+    if (session_.is_connection(id)) {
+      const bool was_welcome = session_.is_welcome();
+      const auto received = session_.received(frame);
+      if (!was_welcome && session_.is_welcome()) election_->welcomed();
+      return received;
+    }
     if (host_) return host_->received(id, frame);
     const auto early = std::ranges::find(early_, id, &Early::id);
     if (early == early_.end()) return {};
@@ -253,7 +258,10 @@ Result<void> run_aggregator(const AggregatorOptions& options, std::stop_token st
   worker.node = node;
   Aggregator aggregator(*hub, options, std::move(worker), log);
   Election election(rendezvous,
-                    {.credentials = credentials, .place = place, .patience = options.coordinator.peer_timeout / 2},
+                    {.credentials = credentials,
+                     .place = place,
+                     .patience = options.coordinator.peer_timeout / 2,
+                     .idle = options.coordinator.stall_timeout},
                     {.elected = [&](uint64_t n) -> Result<void> {
                        FOREBAY_TRY(auto start, DecisionLog::open(rendezvous.path(), n, run));
                        auto held = std::make_shared<DecisionLog::Start>(std::move(start));

@@ -40,6 +40,11 @@ class AggregatorTest : public TempTest {
       options.listen = {{.kind = fabric::Address::Kind::tcp, .host = "127.0.0.1"}};
       options.coordinator.peer_timeout = 2s;
       options.coordinator.quiet = 200ms;
+      options.coordinator.stall_timeout = stall_;
+      options.listening = [this](const auto& addresses) {
+        const std::scoped_lock lock(mutex_);
+        addresses_ = addresses;
+      };
       options.worker.resources.memory_bytes = 128 << 20;
       options.worker.resources.threads = 1;
       options.log = [this](fabric::Severity, const std::string& text) {
@@ -99,10 +104,40 @@ class AggregatorTest : public TempTest {
     return log_;
   }
 
+  // With the aggregator that was started last, as an agent.
+  fabric::Link join_early() {
+    std::vector<fabric::Address> addresses;
+    EXPECT_TRUE(wait_for([&] {
+      const std::scoped_lock lock(mutex_);
+      addresses = std::exchange(addresses_, {});
+      return !addresses.empty();
+    }));
+    const auto secret = value(Rendezvous::open_existing(path("r"))).secret();
+    fabric::Link link = value(fabric::Link::open(addresses, {.secret = secret}, wire::kPurpose, 5s));
+    Bytes bytes;
+    wire::encode(bytes, wire::AgentHelloT{.host = "h", .node = "n", .addresses = "tcp:127.0.0.1:1", .stage = "/s"});
+    check(link.send(bytes, 1s));
+    return link;
+  }
+  // The generation of the coordinator that welcomes it; nothing: the connection was closed.
+  static std::optional<uint64_t> welcome(fabric::Link& link) {
+    while (true) {
+      const auto frame = link.receive(wire::kMaxBody, 10s);
+      if (!frame) {
+        EXPECT_EQ(frame.error().kind, ErrorKind::disconnected);
+        return {};
+      }
+      const auto message = value(wire::decode(*frame));
+      if (const auto* welcome = message.body.AsWelcome()) return welcome->generation;
+    }
+  }
+
   std::atomic<bool> agent_ready_ = false;
+  std::chrono::milliseconds stall_ = 120s;
 
  private:
   std::mutex mutex_;
+  std::vector<fabric::Address> addresses_;
   std::string log_;
 };
 
@@ -146,6 +181,62 @@ TEST_F(AggregatorTest, OneThatCannotBeginItsLogLeavesThePostToAnother) {
   fs::remove(log_of_first);
   std::jthread second = aggregator();
   EXPECT_TRUE(has_workers(2, 3)) << log();
+}
+
+// A coordinator that others can reach already, and that never begins: its log hangs, for all that they see.
+class Mute final : public fabric::HubHandler {
+ public:
+  Mute(const Rendezvous& rendezvous, uint64_t generation)
+      : hub_(value(fabric::Hub::create({.listen = {{.kind = fabric::Address::Kind::tcp, .host = "127.0.0.1"}},
+                                        .credentials = {.secret = rendezvous.secret()},
+                                        .purpose = std::string(wire::kPurpose),
+                                        .max_body = wire::kMaxBody}))),
+        thread_([this] { EXPECT_TRUE(hub_->run(*this)); }) {
+    const std::string addresses = fabric::to_string(hub_->addresses().front());
+    EXPECT_TRUE(value(rendezvous.take(generation, {.addresses = addresses, .host = "h", .node = "n", .pid = 1})));
+  }
+  ~Mute() override { hub_->stop(); }
+
+  void connected(fabric::ConnectionId, const std::string&) override { ++reached_; }
+  Result<void> received(fabric::ConnectionId, const fabric::Frame&) override {
+    return fail(ErrorKind::disconnected, "nobody coordinates here");
+  }
+  void disconnected(fabric::ConnectionId, Ending) override {}
+  void tick(Time) override {}
+  Time next_tick() const override { return Time::max(); }
+  int reached() const { return reached_; }
+
+ private:
+  std::unique_ptr<fabric::Hub> hub_;
+  std::atomic<int> reached_ = 0;
+  std::jthread thread_;
+};
+
+TEST_F(AggregatorTest, ACoordinatorThatNeverBeginsIsReplaced) {
+  stall_ = 1500ms;
+  const Mute first(value(Rendezvous::open(path("r"))), 1);
+  const std::jthread second = aggregator();
+  EXPECT_TRUE(has_workers(1, 2)) << log();
+  EXPECT_GT(first.reached(), 2) << "it was given time to begin";
+}
+
+// Its address is known before it coordinates.
+TEST_F(AggregatorTest, WhoComesBeforeTheElectionIsOverIsHeardAfterIt) {
+  stall_ = 1s;
+  const Mute first(value(Rendezvous::open(path("r"))), 1);
+  const std::jthread second = aggregator();
+  fabric::Link early = join_early();
+  EXPECT_EQ(welcome(early), 2u) << log();
+}
+
+TEST_F(AggregatorTest, WhoComesToOneThatStandsByIsLetGo) {
+  const std::jthread first = aggregator();
+  ASSERT_TRUE(has_workers(1, 1)) << log();
+  fabric::Link lost = join_early();
+  EXPECT_EQ(welcome(lost), 1u);
+  const std::jthread second = aggregator();
+  fabric::Link early = join_early();
+  EXPECT_FALSE(welcome(early)) << "it looks for the one that coordinates then";
 }
 
 TEST_F(AggregatorTest, TheEndIsForAll) {

@@ -36,7 +36,8 @@ inline constexpr TimeBound kStall{
     .bounds = "Give a rank group that has made no progress for this long to another aggregator.",
     .gives =
         "A coordinator steps down, if another aggregator is there, when the store owes it an answer for this long, or "
-        "its log cannot be written for this long; each time it has done so doubles that.",
+        "its log cannot be written for this long; each time it has done so doubles that. One that was elected and does "
+        "not begin for this long is replaced.",
 };
 inline constexpr TimeBound kSet{
     .name = "set",

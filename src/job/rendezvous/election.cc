@@ -37,6 +37,11 @@ void Election::resign() {
   changed_.notify_one();
 }
 
+void Election::welcomed() {
+  const std::scoped_lock lock(mutex_);
+  welcomed_ = true;
+}
+
 bool Election::wanted() {
   const std::scoped_lock lock(mutex_);
   return wanted_;
@@ -115,6 +120,10 @@ void Election::attempt() {
   auto reached = reach_coordinator(rendezvous_, options_.credentials, options_.patience);
   if (reached) {
     failed_ = 0;
+    if (is_idle(reached->generation)) {
+      say(fmt::format("coordinator {} answers, but does not begin", reached->generation));
+      return take(reached->generation + 1);
+    }
     said_.clear();
     {
       const std::scoped_lock lock(mutex_);
@@ -124,6 +133,14 @@ void Election::attempt() {
   }
   say(fmt::format("coordinator {} does not answer: {}", generation, reached.error().message()));
   if (std::exchange(failed_, generation) == generation) take(generation + 1);
+}
+
+bool Election::is_idle(uint64_t generation) {
+  const auto now = std::chrono::steady_clock::now();
+  const std::scoped_lock lock(mutex_);
+  const bool is_new = std::exchange(met_, generation) != generation;
+  if (std::exchange(welcomed_, false) || is_new) met_since_ = now;
+  return now - met_since_ >= options_.idle;
 }
 
 void Election::take(uint64_t generation) {

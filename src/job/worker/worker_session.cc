@@ -45,6 +45,7 @@ void WorkerSession::send(Table body) {
 
 void WorkerSession::began(fabric::ConnectionId id, uint64_t generation) {
   connection_ = id;
+  is_welcome_ = false;
   generation_ = generation;
   last_heard_ = std::chrono::steady_clock::now();
   next_ping_ = last_heard_ + ping_interval_;
@@ -72,6 +73,7 @@ Result<void> WorkerSession::welcome(const wire::WelcomeT& welcome) {
   ping_interval_ = std::chrono::milliseconds(std::max<uint32_t>(welcome.ping_ms, 10));
   lost_ = std::chrono::milliseconds(std::max<uint32_t>(welcome.lost_ms, 100));
   next_ping_ = std::chrono::steady_clock::now() + ping_interval_;
+  is_welcome_ = true;
   log_(fabric::Severity::info, fmt::format("this worker works for coordinator {}", generation_));
   return {};
 }

@@ -29,7 +29,8 @@ class WorkerSession {
   void began(fabric::ConnectionId id, uint64_t generation);
   bool is_connection(fabric::ConnectionId id) const { return connection_ == id && id != 0; }
   bool is_connected() const { return connection_ != 0; }
-  void ended();  // what is under way is of no use any more
+  bool is_welcome() const { return is_welcome_; }  // by the coordinator that it was connected with last
+  void ended();                                    // what is under way is of no use any more
 
   // An error closes the connection.
   Result<void> received(const fabric::Frame& frame);
@@ -58,7 +59,7 @@ class WorkerSession {
   fabric::ConnectionId of_task_ = 0;    // the connection that the task under way came from; 0: there is none
   uint64_t task_ = 0;                   // its id
   std::optional<wire::TaskT> waiting_;  // until the task of an earlier connection has ended
-  bool stopped_ = false;
+  bool is_welcome_ = false, stopped_ = false;
   std::shared_ptr<Gate> gate_;
   std::unique_ptr<Worker> worker_;  // last: its thread ends first
 };
