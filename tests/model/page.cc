@@ -9,6 +9,7 @@
 #include "job/clocks/clocks.h"
 #include "job/coordinator/orders.h"
 #include "job/coordinator/phases.h"
+#include "launch/run/phases.h"
 
 namespace forebay::job::model {
 namespace {
@@ -56,6 +57,7 @@ std::string clock_rows() {
 Result<std::string> table_of(const std::string& name) {
   if (name == "set") return life(set_transitions(), SetPhase::incomplete);
   if (name == "restart") return life(restart_transitions(), RestartPhase::gathering);
+  if (name == "run") return life(launch::run_transitions(), launch::RunPhase::starting);
   if (name == "orders") return orders();
   if (name == "clocks") return clock_rows();
   return fail(ErrorKind::invalid_argument, fmt::format("there is no table {}", name));

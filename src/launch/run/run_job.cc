@@ -8,6 +8,7 @@
 
 #include "launch/run/events.h"
 #include "launch/run/guard.h"
+#include "launch/run/phases.h"
 #include "launch/run/processes.h"
 #include "launch/run/run_loop.h"
 
@@ -34,12 +35,12 @@ class Run {
       : plan_(plan), say_(say), mark_(mark), loop_(plan, say, std::move(events)) {}
 
   Result<RunReport> run() {
-    auto done = start_daemons();
-    if (done && !ending()) done = run_application();
-    end_of_job_ = loop_.stop_deadline();
-    if (done && report_.launches > 0 && !loop_.left()) drain();
-    end_all();
-    if (!done) return std::unexpected(std::move(done).error());
+    for (RunPhase phase = RunPhase::starting; phase != RunPhase::over;) {
+      auto event = step(phase);
+      if (!event) failure_ = std::move(event).error();
+      phase = next_phase(run_transitions(), phase, event.value_or(RunEvent::failed));
+    }
+    if (failure_) return std::unexpected(*std::move(failure_));
     report_.ending = loop_.ending();
     report_.ended_because = loop_.end_because();
     report_.daemon_deaths = loop_.daemons().deaths();
@@ -50,7 +51,38 @@ class Run {
   }
 
  private:
+  // What happens in that phase, to its end.
+  Result<RunEvent> step(RunPhase phase) {
+    switch (phase) {
+      case RunPhase::starting:
+        FOREBAY_CHECK(start_daemons());
+        return unless_ending(RunEvent::ready);
+      case RunPhase::restoring:
+        return prepare_start();
+      case RunPhase::running:
+        return run_application();
+      case RunPhase::judging:
+        return judge();
+      case RunPhase::replacing:
+        return replace_nodes();
+      case RunPhase::pausing:
+        loop_.pump([this] { return ending(); }, Clock::now() + pause_);
+        return RunEvent::ready;
+      case RunPhase::draining:
+        end_of_job_ = loop_.stop_deadline();
+        drain();
+        return RunEvent::drained;
+      default:
+        end_all();
+        return RunEvent::gone;
+    }
+  }
+
   bool ending() const { return loop_.is_ending(); }
+
+  // No start follows.
+  RunEvent no_more() const { return report_.launches > 0 && !loop_.left() ? RunEvent::done : RunEvent::left; }
+  RunEvent unless_ending(RunEvent event) const { return ending() ? no_more() : event; }
 
   Result<void> start_daemons() {
     FOREBAY_CHECK(loop_.daemons().start());
@@ -70,42 +102,55 @@ class Run {
     return {};
   }
 
-  Result<void> run_application() {
-    for (;;) {
-      const auto before = look();
-      FOREBAY_TRY(auto more, restore_on_nodes_that_are_left());
-      if (ending() || !more) return {};
-      FOREBAY_CHECK(launch(*std::move(more)));
-      if (ending() && !loop_.application().runs()) return {};
-      wait_for_application();
-      // What a kill cut off must not seem to be left alone while processes that survived it take their time.
-      const bool was_killed = !loop_.ending().good();
-      if (was_killed) report_end(was_killed);
-      end_orphans();
-      if (!was_killed) report_end(was_killed);
-      const std::string& why = loop_.end_because();
-      if (!should_relaunch(loop_.ending(), !why.empty(), ending(), plan_.relaunches)) return {};
-      if (used_ >= plan_.relaunches && loop_.nodes().spares_left() == 0) return {};
-      if (const auto reason = plan_.hold ? plan_.hold() : std::nullopt) {
-        say_(fmt::format("the application ended with {}; it is not started again: {}", loop_.ending().text(), *reason));
-        return {};
-      }
-      auto attempt = attempt_between(before, look(), !loop_.end_because_of_node());
-      const auto blame = blame_nodes(attempt);
-      if (!blame.blames_nodes && used_++ >= plan_.relaunches) return {};
-      attempt.ended_by_itself = attempt.ended_by_itself && !blame.blames_nodes;
-      FOREBAY_TRY(const bool has_nodes, replace_lost_nodes(Clock::now()));
-      if (!has_nodes || ending() || !retire(blame.retire)) return {};
-      const auto verdict = trials_.ended(attempt);
-      const auto seconds = verdict.pause / 1s;
-      say_(fmt::format("the application ended with {}{}; it is started again ({}){}", loop_.ending().text(),
-                       why.empty() ? "" : ", as " + why,
-                       blame.blames_nodes ? "for the node's sake: no attempt is used up"
-                                          : fmt::format("{} of {}", used_, plan_.relaunches),
-                       seconds > 1 ? fmt::format(", after a pause of {} s", seconds) : ""));
-      if (verdict.blames_set) set_aside(attempt.from);
-      loop_.pump([this] { return ending(); }, Clock::now() + verdict.pause);
+  Result<RunEvent> prepare_start() {
+    before_ = look();
+    FOREBAY_TRY(auto more, restore_on_nodes_that_are_left());
+    if (ending() || !more) return no_more();
+    resumed_ = *std::move(more);
+    return RunEvent::ready;
+  }
+
+  Result<RunEvent> run_application() {
+    FOREBAY_CHECK(launch(std::exchange(resumed_, {})));
+    if (ending() && !loop_.application().runs()) return no_more();
+    wait_for_application();
+    // What a kill cut off must not seem to be left alone while processes that survived it take their time.
+    const bool was_killed = !loop_.ending().good();
+    if (was_killed) report_end(was_killed);
+    end_orphans();
+    if (!was_killed) report_end(was_killed);
+    return RunEvent::ended;
+  }
+
+  // Whether it is to be started again, and which nodes are to blame.
+  Result<RunEvent> judge() {
+    if (!should_relaunch(loop_.ending(), !loop_.end_because().empty(), ending(), plan_.relaunches)) return no_more();
+    if (used_ >= plan_.relaunches && loop_.nodes().spares_left() == 0) return no_more();
+    if (const auto reason = plan_.hold ? plan_.hold() : std::nullopt) {
+      say_(fmt::format("the application ended with {}; it is not started again: {}", loop_.ending().text(), *reason));
+      return no_more();
     }
+    attempt_ = attempt_between(before_, look(), !loop_.end_because_of_node());
+    blame_ = blame_nodes(attempt_);
+    if (!blame_.blames_nodes && used_++ >= plan_.relaunches) return no_more();
+    attempt_.ended_by_itself = attempt_.ended_by_itself && !blame_.blames_nodes;
+    return RunEvent::again;
+  }
+
+  Result<RunEvent> replace_nodes() {
+    FOREBAY_TRY(const bool has_nodes, replace_lost_nodes(Clock::now()));
+    if (!has_nodes || ending() || !retire(blame_.retire)) return no_more();
+    const auto verdict = trials_.ended(attempt_);
+    const auto seconds = verdict.pause / 1s;
+    const std::string& why = loop_.end_because();
+    say_(fmt::format("the application ended with {}{}; it is started again ({}){}", loop_.ending().text(),
+                     why.empty() ? "" : ", as " + why,
+                     blame_.blames_nodes ? "for the node's sake: no attempt is used up"
+                                         : fmt::format("{} of {}", used_, plan_.relaunches),
+                     seconds > 1 ? fmt::format(", after a pause of {} s", seconds) : ""));
+    if (verdict.blames_set) set_aside(attempt_.from);
+    pause_ = verdict.pause;
+    return RunEvent::ready;
   }
 
   void report_end(bool was_killed) {
@@ -361,6 +406,12 @@ class Run {
   RunLoop loop_;
   RestartTrials trials_{plan_.relaunch_pause};
   NodeTrials node_trials_;
+  std::optional<Sight> before_;  // the start under way
+  RunPlan::Resumed resumed_;     // how it is started
+  Attempt attempt_;              // the last one
+  NodeTrials::Verdict blame_;
+  std::chrono::milliseconds pause_{0};  // before the next one
+  std::optional<Error> failure_;
   uint64_t used_ = 0;  // of the relaunches
   Time end_of_job_ = Time::max();
   RunReport report_;
