@@ -239,6 +239,7 @@ struct Coordinator::Impl {
     bool owes_flush = false;  // as decided::Ended has it
   };
   Kept close_encoding(SetRow& row, SetDrain::Ended& ended);
+  static bool is_had(const SetRow& row);
   void forget_encoding(SetRow& row);
   std::optional<Encoding> encoding_of(const SetRow& row) const;  // for the status
   void decide_due(SetRow& row);

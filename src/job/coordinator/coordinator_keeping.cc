@@ -243,12 +243,28 @@ void Coordinator::Impl::was_sealed(SessionId id, const Session& session, const w
   apply(recovery.sealed(session.key, answer, now));
 }
 
-// The set is over. What was sealed stays in the caches, whatever kept it from the store.
+// Whether what is left of a sealed set makes it whole.
+bool Coordinator::Impl::is_had(const SetRow& row) {
+  return row.encoding->survives([&](const ProtectedPart& member) {
+    return std::ranges::any_of(row.drain.parts(), [&](const auto& one) {
+      const Part& part = one.second;
+      return part.session != 0 && part.node == member.node && part.stage == member.stage;
+    });
+  });
+}
+
+// The set is over. What was sealed stays in the caches, whatever kept it from the store, unless more of it is lost than
+// its scheme survives: nothing older goes for such a set.
 Coordinator::Impl::Kept Coordinator::Impl::close_encoding(SetRow& row, SetDrain::Ended& ended) {
-  Kept kept{.encoding = row.is_sealed() ? row.encoding->id() : 0,
-            .owes_flush = ended.state != wire::SetState::durable && row.is_to_store() && is_counted(row)};
+  const bool is_stored = ended.state == wire::SetState::durable;
+  const bool is_lost = !is_stored && row.is_sealed() && !is_had(row);
+  Kept kept{.encoding = row.is_sealed() && !is_lost ? row.encoding->id() : 0,
+            .owes_flush = !is_stored && row.is_to_store() && is_counted(row)};
   if (row.encoding && kept.encoding == 0) forget_encoding(row);
-  if (kept.encoding != 0 && ended.state != wire::SetState::durable && ended.state != wire::SetState::cached) {
+  if (is_lost) ended.state = wire::SetState::failed;
+  if (is_lost)
+    ended.message += fmt::format("; more of its nodes are lost than {} survives", redundancy::to_text(row.protection));
+  if (kept.encoding != 0 && !is_stored && ended.state != wire::SetState::cached) {
     ended.state = wire::SetState::cached;
     ended.message = "it is not stored: " + ended.message;
   }

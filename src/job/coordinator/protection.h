@@ -11,6 +11,7 @@
 // What there is to send is taken a slice at a time: of a set of many nodes it is much.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -105,6 +106,14 @@ class SetProtection {
   std::vector<Tell> take(size_t most);
   bool has_messages() const;
 
+  // Whether no group of the encoding misses more members than it survives: `is_there` says which are.
+  template <class Test>
+  bool survives(const Test& is_there) const {
+    return std::ranges::all_of(groups_, [&](const Group& group) {
+      return std::ranges::count_if(group.members, [&](uint32_t one) { return !is_there(members_[one].part); }) <=
+             static_cast<std::ptrdiff_t>(group.losses);
+    });
+  }
   // Whether that part is in the encoding that is under way.
   bool has_part(SessionId agent, uint64_t exposure) const;
 
