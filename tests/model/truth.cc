@@ -10,8 +10,10 @@ namespace {
 
 constexpr int64_t kGhosts = 30'000'000'000;  // a loss that is not noticed yet
 
+bool is_of(const Body& body, const std::string& set, uint64_t write) { return body.set == set && body.write == write; }
+
 bool is_good(const Body& body, const std::string& set, uint64_t write) {
-  return body.set == set && body.write == write && body.damaged_ns == 0;
+  return is_of(body, set, write) && body.damaged_ns == 0;
 }
 
 }  // namespace
@@ -40,24 +42,27 @@ void Truth::refused(const std::string& set) {
 
 // In the stages of nodes that are up, or in what is left of an encoding.
 bool Truth::is_in_caches(const Writing& writing, const std::vector<NodeView>& nodes, int64_t steady_since,
-                         int64_t ghosts_since) const {
+                         int64_t ghosts_since, Rot rot) const {
+  const auto counts = [&](const Body& body) {
+    return rot == Rot::is_unseen ? is_of(body, writing.set, writing.write) : is_good(body, writing.set, writing.write);
+  };
   std::set<uint32_t> whole;
   std::map<uint64_t, std::map<uint32_t, std::pair<std::set<uint32_t>, const HeldPart*>>> encodings;
   for (const NodeView& node : nodes) {
-    const bool counts = node.is_up ? node.steady_since <= steady_since : node.lost_at > ghosts_since;
-    if (!counts || node.disk == nullptr) continue;
+    const bool has_it = node.is_up ? node.steady_since <= steady_since : node.lost_at > ghosts_since;
+    if (!has_it || node.disk == nullptr) continue;
     const auto staged = node.disk->sets.find(writing.set);
     if (staged == node.disk->sets.end()) continue;
     for (const auto& [rank, marker] : staged->second.markers)
       if (const auto file = staged->second.files.find(file_of(rank));
-          file != staged->second.files.end() && is_good(file->second, writing.set, writing.write))
+          file != staged->second.files.end() && counts(file->second))
         whole.insert(rank);
     for (const auto& [key, held] : node.disk->held) {
       if (held.set != writing.set || held.write != writing.write) continue;
       const auto& [id, group, position] = key;
       const bool has_files = std::ranges::all_of(held.members[position].files, [&](const auto& one) {
         const auto file = staged->second.files.find(one.first);
-        return file != staged->second.files.end() && is_good(file->second, writing.set, writing.write);
+        return file != staged->second.files.end() && counts(file->second);
       });
       if (!has_files) continue;
       auto& [positions, known] = encodings[id][group];
@@ -114,7 +119,7 @@ void Truth::promised(const std::string& set, uint64_t write, const std::string& 
   if (!is_protected) return;
   one.is_promised = one.is_protected = true;
   if (one.was_sealed) return;
-  const Writing* const newest = newest_promised(nodes, store);
+  const Writing* const newest = newest_promised(nodes, store, Rot::counts);
   if (newest != nullptr && newest->ordinal > one.ordinal) return;  // it may be on its way out
   if (!is_restorable(one, nodes, store, INT64_MAX, now - kGhosts))
     wrong(fmt::format("{} is said to be safe in the caches, and cannot be had from them", set));
@@ -169,23 +174,23 @@ void Truth::answered(uint64_t attempt, uint32_t rank, const std::string& set, co
   }
 }
 
-Truth::Writing* Truth::newest_promised(const std::vector<NodeView>& nodes, const Store& store) {
+Truth::Writing* Truth::newest_promised(const std::vector<NodeView>& nodes, const Store& store, Rot rot) {
   Writing* newest = nullptr;
   for (Writing& one : writings_)
     if (one.is_promised && !one.is_void && !one.is_refused && (newest == nullptr || one.ordinal > newest->ordinal) &&
-        is_restorable(one, nodes, store, INT64_MAX, INT64_MAX))
+        (is_in_store(one, store) || is_in_caches(one, nodes, INT64_MAX, INT64_MAX, rot)))
       newest = &one;
   return newest;
 }
 
 void Truth::removing(const std::vector<NodeView>& nodes, const Store& store) {
-  const Writing* const newest = newest_promised(nodes, store);
+  const Writing* const newest = newest_promised(nodes, store, Rot::is_unseen);
   before_ = newest == nullptr ? 0 : newest->ordinal;
 }
 
 void Truth::removed(const std::string& node, const std::string& set, const std::vector<NodeView>& nodes,
                     const Store& store) {
-  const Writing* const newest = newest_promised(nodes, store);
+  const Writing* const newest = newest_promised(nodes, store, Rot::is_unseen);
   const uint64_t after = newest == nullptr ? 0 : newest->ordinal;
   if (after >= before_) return;
   for (const Writing& one : writings_)
