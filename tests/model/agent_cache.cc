@@ -244,6 +244,9 @@ void Agent::go_on_repairing(uint64_t id, uint32_t group, uint64_t number) {
     }
     for (const auto& [name, body] : member.files) staged.files[name] = body;
     for (const auto& [rank, marker] : member.markers) staged.markers[rank] = marker;
+    std::erase_if(staged.markers, [&](const auto& one) {
+      return std::ranges::any_of(one.second.files, [&](const auto& file) { return !staged.files.contains(file.name); });
+    });
     // A watcher may see the files before the record of what protects them is there.
     if (world_.net().happens(mix(id, position))) look(order.set);
     disk_.held[{id, group, position}] = std::move(made);

@@ -18,6 +18,7 @@ AgentSets::Decision AgentSets::observed(const std::string& set, const std::optio
     Entry& entry = found->second;
     decision = {.withdraw = entry.exposure, .reason = reason, .is_lost = true};
     entry.exposure = 0;
+    entry.complete.clear();
     if (entry.state == SetState::durable) return decision;  // the store has it
     entry.fingerprint.clear();
     entry.state = SetState::failed;

@@ -197,6 +197,28 @@ TEST(AgentSets, WhatIsMadeAgainHasThePlaceOfItsSet) {
   EXPECT_EQ(sets.find("a")->ordinal, 3u);
 }
 
+// A file of rank 0 was removed, and the part of rank 1 is made here: rank 0 is not waited for.
+TEST(AgentSets, APartThatTakesThePlaceOfALostOneNeedsNobodyOfThat) {
+  AgentSets sets;
+  ASSERT_TRUE(sets.observed("a", content("f"), {}).offer);
+  sets.offered("a", content("f"), 7);
+  EXPECT_NE(sets.observed("a", std::nullopt, "'rank0' of rank 0 is missing").withdraw, 0u);
+  sets.rebuilt("a", {1}, 3);
+  EXPECT_EQ(sets.awaited("a", {0, 1}), std::set<uint32_t>{1});
+}
+
+TEST(AgentSets, WhatARankGivesUpIsForgottenWhenAllHave) {
+  AgentSets sets;
+  sets.begin("a", 0);
+  sets.begin("a", 1);
+  EXPECT_FALSE(sets.given_up("a", 0));
+  EXPECT_TRUE(sets.given_up("a", 1));
+  EXPECT_FALSE(sets.given_up("b", 0));
+  ASSERT_TRUE(sets.observed("c", content("f"), {}).offer);
+  sets.offered("c", content("f"), 7);
+  EXPECT_FALSE(sets.given_up("c", 0)) << "it is complete";
+}
+
 Outcome restored(uint64_t ordinal, int64_t at) {
   return {.state = SetState::durable, .fingerprint = "f", .ordinal = ordinal, .ended_ns = at, .restored_ns = at};
 }

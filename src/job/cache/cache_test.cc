@@ -238,6 +238,22 @@ TEST_F(CacheTest, WhatWasNotFoundBeforeIsFoundByTheRepair) {
   EXPECT_FALSE(fs::exists(nodes_[2]->path("d2/file0"))) << "nothing of it has got its name";
 }
 
+// Its own part was lost since somebody has removed a file of it; the marker of that rank is of no use any more.
+TEST_F(CacheTest, AMarkerWhoseFilesAreGoneGoesWhenAnotherPartIsMadeHere) {
+  make({5 * kPiece, 4 * kPiece, 3 * kPiece}, 1);
+  protect_and_seal();
+  lose(2);
+  check(note_begin(stage(2), kSet, 7));
+  Marker own{.rank = 9, .ranks = 64, .pid = 1, .step = 7, .files = {{"d9/file0", 100, 1, 0}}};
+  const std::string notes = notes_path(stage(2), kSet);
+  check(store::write_text(notes, "rank-00000009", encode_marker(own)));
+  own.rank = 8;
+  own.files.clear();
+  check(store::write_text(notes, "rank-00000008", encode_marker(own)));
+  for (const auto& answer : repair({2})) ASSERT_FALSE(answer.failed) << answer.error;
+  EXPECT_THAT(value(marked_ranks(stage(2), kSet)), testing::ElementsAre(2u, 8u));
+}
+
 TEST_F(CacheTest, ADamagedRecordIsNoProtection) {
   make({kPiece, kPiece, kPiece}, 1);
   protect_and_seal();

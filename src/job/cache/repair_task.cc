@@ -12,6 +12,7 @@
 
 #include "base/buffer.h"
 #include "base/catalogue.h"
+#include "job/client/marker.h"
 #include "job/client/stage_names.h"
 #include "job/stage/stage_notes.h"
 #include "store/files.h"
@@ -112,7 +113,24 @@ struct PositionRepair::Impl {
       const std::string path = marker_path(stage, record.set, rank);
       FOREBAY_CHECK(store::write_text(notes, path.substr(notes.size() + 1), text));
     }
+    FOREBAY_CHECK(drop_void_markers());
     return sync ? store::sync_directory(notes) : Result<void>();
+  }
+
+  // Of ranks whose files somebody has removed here, which is how this node's own part was lost: they would keep the
+  // part that takes its place from being complete.
+  Result<void> drop_void_markers() const {
+    FOREBAY_TRY(const auto ranks, marked_ranks(stage, record.set));
+    for (const uint32_t rank : ranks) {
+      const std::string path = marker_path(stage, record.set, rank);
+      FOREBAY_TRY(const std::string text, store::read_text(path, kMaxMarkerBytes));
+      FOREBAY_TRY(const Marker marker, decode_marker(text, path));
+      const auto is_there = [&](const MarkedFile& file) {
+        return ::access(fmt::format("{}/{}/{}", stage, record.set, file.name).c_str(), F_OK) == 0;
+      };
+      if (!std::ranges::all_of(marker.files, is_there)) remove_marker(stage, record.set, rank);
+    }
+    return {};
   }
 
   Result<void> apply(const Geometry::Range& range, std::span<const std::byte> bytes, bool sync) {
