@@ -92,6 +92,7 @@ void Coordinator::Impl::leave(SessionId id, const std::string& why) {
   const auto session = roster.left(id);
   if (!session) return;
   if (session->role == Session::Role::agent) {
+    agent_left_at = now;
     warn(fmt::format("agent of {} is lost: {}", session->agent->host, why));
     caches.left(session->key);
     agent_left(id, *session);
@@ -266,7 +267,7 @@ void Coordinator::Impl::check_end() {
   if (outbox.waits() || !sets.empty() || !announcements.empty() || restarts.is_open() || settling.is_open() ||
       is_caching() || is_pruning)
     quiet_since = now;
-  if (!draining_to_end || now - quiet_since < options.quiet || !close_caches()) return;
+  if (!draining_to_end || now - quiet_since < options.quiet || !close_caches() || !is_newest_closed()) return;
   const decided::Counts& all = facts.sums.counts;
   const std::string cached = all.cached == 0 ? "" : fmt::format(", {} were in the caches", all.cached);
   end(fmt::format("{} sets are durable, {} were skipped, {} failed{}", all.durable, all.skipped, all.failed, cached));

@@ -53,6 +53,7 @@ bool Coordinator::Impl::take_cached(SessionId id, const Session& session, const 
                  .set = offered.set, .id = refused->encoding, .reason = refused->reason, .removes = refused->removes});
     return true;
   }
+  note_newest(offered);
   bool is_over = is_cached(offered);
   const SetRow* const row = sets.find(offered.set);
   if (row == nullptr)
@@ -185,6 +186,7 @@ void Coordinator::Impl::quarantine(const CachedSet& set, const std::string& reas
     info(fmt::format("set {} is removed: {}", set.name, reason));
   else
     warn(fmt::format("set {} is set aside: {}", set.name, reason));
+  forget_newest(set.name);
   decided::Refused refused{set.name, text_of_record(reason), set.write, set.encoding, removes};
   caches.quarantine({set.name, reason, set.write, set.encoding, removes});
   if ((set.write != 0 || set.encoding != 0) && !facts.is_refused(refused)) decide(std::move(refused));
@@ -206,6 +208,7 @@ void Coordinator::Impl::reject(SessionId id, const Session& session, const wire:
   const std::string reason = rejected.reason.empty() ? "the application could not use it" : rejected.reason;
   std::string stored_as = rejected.stored_as;
   bool is_cached = false;
+  forget_newest(rejected.set);
   for (const CachedSet& set : caches.sets()) {
     if (set.name != rejected.set) continue;
     const CachedPart* const part = caches.part(session.key, set.name);
@@ -339,6 +342,34 @@ bool Coordinator::Impl::close_caches() {
     warn(fmt::format("set {} of the caches cannot be stored at the end: {}", set->name, set->wrong));
     unclosed[set->name].why = set->wrong;
   }
+  return true;
+}
+
+void Coordinator::Impl::note_newest(const wire::OfferT& offered) {
+  if (offered.state == wire::SetState::durable) return note_durable(offered.ordinal);
+  const bool is_for_store = !offered.policy || offered.policy->flush != wire::FlushWish::never;
+  if (offered.state != wire::SetState::cached || !is_for_store || offered.ordinal <= durable_ordinal) return;
+  if (!newest_cached || offered.ordinal >= newest_cached->ordinal) newest_cached = {offered.set, offered.ordinal};
+}
+
+void Coordinator::Impl::note_durable(uint64_t ordinal) {
+  durable_ordinal = std::max(durable_ordinal, ordinal);
+  if (newest_cached && newest_cached->ordinal <= durable_ordinal) newest_cached.reset();
+}
+
+void Coordinator::Impl::forget_newest(const std::string& set) {
+  if (newest_cached && newest_cached->name == set) newest_cached.reset();
+}
+
+// Those who had it may have gone since they were asked what they have: they are waited for as they were then.
+bool Coordinator::Impl::is_newest_closed() {
+  if (!newest_cached || unclosed.contains(newest_cached->name)) return true;
+  const std::string& name = newest_cached->name;
+  const auto all = caches.sets();
+  if (std::ranges::find(all, name, &CachedSet::name) != all.end()) return true;  // close_caches() has seen to it
+  if (now - agent_left_at < 2 * options.peer_timeout) return false;
+  warn(fmt::format("set {} of the caches cannot be stored at the end: nobody has anything of it any more", name));
+  unclosed[name].why = "nobody has anything of it any more";
   return true;
 }
 

@@ -136,6 +136,14 @@ struct Coordinator::Impl {
     uint32_t tries = 0;
   };
   std::map<std::string, Unclosed> unclosed;
+  // The newest set that an agent has offered as in the caches alone, whether or not anything of it is there still.
+  struct Newest {
+    std::string name;
+    uint64_t ordinal = 0;
+  };
+  std::optional<Newest> newest_cached;
+  uint64_t durable_ordinal = 0;  // of the newest durable one that this coordinator has heard of
+  Time agent_left_at{};          // the last one
   std::mt19937_64 own_numbers{std::random_device{}()};
   StoreTier store_tier;
   Restarts restarts;
@@ -287,6 +295,10 @@ struct Coordinator::Impl {
   void apply_cache_tier();
   bool is_caching() const;  // something about caches is under way that an end waits for
   bool close_caches();      // at the end: whether nothing of the caches is to be stored any more
+  bool is_newest_closed();  // likewise: stored, or known to be lost
+  void note_newest(const wire::OfferT& offered);
+  void note_durable(uint64_t ordinal);
+  void forget_newest(const std::string& set);
   void closed();
   void close_failed(const std::string& why, bool may_be_had);
 

@@ -66,6 +66,7 @@ void Coordinator::Impl::apply(Restarts::Actions actions) {
   }
   for (const uint64_t round : actions.answered) {
     decide(decided::Answered{generation, round});
+    newest_cached.reset();  // it may have been passed over
     cadence.restarted();
   }
   if (actions.void_incomplete) give_up_incomplete(true);
