@@ -186,12 +186,18 @@ void Coordinator::Impl::quarantine(const CachedSet& set, const std::string& reas
     info(fmt::format("set {} is removed: {}", set.name, reason));
   else
     warn(fmt::format("set {} is set aside: {}", set.name, reason));
-  forget_newest(set.name);
-  decided::Refused refused{set.name, text_of_record(reason), set.write, set.encoding, removes};
   caches.quarantine({set.name, reason, set.write, set.encoding, removes});
-  if ((set.write != 0 || set.encoding != 0) && !facts.is_refused(refused)) decide(std::move(refused));
   for (const auto& [key, id] : roster.agents())
     send(id, wire::QuarantineT{.set = set.name, .id = set.encoding, .reason = reason, .removes = removes});
+}
+
+// By the application, and so for good. What is damaged is not: some of it may only be away, and the next coordinator
+// looks at it anew.
+void Coordinator::Impl::refuse(const CachedSet& set, const std::string& reason, bool removes) {
+  forget_newest(set.name);
+  decided::Refused refused{set.name, text_of_record(reason), set.write, set.encoding, removes};
+  if ((set.write != 0 || set.encoding != 0) && !facts.is_refused(refused)) decide(std::move(refused));
+  quarantine(set, reason, removes);
 }
 
 // What coordinators before have refused.
@@ -217,7 +223,7 @@ void Coordinator::Impl::reject(SessionId id, const Session& session, const wire:
     if (!rejected.removes && (!is_its || caches.quarantined(set.name, *part) != nullptr)) continue;
     is_cached = true;
     if (stored_as.empty()) stored_as = set.stored_as;
-    quarantine(set, reason, rejected.removes);
+    refuse(set, reason, rejected.removes);
   }
   if (!rejected.removes) {
     reject_stored(stored_as, reason, ", says " + roster.find(id)->agent->host);
@@ -247,7 +253,7 @@ void Coordinator::Impl::reject_everywhere(const wire::RejectT& rejected) {
     if (set.name != rejected.set) continue;
     is_cached = true;
     if (stored_as.empty()) stored_as = set.stored_as;
-    quarantine(set, reason);
+    refuse(set, reason, false);
   }
   if (!is_cached)
     for (const auto& [key, id] : roster.agents()) send(id, wire::QuarantineT{.set = rejected.set, .reason = reason});

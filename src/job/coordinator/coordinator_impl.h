@@ -284,6 +284,7 @@ struct Coordinator::Impl {
   void store_cached(const CachedSet& set);
   void flush_ended(const CachedSet& flushed, const SetDrain::Ended& ended);
   void quarantine(const CachedSet& set, const std::string& reason, bool removes = false);
+  void refuse(const CachedSet& set, const std::string& reason, bool removes);
   void take_refusals();
   void reject(SessionId id, const Session& session, const wire::RejectT& rejected);
   void reject_everywhere(const wire::RejectT& rejected);
