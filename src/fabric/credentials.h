@@ -16,6 +16,7 @@ using Secret = std::array<std::byte, kSecretBytes>;
 struct Credentials {
   std::optional<Secret> secret;  // known to all processes of the job, and to nobody else
   bool munge = false;            // MUNGE credentials of this process's user
+  bool encrypt = false;          // what is sent over TCP, with keys from `secret`; peers that do not are refused
 };
 
 // From the system's source of randomness. libsodium ends a process that has none.

@@ -1,6 +1,7 @@
 #include "fabric/handshake.h"
 
 #include <algorithm>
+#include <bit>
 
 #include <fmt/format.h>
 #include <sodium.h>
@@ -11,11 +12,12 @@ namespace forebay::fabric {
 namespace {
 
 enum HandshakeFrame : uint8_t { kHello = 1, kChallenge = 2, kProof = 3, kAccepted = 4, kRefused = 5 };
-enum Method : uint8_t { kSameUser = 1, kSecret = 2, kMunge = 4 };
+enum Method : uint8_t { kSameUser = 1, kSecret = 2, kMunge = 4, kEncrypted = 8 };
 enum class Role : uint8_t { client = 1, server = 2 };
 
 constexpr size_t kMaxReasonBytes = 200;
-constexpr std::string_view kContext = "forebay handshake";
+constexpr std::string_view kProofContext = "forebay handshake";
+constexpr std::string_view kKeyContext = "forebay encryption";
 
 std::unexpected<Error> stranger(std::string what) { return fail(ErrorKind::permission, std::move(what)); }
 std::unexpected<Error> broken(std::string what) { return fail(ErrorKind::corrupt, std::move(what)); }
@@ -37,10 +39,11 @@ Bytes frame(uint8_t type, std::span<const std::byte> body) {
   return bytes;
 }
 
-// What a proof is made over.
-Statement statement(Role role, uint8_t method, const std::string& purpose, const Nonce& client, const Nonce& server) {
+// What a side says of a handshake, as a hash.
+Statement statement(std::string_view context, Role role, uint8_t method, const std::string& purpose,
+                    const Nonce& client, const Nonce& server) {
   Bytes text;
-  append(text, as_bytes(kContext));
+  append(text, as_bytes(context));
   for (const uint8_t byte :
        {kProtocolVersion, static_cast<uint8_t>(role), method, static_cast<uint8_t>(purpose.size())})
     text.push_back(std::byte{byte});
@@ -59,6 +62,25 @@ std::array<std::byte, 32> authentication_code(const Secret& secret, const Statem
                      reinterpret_cast<const unsigned char*>(over.data()), over.size(),
                      reinterpret_cast<const unsigned char*>(secret.data()), secret.size());
   return code;
+}
+
+// What a proof is made over.
+Statement proof_statement(Role role, uint8_t method, const std::string& purpose, const Nonce& client,
+                          const Nonce& server) {
+  return statement(kProofContext, role, method, purpose, client, server);
+}
+
+// The keys of the connection, as `own` has them; none unless it is to be encrypted. The role in them tells the
+// directions apart, the nonces tell this connection from all others.
+std::optional<RecordKeys> keys_of(Role own, const Party& party, uint8_t method, const Nonce& client,
+                                  const Nonce& server) {
+  if (method != kEncrypted) return std::nullopt;
+  const auto key_of = [&](Role sender) {
+    return authentication_code(*party.credentials.secret,
+                               statement(kKeyContext, sender, method, party.purpose, client, server));
+  };
+  const Role other = own == Role::client ? Role::server : Role::client;
+  return RecordKeys{.out = key_of(own), .in = key_of(other)};
 }
 
 Result<Bytes> make_proof(const Party& party, uint8_t method, const Statement& over) {
@@ -84,13 +106,25 @@ Result<void> check_user(const Party& party) {
   return {};
 }
 
+// Within a host there is nobody on the way.
+bool encrypts(const Party& party) { return party.credentials.encrypt && !party.peer_uid; }
+
 // What this side can prove. The user alone counts only where nothing better is configured.
 uint8_t methods_of(const Party& party) {
+  if (encrypts(party)) return party.credentials.secret ? uint8_t{kEncrypted} : uint8_t{0};
   uint8_t methods = 0;
   if (party.credentials.munge) methods |= kMunge;
   if (party.credentials.secret) methods |= kSecret;
   if (methods == 0 && party.peer_uid) methods = kSameUser;
   return methods;
+}
+
+std::unexpected<Error> no_common_method(const Party& party, uint8_t offered) {
+  const bool own = encrypts(party), other = (offered & kEncrypted) != 0;
+  if (own == other) return stranger("no common way to prove who is there (a secret, or MUNGE)");
+  const auto does = [](bool encrypts) { return encrypts ? "encrypts" : "does not encrypt"; };
+  return stranger(fmt::format("client {} {}, server {} {}: start all of the job with --encrypt, or none",
+                              party.peer_name, does(other), party.own_name, does(own)));
 }
 
 }  // namespace
@@ -112,7 +146,7 @@ Result<Step> ClientHandshake::begin() {
   Bytes body{std::byte{methods_}, static_cast<std::byte>(party_.purpose.size())};
   append(body, as_bytes(party_.purpose));
   append(body, nonce_);
-  return Step{frame(kHello, body)};
+  return Step{frame(kHello, body), false, {}};
 }
 
 Result<Step> ClientHandshake::receive(const Frame& received) {
@@ -121,21 +155,19 @@ Result<Step> ClientHandshake::receive(const Frame& received) {
   if (wait_ != Wait::accepted || received.type != kAccepted) return broken("a handshake out of order");
   wait_ = Wait::nothing;
   FOREBAY_CHECK(check_proof(party_, method_, expected_, received.body));
-  return Step{{}, true};
+  return Step{{}, true, keys_of(Role::client, party_, method_, nonce_, peer_nonce_)};
 }
 
 Result<Step> ClientHandshake::prove(const Frame& received) {
   if (received.body.size() != 1 + kNonceBytes) return broken("a challenge of a wrong length");
   method_ = std::to_integer<uint8_t>(received.body[0]);
-  if ((method_ != kSameUser && method_ != kSecret && method_ != kMunge) || (method_ & methods_) == 0)
-    return broken("a method that was not offered");
-  Nonce server;
-  std::ranges::copy(received.body.subspan(1), server.begin());
-  expected_ = statement(Role::server, method_, party_.purpose, nonce_, server);
+  if (!std::has_single_bit(method_) || (method_ & methods_) == 0) return broken("a method that was not offered");
+  std::ranges::copy(received.body.subspan(1), peer_nonce_.begin());
+  expected_ = proof_statement(Role::server, method_, party_.purpose, nonce_, peer_nonce_);
   FOREBAY_TRY(const Bytes proof,
-              make_proof(party_, method_, statement(Role::client, method_, party_.purpose, nonce_, server)));
+              make_proof(party_, method_, proof_statement(Role::client, method_, party_.purpose, nonce_, peer_nonce_)));
   wait_ = Wait::accepted;
-  return Step{frame(kProof, proof)};
+  return Step{frame(kProof, proof), false, {}};
 }
 
 Result<Step> ServerHandshake::receive(const Frame& received) {
@@ -154,22 +186,22 @@ Result<Step> ServerHandshake::challenge(const Frame& received) {
     return broken("a hello of a wrong length");
   if (as_text(body.subspan(2, purpose_bytes)) != party_.purpose) return broken("a hello for something else");
   const uint8_t common = methods_of(party_) & std::to_integer<uint8_t>(body[0]);
-  if (common == 0) return stranger("no common way to prove who is there (a secret, or MUNGE)");
-  method_ = (common & kMunge) ? kMunge : (common & kSecret) ? kSecret : kSameUser;
+  if (common == 0) return no_common_method(party_, std::to_integer<uint8_t>(body[0]));
+  method_ = std::bit_floor(common);
   std::ranges::copy(body.subspan(2 + purpose_bytes), peer_nonce_.begin());
   Bytes answer{std::byte{method_}};
   append(answer, nonce_);
   wait_ = Wait::proof;
-  return Step{frame(kChallenge, answer)};
+  return Step{frame(kChallenge, answer), false, {}};
 }
 
 Result<Step> ServerHandshake::check(const Frame& received) {
   wait_ = Wait::nothing;
-  FOREBAY_CHECK(check_proof(party_, method_, statement(Role::client, method_, party_.purpose, peer_nonce_, nonce_),
-                            received.body));
+  FOREBAY_CHECK(check_proof(
+      party_, method_, proof_statement(Role::client, method_, party_.purpose, peer_nonce_, nonce_), received.body));
   FOREBAY_TRY(const Bytes proof,
-              make_proof(party_, method_, statement(Role::server, method_, party_.purpose, peer_nonce_, nonce_)));
-  return Step{frame(kAccepted, proof), true};
+              make_proof(party_, method_, proof_statement(Role::server, method_, party_.purpose, peer_nonce_, nonce_)));
+  return Step{frame(kAccepted, proof), true, keys_of(Role::server, party_, method_, peer_nonce_, nonce_)};
 }
 
 }  // namespace forebay::fabric

@@ -6,8 +6,9 @@
 //   3. client: proof      over both nonces, method, purpose, version and role
 //   4. server: accepted   its own proof over the same, with its own role; or refused
 //
-// Both nonces are in both proofs, so none can be replayed; the role is, so none can be sent back. Pure but for what is
-// passed in: bytes of frames in, bytes of frames out.
+// Both nonces are in both proofs, so none can be replayed; the role is, so none can be sent back. Where the job
+// encrypts, the keys of the connection are made of the secret and both nonces. Pure but for what is passed in: bytes of
+// frames in, bytes of frames out.
 #pragma once
 
 #include <array>
@@ -22,6 +23,7 @@
 #include "base/error.h"
 #include "fabric/credentials.h"
 #include "fabric/framing.h"
+#include "fabric/records.h"
 
 namespace forebay::fabric {
 
@@ -48,13 +50,16 @@ struct Party {
   std::string purpose;            // what is spoken afterwards; both sides must mean the same
   std::optional<uid_t> peer_uid;  // on a Unix socket, as the kernel tells
   uid_t own_uid = 0;
-  Voucher voucher;  // used if credentials.munge
+  Voucher voucher;                            // used if credentials.munge
+  std::string own_name = {}, peer_name = {};  // of a server, for refusals: addresses
 };
 
-// What one step brings: bytes to send, and whether the other side is known now.
+// What one step brings: bytes to send, and whether the other side is known now. With `keys` everything is encrypted
+// from then on, and nothing may have come after the other side's frame.
 struct Step {
   Bytes send;
   bool done = false;
+  std::optional<RecordKeys> keys;
 };
 
 class ClientHandshake {
@@ -70,7 +75,7 @@ class ClientHandshake {
  private:
   Result<Step> prove(const Frame& frame);
   Party party_;
-  Nonce nonce_;
+  Nonce nonce_, peer_nonce_{};
   Statement expected_{};
   uint8_t methods_ = 0, method_ = 0;
   enum class Wait : uint8_t { challenge, accepted, nothing } wait_ = Wait::challenge;

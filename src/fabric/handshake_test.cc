@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace forebay::fabric {
@@ -43,6 +44,7 @@ struct Parsed {
 
 struct Outcome {
   std::optional<Error> client, server;
+  std::optional<RecordKeys> client_keys, server_keys;
   bool both() const { return !client && !server; }
 };
 
@@ -52,12 +54,19 @@ Outcome shake(const Party& client_party, const Party& server_party) {
   auto to_server = client.begin();
   while (to_server && !to_server->done) {
     const auto to_client = server.receive(Parsed(to_server->send).frame);
-    if (!to_client) return {{}, to_client.error()};
+    if (!to_client) return {{}, to_client.error(), {}, {}};
     to_server = client.receive(Parsed(to_client->send).frame);
     EXPECT_TRUE(!to_server || !to_server->done || to_client->done);
+    if (to_server && to_server->done) return {{}, {}, to_server->keys, to_client->keys};
   }
-  if (!to_server) return {to_server.error(), {}};
+  if (!to_server) return {to_server.error(), {}, {}, {}};
   return {};
+}
+
+Party encrypting(std::optional<Secret> secret, std::optional<uid_t> peer = {}) {
+  Party result = party(secret, peer);
+  result.credentials.encrypt = true;
+  return result;
 }
 
 TEST(Handshake, LetsInWhoKnowsTheSecret) {
@@ -103,6 +112,72 @@ TEST(Handshake, MeansTheSamePurpose) {
   Party other = party(secret);
   other.purpose = "fetch";
   EXPECT_FALSE(shake(other, party(secret)).both());
+}
+
+TEST(Handshake, GivesKeysForEachDirectionOfEachConnection) {
+  const Secret secret = new_secret();
+  std::vector<RecordKey> all;
+  for (int i = 0; i < 2; ++i) {
+    const Outcome outcome = shake(encrypting(secret), encrypting(secret));
+    ASSERT_TRUE(outcome.client_keys && outcome.server_keys);
+    EXPECT_EQ(outcome.client_keys->out, outcome.server_keys->in);
+    EXPECT_EQ(outcome.client_keys->in, outcome.server_keys->out);
+    all.insert(all.end(), {outcome.client_keys->out, outcome.client_keys->in});
+  }
+  std::ranges::sort(all);
+  EXPECT_EQ(std::ranges::adjacent_find(all), all.end());
+}
+
+// The example of docs/wire.md, "Encryption".
+TEST(Handshake, MakesTheKeysOfTheExample) {
+  Secret secret;
+  Nonce client_nonce, server_nonce;
+  secret.fill(std::byte{1});
+  client_nonce.fill(std::byte{2});
+  server_nonce.fill(std::byte{3});
+  Party side = encrypting(secret);
+  side.purpose = "job";
+  ClientHandshake client(side, client_nonce);
+  ServerHandshake server(side, server_nonce);
+  const Bytes challenge = server.receive(Parsed(client.begin()->send).frame)->send;
+  const Step done = server.receive(Parsed(client.receive(Parsed(challenge).frame)->send).frame).value();
+  const auto digits = [](const RecordKey& key) {
+    std::string text;
+    for (const std::byte byte : key) text += fmt::format("{:02x}", static_cast<unsigned>(byte));
+    return text;
+  };
+  EXPECT_EQ(digits(done.keys->in), "f9cfd6efee15c254d4e6cdd6370dea87534b8f250a96e13001ba5ed6cf67db8e");
+  EXPECT_EQ(digits(done.keys->out), "335bc29838f985a734bbe379db2176fbc567ada4e9cf2e81ce4ce8d54e0da792");
+}
+
+TEST(Handshake, EncryptsWithBothSidesOrNotAtAll) {
+  const Secret secret = new_secret();
+  EXPECT_FALSE(shake(party(secret), party(secret)).client_keys);
+  Party server = encrypting(secret);
+  server.own_name = "tcp:n1:1";
+  server.peer_name = "tcp:n2:2";
+  EXPECT_EQ(shake(party(secret), server).server->what,
+            "client tcp:n2:2 does not encrypt, server tcp:n1:1 encrypts: start all of the job with --encrypt, or none");
+  EXPECT_EQ(shake(encrypting(secret), party(secret)).server->kind, ErrorKind::permission);
+  EXPECT_EQ(shake(vouched(std::byte{1}, secret), encrypting(secret)).server->kind, ErrorKind::permission);
+  EXPECT_EQ(shake(encrypting({}), encrypting(secret)).client->kind, ErrorKind::permission);
+  EXPECT_EQ(shake(encrypting(secret), encrypting(new_secret())).server->kind, ErrorKind::permission);
+}
+
+TEST(Handshake, EncryptsNothingWithinAHost) {
+  const Secret secret = new_secret();
+  const Outcome outcome = shake(party(secret, kUser), encrypting(secret, kUser));
+  EXPECT_TRUE(outcome.both());
+  EXPECT_FALSE(outcome.server_keys);
+}
+
+// With addresses of the greatest length, too.
+TEST(Handshake, NamesBothSidesWithinTheBoundOfARefusal) {
+  const std::string address = "tcp:[ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255]:65535";
+  Party server = encrypting(new_secret());
+  server.own_name = server.peer_name = address.substr(0, 51);
+  const Outcome outcome = shake(party(new_secret()), server);
+  EXPECT_LE(outcome.server->what.size(), 200u);
 }
 
 TEST(Handshake, CannotBeReplayed) {

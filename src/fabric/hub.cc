@@ -101,7 +101,7 @@ void Hub::close(ConnectionId id) {
 
 ConnectionId Hub::adopt(Link link) {
   std::string peer = link.peer();
-  return impl_->adopt(Fd(link.release()), std::move(peer));
+  return impl_->adopt(link.release(), std::move(peer));
 }
 
 Result<void> Hub::watch(int fd, std::function<void()> ready) {

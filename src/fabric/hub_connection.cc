@@ -65,7 +65,8 @@ void Hub::Impl::admit(Fd fd) {
   connections.emplace(id, std::move(connection));
 }
 
-ConnectionId Hub::Impl::adopt(Fd fd, std::string peer) {
+ConnectionId Hub::Impl::adopt(Link::Released link, std::string peer) {
+  Fd& fd = link.fd;
   auto owner = std::make_unique<Connection>();
   Connection& connection = *owner;
   connection.id = next_id++;
@@ -73,6 +74,7 @@ ConnectionId Hub::Impl::adopt(Fd fd, std::string peer) {
   connection.uid = peer_uid(fd.get());
   connection.known = true;
   connection.in.set_max_body(options.max_body);
+  if (link.keys) encrypt(connection, *link.keys);
   if (!connection.uid) set_keep_alive(fd.get());
   const bool heard = add(fd.get(), connection.id).has_value();
   connection.fd = std::move(fd);
@@ -87,12 +89,11 @@ ConnectionId Hub::Impl::adopt(Fd fd, std::string peer) {
 
 void Hub::Impl::read_from(Connection& connection) {
   if (connection.closing) return;
-  const std::span<std::byte> room = connection.in.room(kReadBytes);
+  const std::span<std::byte> room = connection.records ? connection.records->room() : connection.in.room(kReadBytes);
   const ssize_t got = ::recv(connection.fd.get(), room.data(), room.size(), 0);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (got > 0) {
-    connection.in.commit(static_cast<size_t>(got));
-    if (!understand(connection)) close(connection.id, Ending::broken);
+    if (!understand(connection, static_cast<size_t>(got))) close(connection.id, Ending::broken);
     return;
   }
   // A process that is gone, or that has closed the connection after its I/O, is not the same as a lost path to it
@@ -101,21 +102,44 @@ void Hub::Impl::read_from(Connection& connection) {
   close(connection.id, orderly ? Ending::orderly : Ending::broken);
 }
 
-bool Hub::Impl::understand(Connection& connection) {
+bool Hub::Impl::understand(Connection& connection, size_t got) {
+  if (connection.records)
+    connection.records->commit(got);
+  else
+    connection.in.commit(got);
+  const auto understood = connection.records ? receive_records(connection) : receive_frames(connection);
+  if (understood) return *understood;
+  log(Severity::warning, fmt::format("refused {}: {}", connection.peer, understood.error().message()));
+  if (!connection.known) refuse(connection.fd.get(), understood.error().what);
+  return false;
+}
+
+Result<bool> Hub::Impl::receive_records(Connection& connection) {
   while (!connection.closing) {
-    const auto frame = connection.in.next();
-    if (frame && !*frame) return true;
-    const auto understood = frame ? receive(connection, **frame) : std::unexpected(frame.error());
-    if (understood) {
-      // Answers may be many times as large as what asks for them: they are not gathered beyond what may pile up.
-      if (connection.out.memory() > options.max_output && !send_some(connection)) return false;
-      continue;
-    }
-    log(Severity::warning, fmt::format("refused {}: {}", connection.peer, understood.error().message()));
-    if (!connection.known) refuse(connection.fd.get(), understood.error().what);
-    return false;
+    FOREBAY_TRY(const auto size, connection.records->pending());
+    if (!size) return true;
+    FOREBAY_CHECK(connection.records->take(connection.in.room(*size).first(*size)));
+    connection.in.commit(*size);
+    FOREBAY_TRY(const bool goes_on, receive_frames(connection));
+    if (!goes_on) return false;
   }
   return true;
+}
+
+Result<bool> Hub::Impl::receive_frames(Connection& connection) {
+  while (!connection.closing) {
+    FOREBAY_TRY(const auto frame, connection.in.next());
+    if (!frame) return true;
+    FOREBAY_CHECK(receive(connection, *frame));
+    // Answers may be many times as large as what asks for them: they are not gathered beyond what may pile up.
+    if (connection.out.memory() > options.max_output && !send_some(connection)) return false;
+  }
+  return true;
+}
+
+void Hub::Impl::encrypt(Connection& connection, const RecordKeys& keys) {
+  connection.out.encrypt(RecordWriter(keys.out));
+  connection.records.emplace(keys.in);
 }
 
 Result<void> Hub::Impl::receive(Connection& connection, const Frame& frame) {
@@ -125,12 +149,21 @@ Result<void> Hub::Impl::receive(Connection& connection, const Frame& frame) {
 
 Result<void> Hub::Impl::greet(Connection& connection, const Frame& frame) {
   if (!connection.handshake)
-    connection.handshake.emplace(Party{options.credentials, options.purpose, connection.uid, ::geteuid(), voucher},
+    connection.handshake.emplace(Party{.credentials = options.credentials,
+                                       .purpose = options.purpose,
+                                       .peer_uid = connection.uid,
+                                       .own_uid = ::geteuid(),
+                                       .voucher = voucher,
+                                       .own_name = describe_own(connection.fd.get()),
+                                       .peer_name = connection.peer},
                                  new_nonce());
   FOREBAY_TRY(const Step step, connection.handshake->receive(frame));
   connection.out.append(step.send);
   send_later(connection);
   if (!step.done) return {};
+  if (step.keys && connection.in.buffered() > 0)
+    return fail(ErrorKind::corrupt, "bytes that are not encrypted after the handshake");
+  if (step.keys) encrypt(connection, *step.keys);
   strangers.remove(connection.id);
   connection.known = true;
   connection.handshake.reset();

@@ -31,6 +31,7 @@ struct Hub::Impl {
     bool writing = false;                      // epoll watches for room
     bool closing = false;                      // in closings
     std::optional<ServerHandshake> handshake;  // from the first frame on
+    std::optional<RecordReader> records;       // what `in` is decrypted from, if the connection is encrypted
     FrameParser in{kMaxHandshakeBody};
     Output out;
   };
@@ -58,11 +59,15 @@ struct Hub::Impl {
   void make_room(const std::string& source);
   void listen_again(bool on);
   void close_late_strangers(Time now);
-  ConnectionId adopt(Fd fd, std::string peer);
+  ConnectionId adopt(Link::Released link, std::string peer);
+  static void encrypt(Connection& connection, const RecordKeys& keys);
 
   Connection* find(ConnectionId id);
   void read_from(Connection& connection);
-  bool understand(Connection& connection);  // false if it is to be closed
+  // All three: false, or the reason, if it is to be closed.
+  bool understand(Connection& connection, size_t got);
+  Result<bool> receive_records(Connection& connection);
+  Result<bool> receive_frames(Connection& connection);
   Result<void> receive(Connection& connection, const Frame& frame);
   Result<void> greet(Connection& connection, const Frame& frame);
   void send_later(Connection& connection);

@@ -35,14 +35,14 @@ class Log {
   std::string text_;
 };
 
-class HubTest : public testing::TestWithParam<bool> {
+class HubTest : public testing::TestWithParam<Way> {
  protected:
   HubTest() {
-    options_ = hub_options(GetParam() ? tcp_address() : unix_address());
+    options_ = hub_options(GetParam());
     options_.log = log_.sink();
   }
   void start(TestHandler::Received received = echo) { server_.emplace(options_, std::move(received)); }
-  Link link() { return open_link(server_->addresses()).value(); }
+  Link link() { return open_link(server_->addresses(), 10s, GetParam()).value(); }
   Fd stranger() { return std::move(connect(server_->addresses(), std::chrono::steady_clock::now() + 5s).value().fd); }
 
   // Until the other side closes.
@@ -99,7 +99,7 @@ TEST_P(HubTest, PassesLargeFramesOn) {
 
 // The system tells of a reset once: whoever sends learns it, and then the end of the stream looks clean.
 TEST_P(HubTest, KnowsAResetThatWasFoundBySending) {
-  if (!GetParam()) GTEST_SKIP() << "a Unix socket knows no resets";
+  if (GetParam() == Way::unix_socket) GTEST_SKIP() << "a Unix socket knows no resets";
   start();
   Link one = link();
   ASSERT_TRUE(one.send(frame_of(40, {}), 5s));
@@ -112,7 +112,7 @@ TEST_P(HubTest, KnowsAResetThatWasFoundBySending) {
   });
   waits.get_future().wait();
   {
-    const Fd fd(one.release());
+    const Fd fd = std::move(one.release().fd);
     const linger hard{.l_onoff = 1, .l_linger = 0};
     ASSERT_EQ(::setsockopt(fd.get(), SOL_SOCKET, SO_LINGER, &hard, sizeof hard), 0);
   }
@@ -134,7 +134,7 @@ TEST_P(HubTest, EndsConnectionsWithTooLongFrames) {
 
 TEST_P(HubTest, RefusesAWrongSecret) {
   start();
-  Credentials credentials;
+  Credentials credentials = options_.credentials;
   credentials.secret = new_secret();
   const auto refused = Link::open(server_->addresses(), credentials, kPurpose, 5s);
   ASSERT_FALSE(refused);
@@ -291,7 +291,7 @@ TEST_P(HubTest, WatchesDescriptorsUntilTheyAreForgotten) {
 
 TEST_P(HubTest, ServesAConnectionThatItHasOpened) {
   start();
-  HubOptions mine = hub_options(unix_address());
+  HubOptions mine = hub_options(unix_address());  // the hub's, not that of the connection
   std::atomic<int> answers = 0;
   HubThread other(mine, [&](Hub&, ConnectionId, const Frame& frame) -> Result<void> {
     if (frame.type == 60 && as_text(frame.body) == "hello") ++answers;
@@ -307,8 +307,7 @@ TEST_P(HubTest, ServesAConnectionThatItHasOpened) {
   EXPECT_TRUE(eventually([&] { return other.handler.orderly == 1; }));
 }
 
-INSTANTIATE_TEST_SUITE_P(Unix, HubTest, testing::Values(false));
-INSTANTIATE_TEST_SUITE_P(Tcp, HubTest, testing::Values(true));
+INSTANTIATE_TEST_SUITE_P(Ways, HubTest, testing::Values(Way::unix_socket, Way::tcp, Way::encrypted_tcp), way_name);
 
 TEST(Hub, RemovesTheFilesOfItsSockets) {
   const TemporaryDirectory directory;

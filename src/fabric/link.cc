@@ -1,5 +1,6 @@
 #include "fabric/link.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <functional>
@@ -20,7 +21,6 @@ namespace forebay::fabric {
 
 using Clock = std::chrono::steady_clock;
 
-// Reads nothing ahead, so that the socket can be given away between two frames.
 struct Link::State {
   // Until when the next byte must have been taken or have come.
   using Until = std::function<Clock::time_point()>;
@@ -35,7 +35,19 @@ struct Link::State {
     return {};
   }
 
-  Result<void> send(std::span<const std::byte> bytes, const Until& until) const {
+  Result<void> send(std::span<const std::byte> bytes, const Until& until) {
+    if (!writer) return send_as_is(bytes, until);
+    while (!bytes.empty()) {
+      const auto some = bytes.first(std::min(bytes.size(), kEncryptedAtOnce));
+      records.clear();
+      writer->write(some, records);
+      FOREBAY_CHECK(send_as_is(records, until));
+      bytes = bytes.subspan(some.size());
+    }
+    return {};
+  }
+
+  Result<void> send_as_is(std::span<const std::byte> bytes, const Until& until) const {
     while (!bytes.empty()) {
       const ssize_t sent = ::send(fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
       if (sent >= 0) {
@@ -49,12 +61,47 @@ struct Link::State {
     return {};
   }
 
-  Result<void> read(std::span<std::byte> out, const Until& until) const {
+  Result<void> read(std::span<std::byte> out, const Until& until) {
     while (!out.empty()) {
+      FOREBAY_TRY(const size_t got, reader ? read_records(out, until) : receive_some(out, until));
+      out = out.subspan(got);
+    }
+    return {};
+  }
+
+  // The first bytes of `out`, at least one, from records.
+  Result<size_t> read_records(std::span<std::byte> out, const Until& until) {
+    if (left.empty()) {
+      FOREBAY_TRY(const size_t size, next_record(until));
+      if (size <= out.size()) {
+        FOREBAY_CHECK(named(reader->take(out.first(size))));
+        return size;
+      }
+      content.resize(size);
+      FOREBAY_CHECK(named(reader->take(content)));
+      left = content;
+    }
+    const size_t size = std::min(left.size(), out.size());
+    std::copy_n(left.begin(), size, out.begin());
+    left = left.subspan(size);
+    return size;
+  }
+
+  Result<size_t> next_record(const Until& until) {
+    for (;;) {
+      FOREBAY_TRY(const auto pending, named(reader->pending()));
+      if (pending) return *pending;
+      FOREBAY_TRY(const size_t got, receive_some(reader->room(), until));
+      reader->commit(got);
+    }
+  }
+
+  // At least one byte, from the socket.
+  Result<size_t> receive_some(std::span<std::byte> out, const Until& until) const {
+    for (;;) {
       const ssize_t got = ::recv(fd.get(), out.data(), out.size(), MSG_DONTWAIT);
-      if (got > 0) {
-        out = out.subspan(static_cast<size_t>(got));
-      } else if (got == 0) {
+      if (got > 0) return static_cast<size_t>(got);
+      if (got == 0) {
         return fail(ErrorKind::disconnected, "the other side has closed the connection", peer);
       } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
         FOREBAY_CHECK(wait(POLLIN, until));
@@ -62,16 +109,13 @@ struct Link::State {
         return lost(errno);
       }
     }
-    return {};
   }
 
-  Result<Header> next(size_t max_body, const Until& until) const {
+  Result<Header> next(size_t max_body, const Until& until) {
     std::byte header[kFrameHeaderBytes];
     FOREBAY_CHECK(read(header, until));
-    auto length = check_frame_header(header, max_body);
-    if (!length) length.error().path = peer;
-    FOREBAY_CHECK(length);
-    return Header{std::to_integer<uint8_t>(header[5]), *length};
+    FOREBAY_TRY(const uint32_t length, named(check_frame_header(header, max_body)));
+    return Header{std::to_integer<uint8_t>(header[5]), length};
   }
 
   Result<Frame> receive(size_t max_body, const Until& until) {
@@ -90,7 +134,39 @@ struct Link::State {
       FOREBAY_TRY(const Frame frame, receive(kMaxHandshakeBody, until));
       FOREBAY_TRY(step, handshake.receive(frame));
     }
+    keys = step.keys;
+    if (!keys) return {};
+    writer.emplace(keys->out);
+    reader.emplace(keys->in);
     return {};
+  }
+
+  // Whether something was received that read() can begin with.
+  Result<bool> has_some() {
+    if (!left.empty() || !reader) return !left.empty();
+    FOREBAY_TRY(const auto pending, named(reader->pending()));
+    return pending.has_value();
+  }
+
+  Result<bool> wait_to_receive(Clock::time_point deadline) {
+    for (;;) {
+      FOREBAY_TRY(const bool has, has_some());
+      if (has) return true;
+      FOREBAY_TRY(const bool ready, wait_for(fd.get(), POLLIN, deadline));
+      if (!ready || !reader) return ready;
+      const std::span<std::byte> room = reader->room();
+      const ssize_t got = ::recv(fd.get(), room.data(), room.size(), MSG_DONTWAIT);
+      if (got > 0)
+        reader->commit(static_cast<size_t>(got));
+      else if (got == 0 || (errno != EAGAIN && errno != EINTR))
+        return true;  // receive() has the error
+    }
+  }
+
+  template <class T>
+  Result<T> named(Result<T> result) const {
+    if (!result) result.error().path = peer;
+    return result;
   }
 
   std::unexpected<Error> lost(int error) const { return fail(ErrorKind::disconnected, std::strerror(error), peer); }
@@ -98,6 +174,14 @@ struct Link::State {
   Fd fd;
   std::string peer;
   Bytes body;
+
+  // Of an encrypted link.
+  std::optional<RecordKeys> keys;
+  std::optional<RecordWriter> writer;
+  std::optional<RecordReader> reader;
+  Bytes records;                    // that are sent
+  Bytes content;                    // of a record that was received
+  std::span<const std::byte> left;  // the part of `content` that was not read yet
 };
 
 Link::Link(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -140,6 +224,7 @@ Result<Frame> Link::receive(size_t max_body, Patience patience) {
 
 const std::string& Link::peer() const { return state_->peer; }
 int Link::fd() const { return state_->fd.get(); }
-int Link::release() { return state_->fd.release(); }
+Link::Released Link::release() { return {std::move(state_->fd), state_->keys}; }
+Result<bool> Link::wait(Clock::time_point deadline) { return state_->wait_to_receive(deadline); }
 
 }  // namespace forebay::fabric

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,9 +13,11 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/fd.h"
 #include "fabric/address.h"
 #include "fabric/credentials.h"
 #include "fabric/framing.h"
+#include "fabric/records.h"
 
 namespace forebay::fabric {
 
@@ -50,10 +53,17 @@ class Link {
   Result<Frame> receive(size_t max_body, Patience patience);
 
   const std::string& peer() const;  // for messages: an address
-  int fd() const;                   // to wait for
+  int fd() const;                   // to wait for, but where the link is encrypted: wait()
 
-  // Takes the socket out, for Hub::adopt(). Nothing may have been read of a frame that is not finished.
-  int release();
+  // Waits until receive() has something to begin with, or the connection has ended. False if the deadline has passed.
+  Result<bool> wait(std::chrono::steady_clock::time_point deadline);
+
+  // Takes the connection out, for Hub::adopt(), before anything was sent or received since open().
+  struct Released {
+    Fd fd;
+    std::optional<RecordKeys> keys;  // if it is encrypted
+  };
+  Released release();
 
  private:
   struct State;

@@ -44,11 +44,21 @@ void Output::append(std::shared_ptr<const FileSource> file, uint64_t offset, uin
 void Output::clear() {
   head_.clear();
   head_is_sent();
+  records_.clear();
+  records_sent_ = 0;
   sections_.clear();
   memory_ = 0;
 }
 
-Result<void> Output::send(int socket) {
+void Output::encrypt(RecordWriter records) {
+  records_.assign(head_.begin() + static_cast<std::ptrdiff_t>(sent_), head_.end());
+  head_is_sent();
+  writer_.emplace(std::move(records));
+}
+
+Result<void> Output::send(int socket) { return writer_ ? send_encrypted(socket) : send_plain(socket); }
+
+Result<void> Output::send_plain(int socket) {
   uint64_t turn = kTurn;
   for (;;) {
     FOREBAY_TRY(const Progress head, send_head(socket));
@@ -83,6 +93,59 @@ void Output::head_is_sent() {
   if (head_.capacity() > kKeptHead) Bytes().swap(head_);
   head_.clear();
   sent_ = 0;
+}
+
+// Records are made when they can be sent, one after another: a file's bytes are in memory for no longer.
+Result<void> Output::send_encrypted(int socket) {
+  for (uint64_t turn = kTurn;;) {
+    FOREBAY_TRY(const Progress progress, send_records(socket));
+    if (progress == Progress::full || empty() || turn == 0) return {};
+    FOREBAY_CHECK(encrypt_some(turn));
+  }
+}
+
+Result<Output::Progress> Output::send_records(int socket) {
+  while (records_sent_ < records_.size()) {
+    const ssize_t sent = ::send(socket, records_.data() + records_sent_, records_.size() - records_sent_, MSG_NOSIGNAL);
+    if (sent >= 0) {
+      records_sent_ += static_cast<size_t>(sent);
+      memory_ -= static_cast<size_t>(sent);
+    } else if (is_full(errno)) {
+      return Progress::full;
+    } else if (errno != EINTR) {
+      return cannot_send(errno);
+    }
+  }
+  records_.clear();
+  records_sent_ = 0;
+  return Progress::done;
+}
+
+// What fits into a few records: bytes that wait, else the next ones of the file.
+Result<void> Output::encrypt_some(uint64_t& turn) {
+  if (sent_ < head_.size()) {
+    const auto some = std::span(head_).subspan(sent_, std::min(head_.size() - sent_, kEncryptedAtOnce));
+    writer_->write(some, records_);
+    sent_ += some.size();
+    memory_ -= some.size();
+  } else {
+    Section& section = sections_.front();
+    thread_local Bytes buffer(kEncryptedAtOnce);
+    const std::span<std::byte> some = std::span(buffer).first(std::min({section.left, turn, buffer.size()}));
+    FOREBAY_CHECK(section.file->read_at(section.offset, some));
+    writer_->write(some, records_);
+    section.offset += some.size();
+    section.left -= some.size();
+    turn -= some.size();
+  }
+  memory_ += records_.size();
+  if (sent_ == head_.size()) head_is_sent();
+  if (head_.empty() && !sections_.empty() && sections_.front().left == 0) {
+    head_ = std::move(sections_.front().after);
+    sections_.pop_front();
+    memory_ -= sizeof(Section);
+  }
+  return {};
 }
 
 Result<Output::Progress> Output::send_file(int socket, Section& section, uint64_t& turn) {

@@ -1,14 +1,17 @@
-// What waits to be sent over one socket: bytes, and parts of files that never pass through this process.
+// What waits to be sent over one socket: bytes, and parts of files. These never pass through this process, unless they
+// are encrypted.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "base/byte_source.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "fabric/records.h"
 
 namespace forebay::fabric {
 
@@ -17,7 +20,10 @@ class Output {
   void append(std::span<const std::byte> bytes);
   void append(std::shared_ptr<const FileSource> file, uint64_t offset, uint64_t length);
 
-  bool empty() const { return sent_ == head_.size() && sections_.empty(); }
+  // From now on all is sent in records. What was appended before goes as it is.
+  void encrypt(RecordWriter records);
+
+  bool empty() const { return sent_ == head_.size() && sections_.empty() && records_sent_ == records_.size(); }
   size_t memory() const { return memory_; }  // bytes that are held, about
   void clear();
 
@@ -38,6 +44,10 @@ class Output {
     Bytes after;
   };
   enum class Progress : uint8_t { done, full };
+  Result<void> send_plain(int socket);
+  Result<void> send_encrypted(int socket);
+  Result<Progress> send_records(int socket);
+  Result<void> encrypt_some(uint64_t& turn);
   Result<Progress> send_head(int socket);
   Result<Progress> send_file(int socket, Section& section, uint64_t& turn);
   void head_is_sent();
@@ -46,6 +56,9 @@ class Output {
   Bytes head_;
   size_t sent_ = 0;  // of head_
   std::deque<Section> sections_;
+  std::optional<RecordWriter> writer_;  // if all that follows is encrypted
+  Bytes records_;
+  size_t records_sent_ = 0;  // bytes of records_
   size_t memory_ = 0;
   bool path_lost_ = false;
 };

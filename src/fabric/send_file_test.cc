@@ -8,12 +8,12 @@ namespace {
 
 using namespace testing_support;
 
-class SendFile : public testing::TestWithParam<bool> {
+class SendFile : public testing::TestWithParam<Way> {
  protected:
   void start(std::vector<std::pair<uint64_t, uint64_t>> parts) {
     write_file(path_, bytes_);
     parts_ = std::move(parts);
-    server_.emplace(hub_options(GetParam() ? tcp_address() : unix_address()),
+    server_.emplace(hub_options(GetParam()),
                     [this](Hub& hub, ConnectionId id, const Frame&) { return answer(hub, id); });
   }
 
@@ -47,7 +47,7 @@ class SendFile : public testing::TestWithParam<bool> {
   }
 
   Link ask() {
-    Link link = open_link(server_->addresses()).value();
+    Link link = open_link(server_->addresses(), 10s, GetParam()).value();
     EXPECT_TRUE(link.send(frame_of(40, {}), 5s));
     return link;
   }
@@ -105,8 +105,7 @@ TEST_P(SendFile, LivesOnWhenPeersGoInTheMiddle) {
   EXPECT_TRUE(eventually([&] { return server_->handler.orderly + server_->handler.broken == 10; }));
 }
 
-INSTANTIATE_TEST_SUITE_P(Unix, SendFile, testing::Values(false));
-INSTANTIATE_TEST_SUITE_P(Tcp, SendFile, testing::Values(true));
+INSTANTIATE_TEST_SUITE_P(Ways, SendFile, testing::Values(Way::unix_socket, Way::tcp, Way::encrypted_tcp), way_name);
 
 }  // namespace
 }  // namespace forebay::fabric

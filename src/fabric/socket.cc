@@ -271,6 +271,19 @@ std::string peer_source(int fd) {
   return bytes(reinterpret_cast<const sockaddr_in&>(at.storage).sin_addr, 4);
 }
 
+static std::string numeric(SocketAddress at) {
+  char host[INET6_ADDRSTRLEN] = {};
+  ::getnameinfo(at.get(), at.size, host, sizeof host, nullptr, 0, NI_NUMERICHOST);
+  return to_string(Address{Address::Kind::tcp, host, port_of(at), {}});
+}
+
+std::string describe_own(int fd) {
+  SocketAddress at;
+  at.size = sizeof at.storage;
+  if (::getsockname(fd, at.get(), &at.size) != 0 || at.family() == AF_UNIX) return "unix";
+  return numeric(at);
+}
+
 std::string describe_peer(int fd) {
   SocketAddress at;
   at.size = sizeof at.storage;
@@ -281,9 +294,7 @@ std::string describe_peer(int fd) {
     if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return "unix";
     return fmt::format("unix: process {} of user {}", peer.pid, peer.uid);
   }
-  char host[INET6_ADDRSTRLEN] = {};
-  ::getnameinfo(at.get(), at.size, host, sizeof host, nullptr, 0, NI_NUMERICHOST);
-  return to_string(Address{Address::Kind::tcp, host, port_of(at), {}});
+  return numeric(at);
 }
 
 void set_no_delay(int fd) {

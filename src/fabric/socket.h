@@ -44,6 +44,7 @@ std::string peer_source(int fd);
 
 // "tcp:192.168.0.1:40404" or "unix: process 4711", for people.
 std::string describe_peer(int fd);
+std::string describe_own(int fd);  // this end
 
 void set_no_delay(int fd);  // does nothing to Unix sockets
 

@@ -77,11 +77,32 @@ inline Address tcp_address() { return {Address::Kind::tcp, "127.0.0.1", 0, {}}; 
 
 inline const Secret secret = new_secret();
 
+// Over what a test's connections go.
+enum class Way : uint8_t { unix_socket, tcp, encrypted_tcp };
+
+inline std::string way_name(const testing::TestParamInfo<Way>& info) {
+  constexpr const char* kNames[] = {"Unix", "Tcp", "EncryptedTcp"};
+  return kNames[static_cast<size_t>(info.param)];
+}
+
+inline Credentials credentials_for(Way way) {
+  Credentials credentials;
+  credentials.secret = secret;
+  credentials.encrypt = way == Way::encrypted_tcp;
+  return credentials;
+}
+
 inline HubOptions hub_options(const Address& listen) {
   HubOptions options;
   options.listen = {listen};
   options.credentials.secret = secret;
   options.purpose = kPurpose;
+  return options;
+}
+
+inline HubOptions hub_options(Way way) {
+  HubOptions options = hub_options(way == Way::unix_socket ? unix_address() : tcp_address());
+  options.credentials = credentials_for(way);
   return options;
 }
 
@@ -134,10 +155,9 @@ class HubThread {
   std::thread thread_;
 };
 
-inline Result<Link> open_link(const std::vector<Address>& addresses, Link::Patience patience = 10s) {
-  Credentials credentials;
-  credentials.secret = secret;
-  return Link::open(addresses, credentials, kPurpose, patience);
+inline Result<Link> open_link(const std::vector<Address>& addresses, Link::Patience patience = 10s,
+                              Way way = Way::tcp) {
+  return Link::open(addresses, credentials_for(way), kPurpose, patience);
 }
 
 template <class Condition>

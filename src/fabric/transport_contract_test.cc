@@ -14,7 +14,7 @@ namespace {
 using namespace testing_support;
 using testing::HasSubstr;
 
-enum class Kind { node, stream_unix, stream_tcp, ucx };
+enum class Kind { node, stream_unix, stream_tcp, stream_encrypted, ucx };
 
 constexpr size_t kLarge = 64u << 20;
 
@@ -22,6 +22,10 @@ class TransportTest : public testing::TestWithParam<Kind> {
  protected:
   TransportTest() {
     for (const size_t size : {size_t{100'000}, size_t{0}, size_t{5'000'000}}) add_file(size);
+  }
+
+  static const char* transport_name() {
+    return GetParam() == Kind::ucx ? "ucx" : GetParam() == Kind::stream_encrypted ? "encrypted" : "stream";
   }
 
   bool through_a_process() const { return GetParam() >= Kind::stream_unix; }
@@ -35,7 +39,7 @@ class TransportTest : public testing::TestWithParam<Kind> {
   void offer() {
     if (through_a_process()) {
       const Address listen = GetParam() == Kind::stream_unix ? unix_address() : tcp_address();
-      agent_.emplace(listen, paths_, GetParam() == Kind::ucx);
+      agent_.emplace(listen, paths_, transport_name());
       exposure_ = agent_->exposure();
     } else {
       files_ = expose(paths_);
@@ -298,7 +302,7 @@ TEST_P(TransportToAProcess, LeavesTheAgentWellWhenTheWorkerIsKilled) {
   add_file(10'000'000);
   offer();
   for (int i = 0; i < 5; ++i) {
-    const PeerProcess worker("worker", agent_->address(), {std::to_string(exposure_)}, GetParam() == Kind::ucx);
+    const PeerProcess worker("worker", agent_->address(), {std::to_string(exposure_)}, transport_name());
     EXPECT_EQ(worker.said(), "reading");
   }
   expect_bytes(*transport(), std::vector<Piece>{{0, 0, 10'000'000}});
@@ -311,8 +315,8 @@ TEST_P(TransportToAProcess, GoesOnWhileOtherWorkersAreStopped) {
   offer();
   std::list<PeerProcess> workers;
   for (int i = 0; i < 3; ++i) {
-    const auto& worker = workers.emplace_back("worker", agent_->address(), std::vector{std::to_string(exposure_)},
-                                              GetParam() == Kind::ucx);
+    const auto& worker =
+        workers.emplace_back("worker", agent_->address(), std::vector{std::to_string(exposure_)}, transport_name());
     EXPECT_EQ(worker.said(), "reading");
     worker.signal(SIGSTOP);
   }
@@ -347,14 +351,15 @@ TEST_P(TransportToAProcess, EndsWhenTheAgentIsStoppedInTheMiddle) {
 }
 
 std::string name_of(const testing::TestParamInfo<Kind>& info) {
-  constexpr const char* kNames[] = {"Node", "StreamUnix", "StreamTcp", "Ucx"};
+  constexpr const char* kNames[] = {"Node", "StreamUnix", "StreamTcp", "StreamEncrypted", "Ucx"};
   return kNames[static_cast<size_t>(info.param)];
 }
 
-INSTANTIATE_TEST_SUITE_P(Transports, TransportTest, testing::Values(Kind::node, Kind::stream_unix, Kind::stream_tcp),
+INSTANTIATE_TEST_SUITE_P(Transports, TransportTest,
+                         testing::Values(Kind::node, Kind::stream_unix, Kind::stream_tcp, Kind::stream_encrypted),
                          name_of);
-INSTANTIATE_TEST_SUITE_P(Transports, TransportToAProcess, testing::Values(Kind::stream_unix, Kind::stream_tcp),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(Transports, TransportToAProcess,
+                         testing::Values(Kind::stream_unix, Kind::stream_tcp, Kind::stream_encrypted), name_of);
 #ifdef FOREBAY_WITH_UCX
 INSTANTIATE_TEST_SUITE_P(Ucx, TransportTest, testing::Values(Kind::ucx), name_of);
 INSTANTIATE_TEST_SUITE_P(Ucx, TransportToAProcess, testing::Values(Kind::ucx), name_of);
@@ -364,7 +369,7 @@ INSTANTIATE_TEST_SUITE_P(Ucx, TransportToAProcess, testing::Values(Kind::ucx), n
 TEST(TransportServer, RefusesHostileRequests) {
   const TemporaryDirectory directory;
   write_file(directory / "file", random_bytes(1000));
-  const AgentProcess agent(unix_address(), {directory / "file"}, false);
+  const AgentProcess agent(unix_address(), {directory / "file"}, "stream");
   Bytes too_many;
   data_wire::encode(too_many, {1, agent.exposure(), std::vector<Piece>(data_wire::kMaxPieces + 1)});
   for (const Bytes& frame : {too_many, frame_of(16, as_bytes("\xff\xff")), frame_of(31, {}), frame_of(24, {})}) {

@@ -27,7 +27,7 @@ Result<void> mirror(Hub& hub, ConnectionId id, const Frame& frame) {
 TEST(UcxTransport, IsRefusedByAnAgentThatHasNone) {
   const TemporaryDirectory directory;
   write_file(directory / "file", random_bytes(1000));
-  const AgentProcess agent(unix_address(), {directory / "file"}, false);
+  const AgentProcess agent(unix_address(), {directory / "file"}, "stream");
   const auto transport = ucx_transport(agent.link(), 5s);
   ASSERT_FALSE(transport);
   EXPECT_EQ(transport.error().kind, ErrorKind::unsupported) << transport.error().message();
@@ -44,7 +44,7 @@ TEST(UcxTransport, TimesOutWhenNobodyGreets) {
 TEST(UcxServer, LivesOnWhenAWorkerNeverAnswers) {
   const TemporaryDirectory directory;
   write_file(directory / "file", random_bytes(1000));
-  const AgentProcess agent(unix_address(), {directory / "file"}, true);
+  const AgentProcess agent(unix_address(), {directory / "file"}, "ucx");
   {
     const auto worker = UcxWorker::create().value();
     Bytes open;
@@ -64,7 +64,7 @@ TEST(UcxServer, LivesOnWhenAWorkerNeverAnswers) {
 TEST(UcxServer, RefusesAnotherVersion) {
   const TemporaryDirectory directory;
   write_file(directory / "file", random_bytes(1000));
-  const AgentProcess agent(unix_address(), {directory / "file"}, true);
+  const AgentProcess agent(unix_address(), {directory / "file"}, "ucx");
   Link link = agent.link();
   Bytes open;
   data_wire::encode(open, Type::ucx_open, {ucx().value()->version + 1, random_bytes(100)});
@@ -78,7 +78,7 @@ TEST(UcxServer, RefusesAnotherVersion) {
 TEST(UcxServer, RefusesRequestsWithoutATransport) {
   const TemporaryDirectory directory;
   write_file(directory / "file", random_bytes(1000));
-  const AgentProcess agent(unix_address(), {directory / "file"}, true);
+  const AgentProcess agent(unix_address(), {directory / "file"}, "ucx");
   Link link = agent.link();
   Bytes request;
   data_wire::encode(request, {1, agent.exposure(), {{0, 0, 10}}}, data_wire::Token{});

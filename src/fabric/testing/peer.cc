@@ -1,6 +1,6 @@
 // Agents and workers for the tests of transports, as a program: what a forked child inherits of UCX is of no use to it.
-// Usage: fabric_test_peer agent stream|ucx SECRET-FILE PURPOSE ADDRESS FILE...
-//        fabric_test_peer worker stream|ucx SECRET-FILE PURPOSE ADDRESS EXPOSURE
+// Usage: fabric_test_peer agent stream|encrypted|ucx SECRET-FILE PURPOSE ADDRESS FILE...
+//        fabric_test_peer worker stream|encrypted|ucx SECRET-FILE PURPOSE ADDRESS EXPOSURE
 // An agent prints the number of its exposure and its address, and serves. A worker reads 10 MB of the first file again
 // and again, and prints a line when it has them for the first time. Both until they are killed.
 #include <cstdio>
@@ -45,6 +45,7 @@ struct Common {
 Result<Common> parse(std::span<char*> args) {
   Common common;
   common.ucx = std::string_view(args[0]) == "ucx";
+  common.credentials.encrypt = std::string_view(args[0]) == "encrypted";
   FOREBAY_TRY(common.credentials.secret, read_secret(args[1]));
   common.purpose = args[2];
   FOREBAY_TRY(common.addresses, parse_addresses(args[3]));
