@@ -133,7 +133,7 @@ _forebay() {
       options+=' --seconds --immediate --unset --remove --list --current --drop --add --build'
       ;;
     run)
-      options+=" --listen --ports --store --series --stage --nodes-file --failure-groups --aggregators --aggregator-nodes --launcher --deadline --drain-before --rendezvous --relaunch --relaunch-pause"
+      options+=" --listen --ports --encrypt --store --series --stage --nodes-file --failure-groups --aggregators --aggregator-nodes --launcher --deadline --drain-before --rendezvous --relaunch --relaunch-pause"
       options+=" --json-file --spares --ranks --hang-timeout --set-interval --node-timeout"
       options+=" --code --sets --let --directory --restore-to --restart-command --restart-args --grace --restart-timeout --drain-timeout$agent$aggregator$both"
       ;;
@@ -141,8 +141,8 @@ _forebay() {
     status) options+=' --rendezvous --store --job --munge --watch --metrics --history' ;;
     settle) options+=' --rendezvous --store --job --munge --timeout' ;;
     stop) options+=' --rendezvous --store --job --munge --drain --settle --node --timeout' ;;
-    agent) options+=" --series --stage --rendezvous --listen --ports --linger --failure-groups --node --watch-ranks$agent$both$daemon" ;;
-    aggregator) options+=" --store --series --rendezvous --agents --command --listen --ports --linger$aggregator$both$daemon" ;;
+    agent) options+=" --series --stage --rendezvous --listen --ports --encrypt --linger --failure-groups --node --watch-ranks$agent$both$daemon" ;;
+    aggregator) options+=" --store --series --rendezvous --agents --command --listen --ports --encrypt --linger$aggregator$both$daemon" ;;
     gather)
       options+=' --stage --directory --code --sets --let --leave-out --order --put-back --restore-to --restart-args --restart-command'
       options+="$daemon"

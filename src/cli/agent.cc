@@ -45,6 +45,7 @@ class Agent final : public Verb {
     job_.declare_place(syntax);
     job_.declare_shared(syntax);
     job_.declare_listen(syntax, "tcp:*:0");
+    job_.declare_encrypt(syntax);
     job_.declare_linger(syntax);
     declare_daemon(syntax, daemon_);
     declare_daemon_of_job(syntax, daemon_);
@@ -58,8 +59,8 @@ class Agent final : public Verb {
  private:
   Result<ExitCode> work(Daemon& daemon) {
     job::AgentOptions& options = job_.agent;
-    FOREBAY_TRY(const auto rendezvous, job::Rendezvous::open(options.rendezvous));
-    if (!options.credentials.munge) options.credentials.secret = rendezvous.secret();
+    FOREBAY_TRY(const auto rendezvous, job::Rendezvous::open(options.rendezvous, job_.encrypt));
+    FOREBAY_TRY(options.credentials, rendezvous.credentials(options.credentials.munge, options.ucx));
     FOREBAY_TRY(options.run, rendezvous.run());
     options.log = log_to(daemon);
     // Whoever holds the lifeline reads this; for others it is in the log.

@@ -39,6 +39,7 @@ class Aggregator final : public Verb {
     job_.declare_shared(syntax);
     job_.declare_agents(syntax);
     job_.declare_listen(syntax, "tcp:*:0");
+    job_.declare_encrypt(syntax);
     job_.declare_linger(syntax);
     job_.declare_series(syntax, "'default'");
     syntax.option("--command", "TEXT",

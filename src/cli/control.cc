@@ -4,12 +4,10 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <poll.h>
 
 #include "cli/common.h"
 #include "cli/text.h"
 #include "cli/units.h"
-#include "fabric/socket.h"
 #include "job/rendezvous/rendezvous.h"
 #include "job/wire/messages.h"
 
@@ -121,8 +119,7 @@ Result<std::string> choose_job(const std::vector<job::JobEntry>& jobs, const std
 
 Result<Control> Control::reach(const std::string& path, bool munge, Time until, const std::stop_token& stop) {
   FOREBAY_TRY(const auto rendezvous, job::Rendezvous::open_existing(path));
-  fabric::Credentials credentials{.munge = munge};
-  if (!munge) credentials.secret = rendezvous.secret();
+  FOREBAY_TRY(const auto credentials, rendezvous.credentials(munge));
   for (;;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
     const auto patience = std::clamp<std::chrono::milliseconds>(left, 100ms, kSilence);
@@ -220,7 +217,7 @@ Result<void> Control::wait_for_stop(Time until, Json& last) {
     if (now >= until) return fail(ErrorKind::timeout, "the time for the drain is over; it goes on" + not_drained(last));
     // A coordinator that has closed the connection may have sent its last status, and its end, before.
     if (now >= next) next = link_.send(request, kSilence) ? now + kPause : Time::max();
-    FOREBAY_TRY(const bool readable, fabric::wait_for(link_.fd(), POLLIN, std::min(next, until)));
+    FOREBAY_TRY(const bool readable, link_.wait(std::min(next, until)));
     if (!readable) continue;
     heard = Clock::now();
     FOREBAY_TRY(const auto frame, link_.receive(wire::kMaxBody, kSilence));

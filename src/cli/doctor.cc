@@ -112,6 +112,7 @@ class Doctor final : public Verb {
     if (!store_.empty()) facts.places.push_back(probe_place(Role::store, store_));
     facts.places.push_back(probe_place(Role::stage, stage_));
     if (!rendezvous_.empty()) facts.places.push_back(probe_place(Role::rendezvous, rendezvous_));
+    if (const auto job = job::Rendezvous::open_existing(rendezvous_)) facts.encrypts = job->encrypts();
     std::vector<Finding> findings = judge(facts);
     for (Finding& finding : judge_job_places(job_places(), false)) findings.push_back(std::move(finding));
     std::optional<CodeLook> code;

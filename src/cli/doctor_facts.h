@@ -93,7 +93,8 @@ struct Facts {
   PartFacts mpiio_library;               // what MPI programs preload
   std::vector<PartFacts> mpiio_modules;  // one per MPI
   PartFacts ucx, munge;
-  bool infiniband = false;  // there is a device
+  bool infiniband = false;       // there is a device
+  std::optional<bool> encrypts;  // the job of the rendezvous directory, if there is one
   BatchFacts batch;
   bool is_root = false;
   std::vector<PlaceFacts> places;

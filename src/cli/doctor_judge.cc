@@ -168,6 +168,22 @@ std::vector<Finding> judge_fabric(const Facts& facts) {
   return findings;
 }
 
+Finding judge_encryption(std::optional<bool> encrypts) {
+  if (encrypts.value_or(false))
+    return {"encryption",
+            Verdict::ok,
+            "the job of this rendezvous directory encrypts",
+            "what goes over TCP can be neither read nor changed on the way",
+            {}};
+  return {
+      "encryption",
+      Verdict::ok,
+      encrypts ? "the job of this rendezvous directory does not encrypt" : "off, as it is by default",
+      "processes of a job prove who they are, and what they send over TCP afterwards can be read and changed on the "
+      "way; 'forebay run --encrypt' prevents both",
+      {}};
+}
+
 Finding judge_batch(const BatchFacts& batch) {
   if (!batch.nodes_file.empty())
     return {"batch system",
@@ -217,6 +233,7 @@ std::vector<Finding> judge(const Facts& facts) {
   findings.push_back(judge_mpi(facts.build, facts.mpi_module));
   findings.push_back(judge_mpiio(facts.mpiio_library, facts.mpiio_modules));
   add_all(judge_fabric(facts));
+  findings.push_back(judge_encryption(facts.encrypts));
   findings.push_back(judge_batch(facts.batch));
   for (const PlaceFacts& place : facts.places) add_all(judge_place(place));
   return findings;

@@ -112,6 +112,16 @@ TEST(Doctor, TellsWhatABuildLeavesOutAndWhatIsMissing) {
   EXPECT_EQ(worst_of(facts, "mpi-io").verdict, Verdict::warning);
 }
 
+TEST(Doctor, ShowsWhetherTheJobEncrypts) {
+  Facts facts = good_machine();
+  EXPECT_EQ(worst_of(facts, "encryption").found, "off, as it is by default");
+  EXPECT_THAT(worst_of(facts, "encryption").use, testing::HasSubstr("'forebay run --encrypt' prevents both"));
+  facts.encrypts = false;
+  EXPECT_EQ(worst_of(facts, "encryption").found, "the job of this rendezvous directory does not encrypt");
+  facts.encrypts = true;
+  EXPECT_EQ(worst_of(facts, "encryption").found, "the job of this rendezvous directory encrypts");
+}
+
 TEST(Doctor, WantsLockedMemoryForRdmaOnly) {
   Facts facts = good_machine();
   facts.limits.locked_memory = 8 << 20;

@@ -62,6 +62,12 @@ void JobOptions::declare_listen(Syntax& syntax, const std::string& otherwise) {
   syntax.record({});
 }
 
+void JobOptions::declare_encrypt(Syntax& syntax) {
+  syntax.record({&agent_words, &aggregator_words});
+  syntax.flag("--encrypt", encrypt, "Encrypt what goes over TCP, and refuse processes that do not. Default: off.");
+  syntax.record({});
+}
+
 void JobOptions::declare_series(Syntax& syntax, const std::string& otherwise) {
   syntax.option(
       "--series", "NAME",
@@ -240,6 +246,9 @@ Result<void> JobOptions::complete_shared() {
   if (!choice) return fail(ErrorKind::invalid_argument, "--fabric is auto, node, stream or ucx");
   aggregator.worker.fabric = *choice;
   agent.ucx = *choice == job::FabricChoice::ucx;
+  if (encrypt && (munge_ || agent.ucx))
+    return fail(ErrorKind::invalid_argument,
+                "--encrypt takes its keys from the job's secret, and goes with neither --munge nor --fabric ucx");
   return complete(description_);
 }
 
@@ -264,6 +273,7 @@ Result<void> JobOptions::complete_aggregator() {
   aggregator.store = store;
   aggregator.rendezvous = rendezvous;
   aggregator.munge = munge_;
+  aggregator.encrypt = encrypt;
   aggregator.listen = listen_;
   if (is_local_) aggregator.listen.push_back(job::address_of_this_node());
   FOREBAY_CHECK(complete(compression_, aggregator.worker.pack));

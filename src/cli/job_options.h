@@ -24,11 +24,12 @@ class JobOptions {
  public:
   using Words = std::vector<std::string>;
 
-  // Each group once at most. What is given of --listen and of the last three is also put into agent_words and
-  // aggregator_words.
+  // Each group once at most. What is given of --listen, of --encrypt and of the last three is also put into agent_words
+  // and aggregator_words.
   void declare_stage(Syntax& syntax);                                 // --stage
   void declare_rendezvous(Syntax& syntax);                            // --rendezvous
   void declare_listen(Syntax& syntax, const std::string& otherwise);  // --listen, --ports; what it is by default
+  void declare_encrypt(Syntax& syntax);                               // --encrypt
   void declare_agents(Syntax& syntax);                                // --agents
   void declare_series(Syntax& syntax, const std::string& otherwise);  // --series; what it is by default
   void declare_agent(Syntax& syntax);
@@ -46,6 +47,7 @@ class JobOptions {
 
   // `store`, `stage` and `rendezvous` are to be set.
   std::string store, stage, rendezvous, series;
+  bool encrypt = false;  // --encrypt
   job::AgentOptions agent;
   job::AggregatorOptions aggregator;
   uint64_t pfs_limit = 0;  // 0: none

@@ -150,6 +150,7 @@ class RunVerb final : public Verb {
     declare_clock(syntax, job::clocks::kRestart, options_.restart_timeout);
     declare_clock(syntax, job::clocks::kDrain, options_.drain_timeout);
     job_.declare_listen(syntax, "local where all of the job is on this node, else tcp:*:0");
+    job_.declare_encrypt(syntax);
     job_.declare_agent(syntax);
     job_.declare_aggregator(syntax);
     job_.declare_shared(syntax);
@@ -374,7 +375,8 @@ class RunVerb final : public Verb {
     } else {
       options_.rendezvous = std::filesystem::absolute(rendezvous_).lexically_normal();
     }
-    FOREBAY_TRY(const auto rendezvous, job::Rendezvous::open(options_.rendezvous));
+    FOREBAY_TRY(const auto rendezvous, job::Rendezvous::open(options_.rendezvous, job_.encrypt));
+    FOREBAY_CHECK(rendezvous.credentials(options_.munge, job_.agent.ucx));
     FOREBAY_CHECK(rendezvous.begin_run());
     options_.logs = options_.rendezvous + "/log";
     std::error_code error;

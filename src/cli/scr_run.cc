@@ -47,6 +47,8 @@ Result<std::vector<std::string>> run_words_of(const scr::Config& config, const s
   FOREBAY_TRY(const auto levels, scr::levels_of(config));
   for (const scr::LevelOfNode& level : levels)
     words.push_back(fmt::format("--level={},keep={}", scr::directory_on(level.store, stage), level.keep));
+  FOREBAY_TRY(const int64_t encrypt, number_of(config, "FOREBAY_SCR_ENCRYPT", 0, 1));
+  if (encrypt == 1) words.emplace_back("--encrypt");
   if (watchdog > 0) words.push_back(fmt::format("--set-interval={}", watchdog));
   const std::string group = config.text("SCR_GROUP");
   if (!group.empty() && group != "NODE") words.push_back("--failure-group=" + group);

@@ -108,7 +108,8 @@ class Watch final : public Verb {
                 job::SeriesClaim::take(job_.store, job_.series, job_.aggregator.coordinator.origin.command,
                                        [&](const std::string& text) { daemon.log(LogLevel::warning, text); }));
     daemon.log(LogLevel::info, "the series is " + job_.series);
-    set_up(daemon, rendezvous);
+    FOREBAY_TRY(job_.agent.credentials, rendezvous.credentials(job_.agent.credentials.munge, job_.agent.ucx));
+    set_up(daemon);
     std::vector<std::function<Result<void>(std::stop_token)>> works = {
         [&](std::stop_token stop) { return job::run_agent(job_.agent, stop); },
         [&](std::stop_token stop) { return job::run_aggregator(job_.aggregator, stop); }};
@@ -130,8 +131,7 @@ class Watch final : public Verb {
     return failures(status).empty() ? ExitCode::ok : ExitCode::failed;
   }
 
-  void set_up(Daemon& daemon, const job::Rendezvous& rendezvous) {
-    if (!job_.agent.credentials.munge) job_.agent.credentials.secret = rendezvous.secret();
+  void set_up(Daemon& daemon) {
     job_.agent.log = job_.aggregator.log = log_to(daemon);
     job_.agent.listen.clear();  // nobody comes from other nodes
     job_.aggregator.listen = {{fabric::Address::Kind::unix_socket, {}, 0, job_.rendezvous + "/aggregator.sock"}};

@@ -228,7 +228,7 @@ fabric::Address address_of_this_node() {
 }
 
 Result<void> run_aggregator(const AggregatorOptions& options, std::stop_token stop) {
-  FOREBAY_TRY(const Rendezvous rendezvous, Rendezvous::open(options.rendezvous));
+  FOREBAY_TRY(const Rendezvous rendezvous, Rendezvous::open(options.rendezvous, options.encrypt));
   FOREBAY_TRY(const std::string run, rendezvous.run());
   FOREBAY_TRY(const std::string node, fabric::node_identity());
   std::mutex log_mutex;
@@ -236,7 +236,9 @@ Result<void> run_aggregator(const AggregatorOptions& options, std::stop_token st
     const std::scoped_lock lock(log_mutex);
     if (options.log) options.log(severity, text);
   };
-  const fabric::Credentials credentials{.secret = rendezvous.secret(), .munge = options.munge};
+  FOREBAY_TRY(fabric::Credentials credentials,
+              rendezvous.credentials(options.munge, options.worker.fabric == FabricChoice::ucx));
+  credentials.secret = rendezvous.secret();
   FOREBAY_TRY(const auto hub,
               fabric::Hub::create({.listen = options.listen.empty() ? default_addresses() : options.listen,
                                    .ports = options.ports,

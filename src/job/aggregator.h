@@ -20,6 +20,7 @@ struct AggregatorOptions {
   std::string rendezvous;  // made if it is not there
   std::string store;       // likewise, when the first set is drained
   bool munge = false;      // instead of the job's secret
+  bool encrypt = false;    // notes the job as one that encrypts; one that is noted already is in any case
   // Empty: a free TCP port of every interface, and a Unix socket in the abstract space.
   std::vector<fabric::Address> listen;
   fabric::PortRange ports;  // that TCP may take where `listen` leaves it open
@@ -39,8 +40,8 @@ struct AggregatorOptions {
 fabric::Address address_of_this_node();
 
 // Works until Stop comes from the coordinator, or `stop` is requested: then sets that are being drained are left to
-// others. Errors: those of Rendezvous::open() and run(), and Hub::create(); what goes wrong later is logged, and tried
-// again.
+// others. Errors: those of Rendezvous::open(), credentials() and run(), and Hub::create(); what goes wrong later is
+// logged, and tried again.
 Result<void> run_aggregator(const AggregatorOptions& options, std::stop_token stop);
 
 }  // namespace forebay::job

@@ -104,20 +104,41 @@ bool is_answered(const std::string& stage) {
 
 bool is_coordinated(const std::string& rendezvous) {
   const auto there = job::Rendezvous::open_existing(rendezvous);
-  if (!there) return false;
-  fabric::Credentials credentials;
-  credentials.secret = there->secret();
-  return job::reach_coordinator(*there, credentials, kCoordinatorPatience).has_value();
+  const auto credentials = there ? there->credentials(false) : std::unexpected(there.error());
+  return credentials && job::reach_coordinator(*there, *credentials, kCoordinatorPatience).has_value();
+}
+
+Result<void> add_encryption(const Config& config, std::vector<std::string>& words) {
+  FOREBAY_TRY(const int64_t encrypt, config.number("FOREBAY_SCR_ENCRYPT"));
+  if (encrypt != 0) words.emplace_back("--encrypt");
+  return {};
 }
 
 Result<void> start_aggregator(const Config& config, const Places& places) {
   const std::string log = fmt::format("{}/aggregator.{}.log", places.logs, host_name());
   FOREBAY_TRY(const std::string command, command_path(config));
   FOREBAY_TRY(const int64_t backlog, config.number("FOREBAY_SCR_BACKLOG"));
-  return run_command({command, "aggregator", "--store", places.store, "--rendezvous", places.rendezvous, "--series",
-                      places.series, "--flush-every", "0", "--backlog", "block", "--backlog-sets",
-                      std::to_string(backlog), "--linger", kLingerSeconds, "--background", "--log", log},
-                     log);
+  std::vector<std::string> words{command,
+                                 "aggregator",
+                                 "--store",
+                                 places.store,
+                                 "--rendezvous",
+                                 places.rendezvous,
+                                 "--series",
+                                 places.series,
+                                 "--flush-every",
+                                 "0",
+                                 "--backlog",
+                                 "block",
+                                 "--backlog-sets",
+                                 std::to_string(backlog),
+                                 "--linger",
+                                 kLingerSeconds,
+                                 "--background",
+                                 "--log",
+                                 log};
+  FOREBAY_CHECK(add_encryption(config, words));
+  return run_command(words, log);
 }
 
 }  // namespace
@@ -152,6 +173,7 @@ Result<void> ensure_agent(const Config& config, const Places& places) {
   }
   if (const std::string groups = config.groups_of(host_name()); !groups.empty())
     words.insert(words.end(), {"--failure-groups", groups});
+  FOREBAY_CHECK(add_encryption(config, words));
   auto started = run_command(words, log);
   if (!started && is_answered(places.stage)) return {};  // somebody else was faster
   return started;

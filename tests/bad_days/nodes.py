@@ -53,6 +53,10 @@ class Nodes:
     def prefix(self, node):
         return ("ip", "netns", "exec", self._node(node))
 
+    def switch_prefix(self):
+        """Commands that start so see whatever passes between nodes."""
+        return ("ip", "netns", "exec", self._switch)
+
     def cut(self, node):
         """From now on nothing reaches the node, and nobody is told."""
         _ip("-n", self._switch, "link", "set", f"p{node}", "down")

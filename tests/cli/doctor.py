@@ -32,7 +32,7 @@ class Doctor(StoreTest):
         self.assertEqual(0, document["stop_count"])
         self.assertEqual("sets are kept in this store", self.finding(document, f"store {self.store}")["use"])
         self.assertIn(self.finding(document, "stage")["verdict"], ("ok", "note"))
-        for topic in ("build", "processors", "memory", "kernel", "inotify", "open files", "user", "mpi", "ucx", "munge", "batch"):
+        for topic in ("build", "processors", "memory", "kernel", "inotify", "open files", "user", "mpi", "ucx", "munge", "encryption", "batch"):
             self.finding(document, topic)
         for one in document["findings"]:
             self.assertTrue(one["message"] and one["use"], one)

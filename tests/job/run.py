@@ -42,6 +42,15 @@ class Run(JobTest):
         self.assertEqual("0\n2\n", (self.copies / "starts").read_text())
         self.assertEqual(["s0", "s1", "s2", "s3"], self.sets())
 
+    def test_encrypts_what_goes_over_tcp(self):
+        _, err = self.run_job(0, "--encrypt", "--listen", "tcp:127.0.0.1:0", "--fabric", "stream", "--relaunch", 1,
+                              "--restart-args", "--restart {}", application=["--sets", 4, "--crash", 1])  # fmt: skip
+        self.assertEqual("0\n2\n", (self.copies / "starts").read_text(), err)
+        self.assertEqual(["s0", "s1", "s2", "s3"], self.sets())
+        for options in (["--munge"], ["--fabric", "ucx"]):
+            _, err = self.run_job(2, "--encrypt", *options)
+            self.assertIn("--encrypt takes its keys from the job's secret", err)
+
     def test_a_checkpoint_that_the_application_cannot_read_is_set_aside(self):
         _, err = self.run_job(0, "--relaunch", 4, "--restart-args", "--restart {}", "--relaunch-pause", 0.1,
                               application=["--sets", 4, "--truncate", 1])  # fmt: skip

@@ -92,7 +92,7 @@ class TierJob(Job):
     def end_with_settle(self):
         """The end of the job: the newest set is stored."""
         self.forget_ranks()
-        said = subprocess.run([self.forebay, "stop", "--drain", "--settle", "--rendezvous", self.rendezvous, "--timeout", "60"],
+        said = subprocess.run([*self.prefixes[-1], self.forebay, "stop", "--drain", "--settle", "--rendezvous", self.rendezvous, "--timeout", "60"],
                               capture_output=True, text=True, timeout=90)
         return said
 

@@ -1,6 +1,7 @@
 // What lies in the directory:
 //   secret               the job's secret (fabric/credentials.h)
 //   run                  which run of the job it is, a text
+//   encrypted            is there if the job encrypts what goes over TCP
 //   coordinator.<n>      the place of the coordinator of generation n, sealed; the highest n counts
 //   decisions.<n>        what the coordinator of generation n has decided (job/decisions)
 //   aggregator.<h>.<p>   the place of an aggregator: h is 16 hexadecimal digits made from its host, p its process
@@ -35,6 +36,7 @@ constexpr uint64_t kMaxPlaceBytes = 64 << 10;
 constexpr std::string_view kSecret = "secret";
 constexpr std::string_view kRun = "run";
 constexpr uint64_t kMostRunBytes = 64;
+constexpr std::string_view kEncrypted = "encrypted";
 constexpr std::string_view kCoordinator = "coordinator.";
 constexpr std::string_view kAggregator = "aggregator.";
 constexpr std::string_view kNew = "new-";
@@ -116,17 +118,55 @@ Result<Place> parse_place(std::string_view text, const std::string& path) {
   return place;
 }
 
-Result<Rendezvous> Rendezvous::open(std::string path) {
+Result<Rendezvous> Rendezvous::open(std::string path, bool encrypt) {
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return fail_errno(errno, "mkdir", path);
   FOREBAY_CHECK(check_owner(path));
   FOREBAY_TRY(const fabric::Secret secret, make_secret(path));
-  return Rendezvous(std::move(path), secret);
+  Rendezvous rendezvous(std::move(path), secret);
+  FOREBAY_CHECK(rendezvous.find_encryption());
+  if (encrypt && !rendezvous.encrypts_) FOREBAY_CHECK(rendezvous.note_encryption());
+  return rendezvous;
 }
 
 Result<Rendezvous> Rendezvous::open_existing(std::string path) {
   FOREBAY_CHECK(check_owner(path));
   FOREBAY_TRY(const fabric::Secret secret, fabric::read_secret(fmt::format("{}/{}", path, kSecret)));
-  return Rendezvous(std::move(path), secret);
+  Rendezvous rendezvous(std::move(path), secret);
+  FOREBAY_CHECK(rendezvous.find_encryption());
+  return rendezvous;
+}
+
+Result<void> Rendezvous::find_encryption() {
+  const auto noted = store::read_text(fmt::format("{}/{}", path_, kEncrypted), 0);
+  if (!noted && noted.error().kind != ErrorKind::not_found) return std::unexpected(noted.error());
+  encrypts_ = noted.has_value();
+  return {};
+}
+
+Result<void> Rendezvous::note_encryption() {
+  FOREBAY_TRY(const auto others, aggregators());
+  FOREBAY_CHECK(find_encryption());  // who joined meanwhile has noted it before
+  if (encrypts_) return {};
+  if (!others.empty())
+    return fail(ErrorKind::invalid_argument,
+                fmt::format("this process is to encrypt, and process {} on {} has joined the job and does not",
+                            others.front().pid, others.front().host),
+                path_, {}, "start all of the job with --encrypt, or none; or use another rendezvous directory");
+  FOREBAY_CHECK(store::write_text(path_, std::string(kEncrypted), ""));
+  encrypts_ = true;
+  return {};
+}
+
+Result<fabric::Credentials> Rendezvous::credentials(bool munge, bool ucx) const {
+  if (encrypts_ && (munge || ucx))
+    return fail(ErrorKind::invalid_argument,
+                fmt::format("the job encrypts with keys from its secret, which {} does without",
+                            munge ? "--munge" : "--fabric ucx"),
+                path_, {},
+                fmt::format("leave out {}, or --encrypt in all of the job", munge ? "--munge" : "--fabric ucx"));
+  fabric::Credentials credentials{.secret = {}, .munge = munge, .encrypt = encrypts_};
+  if (!munge) credentials.secret = secret_;
+  return credentials;
 }
 
 Result<std::string> Rendezvous::run() const {
@@ -181,8 +221,8 @@ Result<std::vector<Place>> Rendezvous::aggregators() const {
 
 bool Rendezvous::is_name(std::string_view name) {
   while (name.starts_with('.')) name.remove_prefix(1);
-  return name == kSecret || name == kRun || name.starts_with(kCoordinator) || name.starts_with(kAggregator) ||
-         name.starts_with(kNew);
+  return name == kSecret || name == kRun || name == kEncrypted || name.starts_with(kCoordinator) ||
+         name.starts_with(kAggregator) || name.starts_with(kNew);
 }
 
 void Rendezvous::remove_from(const std::string& path) {

@@ -39,12 +39,19 @@ class Rendezvous {
  public:
   // Opens the directory, made with mode 0700 if it is not there (its parent must be), and the job's secret, made if
   // there is none. permission if it belongs to another user, or if others can do anything in it.
-  static Result<Rendezvous> open(std::string path);
+  // With `encrypt` the job is noted as one that encrypts, from now on; invalid_argument if processes have joined it
+  // that do not.
+  static Result<Rendezvous> open(std::string path, bool encrypt = false);
   // Opens the one of a job that was started before. not_found if the directory or the secret is not there.
   static Result<Rendezvous> open_existing(std::string path);
 
   const std::string& path() const { return path_; }
   const fabric::Secret& secret() const { return secret_; }
+  bool encrypts() const { return encrypts_; }  // what goes over TCP
+
+  // What a process of the job shows to others: the job's secret, or with `munge` that instead. invalid_argument if the
+  // job encrypts and `munge` or `ucx` is wished, which do without its secret.
+  Result<fabric::Credentials> credentials(bool munge, bool ucx = false) const;
 
   // Tells the runs of a job that have the same directory from each other: agents of one run have the same. It is made
   // once, and anew by whoever begins another run.
@@ -75,9 +82,12 @@ class Rendezvous {
 
  private:
   Rendezvous(std::string path, const fabric::Secret& secret) : path_(std::move(path)), secret_(secret) {}
+  Result<void> find_encryption();
+  Result<void> note_encryption();
 
   std::string path_;
   fabric::Secret secret_;
+  bool encrypts_ = false;
 };
 
 // A connection with the coordinator of the highest generation, through the handshake.

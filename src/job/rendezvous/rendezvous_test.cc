@@ -48,6 +48,38 @@ TEST_F(RendezvousTest, RefusesWhatIsNoDirectoryOfItsOwn) {
   EXPECT_EQ(error(Rendezvous::open_existing(path("none"))).kind, ErrorKind::not_found);
 }
 
+TEST_F(RendezvousTest, NotesThatTheJobEncrypts) {
+  EXPECT_FALSE(open().encrypts());
+  EXPECT_FALSE(value(open().credentials(false)).encrypt);
+  const Rendezvous first = value(Rendezvous::open(path("r"), true));
+  EXPECT_TRUE(first.encrypts());
+  EXPECT_TRUE(open().encrypts()) << "who comes later follows";
+  const auto credentials = value(value(Rendezvous::open_existing(path("r"))).credentials(false));
+  EXPECT_TRUE(credentials.encrypt);
+  EXPECT_EQ(credentials.secret, first.secret());
+  first.remove();
+  EXPECT_FALSE(fs::exists(path("r")));
+}
+
+TEST_F(RendezvousTest, EncryptsWithItsSecretOrNotAtAll) {
+  EXPECT_TRUE(value(open().credentials(true)).munge);
+  EXPECT_TRUE(open().credentials(false, true));
+  const Rendezvous encrypting = value(Rendezvous::open(path("r"), true));
+  EXPECT_THAT(error(encrypting.credentials(true)).message(), testing::HasSubstr("which --munge does without"));
+  EXPECT_THAT(error(encrypting.credentials(false, true)).message(), testing::HasSubstr("--fabric ucx"));
+}
+
+TEST_F(RendezvousTest, DoesNotEncryptWhereOthersHaveJoinedThatDoNot) {
+  ASSERT_TRUE(open().join(place(7)));
+  const Error refused = error(Rendezvous::open(path("r"), true));
+  EXPECT_EQ(refused.kind, ErrorKind::invalid_argument);
+  EXPECT_THAT(refused.message(), testing::HasSubstr("process 7 on n1 has joined the job and does not"));
+  open().leave(place(7));
+  const Rendezvous first = value(Rendezvous::open(path("r"), true));
+  ASSERT_TRUE(first.join(place(8)));
+  EXPECT_TRUE(Rendezvous::open(path("r"), true));
+}
+
 TEST_F(RendezvousTest, EverybodyGetsOneSecret) {
   constexpr size_t kMany = 16;
   std::vector<fabric::Secret> secrets(kMany);

@@ -98,6 +98,7 @@ constexpr std::array kKnownKeys{
     KnownKey{"FOREBAY_STORE", nullptr},
     KnownKey{kCommandKey, nullptr},
     KnownKey{"FOREBAY_SCR_BACKLOG", "2"},
+    KnownKey{"FOREBAY_SCR_ENCRYPT", "0"},
     KnownKey{"FOREBAY_SCR_WAIT", "0"},
     KnownKey{"FOREBAY_SCR_FLUSH_KIND", "store"},
     KnownKey{"FOREBAY_SCR_TIMEOUT", "600"},
