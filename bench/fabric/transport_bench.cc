@@ -1,6 +1,7 @@
 // What each transport costs: one worker reads a file of an agent, which is a process of its own, over the loopback
-// interface; speed, and processor time of agent and worker per gigabyte (10^9 bytes). Usage: forebay-transport-bench
-// [MEGABYTES [PIECE-BYTES]]
+// interface; speed, and processor time of agent and worker per gigabyte (10^9 bytes). In turn, ROUNDS times, each with
+// the median of its speeds at the end. Usage: forebay-transport-bench [MEGABYTES [PIECE-BYTES [ROUNDS]]]
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -51,7 +52,7 @@ ExposedFile expose(const std::string& path) { return {path, FileSource::open(pat
 // Forked before this process has used UCX.
 class Agent {
  public:
-  explicit Agent(const std::string& path) {
+  Agent(const std::string& path, bool encrypt) : credentials_{.secret = secret, .munge = false, .encrypt = encrypt} {
     int ends[2];
     if (::pipe(ends) != 0) std::abort();
     pid_ = ::fork();
@@ -65,9 +66,7 @@ class Agent {
     ::waitpid(pid_, nullptr, 0);
   }
   Link link() const {
-    Credentials credentials;
-    credentials.secret = secret;
-    return Link::open({{Address::Kind::tcp, "127.0.0.1", said_.port, {}}}, credentials, "bench", kPatience).value();
+    return Link::open({{Address::Kind::tcp, "127.0.0.1", said_.port, {}}}, credentials_, "bench", kPatience).value();
   }
   uint64_t exposure() const { return said_.exposure; }
   double processor_seconds() const {
@@ -82,11 +81,11 @@ class Agent {
     uint16_t port = 0;
   };
 
-  [[noreturn]] static void serve(const std::string& path, int out) {
+  [[noreturn]] void serve(const std::string& path, int out) const {
     Exposures exposures;
     HubOptions options;
     options.listen = {{Address::Kind::tcp, "127.0.0.1", 0, {}}};
-    options.credentials.secret = secret;
+    options.credentials = credentials_;
     options.purpose = "bench";
     const auto hub = Hub::create(std::move(options)).value();
     Handler handler(exposures, *hub);
@@ -98,6 +97,7 @@ class Agent {
     ::_exit(1);
   }
 
+  const Credentials credentials_;
   pid_t pid_ = -1;
   Said said_;
 };
@@ -116,16 +116,45 @@ void read_all(Transport& transport, uint64_t exposure, uint64_t size, uint64_t p
   if (!transport.finish()) std::abort();
 }
 
-void measure(Transport& transport, const Agent& agent, uint64_t exposure, uint64_t size, uint64_t piece_bytes) {
+double measure(const char* name, Transport& transport, const Agent& agent, uint64_t exposure, uint64_t size,
+               uint64_t piece_bytes) {
   read_all(transport, exposure, std::min<uint64_t>(size, 2 * kRead), piece_bytes);  // buffers, connections
   const double agent_before = agent.processor_seconds(), worker_before = seconds(CLOCK_PROCESS_CPUTIME_ID);
   const double before = seconds(CLOCK_MONOTONIC);
   read_all(transport, exposure, size, piece_bytes);
   const double took = seconds(CLOCK_MONOTONIC) - before;
   const double gigabytes = static_cast<double>(size) / 1e9;
-  fmt::print("{:8} {:6.2f} GB/s   agent {:.3f} s/GB   worker {:.3f} s/GB\n", transport.name(), gigabytes / took,
+  fmt::print("{:16} {:6.2f} GB/s   agent {:.3f} s/GB   worker {:.3f} s/GB\n", name, gigabytes / took,
              (agent.processor_seconds() - agent_before) / gigabytes,
              (seconds(CLOCK_PROCESS_CPUTIME_ID) - worker_before) / gigabytes);
+  return gigabytes / took;
+}
+
+void print_median(const char* name, std::vector<double> speeds) {
+  if (speeds.empty()) return;
+  std::ranges::sort(speeds);
+  fmt::print("{:16} {:6.2f} GB/s in the median\n", name, speeds[speeds.size() / 2]);
+}
+
+void measure_all(const std::string& path, uint64_t size, uint64_t piece_bytes, uint64_t rounds) {
+  const Agent agent(path, false), encrypting(path, true);
+  const auto files = [&](uint64_t) -> Result<std::vector<ExposedFile>> { return std::vector{expose(path)}; };
+  std::vector<double> node, stream, encrypted, ucx;
+  for (uint64_t round = 0; round < rounds; ++round) {
+    node.push_back(measure("node", *node_transport(files), agent, 0, size, piece_bytes));
+    stream.push_back(
+        measure("stream", *stream_transport(agent.link(), kPatience), agent, agent.exposure(), size, piece_bytes));
+    encrypted.push_back(measure("stream, encrypted", *stream_transport(encrypting.link(), kPatience), encrypting,
+                                encrypting.exposure(), size, piece_bytes));
+    if (const auto transport = ucx_transport(agent.link(), kPatience))
+      ucx.push_back(measure("ucx", **transport, agent, agent.exposure(), size, piece_bytes));
+    else
+      fmt::print("ucx: {}\n", transport.error().message());
+  }
+  print_median("node", node);
+  print_median("stream", stream);
+  print_median("stream, encrypted", encrypted);
+  print_median("ucx", ucx);
 }
 
 }  // namespace
@@ -133,7 +162,8 @@ void measure(Transport& transport, const Agent& agent, uint64_t exposure, uint64
 int main(int argc, char** argv) {
   const uint64_t size = (argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1000) * 1'000'000;
   const uint64_t piece_bytes = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : kRead;
-  if (size == 0 || piece_bytes == 0) return 2;
+  const uint64_t rounds = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 3;
+  if (size == 0 || piece_bytes == 0 || rounds == 0) return 2;
   char directory[] = "/tmp/forebay-transport-bench-XXXXXX";
   if (::mkdtemp(directory) == nullptr) return 1;
   const std::string path = std::string(directory) + "/file";
@@ -142,16 +172,7 @@ int main(int argc, char** argv) {
     std::ofstream file(path, std::ios::binary);
     for (uint64_t i = 0; i < size; i += block.size()) file << block;
   }
-  {
-    const Agent agent(path);
-    measure(*node_transport([&](uint64_t) -> Result<std::vector<ExposedFile>> { return std::vector{expose(path)}; }),
-            agent, 0, size, piece_bytes);
-    measure(*stream_transport(agent.link(), kPatience), agent, agent.exposure(), size, piece_bytes);
-    if (const auto transport = ucx_transport(agent.link(), kPatience))
-      measure(**transport, agent, agent.exposure(), size, piece_bytes);
-    else
-      fmt::print("ucx: {}\n", transport.error().message());
-  }
+  measure_all(path, size, piece_bytes, rounds);
   std::filesystem::remove_all(directory);
   return 0;
 }
