@@ -90,6 +90,22 @@ void totals(Text& text, const Json& all) {
   text.sample(at(all, "task_count"));
   text.family("forebay_tasks_again", "counter", "", "Those of them that had to be given to another one.");
   text.sample(at(all, "repeated_task_count"));
+  text.family("forebay_redrains", "counter", "", "Drains of sets that this coordinator had to begin again.");
+  text.sample(at(all, "redrain_count"));
+}
+
+void caches(Text& text, const Json& cache) {
+  std::map<std::string, uint64_t> counts{{"sealed", 0}, {"encoded", 0}, {"broken", 0}};
+  for (const Json& set : list_of(cache, "sets")) ++counts[word(set, "state")];
+  text.family("forebay_cached_sets", "gauge", "", "Checkpoint sets that the caches hold, by state.");
+  for (const auto& [state, count] : counts) text.sample(count, {{"state", state}});
+  const Json& recovery = at(cache, "recovery");
+  text.family("forebay_rebuild_seconds", "gauge", "seconds", "Since when a cached set is being rebuilt.");
+  text.sample(at(recovery, "seconds"), {{"set", word(recovery, "set")}});
+  text.family("forebay_rebuild_lost_members", "gauge", "", "Members of its protection groups that are lost.");
+  text.sample(at(recovery, "lost_member_count"), {{"set", word(recovery, "set")}});
+  text.family("forebay_rebuilt_bytes", "gauge", "bytes", "Bytes of it that were computed again.");
+  text.sample(at(recovery, "repaired_bytes"), {{"set", word(recovery, "set")}});
 }
 
 void store(Text& text, const Json& status) {
@@ -162,6 +178,7 @@ std::string open_metrics(const Json& status) {
   store(text, status);
   agents(text, list_of(status, "agents"));
   sets_in_flight(text, list_of(status, "sets"));
+  caches(text, at(status, "cache"));
   aggregators(text, list_of(status, "workers"));
   return text.finish();
 }

@@ -45,6 +45,23 @@ TEST(Metrics, NameSeriesRunAndNode) {
   EXPECT_THAT(text, HasSubstr("\nforebay_staged_bytes{series=\"heat\",run=\"4711\",node=\"n1\"} 64\n"));
 }
 
+TEST(Metrics, ShowRedrainsAndWhatIsBeingRebuilt) {
+  const Json status = {
+      {"totals", {{"redrain_count", 3}}},
+      {"cache",
+       {{"sets", {{{"name", "a"}, {"state", "sealed"}}, {{"name", "b"}, {"state", "broken"}}}},
+        {"recovery", {{"set", "a"}, {"seconds", 1.5}, {"lost_member_count", 2}, {"repaired_bytes", 64}}}}}};
+  const std::string text = open_metrics(status);
+  EXPECT_THAT(text, HasSubstr("\nforebay_redrains_total 3\n"));
+  EXPECT_THAT(text, HasSubstr("\nforebay_cached_sets{state=\"sealed\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("\nforebay_cached_sets{state=\"encoded\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("\nforebay_rebuild_seconds{set=\"a\"} 1.5\n"));
+  EXPECT_THAT(text, HasSubstr("\nforebay_rebuild_lost_members{set=\"a\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("\nforebay_rebuilt_bytes{set=\"a\"} 64\n"));
+  const std::string nothing = open_metrics(Json{{"cache", {{"recovery", nullptr}}}});
+  EXPECT_THAT(nothing, Not(HasSubstr("\nforebay_rebuild_seconds{")));
+}
+
 TEST(Metrics, LeaveOutWhatIsNotKnown) {
   for (const Json& status :
        {Json::object(), Json(), Json(3), Json({{"sets", 7}, {"workers", "x"}, {"totals", nullptr}})}) {

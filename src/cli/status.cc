@@ -54,6 +54,14 @@ const Json& rows_of(const Json& object, const char* key) {
   return found != object.end() && found->is_array() ? *found : kNone;
 }
 
+// The cache levels of a set; empty: it lies in the stages alone.
+std::string levels_text(const Json& set) {
+  std::string text;
+  for (const Json& level : rows_of(set, "levels"))
+    if (level.is_string()) text += (text.empty() ? "" : ", ") + printable(level.get<std::string>());
+  return text;
+}
+
 std::string size_text(const Json& object, const char* key) {
   return object.contains(key) && object[key].is_number() ? format_bytes(static_cast<uint64_t>(number(object, key)))
                                                          : "";
@@ -61,6 +69,11 @@ std::string size_text(const Json& object, const char* key) {
 
 void print_table(const Table& table) {
   table.for_each_line([](const std::string& line) { fmt::print("{}\n", line); });
+}
+
+std::string remark_of(const Json& set) {
+  const std::string levels = levels_text(set), missing = word_of(set, "missing");
+  return (levels.empty() ? "" : "on " + levels) + (levels.empty() || missing.empty() ? "" : "; ") + missing;
 }
 
 void print_sets(const Json& status) {
@@ -83,11 +96,23 @@ void print_sets(const Json& status) {
                fmt::format("{:.0f}/{:.0f}", number(set, "offered_rank_count"), number(set, "rank_count")),
                size_text(set, "raw_bytes"), size_text(set, "total_bytes"), size_text(set, "stored_bytes"),
                format_rate(static_cast<uint64_t>(number(set, "raw_bytes")), number(set, "seconds")),
-               format_duration(number(set, "seconds_since_offer")), word_of(set, "missing")});
+               format_duration(number(set, "seconds_since_offer")), remark_of(set)});
   print_table(table);
   for (const Json& row : rows_of(status, "begun"))
     fmt::print("begun in {} of {}: {}, {}\n", word_of(row, "place"), word_of(row, "host"), word_of(row, "name"),
                word_of(row, "reason"));
+}
+
+// A set of the caches that is being rebuilt.
+void print_recovery(const Json& recovery) {
+  const std::string nodes = word_of(recovery, "awaited_nodes");
+  fmt::print("set {} is rebuilt for {}: {}, {} and {}, {} so far; {} to answer{}\n", word_of(recovery, "set"),
+             format_duration(number(recovery, "seconds")), word_of(recovery, "state"),
+             plural(static_cast<uint64_t>(number(recovery, "lost_member_count")), "lost member"),
+             plural(static_cast<uint64_t>(number(recovery, "bad_piece_count")), "damaged piece"),
+             size_text(recovery, "repaired_bytes"),
+             plural(static_cast<uint64_t>(number(recovery, "agent_count")), "agent"),
+             nodes.empty() ? "" : " (" + nodes + ")");
 }
 
 // What the caches hold, and how it is protected; nothing where there are none.
@@ -101,6 +126,7 @@ void print_caches(const Json& status) {
                                                : fmt::format("{:.0f}. set is stored", number(cache, "flush_every")));
   Table table({{"CACHED SET"},
                {"STATE"},
+               {"LEVEL"},
                {"SCHEME"},
                {"GROUPS", Align::right},
                {"SIZE", Align::right},
@@ -110,8 +136,9 @@ void print_caches(const Json& status) {
                {"TIME", Align::right},
                {"REMARK"}});
   const auto add_encoding = [&](const Json& row, const std::string& state) {
-    table.add({word_of(row, "name"), state, word_of(row, "scheme"), fmt::format("{:.0f}", number(row, "group_count")),
-               size_text(row, "raw_bytes"), size_text(row, "parity_bytes"), size_text(row, "sent_bytes"),
+    table.add({word_of(row, "name"), state, "", word_of(row, "scheme"),
+               fmt::format("{:.0f}", number(row, "group_count")), size_text(row, "raw_bytes"),
+               size_text(row, "parity_bytes"), size_text(row, "sent_bytes"),
                format_duration(number(row, "cpu_seconds")), format_duration(number(row, "seconds")), ""});
   };
   for (const Json& row : rows_of(cache, "sealed_sets")) add_encoding(row, "was sealed");
@@ -119,14 +146,13 @@ void print_caches(const Json& status) {
     add_encoding(
         row, fmt::format("encoding {:.0f}/{:.0f}", number(row, "encoded_member_count"), number(row, "member_count")));
   for (const Json& row : rows_of(cache, "sets"))
-    table.add({word_of(row, "name"), word_of(row, "state"), "", "", size_text(row, "raw_bytes"), "", "", "", "",
-               word_of(row, "message")});
+    table.add({word_of(row, "name"), word_of(row, "state"), rows_of(row, "levels").empty() ? "stage" : levels_text(row),
+               "", "", size_text(row, "raw_bytes"), "", "", "", "", word_of(row, "message")});
   for (const Json& row : rows_of(cache, "sets_aside"))
-    table.add({word_of(row, "name"), "set aside", "", "", "", "", "", "", "", word_of(row, "reason")});
+    table.add({word_of(row, "name"), "set aside", "", "", "", "", "", "", "", "", word_of(row, "reason")});
   print_table(table);
   if (const auto recovery = cache.find("recovery"); recovery != cache.end() && recovery->is_object())
-    fmt::print("set {} is made whole: {}, {:.0f} agents have to answer\n", word_of(*recovery, "set"),
-               word_of(*recovery, "state"), number(*recovery, "agent_count"));
+    print_recovery(*recovery);
   fmt::print("\n");
 }
 

@@ -162,6 +162,7 @@ void AgentCore::offer_again(uint64_t exposure) {
     offer.state = entry->is_final() ? entry->state : wire::SetState::incomplete;
     offer.stored_as = entry->stored_as;
     offer.ordinal = entry->ordinal;
+    offer.level = entry->level;
   }
   found->second = exposed;
   if (coordinator_ && coordinator_->is_welcome) send(coordinator_->id, offer);

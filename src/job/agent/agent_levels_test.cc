@@ -46,6 +46,7 @@ class AgentLevelsTest : public TempTest {
     check(client_->complete());
     const auto offer = coordinator_->next_offer(set);
     ASSERT_TRUE(offer);
+    told_[set] = offer->level;
     if (state == SetState::incomplete) return;
     coordinator_->say_state(*offer, state);
     EXPECT_TRUE(eventually([&] { return value(client_->wait(set, 5s)).state == state; }));
@@ -62,6 +63,7 @@ class AgentLevelsTest : public TempTest {
   }
   std::vector<std::string> in_stage() const { return sets_on(path("stage")); }
 
+  std::map<std::string, std::string> told_;  // on which level the coordinator has heard that a set lies
   std::unique_ptr<AgentProcess> agent_;
   std::unique_ptr<ScriptedCoordinator> coordinator_;
   std::unique_ptr<Client> client_;
@@ -84,6 +86,8 @@ TEST_F(AgentLevelsTest, ASetLiesWhereItAsksTo) {
   dump(1, path("asked"));
   dump(2, path("nothing/at/asked"));
   EXPECT_THAT(sets_on(path("asked")), ElementsAre("s1"));
+  EXPECT_EQ(told_["s1"], path("asked"));
+  EXPECT_EQ(told_["s2"], "");
   EXPECT_FALSE(fs::is_symlink(path("stage/s2"))) << "there is no such place";
   EXPECT_TRUE(fs::exists(path("stage/s2/file")));
 }

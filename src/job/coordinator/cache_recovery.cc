@@ -40,6 +40,7 @@ CacheRecovery::Actions CacheRecovery::begin(const CachedSet& set, std::map<uint3
   Actions actions;
   set_ = set;
   wanted_ = std::move(wanted);
+  since_ = now;
   failures_ = 0;
   avoided_.clear();
   is_damaged_ = false;
@@ -342,9 +343,11 @@ CacheRecovery::Row CacheRecovery::row() const {
   return {.set = set_.name,
           .order = rule_of(order_.kind()).name,
           .waiting = order_.waiting(),
+          .waits_for = order_.who_is_waited_for(),
           .bad_pieces = bad_pieces_,
           .lost = lost_,
-          .repaired_bytes = repaired_bytes_};
+          .repaired_bytes = repaired_bytes_,
+          .since = since_};
 }
 
 }  // namespace forebay::job

@@ -56,7 +56,9 @@ class CacheRecovery {
     std::string set;
     std::string_view order;  // that is under way
     size_t waiting = 0;      // for so many answers
+    std::string waits_for;   // some of the nodes that have not answered
     uint64_t bad_pieces = 0, lost = 0, repaired_bytes = 0;
+    Time since{};
   };
 
   // `caches` outlives it, is told of what happens before this is, and told by this whose parts are not to be believed.
@@ -110,6 +112,7 @@ class CacheRecovery {
   CachedSet set_;
   Agents agents_;
   std::map<uint32_t, std::string> wanted_;
+  Time since_{};
   uint32_t failures_ = 0;
   std::set<std::string> avoided_;                                   // agents that have failed to take what was lost
   std::map<uint32_t, std::vector<wire::BadPiecesT>> bad_;           // by group

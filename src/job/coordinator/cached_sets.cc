@@ -168,6 +168,7 @@ CachedSet CachedSets::summary(const std::string& name, const Entry& entry, uint6
     set.ranks = std::max(set.ranks, part.total);
     set.bytes += part.bytes;
     if (!part.stored_as.empty()) set.stored_as = part.stored_as;
+    if (!part.level.empty()) set.levels.insert(part.level);
   }
   return set;
 }

@@ -39,6 +39,7 @@ struct CachedPart {
   uint64_t bytes = 0;
   wire::SetState state = wire::SetState::incomplete;
   std::string stored_as;
+  std::string level;  // the cache level on which its files lie; empty: they lie in the stage
   wire::FlushWish flush = wire::FlushWish::job;
   std::vector<HeldPosition> held;
 };
@@ -68,11 +69,12 @@ struct CachedSet {
   int64_t time_ns = 0;   // the newest of its files, since 1970
   uint32_t ranks = 0;    // that wrote it
   uint64_t bytes = 0;
-  std::string stored_as;     // not empty: the store has it, too, under this name
-  bool is_sealed = false;    // somebody says so; without an encoding: all know that it is complete
-  bool is_for_store = true;  // its policy does not say that it is never to be stored
-  size_t lost = 0;           // positions that nobody has
-  std::string wrong;         // why it cannot be brought whole; empty: it can
+  std::string stored_as;         // not empty: the store has it, too, under this name
+  std::set<std::string> levels;  // cache levels on which parts of it lie; empty: all lie in the stages
+  bool is_sealed = false;        // somebody says so; without an encoding: all know that it is complete
+  bool is_for_store = true;      // its policy does not say that it is never to be stored
+  size_t lost = 0;               // positions that nobody has
+  std::string wrong;             // why it cannot be brought whole; empty: it can
 };
 
 class CachedSets {

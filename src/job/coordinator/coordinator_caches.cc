@@ -31,7 +31,8 @@ CachedPart cached_part(const Part& part, const wire::OfferT& offered) {
       .ordinal = part.ordinal,
       .bytes = part.bytes,
       .state = offered.state,
-      .stored_as = offered.stored_as};
+      .stored_as = offered.stored_as,
+      .level = part.level};
   if (offered.step) cached.step = *offered.step;
   if (offered.policy) cached.flush = offered.policy->flush;
   return cached;

@@ -1,4 +1,5 @@
 // Sets that are protected between nodes, and restarts from them.
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include <gmock/gmock.h>
@@ -145,6 +146,34 @@ TEST_F(CachesTest, ALostNodesPartIsRepairedWhereItsRanksAsk) {
   EXPECT_EQ(w.repairs, 4u);
   ASSERT_THAT(w.agents[4].stage["a"].encodings, SizeIs(1));
   EXPECT_TRUE(w.agents[4].stage["a"].encodings[0].is_sealed);
+}
+
+TEST_F(CachesTest, TheStatusHasTheCacheLevelsAndWhatIsBeingRebuilt) {
+  const SessionId asker = w.s.join();
+  const auto cache = [&] {
+    w.s.send(asker, wire::StatusRequestT());
+    return nlohmann::json::parse(w.s.inbox[asker].status.back())["cache"];
+  };
+  for (const uint32_t node : {0, 2}) w.agents[node].level = "/ssd";
+  w.write("a", 1);
+  ASSERT_EQ(cache()["sets"].size(), 1u);
+  EXPECT_EQ(cache()["sets"][0]["levels"], nlohmann::json::array({"/ssd"}));
+  EXPECT_TRUE(cache()["recovery"].is_null());
+  w.lose(1);
+  for (const auto& [node, rank] : {std::pair{0u, 0u}, {2u, 2u}, {3u, 3u}, {4u, 1u}}) w.ask(node, {rank});
+  for (int turn = 0; turn < 100 && cache()["recovery"].is_null(); ++turn) {
+    w.s.serve_store();
+    if (cache()["recovery"].is_null()) w.act(w.agents[turn % w.agents.size()]);
+  }
+  const auto recovery = cache()["recovery"];
+  ASSERT_TRUE(recovery.is_object()) << w.s.log;
+  EXPECT_EQ(recovery["set"], "a");
+  EXPECT_EQ(recovery["state"], "checking");
+  EXPECT_EQ(recovery["agent_count"], 3);
+  EXPECT_EQ(recovery["awaited_nodes"], "n0, n2, n3");
+  EXPECT_GE(recovery["seconds"], 0);
+  w.run();
+  EXPECT_TRUE(cache()["recovery"].is_null());
 }
 
 TEST_F(CachesTest, WhenRanksAreElsewhereTheSetGoesByTheStore) {

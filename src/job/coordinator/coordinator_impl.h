@@ -57,7 +57,7 @@ namespace forebay::job {
 
 struct Coordinator::Impl {
   struct TaskCounts {
-    uint64_t tasks = 0, again = 0;
+    uint64_t tasks = 0, again = 0, redrains = 0;
   };
   struct Traffic {
     uint64_t messages = 0, bytes = 0;

@@ -1,4 +1,6 @@
 // Rank groups whose catalogue does not fit in a worker's memory.
+#include <nlohmann/json.hpp>
+
 #include <gmock/gmock.h>
 
 #include "job/coordinator/test_two_nodes.h"
@@ -33,8 +35,13 @@ class MemoryTest : public testing::Test {
     told = s.inbox[a].news.size();
   }
 
+  uint64_t redrains() {
+    s.send(asker, wire::StatusRequestT());
+    return nlohmann::json::parse(s.inbox[asker].status.back())["totals"]["redrain_count"];
+  }
+
   Stand s{small_groups(8)};
-  SessionId a = s.agent("na"), w = s.worker("na");
+  SessionId a = s.agent("na"), w = s.worker("na"), asker = s.join();
   std::vector<size_t> sizes;  // of the tasks, in ranks
   size_t told = 0;
 };
@@ -49,11 +56,13 @@ TEST_F(MemoryTest, AreMadeSmallerUntilTheyFit) {
   EXPECT_EQ(manifest.group_size, 2u);
   EXPECT_EQ(manifest.containers.size(), 3u);
   EXPECT_EQ(s.abandoned.size(), 2u);
+  EXPECT_EQ(redrains(), 2u);
 
   sizes.clear();
   s.send(a, offer_of("s2", {0, 1, 2, 3, 4, 5}, 6, 2));
   work(2);
   EXPECT_THAT(sizes, ElementsAre(2, 2, 2)) << "later sets are as the first one";
+  EXPECT_EQ(redrains(), 2u);
 }
 
 TEST_F(MemoryTest, OfOneRankAreGivenUp) {

@@ -243,6 +243,7 @@ void Coordinator::Impl::drain_next() {
   if (!next) return;
   SetDrain& set = sets.at(next->id).drain;
   const std::string name = set.name();
+  if (set.was_drained()) ++task_counts.redrains;
   apply(next->id, set.drain(next_staging++, group_size, now));
   for (const uint64_t id : next->skipped)
     if (SetRow* const row = sets.find(id); row != nullptr && row->drain.phase() == SetPhase::waiting)

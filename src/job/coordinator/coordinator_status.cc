@@ -64,6 +64,13 @@ json past_row(const FinishedSet& fate) {
           {"cpu_seconds_by_stage", cpu}};
 }
 
+json levels_of(const Parts& parts) {
+  std::set<std::string> levels;
+  for (const auto& [key, part] : parts)
+    if (!part.level.empty()) levels.insert(part.level);
+  return levels;
+}
+
 json set_row(const Impl& impl, const SetDrain& set, const Running& running) {
   const SetDrain::Row now = set.row();
   json row = {{"name", set.name()},
@@ -73,6 +80,7 @@ json set_row(const Impl& impl, const SetDrain& set, const Running& running) {
               {"node_count", set.parts().size()},
               {"rank_count", now.ranks},
               {"offered_rank_count", now.ranks_offered},
+              {"levels", levels_of(set.parts())},
               {"seconds_since_offer", seconds(impl.now - now.since)}};
   const bool is_incomplete = set.phase() == SetPhase::incomplete;
   row["missing"] = is_incomplete ? text_or_null(set.what_is_missing(impl.roster.hosts())) : json();
@@ -188,7 +196,8 @@ json totals_row(const Impl& impl) {
           {"raw_bytes", all.raw_bytes},
           {"stored_bytes", all.stored_bytes},
           {"task_count", impl.task_counts.tasks},
-          {"repeated_task_count", impl.task_counts.again}};
+          {"repeated_task_count", impl.task_counts.again},
+          {"redrain_count", impl.task_counts.redrains}};
 }
 
 json encoding_row(const Encoding& encoding) {
@@ -222,6 +231,7 @@ json cached_rows(const Impl& impl) {
                     {"encoding", set.encoding != 0 ? json(fmt::format("{:016x}", set.encoding)) : json()},
                     {"rank_count", set.ranks},
                     {"raw_bytes", set.bytes},
+                    {"levels", set.levels},
                     {"lost_member_count", set.lost},
                     {"stored_as", text_or_null(set.stored_as)},
                     {"message", text_or_null(set.wrong)}});
@@ -229,10 +239,12 @@ json cached_rows(const Impl& impl) {
   return rows;
 }
 
-json recovery_row(const CacheRecovery::Row& row) {
+json recovery_row(const Impl& impl, const CacheRecovery::Row& row) {
   return {{"set", row.set},
           {"state", fmt::format("{}ing", row.order)},
+          {"seconds", seconds(impl.now - row.since)},
           {"agent_count", row.waiting},
+          {"awaited_nodes", text_or_null(row.waits_for)},
           {"bad_piece_count", row.bad_pieces},
           {"lost_member_count", row.lost},
           {"repaired_bytes", row.repaired_bytes}};
@@ -256,7 +268,7 @@ json cache_row(const Impl& impl) {
               {"sealed_sets", std::move(sealed)},
               {"sets", cached_rows(impl)},
               {"sets_aside", std::move(aside)}};
-  row["recovery"] = impl.recovery.is_open() ? recovery_row(impl.recovery.row()) : json();
+  row["recovery"] = impl.recovery.is_open() ? recovery_row(impl, impl.recovery.row()) : json();
   return row;
 }
 

@@ -56,6 +56,7 @@ Result<Part> make_part(wire::OfferT& offer) {
   constexpr size_t kMostSuspicion = 1024;
   part.suspicion = offer.suspect.substr(0, kMostSuspicion);
   if (offer.policy) part.write = offer.policy->write;
+  part.level = offer.level;
   if (offer.ranks > kMaxRanks) return bad(fmt::format("{} ranks are more than can be served", offer.ranks));
   part.files.reserve(offer.files.size());
   for (uint32_t i = 0; i < offer.files.size(); ++i) part.files.push_back({std::move(offer.files[i]), i});
@@ -92,6 +93,7 @@ void renew(Part& part, Part&& again) {
   part.addresses = std::move(again.addresses);
   part.stage = std::move(again.stage);
   part.exposure = again.exposure;
+  part.level = std::move(again.level);
   for (size_t i = 0; i < part.files.size(); ++i) part.files[i].index = again.files[i].index;
 }
 

@@ -35,6 +35,7 @@ struct Part {
   uint64_t hash = 0;                     // of the files' names, kinds, sizes and times
   uint64_t bytes = 0;
   std::string suspicion;  // why the set may not be whole; empty: nothing speaks against it
+  std::string level;      // the cache level on which its files lie; empty: they lie in the stage
   uint32_t took_ms = 0;   // from the first rank's begin to the last one's end; 0: not told
 };
 

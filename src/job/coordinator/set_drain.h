@@ -130,6 +130,7 @@ class SetDrain {
   const Parts& parts() const { return parts_; }
   const Steps& steps() const { return steps_; }
   bool is_whole() const { return phase_ >= Phase::whole && phase_ <= Phase::waiting; }
+  bool was_drained() const { return was_drained_; }  // or is
   bool is_drained() const { return phase_ >= Phase::cutting && phase_ != Phase::over; }
   bool is_complete() const;                      // all ranks are there
   uint64_t staging() const { return staging_; }  // 0: the store has nothing of it
@@ -211,6 +212,7 @@ class SetDrain {
   // From cutting on.
   uint64_t staging_ = 0;  // the store's number of it: another one each time
   uint64_t group_size_ = 0;
+  bool was_drained_ = false;
   std::optional<Time> drained_since_;
   std::optional<GroupCutter> cutter_;
   Groups groups_;

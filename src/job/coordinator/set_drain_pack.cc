@@ -40,6 +40,7 @@ SetDrain::Actions SetDrain::drain(uint64_t staging, uint64_t group_size, Time no
   staging_ = staging;
   group_size_ = group_size;
   drained_since_ = now;
+  was_drained_ = true;
   steps_.end("gather", now);
   go(SetEvent::turn);
   cutter_.emplace(parts_, group_size);

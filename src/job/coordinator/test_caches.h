@@ -39,6 +39,7 @@ struct FakeCacheAgent {
   std::map<std::string, FakeCacheSet> stage;
   std::vector<wire::BadPiecesT> bad;  // what its next check finds
   bool is_held = false;               // it does nothing
+  std::string level;                  // on which its sets lie
   uint32_t misplaces = 0;             // so often it finds that what it is to put in place is gone
   std::map<std::string, std::string> quarantine;
 };
@@ -79,6 +80,7 @@ class CacheWorld {
     offered.state = set.state;
     offered.stored_as = set.stored_as;
     offered.ordinal = set.ordinal;
+    offered.level = agent.level;
     for (const FakeEncoding& one : set.encodings) {
       auto& encoding = *offered.encodings.emplace_back(std::make_unique<wire::EncodingT>());
       encoding.id = one.order.id;

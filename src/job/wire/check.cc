@@ -37,6 +37,7 @@ Result<void> check_one(const Offer& offer, size_t size) {
   FOREBAY_CHECK(check_policy(offer.policy()));
   FOREBAY_CHECK(check_enum(offer.state(), SetState::cached));
   FOREBAY_CHECK(check_optional(offer.stored_as()));
+  FOREBAY_CHECK(check_level(offer.level()));
   FOREBAY_CHECK(check_encodings(offer.encodings(), budget));
   return {};
 }

@@ -85,8 +85,12 @@ Result<void> check_policy(const SetPolicy* policy) {
   FOREBAY_CHECK(check_enum(policy->flush(), FlushWish::never));
   if (policy->group_size() > kMostMembers || policy->losses() > kMostMembers)
     return broken("a policy with a protection group of an impossible size");
-  if (view(policy->level()).find('\0') != std::string_view::npos || view(policy->level()).size() > kMaxPathBytes)
-    return broken("a policy with a cache level that is no path");
+  return check_level(policy->level());
+}
+
+Result<void> check_level(const flatbuffers::String* level) {
+  if (view(level).find('\0') != std::string_view::npos || view(level).size() > kMaxPathBytes)
+    return broken("a cache level that is no path");
   return {};
 }
 

@@ -86,7 +86,8 @@ inline Result<void> check_round(uint64_t round) {
 
 // check_cache.cc: the messages about caches (decision 0037), and what others carry of them. All others pass.
 Result<void> check_cache_message(const Message& message, size_t size);
-Result<void> check_policy(const SetPolicy* policy);  // null: there is none
+Result<void> check_policy(const SetPolicy* policy);          // null: there is none
+Result<void> check_level(const flatbuffers::String* level);  // likewise
 Result<void> check_encodings(const flatbuffers::Vector<flatbuffers::Offset<Encoding>>* encodings, Budget& budget);
 
 }  // namespace forebay::job::wire
