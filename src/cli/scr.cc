@@ -266,7 +266,7 @@ class Scr final : public Verb {
       FOREBAY_TRY(Words words, run_words_of(job.config, job.places.stage));
       std::erase_if(words, [](const std::string& word) {
         return !word.starts_with("--redundancy") && !word.starts_with("--flush") && !word.starts_with("--failure") &&
-               !word.starts_with("--backlog");
+               !word.starts_with("--backlog") && word != "--encrypt";
       });
       words.insert(words.begin(), {"aggregator", "--store", places.store, "--series", places.series, "--log",
                                    places.logs + "/aggregator-postrun"});

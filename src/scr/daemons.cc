@@ -110,7 +110,9 @@ bool is_coordinated(const std::string& rendezvous) {
 
 Result<void> add_encryption(const Config& config, std::vector<std::string>& words) {
   FOREBAY_TRY(const int64_t encrypt, config.number("FOREBAY_SCR_ENCRYPT"));
-  if (encrypt != 0) words.emplace_back("--encrypt");
+  if (encrypt != 0 && encrypt != 1)
+    return fail(ErrorKind::invalid_argument, "FOREBAY_SCR_ENCRYPT is 0 or 1", std::to_string(encrypt));
+  if (encrypt == 1) words.emplace_back("--encrypt");
   return {};
 }
 
