@@ -22,6 +22,7 @@ void CoordinatorFinder::look() {
 
 Result<Reached> CoordinatorFinder::attempt() const {
   FOREBAY_TRY(const Rendezvous rendezvous, Rendezvous::open_existing(options_.rendezvous));
+  FOREBAY_CHECK(rendezvous.check_encryption(options_.credentials.encrypt));
   return reach_coordinator(rendezvous, options_.credentials, options_.patience);
 }
 

@@ -113,6 +113,8 @@ void Election::check_superseded() {
 }
 
 void Election::attempt() {
+  if (const auto checked = rendezvous_.check_encryption(options_.credentials.encrypt); !checked)
+    return say(checked.error().message());
   const auto file = rendezvous_.coordinator();
   if (!file) return say("the rendezvous directory cannot be read: " + file.error().message());
   if (!*file) return take(1);

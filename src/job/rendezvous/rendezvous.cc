@@ -88,14 +88,36 @@ Result<Place> read_place(const std::string& path) {
   return parse_place(text, path);
 }
 
+// Whether the job of that directory is noted as one that encrypts.
+Result<bool> is_noted(const std::string& directory) {
+  const auto noted = store::read_text(fmt::format("{}/{}", directory, kEncrypted), 0);
+  if (!noted && noted.error().kind != ErrorKind::not_found) return std::unexpected(noted.error());
+  return noted.has_value();
+}
+
+Result<void> check_that_all_encrypt(const Rendezvous& rendezvous) {
+  FOREBAY_TRY(const auto others, rendezvous.aggregators());
+  for (const Place& other : others)
+    if (!other.encrypts)
+      return fail(ErrorKind::invalid_argument,
+                  fmt::format("this process is to encrypt, and process {} on {} has joined the job and does not",
+                              other.pid, other.host),
+                  rendezvous.path(), {},
+                  "start all of the job with --encrypt, or none; if that process is gone, remove its aggregator file "
+                  "there or use another rendezvous directory");
+  return {};
+}
+
 }  // namespace
 
 std::string seal_place(const Place& place) {
-  return store::seal(kPlaceTag, {{"version", kPlaceVersion},
-                                 {"addresses", place.addresses},
-                                 {"host", place.host},
-                                 {"node", place.node},
-                                 {"pid", place.pid}});
+  nlohmann::json body = {{"version", kPlaceVersion},
+                         {"addresses", place.addresses},
+                         {"host", place.host},
+                         {"node", place.node},
+                         {"pid", place.pid}};
+  if (place.encrypts) body["encrypts"] = true;
+  return store::seal(kPlaceTag, std::move(body));
 }
 
 Result<Place> parse_place(std::string_view text, const std::string& path) {
@@ -112,6 +134,7 @@ Result<Place> parse_place(std::string_view text, const std::string& path) {
       pid == body.end() || !pid->is_number_unsigned())
     return fail(ErrorKind::corrupt, "a member is missing or of the wrong type", path);
   place.pid = pid->get<uint64_t>();
+  place.encrypts = body.value("encrypts", nlohmann::json(false)) == true;
   if (place.addresses.empty()) return place;  // of a coordinator that resigned
   if (const auto addresses = fabric::parse_addresses(place.addresses); !addresses)
     return fail(ErrorKind::corrupt, addresses.error().what, path);
@@ -137,33 +160,42 @@ Result<Rendezvous> Rendezvous::open_existing(std::string path) {
 }
 
 Result<void> Rendezvous::find_encryption() {
-  const auto noted = store::read_text(fmt::format("{}/{}", path_, kEncrypted), 0);
-  if (!noted && noted.error().kind != ErrorKind::not_found) return std::unexpected(noted.error());
-  encrypts_ = noted.has_value();
+  FOREBAY_TRY(encrypts_, is_noted(path_));
   return {};
 }
 
+Result<void> Rendezvous::check_encryption(bool encrypts) const {
+  FOREBAY_TRY(const bool noted, is_noted(path_));
+  if (noted == encrypts) return {};
+  return fail(ErrorKind::invalid_argument,
+              noted ? "the job encrypts by now, and this process, which was started before, does not"
+                    : "this process encrypts, and the job is no longer noted as one that does",
+              fmt::format("{}/{}", path_, kEncrypted), {}, "end this process and start it again");
+}
+
+// Who joins looks for the note behind the own file, and who makes the note looks for files behind it: of two that do so
+// at once and differ, one at least sees the other.
 Result<void> Rendezvous::note_encryption() {
-  FOREBAY_TRY(const auto others, aggregators());
-  FOREBAY_CHECK(find_encryption());  // who joined meanwhile has noted it before
-  if (encrypts_) return {};
-  if (!others.empty())
-    return fail(ErrorKind::invalid_argument,
-                fmt::format("this process is to encrypt, and process {} on {} has joined the job and does not",
-                            others.front().pid, others.front().host),
-                path_, {}, "start all of the job with --encrypt, or none; or use another rendezvous directory");
+  FOREBAY_CHECK(check_that_all_encrypt(*this));
   FOREBAY_CHECK(store::write_text(path_, std::string(kEncrypted), ""));
+  if (const auto checked = check_that_all_encrypt(*this); !checked) {
+    ::unlink(fmt::format("{}/{}", path_, kEncrypted).c_str());
+    return checked;
+  }
   encrypts_ = true;
   return {};
 }
 
 Result<fabric::Credentials> Rendezvous::credentials(bool munge, bool ucx) const {
   if (encrypts_ && (munge || ucx))
-    return fail(ErrorKind::invalid_argument,
-                fmt::format("the job encrypts with keys from its secret, which {} does without",
-                            munge ? "--munge" : "--fabric ucx"),
-                path_, {},
-                fmt::format("leave out {}, or --encrypt in all of the job", munge ? "--munge" : "--fabric ucx"));
+    return fail(
+        ErrorKind::invalid_argument,
+        fmt::format("the job encrypts with keys from its secret, which {} does without",
+                    munge ? "--munge" : "--fabric ucx"),
+        fmt::format("{}/{}", path_, kEncrypted), {},
+        fmt::format("leave out {}, or --encrypt in all of the job; if a job that was killed has left this file, "
+                    "remove it",
+                    munge ? "--munge" : "--fabric ucx"));
   fabric::Credentials credentials{.secret = {}, .munge = munge, .encrypt = encrypts_};
   if (!munge) credentials.secret = secret_;
   return credentials;
@@ -205,7 +237,12 @@ Result<bool> Rendezvous::take(uint64_t generation, const Place& place) const {
 }
 
 Result<void> Rendezvous::join(const Place& place) const {
-  return store::write_text(path_, aggregator_name(place), seal_place(place));
+  Place own = place;
+  own.encrypts = encrypts_;
+  FOREBAY_CHECK(store::write_text(path_, aggregator_name(own), seal_place(own)));
+  const auto checked = check_encryption(encrypts_);
+  if (!checked) leave(own);
+  return checked;
 }
 
 void Rendezvous::leave(const Place& place) const { ::unlink((path_ + "/" + aggregator_name(place)).c_str()); }
@@ -221,7 +258,10 @@ Result<std::vector<Place>> Rendezvous::aggregators() const {
 
 bool Rendezvous::is_name(std::string_view name) {
   while (name.starts_with('.')) name.remove_prefix(1);
-  return name == kSecret || name == kRun || name == kEncrypted || name.starts_with(kCoordinator) ||
+  const auto is_or_was_to_be = [&](std::string_view one) {  // what is written gets a dot and a token behind it first
+    return name.starts_with(one) && (name.size() == one.size() || name[one.size()] == '.');
+  };
+  return name == kSecret || is_or_was_to_be(kRun) || is_or_was_to_be(kEncrypted) || name.starts_with(kCoordinator) ||
          name.starts_with(kAggregator) || name.starts_with(kNew);
 }
 
@@ -229,7 +269,8 @@ void Rendezvous::remove_from(const std::string& path) {
   DecisionLog::remove_from(path);
   if (const auto names = store::names_in(path))
     for (const std::string& name : *names)
-      if (is_name(name)) ::unlink((path + "/" + name).c_str());
+      if (is_name(name) && name != kEncrypted) ::unlink((path + "/" + name).c_str());
+  ::unlink(fmt::format("{}/{}", path, kEncrypted).c_str());  // behind the secret: without it nobody joins in the clear
   ::rmdir(path.c_str());
 }
 

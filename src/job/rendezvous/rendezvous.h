@@ -22,6 +22,7 @@ struct Place {
   std::string host;
   std::string node;  // fabric::node_identity()
   uint64_t pid = 0;
+  bool encrypts = false;  // of an aggregator: what it sends over TCP
   bool operator==(const Place&) const = default;
 };
 
@@ -47,7 +48,9 @@ class Rendezvous {
 
   const std::string& path() const { return path_; }
   const fabric::Secret& secret() const { return secret_; }
-  bool encrypts() const { return encrypts_; }  // what goes over TCP
+  bool encrypts() const { return encrypts_; }  // what goes over TCP, as it was noted when this was opened
+  // invalid_argument if the job is noted by now as one that encrypts and `encrypts` is false, or the other way round.
+  Result<void> check_encryption(bool encrypts) const;
 
   // What a process of the job shows to others: the job's secret, or with `munge` that instead. invalid_argument if the
   // job encrypts and `munge` or `ucx` is wished, which do without its secret.
@@ -66,6 +69,7 @@ class Rendezvous {
   Result<bool> take(uint64_t generation, const Place& place) const;
 
   // A file for an aggregator, whoever coordinates. A second one from the same host and process replaces the first.
+  // Errors as of check_encryption() with encrypts(), and no file then.
   Result<void> join(const Place& place) const;
   void leave(const Place& place) const;
   // What has joined and not left, in no order: processes that were killed may be among them. Unreadable files are left

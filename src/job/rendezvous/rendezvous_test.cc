@@ -61,6 +61,25 @@ TEST_F(RendezvousTest, NotesThatTheJobEncrypts) {
   EXPECT_FALSE(fs::exists(path("r")));
 }
 
+TEST_F(RendezvousTest, OfTwoThatDifferOneAtLeastSeesTheOther) {
+  const Rendezvous plain = open();
+  const Rendezvous encrypting = value(Rendezvous::open(path("r"), true));
+  EXPECT_THAT(error(plain.join(place(7))).message(), testing::HasSubstr("the job encrypts by now"));
+  EXPECT_TRUE(value(encrypting.aggregators()).empty()) << "the file of a process that could not join";
+  ASSERT_TRUE(encrypting.join(place(8)));
+  EXPECT_TRUE(value(encrypting.aggregators()).front().encrypts);
+  EXPECT_TRUE(Rendezvous::open(path("r"), true));
+  fs::remove(path("r/encrypted"));
+  EXPECT_THAT(error(encrypting.check_encryption(true)).message(), testing::HasSubstr("no longer noted"));
+  EXPECT_TRUE(Rendezvous::open(path("r"), true)) << "the other encrypts";
+}
+
+TEST_F(RendezvousTest, KnowsWhatAKillLeft) {
+  for (const std::string_view name : {"encrypted", ".encrypted.0123", ".run.4567", "secret", ".new-89"})
+    EXPECT_TRUE(Rendezvous::is_name(name)) << name;
+  for (const std::string_view name : {"encryptedly", "runs", ".x"}) EXPECT_FALSE(Rendezvous::is_name(name)) << name;
+}
+
 TEST_F(RendezvousTest, EncryptsWithItsSecretOrNotAtAll) {
   EXPECT_TRUE(value(open().credentials(true)).munge);
   EXPECT_TRUE(open().credentials(false, true));
