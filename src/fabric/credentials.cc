@@ -14,6 +14,9 @@ namespace {
 
 constexpr size_t kDigits = 2 * kSecretBytes;
 
+// Has libsodium choose what is fast on this processor, before there are threads.
+[[maybe_unused]] const int sodium_is_ready = ::sodium_init();
+
 Result<void> check_owner(int fd, const std::string& path) {
   struct stat status;
   if (::fstat(fd, &status) != 0) return fail_errno(errno, "fstat", path);

@@ -77,8 +77,8 @@ class Hub {
   void send(ConnectionId id, std::span<const std::byte> frames);
 
   // Sends `before`, with which a frame begins or goes on, and then `length` bytes of a file, which are not copied into
-  // this process (sendfile). Further calls of send_file() and send() in the same turn complete the frame. If the file
-  // cannot be read as announced, the connection is closed.
+  // this process (sendfile) unless the connection is encrypted. Further calls of send_file() and send() in the same
+  // turn complete the frame. If the file cannot be read as announced, the connection is closed.
   void send_file(ConnectionId id, std::span<const std::byte> before, std::shared_ptr<const FileSource> file,
                  uint64_t offset, uint64_t length);
 

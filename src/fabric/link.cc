@@ -158,8 +158,10 @@ struct Link::State {
       const ssize_t got = ::recv(fd.get(), room.data(), room.size(), MSG_DONTWAIT);
       if (got > 0)
         reader->commit(static_cast<size_t>(got));
-      else if (got == 0 || (errno != EAGAIN && errno != EINTR))
+      else if (got == 0)
         return true;  // receive() has the error
+      else if (errno != EAGAIN && errno != EINTR)
+        return lost(errno);  // the system reports it once
     }
   }
 

@@ -61,8 +61,7 @@ class RecordReader {
   RecordReader& operator=(RecordReader&&) noexcept = default;
   ~RecordReader();
 
-  // Room to read into, for what is missing of the record that has begun at least; followed by commit() with the number
-  // of bytes that was read.
+  // Room to read into, 4 KiB at least; followed by commit() with the number of bytes that was read.
   std::span<std::byte> room();
   void commit(size_t size) { end_ += size; }
 
