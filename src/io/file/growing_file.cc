@@ -126,6 +126,33 @@ struct GrowingFile::State {
     return {};
   }
 
+  // corrupt if a step was complete whose list can no longer be read, and which the file may still have.
+  Result<void> check_steps_behind_end() const {
+    FOREBAY_TRY(const auto source, FileSource::open(path));
+    for (const TrailerCopy& copy : copies_behind(*source, {container_id, copies}, end))
+      if (copy.file_bytes <= source->size())
+        return fail(ErrorKind::corrupt, "the list of the last step is damaged", path, end,
+                    "mend the file first: `forebay repair FILE` finds the process groups of this step");
+    return {};
+  }
+
+  // Nobody shall look for steps that are gone where others will be.
+  Result<void> forget_steps_behind_end() const {
+    FOREBAY_TRY(const auto source, FileSource::open(path));
+    for (const TrailerCopy& copy : copies_behind(*source, {container_id, copies}, end))
+      FOREBAY_CHECK(store::write_all(fd, copy.offset, std::array<std::byte, container::kTrailerBytes>{}, path));
+    return {};
+  }
+
+  // Writes the last trailer again if all that was left of it is a copy.
+  Result<void> restore(const container::Trailer& trailer) const {
+    FOREBAY_TRY(const auto source, FileSource::open(path));
+    const uint64_t offset = trailer.file_bytes - container::kTrailerBytes;
+    const auto there = container::read_trailer(*source, offset);
+    if (there && there->fits(offset) && there->container_id == container_id) return {};
+    return store::write_all(fd, offset, container::encode(trailer), path);
+  }
+
   std::string path;
   int fd = -1;
   uint64_t container_id = 0, copies = 0, end = 0;
@@ -185,13 +212,16 @@ Result<std::unique_ptr<GrowingFile::State>> GrowingFile::open_locked(const std::
   if (!trailer) return state;
   FOREBAY_TRY(state->last, find_list(*source, trailer->last, trailer->container_id));
   state->end = trailer->file_bytes;
+  FOREBAY_CHECK(state->restore(*trailer));
   return state;
 }
 
 Result<std::unique_ptr<GrowingFile>> GrowingFile::append(const std::string& path) {
   FOREBAY_TRY(auto state, open_locked(path));
   if (!state->last) return fail(ErrorKind::corrupt, "the file has no whole step", path);
+  FOREBAY_CHECK(state->check_steps_behind_end());
   FOREBAY_CHECK(state->cut_off_behind_end());
+  FOREBAY_CHECK(state->forget_steps_behind_end());
   return std::unique_ptr<GrowingFile>(new GrowingFile(std::move(state)));
 }
 
@@ -207,6 +237,7 @@ Result<GrowingFile::Mended> GrowingFile::mend(const std::string& path, uint64_t 
     FOREBAY_CHECK(state->commit(std::move(found.listing), found.end, true));
     FOREBAY_CHECK(state->cut_off_behind_end());
   }
+  FOREBAY_CHECK(state->forget_steps_behind_end());
   mended.steps = state->last ? state->last->meta.steps : 0;
   return mended;
 }

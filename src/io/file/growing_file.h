@@ -27,13 +27,15 @@ class GrowingFile {
   // behind its end.
   static Result<std::unique_ptr<GrowingFile>> begin_in(int fd, const std::string& path);
 
-  // Opens `path` to add to it. What an unfinished append left behind the last step is cut off. not_found, permission,
-  // io; corrupt if it is damaged or none; unsupported for a container that does not grow; exists if another process is
-  // adding to it.
+  // Opens `path` to add to it. What an unfinished append left behind the last step is cut off; a step that was complete
+  // never is, and its trailer is written again if only the copy is left. not_found, permission, io; corrupt if it is
+  // none, or damaged, also if the list of the last step is: mend() comes first then; unsupported for a container that
+  // does not grow; exists if another process is adding to it.
   static Result<std::unique_ptr<GrowingFile>> append(const std::string& path);
 
   // Finds the whole process groups of a step that was never finished, in `path` only, and makes them visible as far as
-  // they are there; what is left of others is cut off. Nothing is changed if there is none. Errors as append(); also
+  // they are there; what is left of others is cut off. The same for a step whose list is damaged. If there is none,
+  // nothing is changed but trailers and their copies, which then say what the file has. Errors as append(); also
   // corrupt if nothing at all can be read.
   struct Mended {
     uint64_t found = 0, incomplete = 0;  // process groups

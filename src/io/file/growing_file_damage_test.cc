@@ -1,6 +1,7 @@
 #include <csignal>
 #include <filesystem>
 #include <functional>
+#include <initializer_list>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -257,11 +258,85 @@ TEST(GrowingFile, EveryFlipIsFoundOrMeansNothing) {
   for (size_t i = 0; i < bytes.size(); ++i) {
     bytes[i] ^= std::byte{0x10};
     const auto read = read_all();
-    // A trailer that is damaged leaves the steps before it.
-    const bool is_harmless = read && (*read == expected || i + container::kTrailerBytes >= bytes.size());
-    ASSERT_TRUE(!read || is_harmless) << i;
+    // A trailer that is damaged leaves its copy.
+    ASSERT_TRUE(read ? *read == expected : i + container::kTrailerBytes < bytes.size()) << i;
     bytes[i] ^= std::byte{0x10};
   }
+}
+
+// A file of two steps, of one process group each.
+class LastStep : public ::testing::Test {
+ protected:
+  LastStep() {
+    write_step(**GrowingFile::create(path_), 1, 0);
+    first_end_ = std::filesystem::file_size(path_);
+    write_step(**GrowingFile::append(path_), 1, 1);
+    bytes_ = read_file(path_);
+    list_ = find_trailer(MemorySource(bytes_, path_))->last;
+  }
+
+  // With a bit of the byte at each of `offsets` flipped.
+  Bytes damaged(std::initializer_list<uint64_t> offsets) const {
+    Bytes bytes = bytes_;
+    for (const uint64_t offset : offsets) bytes[offset] ^= std::byte{0x10};
+    return bytes;
+  }
+
+  const TempDir directory_;
+  const std::string path_ = directory_.file("last.bp");
+  uint64_t first_end_ = 0;
+  Bytes bytes_;
+  RecordPlace list_;
+};
+
+TEST_F(LastStep, SurvivesAnyDamageOfItsTrailer) {
+  for (uint64_t offset = list_.end(); offset < bytes_.size(); ++offset) {
+    write_file(path_, damaged({offset}));
+    expect_samples(*open_file(path_), 1, 2);
+    const auto file = GrowingFile::append(path_);
+    ASSERT_TRUE(file) << file.error().message();
+    EXPECT_EQ((*file)->steps(), 2u);
+    ASSERT_EQ(read_file(path_), bytes_) << offset;
+  }
+  // Also with something of the next step behind it.
+  Bytes torn = damaged({list_.end()});
+  torn.resize(torn.size() + 500);
+  write_file(path_, torn);
+  write_step(**GrowingFile::append(path_), 1, 2);
+  expect_samples(*open_file(path_), 1, 3);
+}
+
+TEST_F(LastStep, IsNotCutOffIfItsListIsDamagedAsWell) {
+  for (const uint64_t offset : {list_.offset + 30, list_.offset + 60, list_.end() - 1}) {
+    const Bytes broken = damaged({offset, list_.end() + 20});
+    write_file(path_, broken);
+    {
+      const auto file = GrowingFile::append(path_);
+      ASSERT_FALSE(file) << offset;
+      EXPECT_EQ(file.error().kind, ErrorKind::corrupt);
+      EXPECT_NE(file.error().hint.find("forebay repair"), std::string::npos);
+    }
+    EXPECT_EQ(read_file(path_), broken);
+    const auto mended = GrowingFile::mend(path_, kMemory);
+    ASSERT_TRUE(mended) << mended.error().message();
+    EXPECT_EQ(mended->found, 1u);
+    expect_samples(*open_file(path_), 1, 2);
+    write_step(**GrowingFile::append(path_), 1, 2);
+    expect_samples(*open_file(path_), 1, 3);
+  }
+}
+
+TEST_F(LastStep, IsGivenUpWhenMendingFindsNothingOfIt) {
+  Bytes broken = bytes_;
+  std::fill(broken.begin() + static_cast<ptrdiff_t>(first_end_), broken.end(), std::byte{0xaa});
+  write_file(path_, broken);
+  EXPECT_FALSE(GrowingFile::append(path_));
+  const auto mended = GrowingFile::mend(path_, kMemory);
+  ASSERT_TRUE(mended) << mended.error().message();
+  EXPECT_EQ(mended->found, 0u);
+  EXPECT_EQ(mended->steps, 1u);
+  write_step(**GrowingFile::append(path_), 1, 1);
+  expect_samples(*open_file(path_), 1, 2);
 }
 
 TEST(GrowingFile, OtherFilesAreRefused) {

@@ -20,28 +20,46 @@ std::unexpected<Error> damaged(const ByteSource& source, uint64_t offset, std::s
   return fail(ErrorKind::corrupt, std::move(what), source.name(), offset);
 }
 
-// The trailer at `offset` of the container whose first part this is, if it grows.
+// Whether `trailer` can be one of the container whose first part this is, if it grows.
+bool is_own(const Trailer& trailer, const FirstPart& first) {
+  return trailer.grows() && trailer.container_id == first.container_id && trailer.last.offset >= first.end;
+}
+
 std::optional<Trailer> own_trailer_at(const ByteSource& source, const FirstPart& first, uint64_t offset) {
   const auto trailer = container::read_trailer(source, offset);
-  const bool is_own = trailer && trailer->fits(offset) && trailer->grows() &&
-                      trailer->container_id == first.container_id && trailer->last.offset >= first.end;
-  return is_own ? std::optional(*trailer) : std::nullopt;
+  return trailer && trailer->fits(offset) && is_own(*trailer, first) ? std::optional(*trailer) : std::nullopt;
+}
+
+// The copy at `offset`, whatever is where it says.
+std::optional<Trailer> copy_at(const ByteSource& source, const FirstPart& first, uint64_t offset) {
+  const auto copy = container::read_trailer(source, offset);
+  const bool is_possible =
+      copy && copy->file_bytes >= kTrailerBytes && copy->fits(copy->file_bytes - kTrailerBytes) && is_own(*copy, first);
+  return is_possible ? std::optional(*copy) : std::nullopt;
+}
+
+// Whether the list of a trailer is there, to the last bit. One that takes longer to check than a search is not.
+bool has_whole_list(const ByteSource& source, const Trailer& trailer) {
+  if (trailer.last.bytes > kSearchedBytes || !find_list(source, trailer.last, trailer.container_id)) return false;
+  const auto record = container::find_record(source, trailer.last.offset, trailer.last.end());
+  return record && container::check_payload(source, *record);
 }
 
 struct Copied {
-  std::optional<Trailer> latest;  // of those that the copies speak of and that are where they say
+  std::optional<Trailer> latest;  // of those that the copies speak of, if it or its list is where they say
   bool is_old = false;  // a copy speaks of a trailer behind the end of the source: others have added steps since
                         // the source was opened, or a power cut took them
 };
 
 Copied copied_trailer(const ByteSource& source, const FirstPart& first) {
   Copied copied;
-  for (const uint64_t slot : {uint64_t{0}, uint64_t{kTrailerBytes}}) {
-    const auto copy = container::read_trailer(source, first.end + slot);
-    if (!copy || copy->file_bytes < kTrailerBytes) continue;
-    const auto found = own_trailer_at(source, first, copy->file_bytes - kTrailerBytes);
-    if (found && (!copied.latest || copied.latest->file_bytes < found->file_bytes)) copied.latest = found;
+  for (const uint64_t slot : kCopySlots) {
+    const auto copy = copy_at(source, first, first.end + slot);
+    if (!copy) continue;
     copied.is_old = copied.is_old || copy->file_bytes > source.size();
+    if (copy->file_bytes > source.size() || (copied.latest && copied.latest->file_bytes >= copy->file_bytes)) continue;
+    const auto found = own_trailer_at(source, first, copy->file_bytes - kTrailerBytes);
+    if (found || has_whole_list(source, *copy)) copied.latest = found ? found : copy;
   }
   return copied;
 }
@@ -156,6 +174,15 @@ Result<Trailer> find_trailer(const ByteSource& source) {
   if (found && (!copied.latest || copied.latest->file_bytes < found->file_bytes)) return *found;
   if (copied.latest) return *copied.latest;
   return damaged(source, source.size(), "the file has no whole step");
+}
+
+std::vector<TrailerCopy> copies_behind(const ByteSource& source, const FirstPart& first, uint64_t end) {
+  std::vector<TrailerCopy> copies;
+  for (const uint64_t slot : kCopySlots) {
+    const auto copy = copy_at(source, first, first.end + slot);
+    if (copy && copy->file_bytes > end) copies.push_back({first.end + slot, copy->file_bytes});
+  }
+  return copies;
 }
 
 }  // namespace forebay::io

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "base/byte_source.h"
 #include "base/bytes.h"
@@ -63,10 +64,18 @@ Result<Beginning> make_beginning(std::span<const std::byte, 16> random);
 
 // Behind the first part: copies of the two last trailers, that of list n at kTrailerBytes * (n % 2).
 inline constexpr uint64_t kCopiesBytes = 2 * container::kTrailerBytes;
+inline constexpr std::array<uint64_t, 2> kCopySlots = {0, container::kTrailerBytes};
 
-// The last whole trailer of a file that grows: the last bytes, or one of which there is a copy, or the last one that is
-// found searching backwards, through kSearchedBytes at most. corrupt if there is none; unsupported if the container is
-// not one that grows.
+// A copy that speaks of a step behind the last one that was found.
+struct TrailerCopy {
+  uint64_t offset = 0;
+  uint64_t file_bytes = 0;  // where that step ended
+};
+std::vector<TrailerCopy> copies_behind(const ByteSource& source, const FirstPart& first, uint64_t end);
+
+// The last trailer of a file that grows: the last bytes, or one of which there is a copy, or the last one that is found
+// searching backwards, through kSearchedBytes at most. It is whole, or the list that its copy names is. corrupt if
+// there is none; unsupported if the container is not one that grows.
 inline constexpr uint64_t kSearchedBytes = uint64_t{1} << 30;
 Result<container::Trailer> find_trailer(const ByteSource& source);
 
