@@ -70,11 +70,17 @@ class Recovery {
     return part ? Result<RecoveredPart>(*std::move(part)) : nothing_left();
   }
 
+  // A part that has no index cannot be made visible: that its head is of a later version keeps nobody from the others.
   Result<void> recover_all(uint64_t container_id, const TakePart& take) {
     for (const PartRecords& part : parts_) {
-      FOREBAY_TRY(auto found, find_catalogue(part));
-      if (!found || found->container_id() != container_id) continue;
-      FOREBAY_TRY(auto recovered, recover_part(part, *std::move(found)));
+      auto found = find_catalogue(part);
+      if (!found && found.error().kind == ErrorKind::unsupported && part.indices.empty()) {
+        remarks_.add(found.error());
+        continue;
+      }
+      FOREBAY_CHECK(found);
+      if (!*found || (*found)->container_id() != container_id) continue;
+      FOREBAY_TRY(auto recovered, recover_part(part, **std::move(found)));
       if (!recovered) continue;
       FOREBAY_TRY(const uint64_t kept, take(*std::move(recovered)));
       FOREBAY_CHECK(check_room(kept));

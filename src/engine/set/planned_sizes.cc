@@ -11,6 +11,7 @@ container::FrameSizes planned_sizes(uint64_t container_bytes) {
     const auto plan = merge::Plan::make(catalogue, spec, most);
     if (!plan && plan.error().kind == ErrorKind::limit)
       return fail(ErrorKind::corrupt, plan.error().what + ", which no container of its size has");
+    if (!plan && plan.error().kind == ErrorKind::invalid_argument) return fail(ErrorKind::corrupt, plan.error().what);
     FOREBAY_CHECK(plan);
     std::vector<uint64_t> sizes;
     for (const merge::Frame& frame : plan->frames()) sizes.push_back(frame.raw_bytes);

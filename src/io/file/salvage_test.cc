@@ -10,6 +10,7 @@
 #include "base/byte_source.h"
 #include "container/container.h"
 #include "container/format.h"
+#include "container/part_draft.h"
 #include "io/file/testing.h"
 
 namespace forebay::io {
@@ -39,6 +40,15 @@ class Salvaging : public ::testing::Test {
     places_.push_back({bytes_.size(), bytes_.size() + part_bytes.size() - part->listing().parts[0].index_bytes,
                        bytes_.size() + part_bytes.size()});
     bytes_.insert(bytes_.end(), part_bytes.begin(), part_bytes.end());
+    bytes_.resize(bytes_.size() + 100);
+  }
+
+  // Of a process group whose writer came no further.
+  void add_head(const PlanSpec& plan) {
+    const auto draft =
+        container::PartDraft::make({}, plan, {.number = 99, .container_id = kContainer, .description = Bytes(8)});
+    for (const Bytes& bytes : {draft->head_front().bytes, draft->head()})
+      bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
     bytes_.resize(bytes_.size() + 100);
   }
 
@@ -87,6 +97,17 @@ TEST_F(Salvaging, CountsThoseThatLackAnything) {
   EXPECT_EQ(found->incomplete, 3u);
   ASSERT_EQ(found->listing.parts.size(), 1u);
   EXPECT_EQ(found->listing.parts[0].offset, places_[3].begin);
+}
+
+TEST_F(Salvaging, GoesOnBehindAHeadWhosePlanCannotBeOrIsOfALaterVersion) {
+  for (const PlanSpec& plan : {PlanSpec{.scheme = static_cast<Scheme>(99), .key_block_bytes = {}},
+                               PlanSpec{.frame_bytes = 1, .key_block_bytes = {}}}) {
+    add_head(plan);
+    const auto found = salvage_in(bytes_);
+    ASSERT_TRUE(found) << found.error().message();
+    EXPECT_EQ(found->listing.parts.size(), kRanks);
+    EXPECT_THAT(found->remarks, ::testing::Not(IsEmpty()));
+  }
 }
 
 TEST_F(Salvaging, LeavesOutThoseOfOtherFiles) {
