@@ -223,8 +223,8 @@ struct RecoveryRules {
 
 // Rebuilds the index of a container with one part from its records, whatever is damaged. Frames count as found only if
 // header, recipe and payload pass their checksums and the raw size is the plan's. corrupt if no copy of the catalogue
-// is left; limit if the index takes too much memory; unsupported for a container that grows. Takes time proportional to
-// the source's size.
+// is left; limit if the index, or the list of its records, takes too much memory; unsupported for a container that
+// grows. Takes time proportional to the source's size.
 Result<Recovered> recover(const ByteSource& source, const RecoveryRules& rules);
 
 // The same of all parts from `begin` on of a container that grows, each given to `take` in the order in which they lie,

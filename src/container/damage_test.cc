@@ -48,16 +48,19 @@ TEST(Damage, EveryTruncationIsReported) {
 }
 
 // A container with one more record in front of its index.
-Bytes with_record(const Sample& sample, const std::function<RecordHeader(uint64_t id)>& header_of) {
+Bytes with_record(const Sample& sample, const std::function<RecordHeader(uint64_t id)>& header_of,
+                  const Bytes& meta = {}) {
   Bytes bytes = sample_bytes(sample);
   const Bytes payload(100);
   const Trailer before = *read_trailer(OwnedSource(bytes), bytes.size() - kTrailerBytes);
   RecordHeader header = header_of(before.container_id);
   header.payload_bytes = payload.size();
-  header.meta_hash = hash64({});
+  header.meta_bytes = static_cast<uint32_t>(meta.size());
+  header.meta_hash = hash64(meta);
   header.payload_hash = hash64(payload);
   const auto encoded = encode(header);
   Bytes record(encoded.begin(), encoded.end());
+  record.insert(record.end(), meta.begin(), meta.end());
   record.insert(record.end(), payload.begin(), payload.end());
   bytes.insert(bytes.begin() + static_cast<ptrdiff_t>(before.last.offset), record.begin(), record.end());
   Trailer after = before;
@@ -323,13 +326,15 @@ class CountingSource final : public ByteSource {
   uint64_t size() const override { return source_.size(); }
   Result<void> read_at(uint64_t offset, std::span<std::byte> out) const override {
     bytes_read_ += out.size();
+    most_at_once_ = std::max<uint64_t>(most_at_once_, out.size());
     return source_.read_at(offset, out);
   }
   uint64_t bytes_read() const { return bytes_read_; }
+  uint64_t most_at_once() const { return most_at_once_; }
 
  private:
   OwnedSource source_;
-  mutable uint64_t bytes_read_ = 0;
+  mutable uint64_t bytes_read_ = 0, most_at_once_ = 0;
 };
 
 TEST_F(Recovery, TakesLinearTimeOnOverlappingClaims) {
@@ -344,6 +349,36 @@ TEST_F(Recovery, TakesLinearTimeOnOverlappingClaims) {
   const CountingSource source(std::move(bytes));
   EXPECT_FALSE(recover(source, {kIndexLimit, sizes_of(sample_), lossy_of(sample_)}));
   EXPECT_LT(source.bytes_read(), 10 * source.size());
+}
+
+TEST_F(Recovery, CountsTheListOfRecordsAsMemory) {
+  constexpr uint64_t kRecords = 30'000;
+  for (const bool of_one_part : {false, true}) {
+    Bytes bytes = bytes_;
+    for (uint64_t i = 1; i <= kRecords; ++i) {
+      const auto record =
+          encode(RecordHeader{.id = of_one_part ? 1 : i, .meta_hash = hash64({}), .payload_hash = hash64({})});
+      bytes.insert(bytes.end(), record.begin(), record.end());
+    }
+    const OwnedSource source(std::move(bytes));
+    const auto refused = recover(source, {kRecords * 100, sizes_of(sample_), lossy_of(sample_)});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind, ErrorKind::limit);
+    EXPECT_EQ(refused.error().hint, "raise --memory");
+    EXPECT_TRUE(recover(source, {kRecords * 1000, sizes_of(sample_), lossy_of(sample_)}));
+  }
+}
+
+TEST(Damage, MetaThatNobodyNeedsTakesNoMemory) {
+  const Sample sample = tiny_sample();
+  constexpr uint64_t kMost = 1 << 20;
+  const auto padding = [](uint64_t id) { return RecordHeader{.id = id}; };
+  const auto source = std::make_shared<CountingSource>(with_record(sample, padding, Bytes(8 * kMost)));
+  EXPECT_TRUE(recover(*source, {kMost, sizes_of(sample), lossy_of(sample)}));
+  const auto reader = Reader::open(source, kMost);
+  ASSERT_TRUE(reader);
+  EXPECT_TRUE((*reader)->verify_structure());
+  EXPECT_LE(source->most_at_once(), kMost);
 }
 
 TEST(Damage, RandomDamageNeverBreaksRecovery) {

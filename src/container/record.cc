@@ -87,6 +87,13 @@ Result<Bytes> read_payload(const ByteSource& source, const FoundRecord& record) 
   return payload;
 }
 
+Result<void> check_meta(const ByteSource& source, const FoundRecord& record) {
+  FOREBAY_TRY(const uint64_t hash, hash_range(source, record.meta_offset(), record.header.meta_bytes));
+  if (hash != record.header.meta_hash)
+    return damaged(source, record.meta_offset(), "a record's description does not match its checksum");
+  return {};
+}
+
 Result<void> check_payload(const ByteSource& source, const FoundRecord& record) {
   FOREBAY_TRY(const uint64_t hash, hash_range(source, record.payload_offset(), record.header.payload_bytes));
   if (hash != record.header.payload_hash)

@@ -30,11 +30,13 @@ Result<FoundRecord> find_record(const ByteSource& source, const RecordPlace& pla
 // The trailer at `offset`, whatever it says. corrupt if there is none; unsupported.
 Result<Trailer> read_trailer(const ByteSource& source, uint64_t offset);
 
-// The meta and the payload, checked. corrupt if they do not match their checksums.
+// The meta and the payload, checked. corrupt if they do not match their checksums. They may claim any size that the
+// source has room for, which the caller bounds.
 Result<Bytes> read_meta(const ByteSource& source, const FoundRecord& record);
 Result<Bytes> read_payload(const ByteSource& source, const FoundRecord& record);
 
-// Checks the payload piece by piece, in little memory.
+// Checks the meta or the payload piece by piece, in little memory.
+Result<void> check_meta(const ByteSource& source, const FoundRecord& record);
 Result<void> check_payload(const ByteSource& source, const FoundRecord& record);
 
 // The index in an index record. limit if it takes more than `max_bytes`. corrupt also if its

@@ -47,14 +47,23 @@ struct Found {
 
 class Recovery {
  public:
-  Recovery(const ByteSource& source, uint64_t begin, const RecoveryRules& rules, Remarks& remarks, Remarks& of_scan)
-      : source_(source), rules_(rules), memory_left_(rules.max_index_bytes), remarks_(remarks) {
-    records_ = scan_records(source, begin, of_scan);
+  Recovery(const ByteSource& source, const RecoveryRules& rules, Remarks& remarks)
+      : source_(source), rules_(rules), memory_left_(rules.max_index_bytes), remarks_(remarks) {}
+
+  // Comes first. The lists of records and parts count as memory, as there may be any number of both.
+  Result<void> find_records(uint64_t begin, Remarks& of_scan) {
+    FOREBAY_TRY(records_, scan_records(source_, begin, memory_left_ / kRecordMemory, of_scan));
+    memory_left_ -= records_.size() * kRecordMemory;
     for (const FoundRecord& record : records_) {
       const auto [place, is_new] = by_id_.try_emplace(record.header.id, parts_.size());
-      if (is_new) parts_.emplace_back();
+      if (is_new) {
+        FOREBAY_CHECK(check_room(kPartMemory));
+        memory_left_ -= kPartMemory;
+        parts_.emplace_back();
+      }
       parts_[place->second].add(record);
     }
+    return {};
   }
 
   // The part that makes all of a container that has one.
@@ -90,6 +99,11 @@ class Recovery {
   }
 
  private:
+  // Lists that grow have room for twice as much.
+  static constexpr uint64_t kRecordMemory = 2 * (sizeof(FoundRecord) + sizeof(const FoundRecord*));
+  static constexpr uint64_t kMapMemory = 48;  // of a number and its place in by_id_
+  static constexpr uint64_t kPartMemory = 2 * sizeof(PartRecords) + kMapMemory;
+
   // Notes why there is less than there was; an error that is none of the container's is final.
   Result<void> give_up(const Error& error) {
     if (error.kind != ErrorKind::corrupt) return std::unexpected(error);
@@ -205,7 +219,9 @@ class Recovery {
 
 Result<Recovered> recover(const ByteSource& source, const RecoveryRules& rules) {
   Remarks remarks;
-  FOREBAY_TRY(auto part, Recovery(source, kFileHeaderBytes, rules, remarks, remarks).recover_only());
+  Recovery recovery(source, rules, remarks);
+  FOREBAY_CHECK(recovery.find_records(kFileHeaderBytes, remarks));
+  FOREBAY_TRY(auto part, recovery.recover_only());
   if (!part.has_index) remarks.add("the index is lost: checksums of files and characteristics are gone");
   return Recovered{std::move(part), remarks.take()};
 }
@@ -213,7 +229,9 @@ Result<Recovered> recover(const ByteSource& source, const RecoveryRules& rules) 
 Result<std::vector<std::string>> recover_parts(const ByteSource& source, uint64_t container_id, uint64_t begin,
                                                const RecoveryRules& rules, const TakePart& take) {
   Remarks remarks, of_scan;  // the latter are about gaps, too, which are nothing strange between parts
-  FOREBAY_CHECK(Recovery(source, begin, rules, remarks, of_scan).recover_all(container_id, take));
+  Recovery recovery(source, rules, remarks);
+  FOREBAY_CHECK(recovery.find_records(begin, of_scan));
+  FOREBAY_CHECK(recovery.recover_all(container_id, take));
   return remarks.take();
 }
 

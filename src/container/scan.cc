@@ -18,10 +18,14 @@ constexpr uint64_t kMaxRereads = 4;
 
 class Scanner {
  public:
-  Scanner(const ByteSource& source, uint64_t begin, Remarks& remarks)
-      : source_(source), remarks_(remarks), rereads_left_(kMaxRereads * source.size()), accounted_(begin) {}
+  Scanner(const ByteSource& source, uint64_t begin, uint64_t max_records, Remarks& remarks)
+      : source_(source),
+        max_records_(max_records),
+        remarks_(remarks),
+        rereads_left_(kMaxRereads * source.size()),
+        accounted_(begin) {}
 
-  std::vector<FoundRecord> run() {
+  Result<std::vector<FoundRecord>> run() {
     MarkerSearch search(source_, [&](const Error& error) {
       remarks_.add(error);
       return Result<void>();
@@ -34,6 +38,8 @@ class Scanner {
         expected = *offset + 1;
         continue;
       }
+      if (records_.size() > max_records_)
+        return fail(ErrorKind::limit, "the container has too many records", source_.name(), *offset, "raise --memory");
       report_gap(*offset);
       expected = accounted_ = end;
     }
@@ -58,7 +64,7 @@ class Scanner {
   }
 
   Result<void> check(const FoundRecord& record) const {
-    FOREBAY_CHECK(read_meta(source_, record));
+    FOREBAY_CHECK(check_meta(source_, record));
     return check_payload(source_, record);
   }
 
@@ -68,6 +74,7 @@ class Scanner {
   }
 
   const ByteSource& source_;
+  const uint64_t max_records_;
   Remarks& remarks_;
   uint64_t rereads_left_;
   uint64_t accounted_;  // the end of what a record, whole or damaged, claims
@@ -113,8 +120,9 @@ std::vector<std::string> Remarks::take() {
   return std::move(texts_);
 }
 
-std::vector<FoundRecord> scan_records(const ByteSource& source, uint64_t begin, Remarks& remarks) {
-  return Scanner(source, begin, remarks).run();
+Result<std::vector<FoundRecord>> scan_records(const ByteSource& source, uint64_t begin, uint64_t max_records,
+                                              Remarks& remarks) {
+  return Scanner(source, begin, max_records, remarks).run();
 }
 
 }  // namespace forebay::container

@@ -45,8 +45,9 @@ class MarkerSearch {
 };
 
 // All records of `source` from `begin` on whose header, meta and payload pass their checksums, in order. After damage
-// it goes on at the next record marker. Never fails: what cannot be read is remarked upon. Takes time proportional to
-// the source's size, whatever the source claims.
-std::vector<FoundRecord> scan_records(const ByteSource& source, uint64_t begin, Remarks& remarks);
+// it goes on at the next record marker. What cannot be read is remarked upon. limit if there are more than
+// `max_records`. Takes time proportional to the source's size, whatever the source claims.
+Result<std::vector<FoundRecord>> scan_records(const ByteSource& source, uint64_t begin, uint64_t max_records,
+                                              Remarks& remarks);
 
 }  // namespace forebay::container

@@ -36,7 +36,7 @@ Result<void> check_other(const ByteSource& source, const FoundRecord& record) {
         ErrorKind::unsupported,
         fmt::format("a record has the required type {}, which this build does not know", static_cast<uint16_t>(type)),
         source.name(), record.offset, "use a newer forebay");
-  FOREBAY_CHECK(read_meta(source, record));
+  FOREBAY_CHECK(check_meta(source, record));
   return check_payload(source, record);
 }
 
