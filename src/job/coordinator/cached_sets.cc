@@ -113,16 +113,25 @@ void CachedSets::stored(const std::string& set, uint64_t write, const std::strin
 
 void CachedSets::quarantine(Quarantined refused) {
   const auto is_same = [&](const Quarantined& one) {
-    return one.set == refused.set && one.write == refused.write && one.encoding == refused.encoding;
+    return one.set == refused.set && one.write == refused.write && one.encoding == refused.encoding &&
+           one.is_by_name == refused.is_by_name;
   };
-  if (std::ranges::any_of(quarantined_, is_same)) return;
+  if (const auto known = std::ranges::find_if(quarantined_, is_same); known != quarantined_.end()) {
+    if (refused.removes && !known->removes) *known = std::move(refused);
+    return;
+  }
   quarantined_.push_back(std::move(refused));
   if (quarantined_.size() > kMostQuarantined) quarantined_.erase(quarantined_.begin());
+}
+
+void CachedSets::release(const std::string& set) {
+  std::erase_if(quarantined_, [&](const Quarantined& one) { return one.set == set && one.is_by_name; });
 }
 
 const CachedSets::Quarantined* CachedSets::quarantined(const std::string& set, const CachedPart& part) const {
   for (const Quarantined& one : quarantined_) {
     if (one.set != set) continue;
+    if (one.is_by_name) return &one;
     if (one.write != 0 && part.write == one.write) return &one;
     if (one.encoding != 0 && std::ranges::find(part.held, one.encoding, &HeldPosition::id) != part.held.end())
       return &one;

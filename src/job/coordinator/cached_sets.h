@@ -97,9 +97,12 @@ class CachedSets {
   struct Quarantined {
     std::string set, reason;
     uint64_t write = 0, encoding = 0;
-    bool removes = false;  // agents are to remove it, and not to set it aside
+    bool removes = false;     // agents are to remove it, and not to set it aside
+    bool is_by_name = false;  // whatever they have of that name, until release()
   };
   void quarantine(Quarantined refused);
+  // A newer set of that name is there.
+  void release(const std::string& set);
   // Null if it is not.
   const Quarantined* quarantined(const std::string& set, const CachedPart& part) const;
   const std::vector<Quarantined>& all_quarantined() const { return quarantined_; }

@@ -48,6 +48,7 @@ bool Coordinator::Impl::take_cached(SessionId id, const Session& session, const 
   caches.offered(session.key, offered.set, std::move(cached), offered.encodings);
   if (const auto one = awaited.find(offered.set); one != awaited.end())
     one->second.answered({.kind = OrderKind::offer, .from = id});
+  reject_again(id, session, offered.set);
   const CachedPart& known = *caches.part(session.key, offered.set);
   if (const auto* refused = caches.quarantined(offered.set, known)) {
     send(id, wire::QuarantineT{
@@ -147,11 +148,13 @@ void Coordinator::Impl::cache_agent_joined(SessionId id, const Session& session)
 
 void Coordinator::Impl::cache_agent_left(SessionId id, const Session& session) {
   for (auto& [set, one] : awaited) one.lost(id);
+  std::erase_if(unconfirmed, [&](const auto& one) { return one.first.first == id; });
   apply(recovery.left(session.key, now));
 }
 
 void Coordinator::Impl::tick_caches() {
   tick_encodings();
+  tick_rejects();
   leave_what_is_late();
   apply(recovery.tick(now));
 }
@@ -183,13 +186,18 @@ void Coordinator::Impl::flush_ended(const CachedSet& flushed, const SetDrain::En
 }
 
 void Coordinator::Impl::quarantine(const CachedSet& set, const std::string& reason, bool removes) {
-  if (removes)
-    info(fmt::format("set {} is removed: {}", set.name, reason));
+  quarantine({.set = set.name, .reason = reason, .write = set.write, .encoding = set.encoding, .removes = removes});
+}
+
+void Coordinator::Impl::quarantine(CachedSets::Quarantined refused) {
+  if (refused.removes)
+    info(fmt::format("set {} is removed: {}", refused.set, refused.reason));
   else
-    warn(fmt::format("set {} is set aside: {}", set.name, reason));
-  caches.quarantine({set.name, reason, set.write, set.encoding, removes});
+    warn(fmt::format("set {} is set aside: {}", refused.set, refused.reason));
   for (const auto& [key, id] : roster.agents())
-    send(id, wire::QuarantineT{.set = set.name, .id = set.encoding, .reason = reason, .removes = removes});
+    send(id, wire::QuarantineT{
+                 .set = refused.set, .id = refused.encoding, .reason = refused.reason, .removes = refused.removes});
+  caches.quarantine(std::move(refused));
 }
 
 // By the application, and so for good. What is damaged is not: some of it may only be away, and the next coordinator
@@ -197,68 +205,117 @@ void Coordinator::Impl::quarantine(const CachedSet& set, const std::string& reas
 void Coordinator::Impl::refuse(const CachedSet& set, const std::string& reason, bool removes) {
   forget_newest(set.name);
   decided::Refused refused{set.name, text_of_record(reason), set.write, set.encoding, removes};
-  if ((set.write != 0 || set.encoding != 0) && !facts.is_refused(refused)) decide(std::move(refused));
-  quarantine(set, reason, removes);
+  const bool is_by_name = refused.is_by_name();
+  if (!facts.is_refused(refused)) decide(std::move(refused));
+  quarantine({set.name, reason, set.write, set.encoding, removes, is_by_name});
 }
 
 // What coordinators before have refused.
 void Coordinator::Impl::take_refusals() {
   for (const decided::Refused& one : facts.refused)
-    caches.quarantine({one.set, one.reason, one.write, one.encoding, one.removes});
+    caches.quarantine({one.set, one.reason, one.write, one.encoding, one.removes, one.is_by_name()});
   for (const auto& [name, reason] : facts.aside)
     if (store_tier.refuse(name, reason)) out.commands.emplace_back(SetAside{name, reason});
+}
+
+namespace {
+
+std::string reason_of(const wire::RejectT& rejected) {
+  return rejected.reason.empty() ? "the application could not use it" : rejected.reason;
+}
+
+}  // namespace
+
+bool Coordinator::Impl::refuse_cached(const wire::RejectT& rejected, const std::string* key, std::string& stored_as) {
+  const std::string reason = reason_of(rejected);
+  bool is_there = false;
+  for (const CachedSet& set : caches.sets()) {
+    if (set.name != rejected.set) continue;
+    const CachedPart* const part = key == nullptr ? nullptr : caches.part(*key, set.name);
+    if (key != nullptr && (part == nullptr || part->write != set.write)) continue;
+    // It came from the store, and what the node has now may have been written since.
+    if (key != nullptr && !rejected.stored_as.empty() && set.stored_as != rejected.stored_as) continue;
+    is_there = true;
+    if (stored_as.empty()) stored_as = set.stored_as;
+    const bool is_known = facts.is_refused({set.name, {}, set.write, set.encoding, rejected.removes});
+    if (key == nullptr || !is_known) refuse(set, reason, rejected.removes);
+  }
+  return is_there;
 }
 
 // It comes back when all that follows from it is decided, and so after the log has that. An agent that repeats it,
 // since the coordinator before has not answered, is answered at once.
 void Coordinator::Impl::reject(SessionId id, const Session& session, const wire::RejectT& rejected) {
-  const std::string reason = rejected.reason.empty() ? "the application could not use it" : rejected.reason;
+  const std::string reason = reason_of(rejected);
+  const bool removes = rejected.removes;
   std::string stored_as = rejected.stored_as;
-  bool is_cached = false;
   forget_newest(rejected.set);
-  for (const CachedSet& set : caches.sets()) {
-    if (set.name != rejected.set) continue;
-    const CachedPart* const part = caches.part(session.key, set.name);
-    const bool is_its = part != nullptr && part->write == set.write;
-    // What is deleted is so everywhere; what could not be used is the writing that this node has.
-    if (!rejected.removes && (!is_its || caches.quarantined(set.name, *part) != nullptr)) continue;
-    is_cached = true;
-    if (stored_as.empty()) stored_as = set.stored_as;
-    refuse(set, reason, rejected.removes);
+  // What is deleted is so everywhere; what could not be used is the writing that this node has.
+  bool is_logged = refuse_cached(rejected, removes ? nullptr : &session.key, stored_as);
+  if (!removes && reject_stored(stored_as, reason, ", says " + session.agent->host)) is_logged = true;
+  const bool is_known = is_logged || facts.is_newest_refused(rejected.set, removes);
+  // Stages also have sets that no agent offers, such as stored ones. From the store the process removes it itself.
+  if (removes && !is_logged) {
+    if (is_known)
+      for (const auto& [key, agent] : roster.agents())
+        send(agent, wire::QuarantineT{.set = rejected.set, .reason = reason, .removes = true});
+    else
+      refuse({.name = rejected.set}, reason, true);
   }
-  if (!rejected.removes) {
-    reject_stored(stored_as, reason, ", says " + roster.find(id)->agent->host);
-  } else if (!is_cached) {
-    // Stages also have sets that no agent offers, such as stored ones. From the store the process removes it itself.
-    for (const auto& [key, agent] : roster.agents())
-      send(agent, wire::QuarantineT{.set = rejected.set, .reason = reason, .removes = true});
-  }
+  if (is_known || removes) return confirm(id, rejected);
+  unconfirmed.insert_or_assign({id, rejected.set}, Unconfirmed{rejected, now});
+}
+
+void Coordinator::Impl::confirm(SessionId id, const wire::RejectT& rejected) {
+  unconfirmed.erase({id, rejected.set});
   send(id, wire::RejectT{.set = rejected.set, .removes = rejected.removes});
 }
 
-void Coordinator::Impl::reject_stored(const std::string& stored_as, const std::string& reason,
+// The agent has offered something of it.
+void Coordinator::Impl::reject_again(SessionId id, const Session& session, const std::string& set) {
+  if (const auto one = unconfirmed.extract({id, set}); one) reject(id, session, one.mapped().rejected);
+}
+
+// Those that had it may be away for long: of them it is refused by its name.
+void Coordinator::Impl::tick_rejects() {
+  std::vector<std::pair<SessionId, wire::RejectT>> late;
+  for (const auto& [of, one] : unconfirmed)
+    if (now - one.since >= options.peer_timeout) late.emplace_back(of.first, one.rejected);
+  for (const auto& [id, rejected] : late) {
+    if (!refuse_everywhere(rejected)) {
+      // Agents hear of it when they offer it: it may be written anew meanwhile.
+      decide(decided::Refused{.set = rejected.set, .reason = text_of_record(reason_of(rejected))});
+      caches.quarantine({.set = rejected.set, .reason = reason_of(rejected), .is_by_name = true});
+      warn(fmt::format("set {} is set aside by its name, since no agent offers it: {}", rejected.set,
+                       reason_of(rejected)));
+    }
+    confirm(id, rejected);
+  }
+}
+
+bool Coordinator::Impl::reject_stored(const std::string& stored_as, const std::string& reason,
                                       const std::string& says) {
-  if (stored_as.empty() || !store_tier.refuse(stored_as, reason)) return;
+  if (stored_as.empty()) return false;
+  if (!store_tier.refuse(stored_as, reason)) return true;
   warn(fmt::format("set {} of the store is set aside: {}{}", stored_as, reason, says));
   decide(decided::PutAside{stored_as, text_of_record(reason)});
   out.commands.emplace_back(SetAside{stored_as, reason});
+  return true;
 }
 
 // As reject(), of somebody who speaks for the whole job: every writing of the set that the stages have, also if no
 // agent has offered it to this coordinator.
 void Coordinator::Impl::reject_everywhere(const wire::RejectT& rejected) {
-  const std::string reason = rejected.reason.empty() ? "the application could not use it" : rejected.reason;
+  if (refuse_everywhere(rejected)) return;
+  for (const auto& [key, id] : roster.agents())
+    send(id, wire::QuarantineT{.set = rejected.set, .reason = reason_of(rejected)});
+}
+
+bool Coordinator::Impl::refuse_everywhere(const wire::RejectT& rejected) {
   std::string stored_as = rejected.stored_as;
-  bool is_cached = false;
-  for (const CachedSet& set : caches.sets()) {
-    if (set.name != rejected.set) continue;
-    is_cached = true;
-    if (stored_as.empty()) stored_as = set.stored_as;
-    refuse(set, reason, false);
-  }
-  if (!is_cached)
-    for (const auto& [key, id] : roster.agents()) send(id, wire::QuarantineT{.set = rejected.set, .reason = reason});
-  reject_stored(stored_as, reason, {});
+  const bool is_there = refuse_cached(rejected, nullptr, stored_as);
+  reject_stored(stored_as, reason_of(rejected), {});
+  return is_there;
 }
 
 void Coordinator::Impl::answered(WasSetAside answer) {

@@ -129,6 +129,12 @@ struct Coordinator::Impl {
   CachedSets caches;
   CacheRecovery recovery;
   CacheTier cache_tier;
+  // What agents have had refused of which nothing was known yet, and so the log has nothing: by agent and set.
+  struct Unconfirmed {
+    wire::RejectT rejected;
+    Time since{};
+  };
+  std::map<std::pair<SessionId, std::string>, Unconfirmed> unconfirmed;
   std::optional<CachedSet> closing;  // at the end: the set that is being made whole, or stored
   // Sets that could not be so far, by name.
   struct Unclosed {
@@ -284,11 +290,19 @@ struct Coordinator::Impl {
   void store_cached(const CachedSet& set);
   void flush_ended(const CachedSet& flushed, const SetDrain::Ended& ended);
   void quarantine(const CachedSet& set, const std::string& reason, bool removes = false);
+  void quarantine(CachedSets::Quarantined refused);
   void refuse(const CachedSet& set, const std::string& reason, bool removes);
+  // What the caches have of it; key: the writing that this agent has. Whether there is any.
+  bool refuse_cached(const wire::RejectT& rejected, const std::string* key, std::string& stored_as);
   void take_refusals();
   void reject(SessionId id, const Session& session, const wire::RejectT& rejected);
+  void reject_again(SessionId id, const Session& session, const std::string& set);
+  void tick_rejects();
+  void confirm(SessionId id, const wire::RejectT& rejected);
   void reject_everywhere(const wire::RejectT& rejected);
-  void reject_stored(const std::string& stored_as, const std::string& reason, const std::string& says);
+  bool refuse_everywhere(const wire::RejectT& rejected);  // whether anything of it was known
+  // Whether it is refused then, and the log has that.
+  bool reject_stored(const std::string& stored_as, const std::string& reason, const std::string& says);
   void answered(WasSetAside answer);
   void prune();
   void answered(WasPruned answer);

@@ -87,7 +87,11 @@ void Coordinator::Impl::decide_whole(const SetRow& row, std::optional<Pace::Set>
                        .is_counted = is_counted(row),
                        .sample = std::move(sample)};
   const auto known = facts.wholes.find(whole.set);
-  if (known == facts.wholes.end() || known->second != whole) decide(std::move(whole));
+  const std::string& set = row.drain.name();
+  const bool is_by_name = facts.is_refused({.set = set, .reason = {}});
+  if (known == facts.wholes.end() || known->second != whole || is_by_name) decide(std::move(whole));
+  caches.release(set);
+  std::erase_if(unconfirmed, [&](const auto& one) { return one.first.second == set; });
 }
 
 // It is whole: what becomes of it is decided the first time.

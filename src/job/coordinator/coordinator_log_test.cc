@@ -143,6 +143,89 @@ TEST_F(LogTest, WhatIsRefusedStaysSoWhoeverCoordinates) {
   }
 }
 
+TEST_F(LogTest, WhatIsRefusedAndThenDeletedIsDeletedByTheNextCoordinatorToo) {
+  Stand first(small_groups(), 1);
+  const SessionId one = first.agent("na");
+  offer_cached(first, one, "s1", 1);
+  first.send(one, wire::RejectT{.set = "s1", .reason = "NaN"});
+  first.send(one, wire::RejectT{.set = "s1", .removes = true});
+  EXPECT_THAT(first.inbox[one].rejects, SizeIs(2));
+  const SessionId late = first.agent("nb");
+  offer_cached(first, late, "s1", 2);
+  ASSERT_THAT(first.inbox[late].quarantines, SizeIs(1));
+  EXPECT_TRUE(first.inbox[late].quarantines[0].removes);
+  Stand next(small_groups(), 2, first);
+  const SessionId again = next.agent("na");
+  offer_cached(next, again, "s1", 3);
+  ASSERT_THAT(next.inbox[again].quarantines, SizeIs(1));
+  EXPECT_TRUE(next.inbox[again].quarantines[0].removes);
+}
+
+TEST_F(LogTest, WhatIsRefusedBeforeItIsOfferedIsConfirmedWhenItIs) {
+  Stand first(small_groups(), 1);
+  const SessionId one = first.agent("na"), other = first.agent("nb");
+  first.send(one, wire::RejectT{.set = "s1", .reason = "NaN"});
+  offer_cached(first, other, "s1", 1);
+  EXPECT_THAT(first.inbox[one].rejects, IsEmpty()) << "nothing says that the other node has the same writing";
+  offer_cached(first, one, "s1", 2);
+  EXPECT_THAT(first.inbox[one].rejects, SizeIs(1));
+  ASSERT_THAT(first.logged.refused, SizeIs(1));
+  EXPECT_EQ(first.logged.refused[0].write, 77u);
+  // Another rank says the same, after its agent has set it aside.
+  const SessionId third = first.agent("nc");
+  first.send(third, wire::RejectT{.set = "s1", .reason = "NaN"});
+  EXPECT_THAT(first.inbox[third].rejects, SizeIs(1));
+}
+
+TEST_F(LogTest, WhatIsRefusedAndOfferedByNobodyIsRefusedByItsNameUntilItIsWrittenAnew) {
+  Stand first(small_groups(), 1);
+  const SessionId one = first.agent("na");
+  first.send(one, wire::RejectT{.set = "s1", .reason = "NaN"});
+  EXPECT_THAT(first.inbox[one].rejects, IsEmpty());
+  first.pass(2 * first.options.peer_timeout, {one});
+  EXPECT_THAT(first.inbox[one].rejects, SizeIs(1));
+  EXPECT_THAT(first.logged.refused, SizeIs(1));
+
+  Stand next(small_groups(), 2, first);
+  const SessionId again = next.agent("na");
+  offer_cached(next, again, "s1", 1);
+  EXPECT_THAT(next.inbox[again].quarantines, SizeIs(1));
+  next.logged = first.logged;
+  next.send(again, offer_of("s1", {0}, 1, 2));
+  next.serve_store();
+  EXPECT_THAT(next.logged.refused, IsEmpty()) << "it is whole anew";
+  const SessionId later = next.agent("nb");
+  offer_cached(next, later, "s1", 3);
+  EXPECT_THAT(next.inbox[later].quarantines, IsEmpty());
+}
+
+TEST_F(LogTest, WhatIsDeletedAndOfferedByNobodyIsDeletedByItsName) {
+  Stand first(small_groups(), 1);
+  const SessionId one = first.agent("na");
+  first.send(one, wire::RejectT{.set = "s1", .removes = true});
+  EXPECT_THAT(first.inbox[one].rejects, SizeIs(1));
+  EXPECT_THAT(first.inbox[one].quarantines, SizeIs(1));
+  Stand next(small_groups(), 2, first);
+  const SessionId was_away = next.agent("nb");
+  offer_cached(next, was_away, "s1", 1);
+  ASSERT_THAT(next.inbox[was_away].quarantines, SizeIs(1));
+  EXPECT_TRUE(next.inbox[was_away].quarantines[0].removes);
+}
+
+TEST_F(LogTest, WhatIsRefusedIsSoToTheNextCoordinatorAlsoIfNobodyKnowsWhichWritingItIs) {
+  Stand first(small_groups(), 1);
+  const SessionId one = first.agent("na");
+  wire::OfferT offer = offer_of("s1", {0}, 1, 1);
+  offer.state = wire::SetState::cached;
+  first.send(one, wire::OfferT(offer));
+  first.send(one, wire::RejectT{.set = "s1", .reason = "NaN"});
+  EXPECT_THAT(first.inbox[one].rejects, SizeIs(1));
+  Stand next(small_groups(), 2, first);
+  const SessionId again = next.agent("na");
+  next.send(again, wire::OfferT(offer));
+  EXPECT_THAT(next.inbox[again].quarantines, SizeIs(1));
+}
+
 TEST_F(LogTest, WhatTheStoreHasNotSetAsideYetTheNextCoordinatorHasSetAside) {
   Stand first(small_groups(), 1);
   first.send(first.agent("na"), wire::RejectT{.set = "s1", .stored_as = "s1+2", .reason = "NaN"});

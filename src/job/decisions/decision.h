@@ -67,11 +67,12 @@ struct Answered {
   bool operator==(const Answered&) const = default;
 };
 // Never to be restarted from again: what the caches have of that writing of the set, if that is known, and of that
-// encoding, if it has one.
+// encoding, if it has one. Of neither, whatever they have of that name, until a set of that name is whole later.
 struct Refused {
   std::string set, reason;
   uint64_t write = 0, encoding = 0;
   bool removes = false;  // agents are to remove it, and not to set it aside
+  bool is_by_name() const { return write == 0 && encoding == 0; }
   bool operator==(const Refused&) const = default;
 };
 // Nor that set of the store, which the store is to set aside; is_done: it has.

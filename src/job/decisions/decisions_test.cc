@@ -111,6 +111,25 @@ TEST(Decisions, OneOfEverySoManySetsIsDueWhoeverCounts) {
   EXPECT_FALSE(facts.is_due(0));
 }
 
+TEST(Decisions, WhatIsRefusedAndThenDeletedIsDeleted) {
+  Facts facts = fold({Refused{"s1", "NaN", 7, 0, false}, Refused{"s1", "deleted", 7, 0, true}});
+  EXPECT_THAT(facts.refused, ElementsAre(Refused{"s1", "deleted", 7, 0, true}));
+  facts.apply(Refused{"s1", "NaN", 7, 0, false});
+  EXPECT_THAT(facts.refused, ElementsAre(Refused{"s1", "deleted", 7, 0, true}));
+}
+
+TEST(Decisions, WhatIsRefusedByItsNameIsSoUntilItIsWholeAnew) {
+  Facts facts = fold({Refused{"s1", "NaN"}, Refused{"s2", "NaN", 7}, Whole{.set = "s3", .write = 9, .sample = {}}});
+  EXPECT_TRUE(facts.is_newest_refused("s1", false));
+  EXPECT_FALSE(facts.is_newest_refused("s1", true));
+  EXPECT_TRUE(facts.is_newest_refused("s2", false));
+  EXPECT_FALSE(facts.is_newest_refused("s3", false));
+  for (const char* set : {"s1", "s2"}) facts.apply(Whole{.set = set, .write = 8, .sample = {}});
+  EXPECT_FALSE(facts.is_newest_refused("s1", false));
+  EXPECT_FALSE(facts.is_newest_refused("s2", false));
+  EXPECT_EQ(fold(records_of(facts)), facts);
+}
+
 TEST(Decisions, WhatIsNoRecordIsRefused) {
   const auto refuses = [](const nlohmann::json& records) {
     const std::string text = store::seal("forebay-decisions", {{"version", 1}, {"records", records}});

@@ -13,6 +13,10 @@ void keep_last(std::vector<One>& all, size_t most) {
   if (all.size() > most) all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(most));
 }
 
+bool is_of_the_same(const Refused& a, const Refused& b) {
+  return a.set == b.set && a.write == b.write && a.encoding == b.encoding;
+}
+
 struct Apply {
   Facts& facts;
 
@@ -22,6 +26,7 @@ struct Apply {
   void operator()(const Whole& one) const {
     Sums& sums = facts.sums;
     sums.newest_place = std::max(sums.newest_place, one.ordinal);
+    std::erase_if(facts.refused, [&](const Refused& known) { return known.set == one.set && known.is_by_name(); });
     const Whole* const known = facts.whole(one.set, one.write);
     if (one.is_counted && (known == nullptr || !known->is_counted)) {
       sums.unflushed = one.is_due ? 0 : sums.unflushed + 1;
@@ -55,6 +60,7 @@ struct Apply {
   }
   void operator()(const Refused& one) const {
     if (facts.is_refused(one)) return;
+    std::erase_if(facts.refused, [&](const Refused& known) { return is_of_the_same(known, one); });
     facts.refused.push_back(one);
     keep_last(facts.refused, Facts::kMostSets);
   }
@@ -105,8 +111,15 @@ bool Facts::is_sealed(uint64_t encoding) const {
 }
 
 bool Facts::is_refused(const Refused& one) const {
+  return std::ranges::any_of(
+      refused, [&](const Refused& known) { return is_of_the_same(known, one) && (known.removes || !one.removes); });
+}
+
+bool Facts::is_newest_refused(const std::string& set, bool removes) const {
+  const auto newest = wholes.find(set);
   return std::ranges::any_of(refused, [&](const Refused& known) {
-    return known.set == one.set && known.write == one.write && known.encoding == one.encoding;
+    return known.set == set && (known.removes || !removes) &&
+           (newest == wholes.end() || known.is_by_name() || known.write == newest->second.write);
   });
 }
 

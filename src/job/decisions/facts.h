@@ -23,7 +23,10 @@ struct Facts {
   const decided::Whole* whole(const std::string& set, uint64_t write) const;
   // Whether the set of that encoding is over, and sealed.
   bool is_sealed(uint64_t encoding) const;
+  // Whether this is known of it: of a set that is deleted, it is not enough that it was refused.
   bool is_refused(const decided::Refused& one) const;
+  // The same, of the writing of that name that became whole last.
+  bool is_newest_refused(const std::string& set, bool removes) const;
   // Whether the next set that counts as one of every `flush_every` is due.
   bool is_due(uint32_t flush_every) const;
 
