@@ -92,7 +92,6 @@ void Coordinator::Impl::leave(SessionId id, const std::string& why) {
   const auto session = roster.left(id);
   if (!session) return;
   if (session->role == Session::Role::agent) {
-    agent_left_at = now;
     warn(fmt::format("agent of {} is lost: {}", session->agent->host, why));
     caches.left(session->key);
     agent_left(id, *session);

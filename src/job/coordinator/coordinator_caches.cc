@@ -413,7 +413,8 @@ void Coordinator::Impl::note_newest(const wire::OfferT& offered) {
   if (offered.state == wire::SetState::durable) return note_durable(offered.ordinal);
   const bool is_for_store = !offered.policy || offered.policy->flush != wire::FlushWish::never;
   if (offered.state != wire::SetState::cached || !is_for_store || offered.ordinal <= durable_ordinal) return;
-  if (!newest_cached || offered.ordinal >= newest_cached->ordinal) newest_cached = {offered.set, offered.ordinal};
+  if (newest_cached && (offered.ordinal < newest_cached->ordinal || offered.set == newest_cached->name)) return;
+  newest_cached = {.name = offered.set, .ordinal = offered.ordinal, .missing_since = {}};
 }
 
 void Coordinator::Impl::note_durable(uint64_t ordinal) {
@@ -425,13 +426,15 @@ void Coordinator::Impl::forget_newest(const std::string& set) {
   if (newest_cached && newest_cached->name == set) newest_cached.reset();
 }
 
-// Those who had it may have gone since they were asked what they have: they are waited for as they were then.
+// Those who had it may have gone since they were asked what they have: they are waited for as they were then, from when
+// it was first missed, however often agents come and go.
 bool Coordinator::Impl::is_newest_closed() {
   if (!newest_cached || unclosed.contains(newest_cached->name)) return true;
   const std::string& name = newest_cached->name;
   const auto all = caches.sets();
   if (std::ranges::find(all, name, &CachedSet::name) != all.end()) return true;  // close_caches() has seen to it
-  if (now - agent_left_at < 2 * options.peer_timeout) return false;
+  if (!newest_cached->missing_since) newest_cached->missing_since = now;
+  if (now - *newest_cached->missing_since < 2 * options.peer_timeout) return false;
   warn(fmt::format("set {} of the caches cannot be stored at the end: nobody has anything of it any more", name));
   unclosed[name].why = "nobody has anything of it any more";
   return true;

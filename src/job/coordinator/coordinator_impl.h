@@ -146,10 +146,10 @@ struct Coordinator::Impl {
   struct Newest {
     std::string name;
     uint64_t ordinal = 0;
+    std::optional<Time> missing_since;  // at the end
   };
   std::optional<Newest> newest_cached;
   uint64_t durable_ordinal = 0;  // of the newest durable one that this coordinator has heard of
-  Time agent_left_at{};          // the last one
   std::mt19937_64 own_numbers{std::random_device{}()};
   StoreTier store_tier;
   Restarts restarts;
