@@ -4,9 +4,10 @@
 //   2. the encoding gets a number, and all agents are ordered to protect their parts;
 //   3. when all have done so, they are ordered to seal it; when all have, it is sealed.
 // Who fails, or is lost, while it is encoded ends that encoding: what there is of it is removed, and a new one, with
-// another number, is tried after a pause that grows, as soon as all parts are there again. From the first Seal on
-// nothing is taken back, since some agents may have sealed it: a member that is lost then is one of those that the
-// group survives. After the timeout, counted from the first attempt, the set is not protected. Pure.
+// another number, is tried after a pause that grows, as soon as all parts are there again. From the first Seal on no
+// agent that is lost takes it back, since others may have sealed it: that member is one of those that the group
+// survives. A part that is changed does, and so does the end of the set before all have answered (cancel()). After the
+// timeout, counted from the first attempt, the set is not protected. Pure.
 //
 // What there is to send is taken a slice at a time: of a set of many nodes it is much.
 #pragma once
