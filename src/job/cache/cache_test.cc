@@ -250,6 +250,7 @@ TEST_F(CacheTest, AMarkerWhoseFilesAreGoneGoesWhenAnotherPartIsMadeHere) {
   own.rank = 8;
   own.files.clear();
   check(store::write_text(notes, "rank-00000008", encode_marker(own)));
+  check(store::write_text(notes, "rank-00000007", "no marker"));
   for (const auto& answer : repair({2})) ASSERT_FALSE(answer.failed) << answer.error;
   EXPECT_THAT(value(marked_ranks(stage(2), kSet)), testing::ElementsAre(2u, 8u));
 }

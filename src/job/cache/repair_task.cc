@@ -123,12 +123,17 @@ struct PositionRepair::Impl {
     FOREBAY_TRY(const auto ranks, marked_ranks(stage, record.set));
     for (const uint32_t rank : ranks) {
       const std::string path = marker_path(stage, record.set, rank);
-      FOREBAY_TRY(const std::string text, store::read_text(path, kMaxMarkerBytes));
-      FOREBAY_TRY(const Marker marker, decode_marker(text, path));
+      const auto text = store::read_text(path, kMaxMarkerBytes);
+      if (!text && text.error().kind == ErrorKind::not_found) continue;
+      const bool is_no_marker =
+          !text && (text.error().kind == ErrorKind::corrupt || text.error().kind == ErrorKind::limit);
+      if (!text && !is_no_marker) return std::unexpected(text.error());
+      const auto marker = text ? decode_marker(*text, path) : std::unexpected(text.error());
       const auto is_there = [&](const MarkedFile& file) {
         return ::access(fmt::format("{}/{}/{}", stage, record.set, file.name).c_str(), F_OK) == 0;
       };
-      if (!std::ranges::all_of(marker.files, is_there)) remove_marker(stage, record.set, rank);
+      // What cannot be read says of no files that they are complete.
+      if (!marker || !std::ranges::all_of(marker->files, is_there)) remove_marker(stage, record.set, rank);
     }
     return {};
   }
