@@ -112,8 +112,8 @@ AgentSets::Begun AgentSets::begin(const std::string& set, uint32_t rank, uint64_
 bool AgentSets::given_up(const std::string& set, uint32_t rank) {
   const auto found = entries_.find(set);
   if (found == entries_.end() || !found->second.is_begun || found->second.is_offered()) return false;
-  found->second.begun.erase(rank);
-  return found->second.begun.empty();
+  // After a restart of the agent nobody knows which ranks had begun it.
+  return found->second.begun.erase(rank) == 1 && found->second.begun.empty();
 }
 
 void AgentSets::resume(const std::string& set, uint64_t write, const std::string& level) {

@@ -217,6 +217,8 @@ TEST(AgentSets, WhatARankGivesUpIsForgottenWhenAllHave) {
   ASSERT_TRUE(sets.observed("c", content("f"), {}).offer);
   sets.offered("c", content("f"), 7);
   EXPECT_FALSE(sets.given_up("c", 0)) << "it is complete";
+  sets.resume("d", 7, {});
+  EXPECT_FALSE(sets.given_up("d", 0)) << "other ranks may have files of it";
 }
 
 Outcome restored(uint64_t ordinal, int64_t at) {
