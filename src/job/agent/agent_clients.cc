@@ -142,7 +142,7 @@ bool AgentCore::settle_begin(ConnectionId id, const Question& question) {
     remove_marker(stage_, set, rank);
   }
   if (!is_open) {
-    rejects_.erase(set);  // it was about what was there before
+    overtake_reject(set);
     ++begun_;
     began_[set] = Clock::now();
     const std::string place = place_on(level, set);
@@ -180,6 +180,18 @@ bool AgentCore::settle_wait(ConnectionId id, const Question& question) {
   if (!entry->is_final()) return false;
   tell_state(id, question.set);
   return true;
+}
+
+// It is written anew: the rejection was about what was there before. That of a set of the store still holds.
+void AgentCore::overtake_reject(const std::string& set) {
+  const auto known = rejects_.find(set);
+  if (known == rejects_.end() || !known->second.stored_as.empty()) return;
+  rejects_.erase(known);
+  clients_.settle_each([&](ConnectionId id, const Question& question) {
+    if (question.kind != Question::Kind::reject || question.set != set) return false;
+    refuse(id, {ErrorKind::changed, "it is written anew, and no coordinator has confirmed it before", {}, {}, {}});
+    return true;
+  });
 }
 
 bool AgentCore::settle_reject(ConnectionId id, const Question& question) {

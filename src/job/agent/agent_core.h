@@ -129,6 +129,7 @@ class AgentCore final : public fabric::HubHandler {
   bool settle_begin(ConnectionId id, const Question& question);
   void give_up(const std::string& set, uint32_t rank);
   bool settle_wait(ConnectionId id, const Question& question);
+  void overtake_reject(const std::string& set);
   bool settle_reject(ConnectionId id, const Question& question);
   void tell_state(ConnectionId id, const std::string& set);
   void settle_all();

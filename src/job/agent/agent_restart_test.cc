@@ -163,6 +163,15 @@ TEST_F(AgentTest, RepeatsARefusalUntilACoordinatorHasIt) {
   EXPECT_EQ(error(zero->remove("dump_7", 200ms)).kind, ErrorKind::timeout);
 }
 
+TEST_F(AgentTest, ARefusalThatNobodyHasConfirmedFailsWhenItsSetIsWrittenAnew) {
+  auto zero = rank(0, 2), one = rank(1, 2);
+  ScriptedCoordinator coordinator(rendezvous_, 1);
+  auto refusing = std::async(std::launch::async, [&] { return zero->reject("dump_7", {}, "NaN", kForEver); });
+  ASSERT_TRUE(eventually([&] { return coordinator.rejects().size() == 1; }));
+  check(one->begin("dump_7", 7, 5s));
+  EXPECT_EQ(error(refusing.get()).kind, ErrorKind::changed);
+}
+
 // Which has heard by the log that the last one had answered others.
 TEST_F(AgentTest, TakesTheNextCoordinatorsWordForTheEndOfTheLastOnesRound) {
   auto zero = rank(0, 1);
