@@ -292,8 +292,16 @@ Result<void> Session::end_copying() {
   if (is_listed == "0") done = list_in_prefix(copying_->entry, copying_->copied);
   if (is_first() && !copying_->notes.empty()) end_flushing(copying_->notes);
   const bool stays = copying_->entry.is_checkpoint;
+  const std::string name = copying_->entry.name;
   copying_.reset();
-  if (!stays && done) done = agreed(client_->discard(), "remove from its cache what is in the prefix");
+  if (!stays) {
+    // Also where it could not be copied: nobody comes back to it, and it would fill the cache.
+    const Result<void> dropped =
+        done ? Result<void>{} : agreed(change_index([&](Index& index) { index.drop(name); }), "list the set no more");
+    Result<void> gone = agreed(client_->discard(), "remove it from its cache");
+    if (done) done = std::move(gone);
+    (void)dropped;  // the first error is the one that counts
+  }
   return done ? prune_prefix() : done;
 }
 
