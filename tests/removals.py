@@ -49,7 +49,7 @@ OWN = {
     "launch/gather/take.cc": (1, "a hidden name with a random token in the stage"),
     "job/decisions/decision_log.cc": (3, "numbered and hidden files of its own in a directory of its own name, and that if it is empty"),
     "job/rendezvous/lease.cc": (1, "a file of its own that tells the file system's time"),
-    "job/rendezvous/rendezvous.cc": (5, "files of its own names, a directory only if it is empty"),
+    "job/rendezvous/rendezvous.cc": (7, "files of its own names, a directory only if it is empty"),
     "job/rendezvous/series_claim.cc": (3, "leases"),
     "scr/session_output.cc": (1, "its list of a set's files"),
     "store/files.cc": (11, "the functions themselves, and hidden names with a random token"),
