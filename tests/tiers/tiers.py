@@ -451,8 +451,8 @@ def who_does_not_encrypt_is_refused_and_named(new_job):
         wait_until("the job is noted", (job.rendezvous / "encrypted").exists)
         job.start_agent(1)  # follows the note
         job.wait_for_agents(1)
-        job.expect_log("no coordinator so far", "client tcp:127.0.0.1:", "does not encrypt, server tcp:127.0.0.1:",
-                       "start all of the job with --encrypt, or none")
+        job.expect_log("no coordinator so far", "the job encrypts by now, and this process, which was started before, does not",
+                       "end this process and start it again")
         plain.end()
         job.start_agent(0)
         job.wait_for_agents(2)
