@@ -108,11 +108,11 @@ void adios_query_set_method(ADIOS_QUERY* q, enum ADIOS_QUERY_METHOD method);
 int64_t adios_query_estimate(ADIOS_QUERY* q, int timeStep);
 
 /* The next hits, at most `batchSize` points or blocks (0: as many as there are). The first call for a step, or with
- * another boundary, begins anew. `outputBoundary` says where hits are counted: a box with the counts of the query's
- * boundaries, a block, or NULL for the boundary of the query's first condition. A result is returned on errors as well,
- * with the status ADIOS_QUERY_RESULT_ERROR and adios_errno: err_invalid_timestep, err_incompatible_queries (counts
- * that differ), err_out_of_bound, err_unsupported_selection, err_corrupted_variable (a block that cannot be read), ...;
- * NULL only if there is no memory. */
+ * another boundary, begins at the first hit. `outputBoundary` says where hits are counted: a box with the counts of the
+ * query's boundaries, a block, or NULL for the boundary of the query's first condition. A result is returned on errors
+ * as well, with the status ADIOS_QUERY_RESULT_ERROR and adios_errno: err_invalid_timestep, err_incompatible_queries
+ * (counts that differ), err_out_of_bound, err_unsupported_selection, err_corrupted_variable (a block that cannot be
+ * read), ...; NULL only if there is no memory. */
 ADIOS_QUERY_RESULT* adios_query_evaluate(ADIOS_QUERY* q, ADIOS_SELECTION* outputBoundary, int timestep,
                                          uint64_t batchSize);
 

@@ -182,14 +182,18 @@ bool AgentCore::settle_wait(ConnectionId id, const Question& question) {
   return true;
 }
 
-// It is written anew: the rejection was about what was there before. That of a set of the store still holds.
+// A rank writes the set again: the rejection was about the files before. That of a set of the store still holds.
 void AgentCore::overtake_reject(const std::string& set) {
   const auto known = rejects_.find(set);
   if (known == rejects_.end() || !known->second.stored_as.empty()) return;
   rejects_.erase(known);
   clients_.settle_each([&](ConnectionId id, const Question& question) {
     if (question.kind != Question::Kind::reject || question.set != set) return false;
-    refuse(id, {ErrorKind::changed, "it is written anew, and no coordinator has confirmed it before", {}, {}, {}});
+    refuse(id, {ErrorKind::changed,
+                "a rank writes the set again, and no coordinator has confirmed its rejection",
+                {},
+                {},
+                {}});
     return true;
   });
 }

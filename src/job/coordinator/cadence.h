@@ -17,7 +17,7 @@ class Cadence {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // `pace`: as all coordinators have measured it, this one too; whoever has it adds what is measured here.
+  // `pace`: as all coordinators have measured it, this one too; its owner adds the measurements of this one.
   Cadence(Time now, const Pace& pace) : started_(now), since_(now), pace_(pace) {}
 
   // All ranks have completed the set. `seconds`: from the first rank's begin to the last one's end, on the node where
