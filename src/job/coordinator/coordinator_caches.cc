@@ -375,17 +375,24 @@ void Coordinator::Impl::apply_cache_tier() {
 bool Coordinator::Impl::is_caching() const { return are_offers_awaited() || recovery.is_open(); }
 
 void Coordinator::Impl::closed() {
-  unclosed.erase(closing->name);
+  closing_tries.erase(closing->name);
   closing.reset();
 }
 
 // may_be_had: by another try, which mends what was lost meanwhile.
 void Coordinator::Impl::close_failed(const std::string& why, bool may_be_had) {
-  warn(fmt::format("set {} of the caches cannot be stored at the end: {}", closing->name, why));
-  Unclosed& one = unclosed[closing->name];
-  one.why = why;
-  one.tries = may_be_had ? one.tries + 1 : kMostClosings;
+  uint32_t& tries = closing_tries[closing->name];
+  tries = may_be_had ? tries + 1 : kMostClosings;
+  not_stored(closing->name, closing->ordinal, why);
   closing.reset();
+}
+
+// The next coordinator may find nothing of it, and is to report it nonetheless.
+void Coordinator::Impl::not_stored(const std::string& set, uint64_t ordinal, const std::string& why) {
+  warn(fmt::format("set {} of the caches cannot be stored at the end: {}", set, why));
+  decided::NotStored one{set, text_of_record(why), ordinal};
+  const auto known = facts.not_stored.find(set);
+  if (known == facts.not_stored.end() || known->second != one) decide(std::move(one));
 }
 
 // The newest set of the caches is stored, if it is not; where that cannot be, the one before it. Agents that are lost
@@ -394,17 +401,17 @@ bool Coordinator::Impl::close_caches() {
   if (closing) return false;
   const auto all = caches.sets();
   for (auto set = all.rbegin(); set != all.rend(); ++set) {
-    const auto known = unclosed.find(set->name);
-    if (!set->is_for_store || (known != unclosed.end() && known->second.tries >= kMostClosings)) continue;
+    const auto known = closing_tries.find(set->name);
+    if (!set->is_for_store || (known != closing_tries.end() && known->second >= kMostClosings)) continue;
     if (!set->stored_as.empty()) return true;
     if (set->wrong.empty()) {
       closing = *set;
       apply(recovery.begin(*set, {}, now));
       return false;
     }
-    if (known != unclosed.end()) continue;
-    warn(fmt::format("set {} of the caches cannot be stored at the end: {}", set->name, set->wrong));
-    unclosed[set->name].why = set->wrong;
+    if (known != closing_tries.end()) continue;
+    closing_tries[set->name] = 0;
+    not_stored(set->name, set->ordinal, set->wrong);
   }
   return true;
 }
@@ -420,23 +427,33 @@ void Coordinator::Impl::note_newest(const wire::OfferT& offered) {
 void Coordinator::Impl::note_durable(uint64_t ordinal) {
   durable_ordinal = std::max(durable_ordinal, ordinal);
   if (newest_cached && newest_cached->ordinal <= durable_ordinal) newest_cached.reset();
+  forget_not_stored([&](const decided::NotStored& one) { return one.ordinal <= durable_ordinal; });
 }
 
 void Coordinator::Impl::forget_newest(const std::string& set) {
   if (newest_cached && newest_cached->name == set) newest_cached.reset();
+  forget_not_stored([&](const decided::NotStored& one) { return one.set == set; });
+}
+
+template <class Which>
+void Coordinator::Impl::forget_not_stored(Which which) {
+  std::vector<decided::NotStored> ended;
+  for (const auto& [name, one] : facts.not_stored)
+    if (which(one)) ended.push_back({one.set, {}, one.ordinal, true});
+  for (decided::NotStored& one : ended) decide(std::move(one));
 }
 
 // Those who had it may have gone since they were asked what they have: they are waited for as they were then, from when
 // it was first missed, however often agents come and go.
 bool Coordinator::Impl::is_newest_closed() {
-  if (!newest_cached || unclosed.contains(newest_cached->name)) return true;
+  if (!newest_cached || closing_tries.contains(newest_cached->name)) return true;
   const std::string& name = newest_cached->name;
   const auto all = caches.sets();
   if (std::ranges::find(all, name, &CachedSet::name) != all.end()) return true;  // close_caches() has seen to it
   if (!newest_cached->missing_since) newest_cached->missing_since = now;
   if (now - *newest_cached->missing_since < 2 * options.peer_timeout) return false;
-  warn(fmt::format("set {} of the caches cannot be stored at the end: nobody has anything of it any more", name));
-  unclosed[name].why = "nobody has anything of it any more";
+  closing_tries[name] = 0;
+  not_stored(name, newest_cached->ordinal, "nobody has anything of it any more");
   return true;
 }
 

@@ -35,6 +35,12 @@ class CachesTest : public testing::Test {
   CacheWorld w{caching(), 5};
 };
 
+wire::StopRequestT stop_and_drain() {
+  wire::StopRequestT stop;
+  stop.drain = stop.settle = true;
+  return stop;
+}
+
 TEST_F(CachesTest, ACompleteSetIsEncodedSealedAndCached) {
   w.write("a", 1);
   EXPECT_EQ(w.told(SetState::cached, "a"), 4u) << w.s.log;
@@ -299,9 +305,7 @@ TEST_F(CachesTest, TheNewestOfTheCachesIsStoredAtTheEnd) {
   w.write("b", 2);
   w.lose(0);
   w.run();
-  wire::StopRequestT stop;
-  stop.drain = stop.settle = true;
-  w.s.send(w.s.join(), std::move(stop));
+  w.s.send(w.s.join(), stop_and_drain());
   w.pass(10s);
   EXPECT_TRUE(w.s.stored.contains("b")) << w.s.log;
   EXPECT_FALSE(w.s.stored.contains("a"));
@@ -311,9 +315,7 @@ TEST_F(CachesTest, TheNewestOfTheCachesIsStoredAtTheEnd) {
 TEST_F(CachesTest, ASetThatLosesANodeWhileItIsStoredAtTheEndIsMendedAndStored) {
   w.write("a", 1);
   w.works = false;
-  wire::StopRequestT stop;
-  stop.drain = stop.settle = true;
-  w.s.send(w.s.join(), std::move(stop));
+  w.s.send(w.s.join(), stop_and_drain());
   w.pass(5s);
   ASSERT_FALSE(w.s.inbox[w.worker].tasks.empty()) << w.s.log;
   w.lose(0);
@@ -329,13 +331,39 @@ TEST_F(CachesTest, WhatCannotBeStoredAtTheEndIsInTheLastStatus) {
   w.lose(0);
   w.lose(1);
   const SessionId asker = w.s.join();
-  wire::StopRequestT stop;
-  stop.drain = stop.settle = true;
-  w.s.send(asker, std::move(stop));
+  w.s.send(asker, stop_and_drain());
   w.pass(40s);
   ASSERT_TRUE(w.s.coordinator.stopped());
   ASSERT_FALSE(w.s.inbox[asker].status.empty()) << "the last status comes before the end";
   EXPECT_THAT(w.s.inbox[asker].status.back(), testing::HasSubstr("set a of the caches is not stored"));
+}
+
+// The holders that are left may have nothing of it that they would offer, and the next coordinator reports it still,
+// unless all of it comes back.
+TEST_F(CachesTest, WhatCannotBeStoredAtTheEndIsReportedByTheNextCoordinator) {
+  w.write("a", 1);
+  const auto stage_of = [&](uint32_t i) { return w.agents[i].stage; };
+  const std::vector stages = {stage_of(0), stage_of(1), stage_of(2), stage_of(3)};
+  w.lose(0);
+  w.lose(1);
+  w.s.send(w.s.join(), stop_and_drain());
+  w.pass(40s);
+  EXPECT_THAT(w.s.logged.not_stored, SizeIs(1));
+  for (const bool comes_back : {false, true}) {
+    CacheWorld again{caching(), 4, 1, w.s.logged};
+    for (uint32_t i = 0; comes_back && i < 4; ++i) {
+      again.agents[i].stage = stages[i];
+      again.agents[i].stage["a"].exposure = 0;
+      again.offer(again.agents[i], "a");
+    }
+    const SessionId asker = again.s.join();
+    again.s.send(asker, stop_and_drain());
+    again.pass(40s);
+    ASSERT_TRUE(again.s.coordinator.stopped());
+    EXPECT_EQ(again.s.stored.contains("a"), comes_back) << again.s.log;
+    const std::string& status = again.s.inbox[asker].status.back();
+    EXPECT_EQ(status.contains("set a of the caches is not stored"), !comes_back) << status;
+  }
 }
 
 TEST_F(CachesTest, PartsOfTwoWritingsAreNeverMixed) {

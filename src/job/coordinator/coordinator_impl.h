@@ -136,12 +136,7 @@ struct Coordinator::Impl {
   };
   std::map<std::pair<SessionId, std::string>, Unconfirmed> unconfirmed;
   std::optional<CachedSet> closing;  // at the end: the set that is being made whole, or stored
-  // Sets that could not be so far, by name.
-  struct Unclosed {
-    std::string why;
-    uint32_t tries = 0;
-  };
-  std::map<std::string, Unclosed> unclosed;
+  std::map<std::string, uint32_t> closing_tries;  // that have failed, by set; 0: what there is of it is not enough
   // The newest set that an agent has offered as in the caches alone, whether or not anything of it is there still.
   struct Newest {
     std::string name;
@@ -316,6 +311,9 @@ struct Coordinator::Impl {
   void forget_newest(const std::string& set);
   void closed();
   void close_failed(const std::string& why, bool may_be_had);
+  void not_stored(const std::string& set, uint64_t ordinal, const std::string& why);
+  template <class Which>
+  void forget_not_stored(Which which);
 
   // ---- coordinator_tasks.cc
 

@@ -302,11 +302,11 @@ json left_rows(const Impl& impl) {
                       {"name", text_or_null(left.name)},
                       {"reason", left.reason},
                       {"place", text_or_null(left.place)}});
-  for (const auto& [name, one] : impl.unclosed)
+  for (const auto& [name, one] : impl.facts.not_stored)
     if (rows.size() < kMaxRows)
       rows.push_back({{"host", json()},
                       {"name", json()},
-                      {"reason", fmt::format("set {} of the caches is not stored: {}", name, one.why)},
+                      {"reason", fmt::format("set {} of the caches is not stored: {}", name, one.reason)},
                       {"place", json()}});
   return rows;
 }

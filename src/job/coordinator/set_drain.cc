@@ -155,9 +155,10 @@ uint64_t SetDrain::take_place(uint64_t newest) {
   std::ranges::sort(hashes);
   if (ordinal_ == 0 && told != 0)
     ordinal_ = told;
-  else if (ordinal_ == 0 || hashes != placed_)
+  else if (ordinal_ == 0 || (hashes != placed_ && (write() == 0 || write() != placed_write_)))
     ordinal_ = newest + 1;
   placed_ = std::move(hashes);
+  placed_write_ = write();
   return std::max(newest, ordinal_);
 }
 

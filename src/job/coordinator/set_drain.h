@@ -91,7 +91,7 @@ class SetDrain {
   Actions answered(Committed answer, Time now);
 
   // When it was completed: its place in the series, where the newest set that is known has the place `newest`. A set
-  // that has had one keeps it, as long as its files are the same; also one that its agents were told by an earlier
+  // that has had one keeps it, as long as its files are the same or of the same writing; also one that its agents were told by an earlier
   // coordinator. The place of the newest set now.
   uint64_t take_place(uint64_t newest);
 
@@ -183,6 +183,8 @@ class SetDrain {
   void give_up(const std::string& why, Actions& actions);
   std::string container_name(uint32_t group, AttemptId attempt) const;
   void remove_units(Actions& actions);
+  // The writing that all parts are of; 0: nobody knows.
+  uint64_t write() const { return writes_.size() == 1 ? writes_.begin()->first : 0; }
 
   uint64_t id_;
   std::string name_;
@@ -194,6 +196,7 @@ class SetDrain {
   uint64_t ordinal_ = 0;
   std::string suspicion_;
   std::vector<uint64_t> placed_;  // hashes of the parts that have it
+  uint64_t placed_write_ = 0;     // their writing
   Parts parts_;
   Coverage coverage_;
   std::map<uint64_t, uint32_t> writes_;  // of the parts, and how many have each: parts of two are never mixed

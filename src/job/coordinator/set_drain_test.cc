@@ -97,6 +97,23 @@ class SetDrainTest : public testing::Test {
   AttemptId attempts = 100;
 };
 
+// A node that was away comes back with a part that was made again elsewhere: it is no newer set for that.
+TEST_F(SetDrainTest, OneWritingKeepsItsPlaceWhicheverPartsItHas) {
+  for (const uint64_t write : {uint64_t{0}, uint64_t{77}}) {
+    SetDrain one(1, "s", options, now);
+    const auto place_after_change = [&](int64_t mtime, uint64_t newest) {
+      Part changed = part("a", mtime);
+      changed.write = write;
+      one.offered("a", std::move(changed), 3, now);
+      one.take_place(newest);
+      return one.ordinal();
+    };
+    EXPECT_EQ(place_after_change(7, 5), 6u);
+    EXPECT_EQ(place_after_change(7, 9), 6u) << "its files are the same";
+    EXPECT_EQ(place_after_change(8, 9), write == 0 ? 10u : 6u);
+  }
+}
+
 TEST_F(SetDrainTest, GoesFromTheFirstOfferToTheCommit) {
   take(set.begin());
   offer("a");

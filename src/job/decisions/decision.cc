@@ -85,6 +85,13 @@ void form(Form& f, PutAside& r) {
   f("done", r.is_done);
 }
 template <class Form>
+void form(Form& f, NotStored& r) {
+  f("set", r.set);
+  f("ordinal", r.ordinal);
+  f("reason", r.reason);
+  f("over", r.is_over);
+}
+template <class Form>
 void form(Form& f, Pace& r) {
   f("sets", r.sets);
   f("failures", r.failures);
@@ -221,6 +228,7 @@ const char* kind_of(const Sealed&) { return "sealed"; }
 const char* kind_of(const Answered&) { return "answered"; }
 const char* kind_of(const Refused&) { return "refused"; }
 const char* kind_of(const PutAside&) { return "put aside"; }
+const char* kind_of(const NotStored&) { return "not stored"; }
 const char* kind_of(const Sums&) { return "sums"; }
 
 // Nothing: there is no such kind.
@@ -239,6 +247,7 @@ bool is_place(uint64_t ordinal) { return ordinal <= uint64_t{1} << 62; }
 
 bool has_possible_place(const Decision& decision) {
   if (const auto* whole = std::get_if<Whole>(&decision)) return is_place(whole->ordinal);
+  if (const auto* left = std::get_if<NotStored>(&decision)) return is_place(left->ordinal);
   if (const auto* sums = std::get_if<Sums>(&decision)) return is_place(sums->newest_place);
   return true;
 }

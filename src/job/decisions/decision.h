@@ -81,6 +81,14 @@ struct PutAside {
   bool is_done = false;
   bool operator==(const PutAside&) const = default;
 };
+// At the end of the job that set of the caches could not be stored; is_over: it is after all, or newer than it is what
+// is, or the application has refused it.
+struct NotStored {
+  std::string set, reason;
+  uint64_t ordinal = 0;
+  bool is_over = false;
+  bool operator==(const NotStored&) const = default;
+};
 
 struct Counts {
   uint64_t durable = 0, skipped = 0, failed = 0, cached = 0, restarts = 0, raw_bytes = 0, stored_bytes = 0;
@@ -100,7 +108,8 @@ struct Sums {
 }  // namespace decided
 
 using Decision = std::variant<decided::Opened, decided::Closed, decided::Excluded, decided::Whole, decided::Ended,
-                              decided::Sealed, decided::Answered, decided::Refused, decided::PutAside, decided::Sums>;
+                              decided::Sealed, decided::Answered, decided::Refused, decided::PutAside,
+                              decided::NotStored, decided::Sums>;
 
 // As much of a text as a record has room for.
 std::string text_of_record(std::string_view text);

@@ -28,7 +28,9 @@ std::string set_name(uint64_t number) { return "s" + std::to_string(number); }
 Decision any_decision(std::mt19937_64& random) {
   const auto below = [&](uint64_t most) { return random() % most; };
   const std::string set = set_name(below(400));
-  switch (below(11)) {
+  switch (below(12)) {
+    case 11:
+      return NotStored{set, "why", below(1000), below(2) == 0};
     case 9:
       return Refused{set, "why", below(3), below(3), below(2) == 0};
     case 10:

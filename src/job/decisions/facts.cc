@@ -13,6 +13,14 @@ void keep_last(std::vector<One>& all, size_t most) {
   if (all.size() > most) all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(most));
 }
 
+// The set of the lowest place, if there are more than are remembered.
+template <class One>
+void drop_lowest(std::map<std::string, One>& all) {
+  if (all.size() <= Facts::kMostSets) return;
+  all.erase(
+      std::ranges::min_element(all, {}, [](const auto& set) { return std::pair(set.second.ordinal, set.first); }));
+}
+
 bool is_of_the_same(const Refused& a, const Refused& b) {
   return a.set == b.set && a.write == b.write && a.encoding == b.encoding;
 }
@@ -35,9 +43,7 @@ struct Apply {
     if (one.sample) sums.pace.add(*one.sample);
     Whole& kept = facts.wholes[one.set] = one;
     kept.sample.reset();
-    if (facts.wholes.size() <= Facts::kMostSets) return;
-    facts.wholes.erase(std::ranges::min_element(
-        facts.wholes, {}, [](const auto& set) { return std::pair(set.second.ordinal, set.first); }));
+    drop_lowest(facts.wholes);
   }
   void operator()(const Ended& one) const {
     Sums& sums = facts.sums;
@@ -69,6 +75,14 @@ struct Apply {
       facts.aside.erase(one.stored_as);
     else if (facts.aside.size() < Facts::kMostSets)
       facts.aside.emplace(one.stored_as, one.reason);
+  }
+  void operator()(const NotStored& one) const {
+    if (one.is_over) {
+      facts.not_stored.erase(one.set);
+      return;
+    }
+    facts.not_stored[one.set] = one;
+    drop_lowest(facts.not_stored);
   }
   void operator()(const Sums& sums) const {
     facts.sums = sums;
@@ -134,6 +148,7 @@ std::vector<Decision> records_of(const Facts& facts) {
   for (const Sealed& one : facts.sealed) records.emplace_back(one);
   for (const Refused& one : facts.refused) records.emplace_back(one);
   for (const auto& [name, reason] : facts.aside) records.emplace_back(PutAside{name, reason});
+  for (const auto& [name, one] : facts.not_stored) records.emplace_back(one);
   if (facts.answered != Answered{}) records.emplace_back(facts.answered);
   records.emplace_back(facts.sums);  // last: the others have added to them
   return records;

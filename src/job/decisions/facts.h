@@ -37,6 +37,7 @@ struct Facts {
   std::map<std::string, decided::Whole> wholes;  // without their samples
   std::vector<decided::Refused> refused;         // the last kMostSets
   std::map<std::string, std::string> aside;      // sets that the store is still to set aside, and why
+  std::map<std::string, decided::NotStored> not_stored;  // at the end, by name: of the highest places
   bool operator==(const Facts&) const = default;
 };
 
