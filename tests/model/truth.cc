@@ -92,14 +92,14 @@ bool Truth::is_in_store(const Writing& writing, const Store& store) const {
 }
 
 bool Truth::is_restorable(const Writing& writing, const std::vector<NodeView>& nodes, const Store& store,
-                          int64_t steady_since, int64_t ghosts_since) const {
-  return is_in_store(writing, store) || is_in_caches(writing, nodes, steady_since, ghosts_since);
+                          int64_t steady_since, int64_t ghosts_since, Rot rot) const {
+  return is_in_store(writing, store) || is_in_caches(writing, nodes, steady_since, ghosts_since, rot);
 }
 
 void Truth::sealed(const std::string& set, const std::vector<NodeView>& nodes, const Store& store, int64_t now) {
   for (Writing& one : writings_)
     if (one.set == set && one.ordinal != 0)
-      one.was_sealed = one.was_sealed || is_restorable(one, nodes, store, INT64_MAX, now - kGhosts);
+      one.was_sealed = one.was_sealed || is_restorable(one, nodes, store, INT64_MAX, now - kGhosts, Rot::is_unseen);
 }
 
 void Truth::promised(const std::string& set, uint64_t write, const std::string& stored_as, bool is_protected,
@@ -121,7 +121,7 @@ void Truth::promised(const std::string& set, uint64_t write, const std::string& 
   if (one.was_sealed) return;
   const Writing* const newest = newest_promised(nodes, store, Rot::counts);
   if (newest != nullptr && newest->ordinal > one.ordinal) return;  // it may be on its way out
-  if (!is_restorable(one, nodes, store, INT64_MAX, now - kGhosts))
+  if (!is_restorable(one, nodes, store, INT64_MAX, now - kGhosts, Rot::is_unseen))
     wrong(fmt::format("{} is said to be safe in the caches, and cannot be had from them", set));
 }
 

@@ -68,13 +68,13 @@ class Truth {
     std::string stored_as;
   };
   const std::vector<Writing>& writings() const { return writings_; }
+  // Rot counts as well where nobody could know of it.
+  enum class Rot : uint8_t { counts, is_unseen };
   bool is_restorable(const Writing& writing, const std::vector<NodeView>& nodes, const Store& store,
-                     int64_t steady_since, int64_t ghosts_since) const;
+                     int64_t steady_since, int64_t ghosts_since, Rot rot = Rot::counts) const;
 
  private:
   Writing& writing(const std::string& set, uint64_t write);
-  // Rot counts as well where nobody could know of it.
-  enum class Rot : uint8_t { counts, is_unseen };
   Writing* newest_promised(const std::vector<NodeView>& nodes, const Store& store, Rot rot);
   bool is_in_caches(const Writing& writing, const std::vector<NodeView>& nodes, int64_t steady_since,
                     int64_t ghosts_since, Rot rot = Rot::counts) const;

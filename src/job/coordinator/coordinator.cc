@@ -94,9 +94,9 @@ void Coordinator::Impl::leave(SessionId id, const std::string& why) {
   if (session->role == Session::Role::agent) {
     warn(fmt::format("agent of {} is lost: {}", session->agent->host, why));
     caches.left(session->key);
+    apply(with_stages_observed().left(id, now));  // first: a restart waits for it, and passes over nothing without it
     agent_left(id, *session);
     cache_agent_left(id, *session);
-    apply(with_stages_observed().left(id, now));
     apply(settling.left(id, now));
   } else if (session->role == Session::Role::worker) {
     warn(fmt::format("worker on {} (process {}) is lost: {}", session->worker->host, session->worker->pid, why));
