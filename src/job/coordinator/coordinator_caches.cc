@@ -92,6 +92,8 @@ bool Coordinator::Impl::leave_to_caches(const SetRow& row, bool nobody_writes) {
         encoded && (nobody_writes || facts.is_sealed(encoded->encoding)))
       sealed = std::move(encoded);
   if (!sealed) return false;
+  // Those that had sealed it too may have been lost before anybody heard that it is safe.
+  if (!sealed->wrong.empty() && !facts.is_sealed(sealed->encoding) && !caches.is_told(set.name(), write)) return false;
   const auto parts = caches.parts(set.name(), sealed->write);
   const auto is_of_it = [&](const auto& one) {
     const auto part = parts.find(one.first);

@@ -398,6 +398,20 @@ TEST_F(CachesTest, AnotherCoordinatorLearnsOfTheCaches) {
   EXPECT_EQ(again.published["n4"], "b") << again.s.log;
 }
 
+// They may have sealed it, and been lost before anybody heard that it is safe: what is left goes for no set.
+TEST_F(CachesTest, OneSealedPartAloneIsNoSafeSet) {
+  w.write("a", 1);
+  for (const bool was_safe : {false, true}) {
+    CacheWorld again{caching(), 5, 1, was_safe ? w.s.logged : Facts{}};
+    again.agents[0].stage["a"] = w.agents[0].stage["a"];
+    again.agents[0].stage["a"].exposure = 0;
+    again.agents[0].stage["a"].state = SetState::incomplete;
+    again.offer(again.agents[0], "a");
+    again.pass(2 * again.s.options.peer_timeout + 1s);
+    EXPECT_EQ(again.told(SetState::cached, "a"), was_safe ? 1u : 0u) << again.s.log;
+  }
+}
+
 // What was made again is offered to a coordinator that has not ordered it, which tells what has become of the set.
 TEST_F(CachesTest, APartThatWasMadeAgainWaitsForNobodyAtAnotherCoordinator) {
   w.write("a", 1);
@@ -405,7 +419,7 @@ TEST_F(CachesTest, APartThatWasMadeAgainWaitsForNobodyAtAnotherCoordinator) {
   w.ask_all(4);
   ASSERT_EQ(w.published["n4"], "a") << w.s.log;
   for (const bool has_others : {true, false}) {
-    CacheWorld again{caching(), 5};
+    CacheWorld again{caching(), 5, 1, w.s.logged};
     for (const uint32_t i : {4u, 0u, 2u, 3u}) {
       if (i != 4 && !has_others) continue;  // they have made room for newer sets
       again.agents[i].stage["a"] = w.agents[i].stage["a"];

@@ -135,7 +135,7 @@ struct Coordinator::Impl {
     Time since{};
   };
   std::map<std::pair<SessionId, std::string>, Unconfirmed> unconfirmed;
-  std::optional<CachedSet> closing;  // at the end: the set that is being made whole, or stored
+  std::optional<CachedSet> closing;               // at the end: the set that is being made whole, or stored
   std::map<std::string, uint32_t> closing_tries;  // that have failed, by set; 0: what there is of it is not enough
   // The newest set that an agent has offered as in the caches alone, whether or not anything of it is there still.
   struct Newest {

@@ -91,8 +91,8 @@ class SetDrain {
   Actions answered(Committed answer, Time now);
 
   // When it was completed: its place in the series, where the newest set that is known has the place `newest`. A set
-  // that has had one keeps it, as long as its files are the same or of the same writing; also one that its agents were told by an earlier
-  // coordinator. The place of the newest set now.
+  // that has had one keeps it, as long as its files are the same or of the same writing; also one that its agents were
+  // told by an earlier coordinator. The place of the newest set now.
   uint64_t take_place(uint64_t newest);
 
   // Phases from whole to sealing: what has become of its protection, or that there is none (ready).

@@ -107,9 +107,9 @@ struct Sums {
 
 }  // namespace decided
 
-using Decision = std::variant<decided::Opened, decided::Closed, decided::Excluded, decided::Whole, decided::Ended,
-                              decided::Sealed, decided::Answered, decided::Refused, decided::PutAside,
-                              decided::NotStored, decided::Sums>;
+using Decision =
+    std::variant<decided::Opened, decided::Closed, decided::Excluded, decided::Whole, decided::Ended, decided::Sealed,
+                 decided::Answered, decided::Refused, decided::PutAside, decided::NotStored, decided::Sums>;
 
 // As much of a text as a record has room for.
 std::string text_of_record(std::string_view text);

@@ -32,11 +32,11 @@ struct Facts {
 
   std::set<std::string> excluded;  // hosts
   decided::Sums sums;
-  decided::Answered answered;                    // the last one
-  std::vector<decided::Sealed> sealed;           // the last kMostSets
-  std::map<std::string, decided::Whole> wholes;  // without their samples
-  std::vector<decided::Refused> refused;         // the last kMostSets
-  std::map<std::string, std::string> aside;      // sets that the store is still to set aside, and why
+  decided::Answered answered;                            // the last one
+  std::vector<decided::Sealed> sealed;                   // the last kMostSets
+  std::map<std::string, decided::Whole> wholes;          // without their samples
+  std::vector<decided::Refused> refused;                 // the last kMostSets
+  std::map<std::string, std::string> aside;              // sets that the store is still to set aside, and why
   std::map<std::string, decided::NotStored> not_stored;  // at the end, by name: of the highest places
   bool operator==(const Facts&) const = default;
 };
