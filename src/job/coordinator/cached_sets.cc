@@ -101,6 +101,14 @@ void CachedSets::distrust(const std::string& key, const std::string& set, uint64
     std::erase_if(part->second.held, [&](const HeldPosition& held) { return held.id == encoding; });
 }
 
+void CachedSets::encodes_anew(const std::string& key, const std::string& set) {
+  const auto entry = sets_.find(set);
+  if (entry == sets_.end()) return;
+  const auto part = entry->second.parts.find(key);
+  if (part == entry->second.parts.end()) return;
+  std::erase_if(part->second.held, [](const HeldPosition& held) { return !held.is_sealed; });
+}
+
 void CachedSets::stored(const std::string& set, uint64_t write, const std::string& stored_as) {
   const auto entry = sets_.find(set);
   if (entry == sets_.end()) return;

@@ -150,8 +150,10 @@ ProtectedPart protected_part(const Part& part, const wire::AgentHelloT& agent, c
 void Coordinator::Impl::protect(SetRow& row) {
   std::vector<ProtectedPart> parts;
   const std::string& kind = failure_group_of(row.policy, options);
-  for (const auto& [key, part] : row.drain.parts())
+  for (const auto& [key, part] : row.drain.parts()) {
+    caches.encodes_anew(key, row.drain.name());
     parts.push_back(protected_part(part, *roster.find(part.session)->agent, kind));
+  }
   apply(row.drain.id(), row.encoding->begin(std::move(parts), next_number(), now));
 }
 
