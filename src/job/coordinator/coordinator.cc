@@ -267,6 +267,7 @@ void Coordinator::Impl::check_end() {
       is_caching() || is_pruning)
     quiet_since = now;
   if (!draining_to_end || now - quiet_since < options.quiet || !close_caches() || !is_newest_closed()) return;
+  if (!out.decisions.empty()) return;  // what this has found out is logged before anybody hears of it
   const decided::Counts& all = facts.sums.counts;
   const std::string cached = all.cached == 0 ? "" : fmt::format(", {} were in the caches", all.cached);
   end(fmt::format("{} sets are durable, {} were skipped, {} failed{}", all.durable, all.skipped, all.failed, cached));

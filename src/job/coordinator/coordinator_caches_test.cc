@@ -338,6 +338,31 @@ TEST_F(CachesTest, WhatCannotBeStoredAtTheEndIsInTheLastStatus) {
   EXPECT_THAT(w.s.inbox[asker].status.back(), testing::HasSubstr("set a of the caches is not stored"));
 }
 
+// They may have left for a moment only.
+TEST_F(CachesTest, TheEndWaitsForThoseWhoHadTheNewest) {
+  for (const bool comes_back : {false, true}) {
+    CacheWorld one{caching(), 4};
+    one.write("a", 1);
+    std::vector<std::map<std::string, FakeCacheSet>> stages;
+    for (uint32_t i = 0; i < 4; ++i) {
+      stages.push_back(one.agents[i].stage);
+      one.lose(i);
+    }
+    const SessionId asker = one.s.join();
+    one.s.send(asker, stop_and_drain());
+    one.pass(one.s.options.peer_timeout);
+    EXPECT_FALSE(one.s.coordinator.stopped());
+    for (uint32_t i = 0; comes_back && i < 4; ++i) {
+      one.agents[i].stage = stages[i];
+      one.join(i);
+    }
+    one.pass(10 * one.s.options.peer_timeout);
+    ASSERT_TRUE(one.s.coordinator.stopped()) << one.s.log;
+    EXPECT_EQ(one.s.stored.contains("a"), comes_back) << one.s.log;
+    EXPECT_EQ(one.s.inbox[asker].status.back().contains("nobody has anything of it any more"), !comes_back);
+  }
+}
+
 // The holders that are left may have nothing of it that they would offer, and the next coordinator reports it still,
 // unless all of it comes back.
 TEST_F(CachesTest, WhatCannotBeStoredAtTheEndIsReportedByTheNextCoordinator) {
