@@ -27,17 +27,17 @@ demo: setup  ## the demonstration (examples/demo.sh), in three to four minutes o
 
 demo-adaptable: setup  ## one program writes by six methods (examples/adaptable/demo.sh), in less than a minute
 	@cmake --preset demo -DFOREBAY_ADIOS_MPI=ON
-	@cmake --build --preset demo -j $(JOBS) --target forebay forebay-mini-adios forebay_method_phdf5 forebay_method_nc4
+	@cmake --build --preset demo -j $(JOBS) --target command forebay-mini-adios forebay_method_phdf5 forebay_method_nc4
 	@examples/adaptable/demo.sh build/demo/bin
 
 demo-tiers: setup  ## nodes are lost under each redundancy scheme (examples/tiers/demo.sh), in less than a minute
 	@cmake --preset demo -DFOREBAY_SCR=ON
-	@cmake --build --preset demo -j $(JOBS) --target forebay forebay-mini-sim forebay-mini-scr
+	@cmake --build --preset demo -j $(JOBS) --target command forebay-mini-sim forebay-mini-scr
 	@examples/tiers/demo.sh build/demo/bin
 
 demo-looking-in: setup  ## a mount, a plane from files in it, a BP file into a store and back, a report; in less than a minute
 	@cmake --preset demo
-	@cmake --build --preset demo -j $(JOBS)
+	@cmake --build --preset demo -j $(JOBS) --target command forebay-mini-sim
 	@examples/looking-in/demo.sh build/demo/bin build/demo/looking-in
 
 check: setup  ## build the command and run the unit tests and those of its verbs
@@ -54,7 +54,7 @@ check-all: setup  ## build everything and run all tests
 check-codes: setup  ## real codes of Debian, killed and resumed (tests/codes), installed if they are not there
 	@tools/setup.sh lammps openfoam gromacs quantum-espresso
 	@cmake --preset check
-	@cmake --build --preset check -j $(JOBS) --target forebay
+	@cmake --build --preset check -j $(JOBS) --target command
 	@ctest --preset check -L codes
 
 docs:  ## the pages of docs/ as a site with a search, build/site/index.html (MkDocs, installed below build/)

@@ -101,7 +101,7 @@ LimitFacts limit_facts() {
 
 // Of this installation, or of the build tree.
 std::string library_path(const char* name) {
-  return (fs::path(own_code()).parent_path() / FOREBAY_LIB_FROM_BIN / name).lexically_normal().string();
+  return (fs::path(own_command()).parent_path() / FOREBAY_LIB_FROM_BIN / name).lexically_normal().string();
 }
 
 PartFacts file_part(const char* name, const char* file) {

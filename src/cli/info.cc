@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "bp/index.h"
 #include "cli/common.h"
-#include "cli/groups_file.h"
+#include "cli/extension.h"
+#include "cli/file_operand.h"
 #include "cli/json.h"
 #include "cli/loss.h"
 #include "cli/parents.h"
@@ -317,22 +317,7 @@ class Info final : public Verb {
     engine::Resources resources = resources_.resolved();
     FOREBAY_TRY(resources.memory_bytes, engine::buffer_bytes(resources.memory_bytes));
     FOREBAY_TRY(const bool has_file, names_file(store_, operands_));
-    if (has_file) {
-      FOREBAY_TRY(const auto groups_file, open_groups_file(operands_[0], resources.memory_bytes));
-      if (groups_file) return show(*groups_file, console);
-      FOREBAY_TRY(auto source, store::open_stored(operands_[0]));
-      FOREBAY_TRY(const auto is_bp, bp::read_footer(*source));
-      if (is_bp)
-        return fail(ErrorKind::invalid_argument, "this is a BP file of ADIOS 1.x, which Forebay did not store",
-                    operands_[0], {}, fmt::format("`forebay read {}` lists its arrays", operands_[0]));
-      if (!container::looks_like_container(*source))
-        return fail(ErrorKind::invalid_argument, "this file is no container of a set", operands_[0], {},
-                    "give a store and the name of a set, or a container: STORE/sets/NAME/*.fbc");
-      FOREBAY_TRY(const auto container, engine::open_container(std::move(source), resources.memory_bytes));
-      take(container);
-      show(nullptr, console);
-      return ExitCode::ok;
-    }
+    if (has_file) return show_file(resources.memory_bytes, console);
     FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {1, 1, {"NAME"}}));
     FOREBAY_TRY(const auto store, store::Store::open(operands.store));
     FOREBAY_TRY(const auto info, find_set(store, operands.own[0], series_));
@@ -349,12 +334,16 @@ class Info final : public Verb {
   }
 
  private:
-  Result<ExitCode> show(const io::FileReader& reader, const Console& console) const {
-    if (list_groups_ || list_relations_)
-      return fail(ErrorKind::invalid_argument,
-                  "--groups and --relations are for sets; this is a file of process groups", operands_[0], {},
-                  "leave them out");
-    show_groups_file(operands_[0], reader, console);
+  // A container of a set; all other files are for the extension, which also says what is wrong with one.
+  Result<ExitCode> show_file(uint64_t memory_bytes, const Console& console) {
+    FOREBAY_TRY(auto source, store::open_stored(operands_[0]));
+    const auto container = engine::open_container(std::move(source), memory_bytes);
+    if (!container) {
+      auto missing = become("forebay-adaptable", console.words);
+      return container.error().kind == ErrorKind::corrupt ? std::unexpected(container.error()) : std::move(missing);
+    }
+    take(*container);
+    show(nullptr, console);
     return ExitCode::ok;
   }
 

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include "cli/common.h"
-#include "cli/groups_file.h"
+#include "cli/extension.h"
+#include "cli/file_operand.h"
 #include "cli/json.h"
 #include "cli/progress.h"
 #include "cli/text.h"
@@ -47,8 +48,7 @@ class Repair final : public Verb {
 
   Result<ExitCode> run(const Console& console) override {
     FOREBAY_TRY(const bool has_file, names_file(store_, operands_));
-    if (has_file && new_name_.empty())
-      return repair_groups_file(operands_[0], resources_.resolved().memory_bytes, console);
+    if (has_file && new_name_.empty()) return become("forebay-adaptable", console.words);
     FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {1, 1, {"NAME"}}));
     FOREBAY_TRY(const auto store, store::Store::open_for_writing(operands.store));
     const std::string& name = operands.own[0];

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/posix/own_code.h"
 #include "cli/series.h"
 #include "launch/recipes/present_files.h"
 #include "launch/recipes/recipe_files.h"
@@ -13,9 +14,7 @@
 namespace forebay::cli {
 
 std::string installed_recipes() {
-  namespace fs = std::filesystem;
-  std::error_code ignored;
-  return (fs::read_symlink("/proc/self/exe", ignored).parent_path() / FOREBAY_RECIPES_FROM_BIN).lexically_normal();
+  return (std::filesystem::path(own_command()).parent_path() / FOREBAY_RECIPES_FROM_BIN).lexically_normal();
 }
 
 std::vector<std::string> RuleChoice::command_line() const {

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/posix/own_code.h"
 #include "cli/common.h"
 #include "cli/control.h"
 #include "cli/daemon.h"
@@ -51,26 +52,24 @@ class Commands {
  public:
   explicit Commands(const RunOptions& options) : options_(options), own_names_(own_names()) {
     std::error_code error;
-    self_ = std::filesystem::read_symlink("/proc/self/exe", error).string();
-    if (error) self_ = "forebay";
     directory_ = std::filesystem::current_path(error).string();
   }
 
   Words here(Words words) const {
-    words.insert(words.begin(), self_);
+    words.insert(words.begin(), own_command());
     return words;
   }
 
   // In the directory that this process is in, for the sake of relative paths.
   Words on(const std::string& host, Words words) const {
     if (own_names_.contains(host)) return here(std::move(words));
-    return options_.launcher.command(host, directory_, joined({self_}, words));
+    return options_.launcher.command(host, directory_, joined({own_command()}, words));
   }
 
  private:
   const RunOptions& options_;
   std::set<std::string> own_names_;
-  std::string self_, directory_;
+  std::string directory_;
 };
 
 // Nodes can be lost where there are several. What a code writes into its directory is gathered on this node alone.

@@ -6,7 +6,6 @@
 
 #include "cli/json.h"
 #include "engine/inspect/unread.h"
-#include "view/source/run.h"
 
 namespace forebay::cli {
 
@@ -20,18 +19,7 @@ Result<void> print_no_arrays(const store::SetInfo& set, const engine::Resources&
 Json json_unread(const engine::UnreadFiles& kind);
 Result<Json> json_no_arrays(const store::SetInfo& set, const engine::Resources& resources);
 
-// The set that a step of a run is. not_found if it is none, as those of files that grow.
-Result<store::SetInfo> set_of_step(const view::Run& run, const view::StepInfo& info);
-
-// `error`, which `names` of arrays in the store or file `path` have led to. If one of them is the name of a set, it
-// says that instead.
-Error unless_set(Error error, const std::string& path, const std::vector<std::string>& names);
-
-// As unless_set(); if a name was not found, and the step has no arrays at all, it says why.
-Error with_reason(Error error, const view::Run& run, uint64_t step, const std::vector<std::string>& names,
-                  const engine::Resources& resources);
-
-// With the reason behind it why `set`, of which no file has variables, has none.
-Error with_reason(Error error, const store::SetInfo& set, const engine::Resources& resources);
+// no_arrays_text() and what the files look like. Errors as of engine::unread_files().
+Result<std::string> why_no_arrays(const store::SetInfo& set, const engine::Resources& resources);
 
 }  // namespace forebay::cli

@@ -12,54 +12,6 @@
 
 namespace forebay::cli {
 
-static constexpr VerbFactory kVerbs[] = {
-    make_pack,   make_restore, make_ls,      make_info,   make_verify,     make_extract, make_read,
-    make_query,  make_convert, make_report,  make_mount,  make_advise,     make_repair,  make_reject,
-    make_prune,  make_remove,  make_diff,    make_lockd,  make_locks,      make_run,     make_watch,
-    make_status, make_settle,  make_stop,    make_agent,  make_aggregator, make_gather,  make_fetch,
-    make_plan,   make_doctor,  make_recipes, make_config, make_scr};
-
-std::span<const VerbFactory> all_verbs() { return kVerbs; }
-
-std::unique_ptr<Verb> find_verb(std::string_view name) {
-  for (const VerbFactory make : kVerbs)
-    if (auto verb = make(); verb->text().name == name) return verb;
-  return nullptr;
-}
-
-std::string command_help() {
-  std::string text =
-      "Usage: forebay VERB [ARGUMENTS]\n"
-      "\n"
-      "Keeps checkpoints of parallel simulations: a directory of per-rank files becomes\n"
-      "a few small verified containers in a store, and comes back byte for byte.\n"
-      "\n"
-      "Verbs:\n";
-  for (const VerbFactory make : kVerbs) {
-    const auto verb = make();
-    text += fmt::format("  {:<10} {}\n", verb->text().name, verb->text().summary);
-  }
-  text +=
-      "\n"
-      "'forebay help VERB' or 'forebay VERB --help' explains a verb, with examples.\n"
-      "'forebay help --json' lists all verbs and their options for programs.\n"
-      "'forebay --version' shows what this build contains, also with --json.\n"
-      "\n"
-      "FOREBAY_STORE in the environment names the store where --store is not given.\n"
-      "Every verb takes --json: one document on standard output, errors included.\n"
-      "Sizes are in bytes or with K, M, G, T for powers of 1024.\n"
-      "\n"
-      "Exit codes:\n";
-  text += kExitCodeHelp;
-  text +=
-      "\n"
-      "Examples:\n"
-      "  forebay pack run/DD0008 --store /scratch/store\n"
-      "  forebay ls /scratch/store\n"
-      "  forebay restore latest --store /scratch/store --to run/restart\n";
-  return text;
-}
-
 // With --json, which all verbs have, but without a place for its value: for help alone.
 static Syntax syntax_of(Verb& verb) {
   static bool ignored = false;
@@ -103,12 +55,6 @@ static Json json_verb(Verb& verb) {
           {"options", std::move(options)},
           {"word_tables", std::move(tables)},
           {"examples", text.examples}};
-}
-
-Json help_json() {
-  Json verbs = Json::array();
-  for (const VerbFactory make : kVerbs) verbs.push_back(json_verb(*make()));
-  return {{"version", FOREBAY_VERSION}, {"verbs", std::move(verbs)}};
 }
 
 Json help_json(Verb& verb) { return {{"version", FOREBAY_VERSION}, {"verbs", Json::array({json_verb(verb)})}}; }

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "cli/exit_code.h"
@@ -25,6 +25,7 @@ struct VerbText {
 // How to answer.
 struct Console {
   bool json = false;
+  std::vector<std::string> words;  // of the command line, the verb first
 };
 
 class Verb {
@@ -46,18 +47,11 @@ std::unique_ptr<Verb> make_restore();
 std::unique_ptr<Verb> make_ls();
 std::unique_ptr<Verb> make_info();
 std::unique_ptr<Verb> make_verify();
-std::unique_ptr<Verb> make_extract();
-std::unique_ptr<Verb> make_read();
-std::unique_ptr<Verb> make_mount();
-std::unique_ptr<Verb> make_query();
-std::unique_ptr<Verb> make_convert();
-std::unique_ptr<Verb> make_report();
 std::unique_ptr<Verb> make_advise();
 std::unique_ptr<Verb> make_repair();
 std::unique_ptr<Verb> make_reject();
 std::unique_ptr<Verb> make_prune();
 std::unique_ptr<Verb> make_remove();
-std::unique_ptr<Verb> make_diff();
 std::unique_ptr<Verb> make_lockd();
 std::unique_ptr<Verb> make_locks();
 std::unique_ptr<Verb> make_run();
@@ -70,23 +64,11 @@ std::unique_ptr<Verb> make_aggregator();
 std::unique_ptr<Verb> make_fetch();
 std::unique_ptr<Verb> make_gather();
 std::unique_ptr<Verb> make_plan();
-std::unique_ptr<Verb> make_config();
 std::unique_ptr<Verb> make_doctor();
 std::unique_ptr<Verb> make_recipes();
-std::unique_ptr<Verb> make_scr();
 
-// All verbs, in the order of `forebay --help`.
-std::span<const VerbFactory> all_verbs();
-
-// Null if there is none of that name.
-std::unique_ptr<Verb> find_verb(std::string_view name);
-
-// `forebay --help`, and `forebay VERB --help`.
-std::string command_help();
+// `forebay VERB --help`, and the same for programs (docs/json.md).
 std::string verb_help(Verb& verb);
-
-// The same for programs (docs/json.md): of all verbs, and of one.
-Json help_json();
 Json help_json(Verb& verb);
 
 // `forebay --version`: version, then what this build contains. And `forebay --version --json`.

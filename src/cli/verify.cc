@@ -7,7 +7,8 @@
 #include <fmt/ranges.h>
 
 #include "cli/common.h"
-#include "cli/consistency.h"
+#include "cli/consistency_wish.h"
+#include "cli/extension.h"
 #include "cli/json.h"
 #include "cli/progress.h"
 #include "cli/series.h"
@@ -132,23 +133,17 @@ class Verify final : public Verb {
     syntax.operands(operands_);
     declare_store(syntax, store_);
     declare_series(syntax, series_);
-    syntax.flag("--consistency", consistency_, "Look whether what the ranks wrote goes together; values are not read.");
-    syntax.flag("--values", values_, "With --consistency: compare values where blocks overlap.");
-    syntax.option("--optional", "PATTERN",
-                  "With --consistency: variables that match this shell pattern need not be in every step, nor of every "
-                  "rank. May be given several times.",
-                  add_text(optional_));
+    declare_consistency(syntax, wish_);
     declare_memory(syntax, resources_);
     declare_threads(syntax, resources_);
   }
 
   Result<ExitCode> run(const Console& console) override {
     FOREBAY_TRY(const Operands operands, split_operands(operands_, store_, {0, 1}));
-    if (values_ && !consistency_)
+    if (wish_.consistency) return become("forebay-arrays", console.words);
+    if (wish_.values)
       return fail(ErrorKind::invalid_argument, "--values belongs to --consistency; without it, all values are read");
-    if (!optional_.empty() && !consistency_)
-      return fail(ErrorKind::invalid_argument, "--optional belongs to --consistency");
-    if (consistency_) return check_consistency(operands, console);
+    if (!wish_.optional.empty()) return fail(ErrorKind::invalid_argument, "--optional belongs to --consistency");
     FOREBAY_TRY(const auto store, store::Store::open(operands.store));
     FOREBAY_TRY(const auto all, operands.own.empty() ? store.list() : store.outline());
     FOREBAY_TRY(const auto sets, chosen(operands, store, all));
@@ -174,14 +169,6 @@ class Verify final : public Verb {
   }
 
  private:
-  Result<ExitCode> check_consistency(const Operands& operands, const Console& console) const {
-    ConsistencyWish wish{
-        .path = operands.store, .opening = {.resources = resources_}, .values = values_, .optional = optional_};
-    FOREBAY_TRY(wish.opening.series, series_or(series_, std::string()));
-    if (!operands.own.empty()) wish.opening.set = operands.own[0];
-    return print_consistency(wish, console);
-  }
-
   Result<std::vector<store::SetInfo>> chosen(const Operands& operands, const store::Store& store,
                                              const std::vector<store::SetInfo>& all) const {
     if (operands.own.empty()) return all_or_series(store, all, series_);
@@ -196,9 +183,8 @@ class Verify final : public Verb {
   }
 
   std::vector<std::string> operands_;
-  std::vector<std::string> optional_;
   std::string store_, series_;
-  bool consistency_ = false, values_ = false;
+  ConsistencyWish wish_;
   engine::Resources resources_;
 };
 

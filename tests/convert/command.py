@@ -283,9 +283,11 @@ class Convert(unittest.TestCase):
         compiler = shutil.which("cc") or shutil.which("gcc")
         if not compiler:
             self.skipTest("there is no C compiler")
-        for directory in ("bin", "lib/forebay/convert"):
-            (self.out / "other" / directory).mkdir(parents=True)
-        program = shutil.copy(FOREBAY, self.out / "other/bin/forebay")
+        (self.out / "other/lib/forebay/convert").mkdir(parents=True)
+        for part in ("bin/forebay", "libexec/forebay/forebay-arrays"):
+            (self.out / "other" / part).parent.mkdir(parents=True)
+            shutil.copy(Path(FOREBAY).resolve().parent.parent / part, self.out / "other" / part)
+        program = self.out / "other/bin/forebay"
         plugin, source = self.out / "other/lib/forebay/convert/hdf5.so", self.out / "plugin.c"
         for text in ("void *forebay_make_sink(void) { return 0; }",
                      "void *forebay_make_sink(void) { return 0; } unsigned long forebay_sink_build(void) { return 7; }"):

@@ -59,6 +59,15 @@ done
 
 # The command runs from where it was installed, and what belongs to it is there.
 "$prefix/bin/forebay" --version >/dev/null
+missing=$("$prefix/bin/forebay" --help | grep 'not installed') && { echo "$missing" >&2; exit 1; }
+[[ $("$prefix/bin/forebay" read --help) == 'Usage: forebay read '* ]]
+# Without its extensions it names them, with the packages, and runs the others.
+mv "$prefix/libexec" "$work/libexec"
+[[ $("$prefix/bin/forebay" --help | grep -c 'not installed') == 9 ]]
+"$prefix/bin/forebay" pack --help >/dev/null
+said=$("$prefix/bin/forebay" read --help 2>&1) && { echo "an extension was found elsewhere: $said" >&2; exit 1; }
+[[ $said == *'forebay-arrays'* ]]
+mv "$work/libexec" "$prefix/libexec"
 for file in man/man1/forebay.1 bash-completion/completions/forebay zsh/site-functions/_forebay; do
   [[ -s $prefix/share/$file ]] || { echo "not installed: share/$file" >&2; exit 1; }
 done

@@ -16,6 +16,7 @@ import tempfile
 import unittest
 
 COMMAND, WRITE_GROUPS = sys.argv[1:3]
+EXTENSIONS = sorted(pathlib.Path(COMMAND).resolve().parent.parent.glob("libexec/forebay/forebay-*"))
 LAYER = sys.argv[3] if len(sys.argv) > 3 and sys.argv[3].endswith(".so") else ""
 VICTIM, ATTACKER = 20001, 20002  # numbers that nobody has
 SECONDS = 60
@@ -48,8 +49,7 @@ class SecondUser(unittest.TestCase):
         self.ran = self.scratch / "ran"
         self.precious = self.file(self.mine / "precious", "precious", VICTIM)
         # The tests' own build may lie where only root can go.
-        self.forebay = self.mine / "forebay"
-        self.put(COMMAND, self.forebay)
+        self.forebay = self.install("mine")
 
     def tearDown(self):
         self.assertEqual("precious", self.precious.read_text())
@@ -60,6 +60,14 @@ class SecondUser(unittest.TestCase):
             os.link(source, target)
         except OSError:
             shutil.copy(source, target)
+
+    def install(self, prefix):
+        """The command and its extensions below `prefix`; the path of the command."""
+        self.put(COMMAND, self.directory(f"{prefix}/bin", VICTIM) / "forebay")
+        extensions = self.directory(f"{prefix}/libexec/forebay", 0)  # root runs the command, too
+        for program in EXTENSIONS:
+            self.put(program, extensions / program.name)
+        return self.scratch / prefix / "bin/forebay"
 
     def directory(self, path, user, mode=0o755):
         path = self.scratch / path
@@ -110,14 +118,32 @@ class Plugins(SecondUser):
         self.assertTrue(self.ran.exists(), "or the other tests find nothing")
 
     def test_methods_are_not_looked_for_above_the_installation(self):
-        self.put(COMMAND, self.directory("mine/app/bin", VICTIM) / "forebay")
-        self.put(COMMAND, self.directory("bin", VICTIM) / "forebay")
+        programs = [self.forebay, self.install("mine/app"), self.install(".")]
         self.plant("forebay/methods/nc4.so", "lib/forebay/methods/nc4.so")
         config = self.file(self.mine / "run.xml", XML % "NC4", VICTIM)
-        for program in (self.forebay, self.mine / "app/bin/forebay", self.scratch / "bin/forebay"):
+        for program in programs:
             for user in (VICTIM, 0):
                 self.not_run([program, "config", "check", config], USAGE, UNSUPPORTED, user=user)
                 self.not_run([program, "config", "methods"], OK, user=user)
+
+    def test_extensions_are_not_run_where_others_can_put_them(self):
+        self.assertTrue(EXTENSIONS)
+        command = self.directory("bin", VICTIM) / "forebay"
+        self.put(COMMAND, command)
+        planted = [self.directory(place, ATTACKER) / "forebay-arrays" for place in ("libexec/forebay", "his/libexec/forebay")]
+        for path in (*planted, self.his / "forebay-arrays", self.his / "forebay-read"):
+            self.file(path, f"#!/bin/sh\ntouch {self.ran}\n", ATTACKER, 0o755)
+        run([planted[0]])
+        self.assertTrue(self.ran.exists(), "or the rest finds nothing")
+        self.ran.unlink()
+        for user in (VICTIM, 0):
+            said = self.not_run([command, "read", self.mine], FAILED, user=user)
+            self.assertIn(f"forebay-arrays belongs to user {ATTACKER}", said)
+            self.not_run([command, "verify", self.mine, "--consistency"], FAILED, user=user)
+        shutil.rmtree(self.scratch / "libexec")
+        for directory in (self.his, self.his / "libexec/forebay"):
+            said = self.not_run([command, "read", self.mine], UNSUPPORTED, cwd=directory, PATH=f"{directory}:{os.environ['PATH']}")
+            self.assertIn("install the package forebay-arrays", said)
 
     def test_methods_are_not_run_where_others_can_put_them(self):
         config = self.file(self.mine / "run.xml", XML % "PLUG", VICTIM)
@@ -133,6 +159,7 @@ class Plugins(SecondUser):
         self.not_run([self.forebay, "config", "check", config], UNSUPPORTED, FOREBAY_METHOD_PATH=f"{self.scratch}/link")
 
     def test_modules_of_the_command_are_not_run_where_others_can_put_them(self):
+        self.forebay = self.install(".")
         self.plant("lib/forebay/convert/hdf5.so", "lib/forebay/forebay-mpi.so")
         tree = self.directory("mine/tree", VICTIM)
         header = "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }".ljust(117) + "\n"

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 
 #include <dlfcn.h>
@@ -13,6 +14,8 @@
 
 namespace forebay {
 namespace {
+
+namespace fs = std::filesystem;
 
 std::string without_links(const char* path) {
   const std::unique_ptr<char, void (*)(void*)> real(::realpath(path, nullptr), std::free);
@@ -50,11 +53,28 @@ std::unexpected<Error> refuse_file(const Doubted& found, const std::string& path
   }
 }
 
+// The command's path, if `code` is in the directory of extensions, else `code`.
+std::string command_of(const std::string& code) {
+  const std::string directory = fs::path(code).parent_path().string(), end = "/" FOREBAY_EXTENSIONS;
+  if (!directory.ends_with(end)) return code;
+  return directory.substr(0, directory.size() - end.size()) + "/" + FOREBAY_BINARIES + "/forebay";
+}
+
 }  // namespace
 
 const std::string& own_code() {
   static const std::string path = find_own_code();
   return path;
+}
+
+const std::string& own_command() {
+  static const std::string path = command_of(own_code());
+  return path;
+}
+
+std::string extension_program(std::string_view name) {
+  const fs::path from_bin = fs::path(FOREBAY_EXTENSIONS).lexically_relative(FOREBAY_BINARIES);
+  return (fs::path(own_command()).parent_path() / from_bin / name).lexically_normal().string();
 }
 
 Result<std::string> trusted_file(const std::string& path) {

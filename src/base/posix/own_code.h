@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 
@@ -12,6 +13,13 @@ namespace forebay {
 // The file of the program or the shared object that this code is linked into, without symbolic links; empty if the
 // system does not say. Thread-safe.
 const std::string& own_code();
+
+// The command of the installation or build tree that this code is in: own_code(), but of a program of an extension the
+// command beside which it lies. Thread-safe.
+const std::string& own_command();
+
+// Where the program `name` of an extension lies: found by the place of own_command() alone.
+std::string extension_program(std::string_view name);
 
 // The path of a file, without symbolic links, that nobody but root, this user and the owner of own_code() can have put
 // there, or can change: it and the directories above it belong to them, and others cannot write them (trust.h). What is

@@ -75,6 +75,13 @@ class OwnCode : public testing::Test {
 
 TEST_F(OwnCode, IsThisProgram) { EXPECT_EQ(own_code(), fs::canonical("/proc/self/exe")); }
 
+TEST_F(OwnCode, IsTheCommandWhereItIsNoExtension) {
+  EXPECT_EQ(own_command(), own_code());
+  const fs::path program = extension_program("forebay-arrays");
+  EXPECT_EQ(program.filename(), "forebay-arrays");
+  EXPECT_EQ(program.parent_path().parent_path().parent_path(), fs::path(own_code()).parent_path().parent_path());
+}
+
 TEST_F(OwnCode, TrustsWhatLiesInAStickyDirectory) {
   EXPECT_EQ(trusted_file(file_).value(), file_);
   fs::create_symlink(file_, directory_ / "link.so");

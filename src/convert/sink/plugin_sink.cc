@@ -13,7 +13,7 @@ namespace {
 
 // The plug-ins' place is told relative to the program's, so that an installation can be moved.
 std::string plugin_path(const std::string& name) {
-  const std::filesystem::path program(own_code());
+  const std::filesystem::path program(own_command());
   return (program.parent_path() / FOREBAY_CONVERT_PLUGINS / (name + ".so")).lexically_normal().string();
 }
 

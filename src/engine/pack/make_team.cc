@@ -21,7 +21,7 @@ bool started_by_launcher() {
 #ifdef FOREBAY_MPI_MODULE
 // The module's place is told relative to the program's, so that an installation can be moved.
 std::string module_path() {
-  return (std::filesystem::path(own_code()).parent_path() / FOREBAY_MPI_MODULE).lexically_normal().string();
+  return (std::filesystem::path(own_command()).parent_path() / FOREBAY_MPI_MODULE).lexically_normal().string();
 }
 
 Result<std::unique_ptr<Team>> load_mpi_team() {

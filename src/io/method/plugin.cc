@@ -87,7 +87,7 @@ Outcome<MethodEntry> load(const std::string& path, const std::string& name) {
 
 std::vector<std::string> plugin_directories() {
   std::vector<std::string> directories;
-  if (std::string installed = installed_methods(own_code()); !installed.empty())
+  if (std::string installed = installed_methods(own_command()); !installed.empty())
     directories.push_back(std::move(installed));
   if (const char* path = std::getenv("FOREBAY_METHOD_PATH")) {
     std::istringstream words(path);
