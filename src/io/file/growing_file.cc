@@ -141,7 +141,10 @@ struct GrowingFile::State {
     FOREBAY_TRY(const auto source, FileSource::open(path));
     for (const TrailerCopy& copy : copies_behind(*source, {container_id, copies}, end))
       FOREBAY_CHECK(store::write_all(fd, copy.offset, std::array<std::byte, container::kTrailerBytes>{}, path));
-    return {};
+    const uint64_t behind = source->size() - container::kTrailerBytes;
+    const auto trailer = container::read_trailer(*source, behind);
+    if (behind < end || !trailer || trailer->container_id != container_id) return {};
+    return store::write_all(fd, behind, std::array<std::byte, container::kTrailerBytes>{}, path);
   }
 
   // Writes the last trailer again if all that was left of it is a copy.
@@ -196,7 +199,7 @@ Result<std::unique_ptr<GrowingFile>> GrowingFile::begin(Fd fd, const std::string
 }
 
 // The state of a file as its last trailer has it; of one without a whole step, as it was made.
-Result<std::unique_ptr<GrowingFile::State>> GrowingFile::open_locked(const std::string& path) {
+Result<std::unique_ptr<GrowingFile::State>> GrowingFile::open_locked(const std::string& path, FindTrailer find) {
   auto state = std::make_unique<State>();
   state->path = path;
   state->fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
@@ -207,7 +210,7 @@ Result<std::unique_ptr<GrowingFile::State>> GrowingFile::open_locked(const std::
   state->container_id = first.container_id;
   state->copies = first.end;
   state->end = first.end + kCopiesBytes;
-  const auto trailer = find_trailer(*source);
+  const auto trailer = find(*source);
   if (!trailer && trailer.error().kind != ErrorKind::corrupt) return std::unexpected(trailer.error());
   if (!trailer) return state;
   FOREBAY_TRY(state->last, find_list(*source, trailer->last, trailer->container_id));
@@ -217,7 +220,7 @@ Result<std::unique_ptr<GrowingFile::State>> GrowingFile::open_locked(const std::
 }
 
 Result<std::unique_ptr<GrowingFile>> GrowingFile::append(const std::string& path) {
-  FOREBAY_TRY(auto state, open_locked(path));
+  FOREBAY_TRY(auto state, open_locked(path, find_trailer));
   if (!state->last) return fail(ErrorKind::corrupt, "the file has no whole step", path);
   FOREBAY_CHECK(state->check_steps_behind_end());
   FOREBAY_CHECK(state->cut_off_behind_end());
@@ -226,7 +229,7 @@ Result<std::unique_ptr<GrowingFile>> GrowingFile::append(const std::string& path
 }
 
 Result<GrowingFile::Mended> GrowingFile::mend(const std::string& path, uint64_t max_bytes) {
-  FOREBAY_TRY(const auto state, open_locked(path));
+  FOREBAY_TRY(const auto state, open_locked(path, find_trailer_of_whole_list));
   FOREBAY_TRY(const auto source, FileSource::open(path));
   FOREBAY_TRY(Salvage found, salvage(*source, state->container_id, state->end, max_bytes));
   Mended mended{.found = found.listing.parts.size(),

@@ -8,8 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "base/byte_source.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "container/format.h"
 #include "io/file/listing.h"
 
 namespace forebay::io {
@@ -34,9 +36,9 @@ class GrowingFile {
   static Result<std::unique_ptr<GrowingFile>> append(const std::string& path);
 
   // Finds the whole process groups of a step that was never finished, in `path` only, and makes them visible as far as
-  // they are there; what is left of others is cut off. The same for a step whose list is damaged. If there is none,
-  // nothing is changed but trailers and their copies, which then say what the file has. Errors as append(); also
-  // corrupt if nothing at all can be read.
+  // they are there; what is left of others is cut off. The same for the last steps, if their lists are damaged. If
+  // there is none, nothing is changed but trailers and their copies, which then say what the file has. Errors as
+  // append(); also corrupt if nothing at all can be read.
   struct Mended {
     uint64_t found = 0, incomplete = 0;  // process groups
     uint64_t steps = 0;                  // that the file has now
@@ -66,7 +68,8 @@ class GrowingFile {
   struct State;
   static Result<std::unique_ptr<GrowingFile>> begin(Fd fd, const std::string& path,
                                                     std::span<const std::byte, 16> random);
-  static Result<std::unique_ptr<State>> open_locked(const std::string& path);
+  using FindTrailer = Result<container::Trailer>(const ByteSource& source);
+  static Result<std::unique_ptr<State>> open_locked(const std::string& path, FindTrailer find);
   explicit GrowingFile(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

@@ -326,6 +326,32 @@ TEST_F(LastStep, IsNotCutOffIfItsListIsDamagedAsWell) {
   }
 }
 
+TEST_F(LastStep, IsFoundAgainThoughItsListIsDamaged) {
+  for (uint64_t offset = list_.offset; offset < list_.end(); ++offset) {
+    write_file(path_, damaged({offset}));
+    const auto mended = GrowingFile::mend(path_, kMemory);
+    ASSERT_TRUE(mended) << offset << ": " << mended.error().message();
+    EXPECT_EQ(mended->found, 1u);
+    EXPECT_EQ(mended->steps, 2u);
+    expect_samples(*open_file(path_), 1, 2);
+  }
+}
+
+TEST_F(LastStep, IsGivenUpWhenNothingOfItIsWholeButTheTrailer) {
+  Bytes broken = bytes_;
+  std::fill(broken.begin() + static_cast<ptrdiff_t>(first_end_), broken.begin() + static_cast<ptrdiff_t>(list_.end()),
+            std::byte{0xaa});
+  write_file(path_, broken);
+  EXPECT_FALSE(GrowingFile::append(path_));
+  const auto mended = GrowingFile::mend(path_, kMemory);
+  ASSERT_TRUE(mended) << mended.error().message();
+  EXPECT_EQ(mended->found, 0u);
+  EXPECT_EQ(mended->steps, 1u);
+  expect_samples(*open_file(path_), 1, 1);
+  write_step(**GrowingFile::append(path_), 1, 1);
+  expect_samples(*open_file(path_), 1, 2);
+}
+
 TEST_F(LastStep, IsGivenUpWhenMendingFindsNothingOfIt) {
   Bytes broken = bytes_;
   std::fill(broken.begin() + static_cast<ptrdiff_t>(first_end_), broken.end(), std::byte{0xaa});

@@ -38,11 +38,16 @@ std::optional<Trailer> copy_at(const ByteSource& source, const FirstPart& first,
   return is_possible ? std::optional(*copy) : std::nullopt;
 }
 
-// Whether the list of a trailer is there, to the last bit. One that takes longer to check than a search is not.
+// The list of a trailer, to the last bit.
+Result<void> check_list(const ByteSource& source, const Trailer& trailer) {
+  FOREBAY_CHECK(find_list(source, trailer.last, trailer.container_id));
+  FOREBAY_TRY(const auto record, container::find_record(source, trailer.last.offset, trailer.last.end()));
+  return container::check_payload(source, record);
+}
+
+// One that takes longer to check than a search is not there.
 bool has_whole_list(const ByteSource& source, const Trailer& trailer) {
-  if (trailer.last.bytes > kSearchedBytes || !find_list(source, trailer.last, trailer.container_id)) return false;
-  const auto record = container::find_record(source, trailer.last.offset, trailer.last.end());
-  return record && container::check_payload(source, *record);
+  return trailer.last.bytes <= kSearchedBytes && check_list(source, trailer);
 }
 
 struct Copied {
@@ -64,15 +69,16 @@ Copied copied_trailer(const ByteSource& source, const FirstPart& first) {
   return copied;
 }
 
-std::optional<Trailer> search_backwards(const ByteSource& source, const FirstPart& first) {
+// The last one that ends at `end` or before it.
+std::optional<Trailer> search_backwards(const ByteSource& source, const FirstPart& first, uint64_t end) {
   constexpr uint64_t kPiece = 1 << 20, kOverlap = 7;
   const auto marker = std::as_bytes(std::span(container::kTrailerMagic));
-  uint64_t end = source.size();
+  const uint64_t last = end;
   const uint64_t stop = end > kSearchedBytes ? end - kSearchedBytes : 0;
   Bytes piece;
   while (end > stop) {
     const uint64_t begin = end > kPiece ? end - kPiece : 0;
-    piece.resize(std::min(end + kOverlap, source.size()) - begin);
+    piece.resize(std::min(end + kOverlap, last) - begin);
     if (!source.read_at(begin, piece)) return {};
     for (auto rest = std::span(piece); !rest.empty();) {
       const auto found = std::ranges::find_end(rest, marker);
@@ -170,10 +176,23 @@ Result<Trailer> find_trailer(const ByteSource& source) {
   if (const auto own = own_trailer_at(source, first, end)) return *own;
   const Copied copied = copied_trailer(source, first);
   if (copied.latest && !copied.is_old) return *copied.latest;
-  const auto found = search_backwards(source, first);
+  const auto found = search_backwards(source, first, source.size());
   if (found && (!copied.latest || copied.latest->file_bytes < found->file_bytes)) return *found;
   if (copied.latest) return *copied.latest;
   return damaged(source, source.size(), "the file has no whole step");
+}
+
+Result<Trailer> find_trailer_of_whole_list(const ByteSource& source) {
+  FOREBAY_TRY(Trailer trailer, find_trailer(source));
+  FOREBAY_TRY(const FirstPart first, find_first_part(source));
+  for (;;) {
+    const auto checked = check_list(source, trailer);
+    if (checked) return trailer;
+    if (checked.error().kind != ErrorKind::corrupt) return std::unexpected(checked.error());
+    const auto before = search_backwards(source, first, trailer.last.offset);
+    if (!before) return std::unexpected(checked.error());
+    trailer = *before;
+  }
 }
 
 std::vector<TrailerCopy> copies_behind(const ByteSource& source, const FirstPart& first, uint64_t end) {

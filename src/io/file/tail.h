@@ -79,4 +79,7 @@ std::vector<TrailerCopy> copies_behind(const ByteSource& source, const FirstPart
 inline constexpr uint64_t kSearchedBytes = uint64_t{1} << 30;
 Result<container::Trailer> find_trailer(const ByteSource& source);
 
+// The same, but for steps whose list is damaged.
+Result<container::Trailer> find_trailer_of_whole_list(const ByteSource& source);
+
 }  // namespace forebay::io
