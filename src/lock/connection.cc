@@ -120,7 +120,7 @@ Result<std::optional<uint64_t>> Connection::lock(std::string_view file, const Re
     if (served != Loans::Served::waits) {
       FOREBAY_CHECK(send_request(waiter, [&](Bytes& to) {
         const uint32_t number = file_number(file);
-        wire::encode(to, waiter.number, number, access, {only_try, waiter.may_lend}, region);
+        wire::encode(to, waiter.number, number, access, {only_try, waiter.may_lend, waiter.ahead}, region);
       }));
     }
     if (auto waited = wait(waiter, deadline); !waited) {
@@ -302,9 +302,9 @@ void Connection::hand_out(wire::ServerMessage message) {
     found->second->status.push_back(std::move(*status));
     if (last) answered(found->first, [](Waiter&) {});
   } else if (const auto* loan = std::get_if<wire::Lent>(&message)) {
-    lent(loan->request);
+    lent(*loan);
   } else if (const auto* wanted = std::get_if<wire::Recall>(&message)) {
-    recalled(wanted->loan);
+    recalled(*wanted);
   } else if (const auto* over = std::get_if<wire::Taken>(&message)) {
     taken(over->loan);
   } else if (std::holds_alternative<wire::Expired>(message)) {

@@ -18,7 +18,6 @@
 #include <string>
 #include <thread>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "fabric/credentials.h"
@@ -27,6 +26,7 @@
 #include "lock/client.h"
 #include "lock/fork.h"
 #include "lock/loans.h"
+#include "lock/progression.h"
 #include "lock/wire.h"
 
 namespace forebay::lock {
@@ -112,11 +112,11 @@ class Connection {
 
   // Of loans: connection_loans.cc.
   Result<Loans::Served> serve(Waiter& waiter, bool only_try, Clock::time_point deadline);
-  void lent(uint64_t request);
-  void recalled(uint64_t loan);
+  void lent(const wire::Lent& message);
+  void recalled(const wire::Recall& message);
   void taken(uint64_t loan);
   void answer_recalls();
-  void give_back(std::span<const uint64_t> loans);
+  void give_back(std::span<const wire::Recall> loans);
   void start_recall_thread();
   void end_recall_thread();
   void listen();
@@ -156,8 +156,9 @@ class Connection {
   std::optional<std::pair<uint64_t, Clock::time_point>> heartbeat_;  // a renewal under way, and when it was sent
   std::optional<Error> failure_;
   Loans loans_;
-  std::vector<uint64_t> recalled_;              // loans to be returned
-  std::unordered_set<uint64_t> early_recalls_;  // of requests that are under way: a recall overtook the grant
+  Foresight foresight_;
+  std::vector<wire::Recall> recalled_;                    // loans to be returned
+  std::unordered_map<uint64_t, Elements> early_recalls_;  // of requests that are under way: a recall overtook the grant
 
   Fd wake_;  // an eventfd
   std::unique_ptr<std::thread> recall_thread_;

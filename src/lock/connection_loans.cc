@@ -44,33 +44,40 @@ Result<Loans::Served> Connection::serve(Waiter& waiter, bool only_try, Clock::ti
     waiter.sent = now();
     waiters_.emplace(waiter.number, &waiter);
   } else if (served == Loans::Served::too_many) {
-    const uint64_t loan = *loans_.loan_of(wants.file);
+    const wire::Recall loan{*loans_.loan_of(wants.file, *wants.region, wants.access), {}};
     lock.unlock();
     give_back(std::span(&loan, 1));
   } else if (served == Loans::Served::no) {
     waiter.may_lend = borrows_.load() && loans_.may_ask();
+    if (waiter.may_lend) waiter.ahead = foresight_.ask(wants.file, *wants.region, wants.access).value_or(Ahead{});
   }
   return served;
 }
 
 // An answer to a request that was given up finds nobody; its release is on its way.
-void Connection::lent(uint64_t request) {
-  const auto found = waiters_.find(request);
+void Connection::lent(const wire::Lent& message) {
+  const auto found = waiters_.find(message.request);
   if (found == waiters_.end()) return;
   const Waiter::Wants& wants = found->second->wants;
   if (!loans_.any()) wake_recall_thread();
-  loans_.lend(wants.file, request, *wants.region, wants.access);
-  if (early_recalls_.erase(request) != 0 || !borrows_.load()) recalled_.push_back(request);
-  if (const auto other = loans_.to_make_room()) recalled_.push_back(*other);
-  answered(request, [](Waiter&) {});
+  if (message.count == 0) {
+    loans_.lend(wants.file, message.request, *wants.region, wants.access);
+  } else {
+    loans_.lend(wants.file, message.request, *wants.region, wants.access, found->second->ahead.stride, message.count);
+    foresight_.lent(wants.file, *wants.region, wants.access, message.count);
+  }
+  const auto early = early_recalls_.extract(message.request);
+  if (early || !borrows_.load()) recalled_.push_back({message.request, early ? early.mapped() : Elements{}});
+  if (const auto other = loans_.to_make_room()) recalled_.push_back({*other, {}});
+  answered(message.request, [](Waiter&) {});
 }
 
 // Comes twice.
-void Connection::recalled(uint64_t loan) {
-  if (loans_.has(loan))
-    recalled_.push_back(loan);
-  else if (waiters_.contains(loan))
-    early_recalls_.insert(loan);
+void Connection::recalled(const wire::Recall& message) {
+  if (loans_.has(message.loan))
+    recalled_.push_back(message);
+  else if (waiters_.contains(message.loan))
+    early_recalls_.insert_or_assign(message.loan, message.wanted);
 }
 
 void Connection::taken(uint64_t loan) {
@@ -80,7 +87,7 @@ void Connection::taken(uint64_t loan) {
 }
 
 void Connection::answer_recalls() {
-  std::vector<uint64_t> loans;
+  std::vector<wire::Recall> loans;
   {
     const std::lock_guard lock(mutex_);
     loans.swap(recalled_);
@@ -89,13 +96,14 @@ void Connection::answer_recalls() {
 }
 
 // Nobody sends anything between: what a thread says of a request that was returned comes after the return.
-void Connection::give_back(std::span<const uint64_t> loans) {
+void Connection::give_back(std::span<const wire::Recall> loans) {
   const std::lock_guard sending(send_mutex_);
   out_.clear();
-  for (const uint64_t loan : loans) {
+  for (const wire::Recall& one : loans) {
     const std::lock_guard lock(mutex_);
     if (failure_) return;
-    const auto message = loans_.give_back(loan);
+    if (!one.wanted.empty()) foresight_.recalled(loans_.file_of(one.loan));
+    const auto message = loans_.give_back(one.loan, one.wanted, [this] { return next_number_.fetch_add(1); });
     if (!message) continue;
     wire::encode(out_, *message);
     for (const wire::Return::Part& part : message->parts) {
@@ -175,16 +183,16 @@ Result<void> Connection::hear() {
     const auto* recall = std::get_if<wire::Recall>(&message);
     if (recall == nullptr) continue;
     const std::lock_guard lock(mutex_);
-    recalled(recall->loan);
+    recalled(*recall);
   }
 }
 
 // A renewal that fails is an end that others find, too.
 void Connection::look_after_loans() {
-  std::vector<uint64_t> idle;
+  std::vector<wire::Recall> idle;
   {
     const std::lock_guard lock(mutex_);
-    idle = loans_.idle();
+    for (const uint64_t loan : loans_.idle()) idle.push_back({loan, {}});
   }
   if (!idle.empty()) give_back(idle);
   {
@@ -200,7 +208,7 @@ void Connection::stop_borrowing() {
   probe();
   {
     const std::lock_guard lock(mutex_);
-    for (const uint64_t loan : loans_.all()) recalled_.push_back(loan);
+    for (const uint64_t loan : loans_.all()) recalled_.push_back({loan, {}});
   }
   answer_recalls();
 }

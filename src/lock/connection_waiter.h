@@ -21,6 +21,7 @@ struct Connection::Waiter {
   };
   Wants wants;               // of a lock
   bool may_lend = false;     // the answer may be a loan
+  Ahead ahead;               // of these, for one
   bool served_here = false;  // from a loan: another thread of this process ends the wait
   bool done = false;
   std::optional<wire::Reason> refused;

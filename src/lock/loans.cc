@@ -18,9 +18,25 @@ std::vector<uint64_t> Loans::all() const {
   return list;
 }
 
-std::optional<uint64_t> Loans::loan_of(std::string_view file) const {
+std::string_view Loans::file_of(uint64_t loan) const {
+  const auto place = find(loan);
+  return place == loans_.end() ? std::string_view() : place->file;
+}
+
+const Loans::Place* Loans::find(std::string_view file, const Region& region, Access access) const {
   const auto found = by_file_.find(file);
-  return found == by_file_.end() ? std::nullopt : std::optional(found->second->number);
+  if (found == by_file_.end()) return nullptr;
+  const auto serves = [&](const Place& loan) {
+    return loan->count == 0 ||
+           ((access == Access::shared || loan->access == Access::exclusive) && covers(loan->bytes, region));
+  };
+  const auto place = std::ranges::find_if(found->second, serves);
+  return place == found->second.end() ? nullptr : &*place;
+}
+
+std::optional<uint64_t> Loans::loan_of(std::string_view file, const Region& region, Access access) const {
+  const Place* const found = find(file, region, access);
+  return found == nullptr ? std::nullopt : std::optional((*found)->number);
 }
 
 // Of the requests before position `before`.
@@ -32,9 +48,9 @@ bool Loans::blocked(const Loan& loan, size_t before, const Region& region, bool 
 
 Loans::Served Loans::serve(std::string_view file, uint64_t request, const Region& region, Access access,
                            bool only_try) {
-  const auto found = by_file_.find(file);
-  if (found == by_file_.end()) return Served::no;
-  Loan& loan = *found->second;
+  const Place* const found = find(file, region, access);
+  if (found == nullptr) return Served::no;
+  Loan& loan = **found;
   const size_t memory = region.memory();
   if (loan.requests.size() >= kMostRequests || loan.memory + memory > kMostMemory) return Served::too_many;
   const bool exclusive = access == Access::exclusive;
@@ -43,34 +59,60 @@ Loans::Served Loans::serve(std::string_view file, uint64_t request, const Region
   loan.requests.push_back({request, region, exclusive, !waits});
   loan.memory += memory;
   loan.used = true;
-  if (found->second != std::prev(loans_.end())) loans_.splice(loans_.end(), loans_, found->second);
+  if (*found != std::prev(loans_.end())) loans_.splice(loans_.end(), loans_, *found);
   return waits ? Served::waits : Served::held;
 }
 
 bool Loans::may_ask() const {
   if (returned_.size() + lost_.size() >= kMostReturned) return false;
-  return loans_.size() < kMostFiles ||
+  return loans_.size() < kMostLoans ||
          std::ranges::any_of(loans_, [](const Loan& one) { return one.requests.empty(); });
 }
 
+void Loans::insert(Loan loan) {
+  loans_.push_back(std::move(loan));
+  by_file_[loans_.back().file].push_back(std::prev(loans_.end()));
+}
+
 void Loans::lend(std::string_view file, uint64_t loan, const Region& region, Access access) {
-  loans_.push_back({loan, std::string(file), {}, region.memory(), true});
-  loans_.back().requests.push_back({loan, region, access == Access::exclusive, true});
-  by_file_.insert_or_assign(std::string(file), std::prev(loans_.end()));
+  lend(file, loan, region, access, 0, 0);
+}
+
+void Loans::lend(std::string_view file, uint64_t loan, const Region& region, Access access, uint64_t stride,
+                 uint64_t count) {
+  Loan lent{.number = loan, .line = {loan}, .file = std::string(file), .stride = stride, .count = count};
+  if (count != 0) {
+    lent.access = access;
+    lent.first = region;
+    // The server has made the same region of it. If it cannot be made, nothing is served from it.
+    if (auto bytes = elements(region, stride, {0, count})) lent.bytes = *std::move(bytes);
+  }
+  lent.memory = region.memory();
+  lent.requests.push_back({loan, region, access == Access::exclusive, true});
+  insert(std::move(lent));
 }
 
 std::optional<uint64_t> Loans::to_make_room() const {
-  if (loans_.size() <= kMostFiles) return std::nullopt;
-  const auto idle = std::ranges::find_if(loans_, [](const Loan& one) { return one.requests.empty(); });
-  return idle == loans_.end() ? loans_.front().number : idle->number;
+  if (loans_.empty()) return std::nullopt;
+  const std::string& last = loans_.back().file;
+  const bool of_file = by_file_.find(last)->second.size() > kMostOfFile;
+  if (loans_.size() <= kMostLoans && !of_file) return std::nullopt;
+  const auto may_go = [&](const Loan& one) { return !of_file || one.file == last; };
+  auto place = std::ranges::find_if(loans_, [&](const Loan& one) { return may_go(one) && one.requests.empty(); });
+  if (place == loans_.end()) place = std::ranges::find_if(loans_, may_go);
+  return place->number;
 }
 
 std::optional<std::vector<uint64_t>> Loans::release(std::string_view file, uint64_t request) {
   const auto found = by_file_.find(file);
   if (found == by_file_.end()) return std::nullopt;
-  Loan& loan = *found->second;
+  const auto has = [request](const Place& one) {
+    return std::ranges::find(one->requests, request, &Request::number) != one->requests.end();
+  };
+  const auto holder = std::ranges::find_if(found->second, has);
+  if (holder == found->second.end()) return std::nullopt;
+  Loan& loan = **holder;
   const auto place = std::ranges::find(loan.requests, request, &Request::number);
-  if (place == loan.requests.end()) return std::nullopt;
   const auto position = static_cast<size_t>(place - loan.requests.begin());
   loan.memory -= place->region.memory();
   loan.requests.erase(place);
@@ -89,28 +131,67 @@ void Loans::forget(uint64_t request) {
   lost_.erase(request);
 }
 
-std::optional<wire::Return> Loans::give_back(uint64_t loan) {
+std::optional<wire::Return> Loans::give_back(uint64_t loan, Elements wanted, const std::function<uint64_t()>& number) {
   const auto place = find(loan);
   if (place == loans_.end()) return std::nullopt;
-  wire::Return message{loan, {}};
-  by_file_.erase(place->file);
+  wire::Return message{loan, {}, {}};
+  const auto of_file = by_file_.find(place->file);
+  std::erase_if(of_file->second, [loan](const Place& one) { return one->number == loan; });
+  if (of_file->second.empty()) by_file_.erase(of_file);
   std::list<Loan> ended;
   ended.splice(ended.end(), loans_, place);
+  if (ended.front().count != 0 && !wanted.empty() && ended.front().splits < Table::kMostSplits)
+    keep(ended.front(), wanted, number, message);
   for (Request& one : ended.front().requests) {
-    if (one.held) returned_.emplace(one.number, loan);
+    if (one.held) returned_.emplace(one.number, ended.front().line);
     message.parts.push_back(
         {one.number, one.exclusive ? Access::exclusive : Access::shared, one.held, std::move(one.region)});
   }
   return message;
 }
 
+// What is neither wanted nor in use.
+void Loans::keep(Loan& ended, Elements wanted, const std::function<uint64_t()>& number, wire::Return& message) {
+  std::vector<Elements> holes{wanted};
+  for (const Request& one : ended.requests)
+    holes.push_back(touched(ended.first, ended.stride, ended.count, one.region));
+  std::ranges::sort(holes, {}, &Elements::from);
+  holes.push_back({ended.count, ended.count});
+  uint64_t next = 0;
+  for (const Elements& hole : holes) {
+    const Elements left{next, std::min(hole.from, ended.count)};
+    next = std::max(next, hole.to);
+    if (left.empty() || message.kept.size() == wire::kMaxKept) continue;
+    auto first = elements(ended.first, ended.stride, {left.from, left.from + 1});
+    auto bytes = elements(ended.first, ended.stride, left);
+    if (!first || !bytes) continue;
+    message.kept.push_back({number(), left});
+    auto line = ended.line;
+    line.push_back(message.kept.back().loan);
+    insert({.number = message.kept.back().loan,
+            .line = std::move(line),
+            .file = ended.file,
+            .first = *std::move(first),
+            .stride = ended.stride,
+            .count = left.to - left.from,
+            .access = ended.access,
+            .splits = ended.splits + 1,
+            .bytes = *std::move(bytes)});
+  }
+}
+
 std::vector<uint64_t> Loans::taken(uint64_t loan) {
-  std::vector<uint64_t> waiting;
-  if (auto ended = give_back(loan))
+  const auto of_it = [loan](const std::vector<uint64_t>& line) { return std::ranges::find(line, loan) != line.end(); };
+  std::vector<uint64_t> over, waiting;
+  for (const Loan& one : loans_)
+    if (of_it(one.line)) over.push_back(one.number);
+  for (const uint64_t number : over) {
+    const auto ended = give_back(number);
     for (const wire::Return::Part& part : ended->parts)
       if (!part.held) waiting.push_back(part.request);
+  }
   std::erase_if(returned_, [&](const auto& one) {
-    if (one.second != loan) return false;
+    if (!of_it(one.second)) return false;
     lost_.insert(one.first);
     return true;
   });

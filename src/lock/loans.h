@@ -1,8 +1,9 @@
-// What a server has lent to a client: whole files, from which the client serves its own requests. Pure: no clock, no
-// thread, no I/O. Not thread-safe.
+// What a server has lent to a client: whole files and progressions (progression.h), from which the client serves its
+// own requests. Pure: no clock, no thread, no I/O. Not thread-safe.
 //
-// A request waits for every earlier one of its file that conflicts with it, as in the server's table (table.h). There
-// are few at a time, as many as threads of this process are at work: they are compared one by one.
+// The loans of one file have no byte in common, unless all are shared, so that a request concerns those of its own
+// loan. A request waits for every earlier one of its file that conflicts with it, as in the server's table (table.h).
+// There are few at a time, as many as threads of this process are at work: they are compared one by one.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +24,15 @@ namespace forebay::lock {
 
 class Loans {
  public:
-  static constexpr size_t kMostFiles = 64;
+  static constexpr size_t kMostLoans = 64;
+  static constexpr size_t kMostOfFile = 4;
   static constexpr size_t kMostRequests = 64;        // served from one loan at a time, and
   static constexpr size_t kMostMemory = 8u << 20;    // what their lists take
   static constexpr size_t kMostReturned = 1u << 12;  // requests that are remembered until they are released
 
   // The answer to one of the client's own requests.
   enum class Served : uint8_t {
-    no,       // the file is not lent: the server has to be asked
+    no,       // the bytes are not lent: the server has to be asked
     held,     // it is granted
     waits,    // it is granted by a release
     busy,     // a try, and the bytes are not free
@@ -42,15 +44,19 @@ class Loans {
   bool any() const { return !loans_.empty(); }
   bool has(uint64_t loan) const;
   std::vector<uint64_t> all() const;
-  std::optional<uint64_t> loan_of(std::string_view file) const;
+  // The one from which these bytes are served.
+  std::optional<uint64_t> loan_of(std::string_view file, const Region& region, Access access) const;
 
   // Whether one more loan has room, when an idle one is returned for it.
   bool may_ask() const;
 
-  // The answer to a request of this region: it is granted, and the file lent under its number.
+  // The answer to a request of this region: it is granted, and the file lent under its number, or `count` elements of
+  // the progression that begins with it.
   void lend(std::string_view file, uint64_t loan, const Region& region, Access access);
+  void lend(std::string_view file, uint64_t loan, const Region& region, Access access, uint64_t stride, uint64_t count);
 
-  // The loan to be returned to make room: the one that lay idle longest, of as many as there may be; else nothing.
+  // The loan to be returned to make room: the one that lay idle longest, of as many as there may be, in all or of the
+  // file that was lent last; else nothing.
   std::optional<uint64_t> to_make_room() const;
 
   // Ends a request that was served, held or waiting. Nothing if it was not, or the loan was returned meanwhile: then
@@ -61,11 +67,13 @@ class Loans {
   void forget(uint64_t request);
 
   // Ends a loan: what the server is to be told. Requests in it are the server's from now on. Nothing if it is not
-  // there.
-  std::optional<wire::Return> give_back(uint64_t loan);
+  // there. If some of its elements are `wanted`, others stay lent, under numbers that were not used before.
+  std::optional<wire::Return> give_back(uint64_t loan, Elements wanted = {},
+                                        const std::function<uint64_t()>& number = {});
+  std::string_view file_of(uint64_t loan) const;  // empty if it is not there
 
-  // The server has ended the loan, whether it was returned meanwhile or not. What was held is lost; returns what waited
-  // and was not returned, which has to be asked for again.
+  // The server has ended the loan, whether it was returned meanwhile or not: what was to stay of it is gone, too. What
+  // was held is lost; returns what waited and was not returned, which has to be asked for again.
   std::vector<uint64_t> taken(uint64_t loan);
 
   // Whether it was held when its loan was taken.
@@ -84,7 +92,13 @@ class Loans {
   };
   struct Loan {
     uint64_t number = 0;
+    std::vector<uint64_t> line;  // it and the loans that it was a part of
     std::string file;
+    Region first;                    // of a progression, with
+    uint64_t stride = 0, count = 0;  // 0: the whole file
+    Access access = Access::exclusive;
+    unsigned splits = 0;
+    Region bytes;                   // of all its elements
     std::vector<Request> requests;  // in order of arrival
     size_t memory = 0;
     bool used = true;  // since idle() was called
@@ -97,11 +111,14 @@ class Loans {
 
   static bool blocked(const Loan& loan, size_t before, const Region& region, bool exclusive);
   std::list<Loan>::const_iterator find(uint64_t loan) const;
+  const Place* find(std::string_view file, const Region& region, Access access) const;
+  void insert(Loan loan);
+  void keep(Loan& ended, Elements wanted, const std::function<uint64_t()>& number, wire::Return& message);
 
   std::list<Loan> loans_;  // those that were used last come last
-  std::unordered_map<std::string, Place, TextHash, std::equal_to<>> by_file_;
-  std::unordered_map<uint64_t, uint64_t>
-      returned_;  // requests that were held, and the loan that they were returned with
+  std::unordered_map<std::string, std::vector<Place>, TextHash, std::equal_to<>> by_file_;
+  // Requests that were held, and the line of the loan that they were returned with.
+  std::unordered_map<uint64_t, std::vector<uint64_t>> returned_;
   std::unordered_set<uint64_t> lost_;
 };
 

@@ -33,17 +33,27 @@ struct Ask {
   Service::Time granted_at;
   bool granted = false;
   bool only_try = false;
+  Ahead ahead;
+};
+
+// Requests that follow each other at equal distances, in one file.
+struct Walk {
+  uint32_t file = 0;
+  uint64_t at = 0, length = 0, stride = 0;
+  Access access = Access::exclusive;
 };
 
 // One incarnation of a client: what it knows, and what is under way.
 struct Borrower {
   SessionId session = 0, bell = 0;
   Loans loans;
+  Foresight foresight;
+  Walk walk;
   Service::Time valid_until{}, stopped_until{};
   uint64_t next_request = 1;
   std::map<uint64_t, Ask> asks;
   std::map<uint64_t, Service::Time> renewals;
-  std::set<uint64_t> early_recalls;
+  std::map<uint64_t, Elements> early_recalls;
   std::set<uint32_t> named;  // files whose names the server knows
   Delayed<wire::ClientMessage> to_server;
   Delayed<wire::ServerMessage> to_client, to_bell;
@@ -52,7 +62,7 @@ struct Borrower {
 };
 
 struct LoanHistory {
-  uint64_t lent = 0, served = 0, recalled = 0, taken = 0, lost = 0, granted = 0, expired = 0;
+  uint64_t lent = 0, ahead = 0, kept = 0, served = 0, recalled = 0, taken = 0, lost = 0, granted = 0, expired = 0;
   Service::Time::duration longest_wait{};
 };
 
@@ -166,16 +176,17 @@ class LoanWorld {
     } else if (const auto* lent = std::get_if<wire::Lent>(&message)) {
       const auto found = one.asks.find(lent->request);
       if (found == one.asks.end()) return true;  // it was given up
-      ++history_.lent;
-      one.loans.lend(name(found->second.file), lent->request, found->second.region, found->second.access);
+      lend(one, *lent, found->second);
       grant(one, lent->request, true);
-      if (one.early_recalls.erase(lent->request) != 0 || !one.borrows) give_back(one, lent->request);
+      const auto early = one.early_recalls.extract(lent->request);
+      if (early || !one.borrows) give_back(one, lent->request, early ? early.mapped() : Elements{});
+      while (const auto other = one.loans.to_make_room()) give_back(one, *other);
     } else if (const auto* recall = std::get_if<wire::Recall>(&message)) {
       if (one.loans.has(recall->loan)) {
         ++history_.recalled;
-        give_back(one, recall->loan);
+        give_back(one, recall->loan, recall->wanted);
       } else if (one.asks.contains(recall->loan) && !one.asks.at(recall->loan).granted) {
-        one.early_recalls.insert(recall->loan);
+        one.early_recalls[recall->loan] = recall->wanted;
       }
     } else if (const auto* taken = std::get_if<wire::Taken>(&message)) {
       ++history_.taken;
@@ -232,7 +243,34 @@ class LoanWorld {
     send(one, wire::Renew{one.next_request++});
   }
 
+  void lend(Borrower& one, const wire::Lent& lent, const Ask& ask) {
+    if (lent.count == 0) {
+      ++history_.lent;
+      return one.loans.lend(name(ask.file), lent.request, ask.region, ask.access);
+    }
+    ++history_.ahead;
+    one.loans.lend(name(ask.file), lent.request, ask.region, ask.access, ask.ahead.stride, lent.count);
+    one.foresight.lent(name(ask.file), ask.region, ask.access, lent.count);
+  }
+
+  // As lock(), with the next bytes of a walk that begins anew now and then, wherever others are.
+  void walk(Borrower& one) {
+    Walk& walk = one.walk;
+    if (walk.length == 0 || walk.file != file_ || walk.at > 4000 || draw(60) == 0)
+      walk = {file_, draw(200), 1 + draw(20), 1 + draw(40), draw(3) == 0 ? Access::shared : Access::exclusive};
+    Ask ask;
+    std::vector<Level> levels;
+    if (walk.length % 2 == 0) levels.push_back({3, 300});
+    ASSERT_TRUE(ask.region.add(walk.at, walk.length, levels));
+    walk.at += walk.stride;
+    ask.access = walk.access;
+    ask.made = now_;
+    ask.file = file_;
+    request(one, std::move(ask));
+  }
+
   void lock(Borrower& one) {
+    if (draw(4) != 0) return walk(one);
     Ask ask;
     std::vector<Level> levels;
     if (draw(2) == 0) levels.push_back({1 + draw(4), 20 + draw(40)});
@@ -252,9 +290,11 @@ class LoanWorld {
     if (served == Loans::Served::busy) return;
     if (served == Loans::Served::no && one.named.insert(ask.file).second)
       send(one, wire::File{ask.file, name(ask.file)});
-    if (served == Loans::Served::no)
-      send(one, wire::LockRequest{number, ask.file, ask.access, ask.only_try, ask.region,
-                                  one.borrows && one.loans.may_ask()});
+    if (served == Loans::Served::no) {
+      const bool may_lend = one.borrows && one.loans.may_ask();
+      if (may_lend) ask.ahead = one.foresight.ask(name(ask.file), ask.region, ask.access).value_or(Ahead{});
+      send(one, wire::LockRequest{number, ask.file, ask.access, ask.only_try, ask.region, may_lend, ask.ahead});
+    }
     one.asks.emplace(number, std::move(ask));
     if (served == Loans::Served::held) {
       ++history_.served;
@@ -270,8 +310,12 @@ class LoanWorld {
     request(one, std::move(ask));
   }
 
-  void give_back(Borrower& one, uint64_t loan) {
-    if (auto message = one.loans.give_back(loan)) send(one, std::move(*message));
+  void give_back(Borrower& one, uint64_t loan, Elements wanted = {}) {
+    if (!wanted.empty()) one.foresight.recalled(one.loans.file_of(loan));
+    auto message = one.loans.give_back(loan, wanted, [&] { return one.next_request++; });
+    if (!message) return;
+    history_.kept += message->kept.size();
+    send(one, std::move(*message));
   }
 
   void return_idle(Borrower& one) {
@@ -370,6 +414,8 @@ TEST(LoansHistory, NeverGivesTheSameBytesToTwoAndServesEverybody) {
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
   }
   EXPECT_GT(history.lent, 1000u);
+  EXPECT_GT(history.ahead, 1000u);
+  EXPECT_GT(history.kept, 300u);
   EXPECT_GT(history.served, 10'000u);
   EXPECT_GT(history.recalled, 400u);
   EXPECT_GT(history.taken, 100u);
@@ -380,6 +426,8 @@ TEST(LoansHistory, NeverGivesTheSameBytesToTwoAndServesEverybody) {
   EXPECT_LT(history.longest_wait, 1500ms);
   RecordProperty("longest_wait_ms", static_cast<int>(history.longest_wait / 1ms));
   RecordProperty("lent", static_cast<int>(history.lent));
+  RecordProperty("ahead", static_cast<int>(history.ahead));
+  RecordProperty("kept", static_cast<int>(history.kept));
   RecordProperty("recalled", static_cast<int>(history.recalled));
   RecordProperty("taken", static_cast<int>(history.taken));
   RecordProperty("lost", static_cast<int>(history.lost));

@@ -100,11 +100,11 @@ TEST_F(LoansTest, IsBounded) {
   loans_.release("f", 1);
   for (uint64_t i = 0; i < Loans::kMostRequests; ++i) EXPECT_EQ(serve(10 + i, i, 1), ServedHow::held);
   EXPECT_EQ(serve(9, 1000, 1), ServedHow::too_many);
-  EXPECT_THAT(loans_.loan_of("f"), Optional(1u));
+  EXPECT_THAT(loans_.loan_of("f", loaned(1000, 1), Access::exclusive), Optional(1u));
 }
 
 TEST_F(LoansTest, MakesRoomByWhatLayIdleLongest) {
-  for (uint64_t i = 1; i <= Loans::kMostFiles; ++i) {
+  for (uint64_t i = 1; i <= Loans::kMostLoans; ++i) {
     EXPECT_TRUE(loans_.may_ask());
     loans_.lend("f" + std::to_string(i), i, loaned(0, 1), Access::shared);
   }
@@ -117,6 +117,50 @@ TEST_F(LoansTest, MakesRoomByWhatLayIdleLongest) {
   EXPECT_TRUE(loans_.may_ask());
   loans_.lend("g", 2000, loaned(0, 1), Access::shared);
   EXPECT_THAT(loans_.to_make_room(), Optional(3u));
+}
+
+TEST_F(LoansTest, ServesFromElementsOfAProgression) {
+  loans_.lend("f", 1, loaned(100, 10), Access::exclusive, 50, 4);
+  EXPECT_EQ(serve(2, 250, 10), ServedHow::held);
+  EXPECT_EQ(serve(3, 150, 5, Access::shared), ServedHow::held) << "a part of one";
+  EXPECT_EQ(serve(4, 155, 10), ServedHow::no) << "bytes beyond it";
+  EXPECT_EQ(serve(5, 300, 10), ServedHow::no) << "the fifth";
+  EXPECT_EQ(serve(6, 252, 2), ServedHow::waits);
+  EXPECT_THAT(loans_.release("f", 2), Optional(ElementsAre(6u)));
+  loans_.lend("f", 7, loaned(1000, 10), Access::shared, 50, 4);
+  EXPECT_EQ(serve(8, 1050, 10), ServedHow::no) << "that is to read only";
+  EXPECT_EQ(serve(8, 1050, 10, Access::shared), ServedHow::held);
+}
+
+TEST_F(LoansTest, KeepsOfAProgressionWhatIsNeitherWantedNorInUse) {
+  loans_.lend("f", 1, loaned(0, 10), Access::exclusive, 50, 20);
+  EXPECT_EQ(serve(2, 250, 10), ServedHow::held);
+  uint64_t next = 100;
+  const auto message = loans_.give_back(1, {10, 12}, [&next] { return next++; });
+  ASSERT_TRUE(message);
+  EXPECT_EQ(message->parts.size(), 2u) << "the first request is held, too";
+  ASSERT_EQ(message->kept.size(), 3u);
+  EXPECT_EQ(message->kept[0].which, (Elements{1, 5}));
+  EXPECT_EQ(message->kept[1].which, (Elements{6, 10}));
+  EXPECT_EQ(message->kept[2].which, (Elements{12, 20}));
+  EXPECT_EQ(serve(3, 250, 10), ServedHow::no);
+  EXPECT_EQ(serve(4, 500, 10), ServedHow::no);
+  EXPECT_EQ(serve(5, 950, 10), ServedHow::held);
+  EXPECT_EQ(loans_.release("f", 2), std::nullopt) << "the server's";
+  EXPECT_THAT(loans_.taken(1), IsEmpty()) << "it crossed the return";
+  EXPECT_TRUE(loans_.lost(2));
+  EXPECT_TRUE(loans_.lost(5));
+  EXPECT_FALSE(loans_.any());
+}
+
+TEST_F(LoansTest, HasFewLoansOfAFile) {
+  for (uint64_t i = 1; i <= Loans::kMostOfFile; ++i) {
+    loans_.lend("f", i, loaned(i * 1000, 10), Access::exclusive, 50, 4);
+    loans_.release("f", i);
+  }
+  EXPECT_EQ(loans_.to_make_room(), std::nullopt);
+  loans_.lend("f", 10, loaned(9000, 10), Access::exclusive, 50, 4);
+  EXPECT_THAT(loans_.to_make_room(), Optional(1u));
 }
 
 TEST_F(LoansTest, FindsWhatIsIdle) {

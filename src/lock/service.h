@@ -6,13 +6,15 @@
 // orderly way gives them back at once, and so does one whose life line ended in that way: a connection to which nothing
 // was ever sent, so that the end of its client is seen even if that could not read all that it was told.
 //
-// Loans (docs/decisions/0069-locks-that-are-kept.md): a request that comes alone is granted together with the whole
-// file, if its client has a bell; what others ask for then waits until the client has returned the loan.
+// Loans (docs/decisions/0069-locks-that-are-kept.md, 0088-progressions-asked-ahead.md): a request that comes alone is
+// granted together with the whole file, and another one with as much of what it asks ahead as is free, if its client
+// has a bell; what others ask for of that then waits until the client has returned it.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -82,7 +84,11 @@ class Service {
   Result<void> receive(SessionId id, Session& session, const wire::Bell& message, std::vector<Outgoing>& out);
   Result<void> receive(SessionId id, Session& session, wire::Return message, Time now, std::vector<Outgoing>& out);
   bool may_lend(const Session& session, const File& file) const;
-  void recall(File& file, SessionId for_whom, std::vector<Outgoing>& out);
+  std::optional<Table::Added> lend(SessionId id, Session& session, File& file, wire::LockRequest& message,
+                                   std::vector<Outgoing>& out);
+  bool recall(File& file, SessionId for_whom, const Region& region, Access access, std::vector<Outgoing>& out);
+  bool keep(SessionId id, Session& session, File& file, const wire::Return& message, std::vector<Table::Part>& parts);
+  void recall_for_those_who_wait(File& file, std::vector<Outgoing>& out);
   void decide_tries(File& file, Time now, std::vector<Outgoing>& out);
   static bool has_only_loans(const Session& session);
   void take_loans(SessionId id, Session& session, Time now, std::vector<Outgoing>& out);

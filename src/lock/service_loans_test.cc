@@ -40,6 +40,10 @@ class LendingService : public testing::Test {
     say(client, wire::LockRequest{request, 0, Access::exclusive, only_try, asked_bytes(first, length), true});
   }
 
+  void lock_ahead(SessionId client, uint64_t request, uint64_t first, uint64_t length, Ahead ahead) {
+    say(client, wire::LockRequest{request, 0, Access::exclusive, false, asked_bytes(first, length), true, ahead});
+  }
+
   void give_back(SessionId client, uint64_t loan, std::vector<wire::Return::Part> parts = {}) {
     say(client, wire::Return{loan, std::move(parts)});
   }
@@ -60,9 +64,12 @@ class LendingService : public testing::Test {
       if (const auto* granted = std::get_if<wire::Granted>(&one.message))
         text += " granted " + std::to_string(granted->request);
       else if (const auto* lent = std::get_if<wire::Lent>(&one.message))
-        text += " lent " + std::to_string(lent->request);
+        text += " lent " + std::to_string(lent->request) + (lent->count ? " of " + std::to_string(lent->count) : "");
       else if (const auto* recall = std::get_if<wire::Recall>(&one.message))
-        text += " recall " + std::to_string(recall->loan);
+        text += " recall " + std::to_string(recall->loan) +
+                (recall->wanted.empty()
+                     ? ""
+                     : " " + std::to_string(recall->wanted.from) + "-" + std::to_string(recall->wanted.to));
       else if (const auto* taken = std::get_if<wire::Taken>(&one.message))
         text += " taken " + std::to_string(taken->loan);
       else if (const auto* refused = std::get_if<wire::Refused>(&one.message))
@@ -257,6 +264,63 @@ TEST_F(LendingService, LendsAgainWhenOneHasWorkedAloneForAWhile) {
   }
   lock(1, 500, 0, 1);
   EXPECT_THAT(sent(), ElementsAre("1 lent 500"));
+}
+
+TEST_F(LendingService, LendsOfWhatIsAskedAheadAsMuchAsIsFree) {
+  for (const SessionId client : {1, 2}) join(client);
+  lock(1, 1, 0, 10);
+  lock(2, 1, 100, 10);
+  give_back(1, 1, {part(1, true, 0, 10)});
+  sent();
+  lock_ahead(1, 2, 1000, 10, {100, 8});
+  EXPECT_THAT(sent(), ElementsAre("1 lent 2 of 9"));
+  lock_ahead(2, 2, 600, 10, {100, 8});
+  EXPECT_THAT(sent(), ElementsAre("2 lent 2 of 3")) << "a quarter of it";
+  lock_ahead(2, 3, 1900, 10, {100, 8});
+  EXPECT_THAT(sent(), ElementsAre("2 lent 3 of 9"));
+}
+
+TEST_F(LendingService, RecallsOfAProgressionOnlyWhatSomebodyWants) {
+  for (const SessionId client : {1, 2}) join(client);
+  lock(1, 1, 0, 10);
+  lock(2, 1, 100, 10);
+  give_back(1, 1);
+  sent();
+  lock_ahead(1, 2, 1000, 10, {100, 8});
+  sent();
+  lock(2, 5, 1400, 120);
+  EXPECT_THAT(sent(), ElementsAre("1001 recall 2 4-6", "1 recall 2 4-6"));
+  lock(2, 6, 1700, 10);
+  EXPECT_THAT(sent(), ElementsAre("1001 recall 2 4-8", "1 recall 2 4-8")) << "what came later";
+  // The first recall is answered before the second has come.
+  say(1, wire::Return{2, {part(2, true, 1000, 10)}, {{50, {1, 4}}, {51, {6, 9}}}});
+  EXPECT_THAT(sent(), ElementsAre("2 granted 5", "1001 recall 51 1-2", "1 recall 51 1-2"));
+  say(1, wire::Return{51, {}, {{52, {0, 1}}, {53, {2, 3}}}});
+  EXPECT_THAT(sent(), ElementsAre("2 granted 6"));
+  lock(2, 7, 1800, 10, true);
+  EXPECT_THAT(sent(), ElementsAre("1001 recall 53 0-1", "1 recall 53 0-1"));
+  give_back(1, 53, {part(60, true, 1800, 10)});
+  EXPECT_THAT(sent(), ElementsAre("2 refused 7 0"));
+  lock(2, 8, 1600, 10, true);
+  sent();
+  give_back(1, 52);
+  EXPECT_THAT(sent(), ElementsAre("2 granted 8"));
+  give_back(2, 99, {part(61, false, 0, 1)});
+  EXPECT_THAT(sent(), ElementsAre("2 refused 61 5"));
+}
+
+TEST_F(LendingService, RefusesReturnsOfWhatWasNotLent) {
+  for (const SessionId client : {1, 2}) join(client);
+  lock(1, 1, 0, 10);
+  lock(2, 1, 100, 10);
+  give_back(1, 1);
+  lock_ahead(1, 2, 1000, 10, {100, 8});
+  const auto refused = [&](wire::Return message) { return !service_.receive(1, {std::move(message)}, now_, sent_); };
+  EXPECT_TRUE(refused({2, {part(5, true, 1005, 10)}, {}}));
+  EXPECT_TRUE(refused({2, {}, {{5, {0, 10}}}}));
+  EXPECT_TRUE(refused({2, {}, {{2, {0, 1}}}}));
+  EXPECT_TRUE(refused({2, {part(5, true, 1000, 10)}, {{5, {1, 2}}}}));
+  EXPECT_FALSE(refused({2, {part(5, true, 1000, 10)}, {{6, {1, 2}}}}));
 }
 
 TEST(Solitude, AsksForMoreWithEachRecall) {

@@ -24,10 +24,15 @@ struct Service::File {
   Solitude solitude;
   struct Loan {
     Ticket ticket = 0;
+    Access access = Access::exclusive;
+    Region first;                    // of a progression, with
+    uint64_t stride = 0, count = 0;  // 0: the whole file
+    unsigned splits = 0;
     bool recalled = false;
+    Elements wanted;  // of a progression that is recalled
   };
-  std::optional<Loan> loan;
-  std::vector<Owner> tries;  // that came while it was lent: decided when the loan ends
+  std::vector<Loan> loans;
+  std::vector<Owner> tries;  // that met loans: decided when these end
 };
 
 struct Service::Session {

@@ -16,10 +16,17 @@ namespace forebay::lock {
 struct Table::Impl {
   struct Request : TermIndex::Node {
     Region region;
+    Ticket room = 0;
     Request* watched = nullptr;  // nothing if this one is granted
     std::list<Request*> watchers;
     std::list<Request*>::iterator place;  // among the watchers of `watched`
   };
+
+  static Entry entry(const std::pair<const Ticket, Request>& one) {
+    const Request& request = one.second;
+    return {one.first, request.exclusive ? Access::exclusive : Access::shared, request.watched == nullptr,
+            &request.region, request.watched ? request.watched->ticket : 0};
+  }
 
   explicit Impl(uint64_t steps) : most_effort(steps) {}
 
@@ -60,6 +67,11 @@ struct Table::Impl {
     return Added{last, watched == nullptr};
   }
 
+  void make_room(Ticket ticket) {
+    requests.at(ticket).room = kRoom;
+    last += kRoom;
+  }
+
   std::vector<Ticket> remove(Ticket ticket) {
     const auto place = requests.find(ticket);
     if (place == requests.end()) return {};
@@ -90,16 +102,18 @@ struct Table::Impl {
     uint64_t effort = most_effort;
     Replaced replaced;
     Ticket next = ticket;
+    const Ticket room = request.room / (kMostRoomyParts + 1);
+    Ticket roomy = ticket;
     for (Part& part : parts) {
       part.region.sort();
       const bool exclusive = part.access == Access::exclusive;
-      ++next;
-      Request* const watched = part.held ? nullptr : in_the_way(part.region, exclusive, next, effort);
-      insert(next, std::move(part.region), exclusive, watched);
-      replaced.parts.push_back(next);
-      if (watched == nullptr && !part.held) replaced.granted.push_back(next);
+      const Ticket own = part.roomy ? (roomy += room) : ++next;
+      Request* const watched = part.held ? nullptr : in_the_way(part.region, exclusive, own, effort);
+      insert(own, std::move(part.region), exclusive, watched).room = part.roomy ? room : 0;
+      replaced.parts.push_back(own);
+      if (watched == nullptr && !part.held) replaced.granted.push_back(own);
     }
-    look_again(request.watchers, next + 1, effort, replaced.granted);
+    look_again(request.watchers, ticket + request.room + 1, effort, replaced.granted);
     requests.erase(place);
     std::ranges::sort(replaced.granted);
     return replaced;
@@ -120,8 +134,14 @@ std::optional<Ticket> Table::try_add(Region region, Access access) {
 
 Table::Added Table::add_roomy(Region region, Access access) {
   const Added added = add(std::move(region), access);
-  impl_->last += kRoom;
+  impl_->make_room(added.ticket);
   return added;
+}
+
+std::optional<Ticket> Table::try_add_roomy(Region region, Access access) {
+  const auto ticket = try_add(std::move(region), access);
+  if (ticket) impl_->make_room(*ticket);
+  return ticket;
 }
 
 Table::Replaced Table::replace(Ticket ticket, std::vector<Part> parts) {
@@ -130,10 +150,13 @@ Table::Replaced Table::replace(Ticket ticket, std::vector<Part> parts) {
 
 std::vector<Ticket> Table::remove(Ticket ticket) { return impl_->remove(ticket); }
 
+std::optional<Table::Entry> Table::find(Ticket ticket) const {
+  const auto place = impl_->requests.find(ticket);
+  return place == impl_->requests.end() ? std::nullopt : std::optional(Impl::entry(*place));
+}
+
 void Table::for_each(const std::function<void(const Entry&)>& visit) const {
-  for (const auto& [ticket, request] : impl_->requests)
-    visit({ticket, request.exclusive ? Access::exclusive : Access::shared, request.watched == nullptr, &request.region,
-           request.watched ? request.watched->ticket : 0});
+  for (const auto& one : impl_->requests) visit(Impl::entry(one));
 }
 
 size_t Table::size() const { return impl_->requests.size(); }

@@ -45,19 +45,25 @@ class Table {
   // not there is ignored.
   std::vector<Ticket> remove(Ticket ticket);
 
-  // Tickets that the one of roomy() leaves free after itself.
-  static constexpr Ticket kRoom = 1u << 16;
+  // Tickets that a roomy request leaves free after itself: a quarter of that for each that takes its place and is
+  // roomy, too.
+  static constexpr Ticket kRoom = Ticket{1} << 32;
+  static constexpr unsigned kMostSplits = 8;      // so often a roomy request may come from another
+  static constexpr size_t kMostRoomyParts = 3;    // in one replacement
+  static constexpr size_t kMostParts = 1u << 13;  // the others
 
-  // As add(), for a request that replace() can be called for.
+  // As add() and try_add(), for a request that replace() can be called for.
   Added add_roomy(Region region, Access access);
+  std::optional<Ticket> try_add_roomy(Region region, Access access);
 
-  // Puts `parts` in the place of a request that add_roomy() has granted: before all that came later, in this order.
-  // Those that are held are granted whatever they say; the bytes of all must be some of that request's. At most kRoom
-  // of them.
+  // Puts `parts` in the place of a roomy request that is granted: before all that came later, in this order, those that
+  // are roomy last. Those that are held are granted whatever they say, and roomy ones are held; the bytes of all must
+  // be some of that request's.
   struct Part {
     Region region;
     Access access = Access::shared;
     bool held = false;
+    bool roomy = false;
   };
   struct Replaced {
     std::vector<Ticket> parts;    // in their order
@@ -72,6 +78,7 @@ class Table {
     const Region* region = nullptr;  // valid until the table changes
     Ticket waits_for = 0;            // an earlier request that stands in its way; 0 if granted
   };
+  std::optional<Entry> find(Ticket ticket) const;
   // Every request in order of arrival.
   void for_each(const std::function<void(const Entry&)>& visit) const;
 

@@ -25,8 +25,8 @@ class Writer {
   size_t begin_;
 };
 
-// Bits of a lock request (kMayLend), and of a request in a status or a return (kGranted).
-enum Flags : uint64_t { kExclusive = 1, kOnlyTry = 2, kGranted = 4, kMayLend = 4 };
+// Bits of a lock request (kMayLend, kAhead), and of a request in a status or a return (kGranted).
+enum Flags : uint64_t { kExclusive = 1, kOnlyTry = 2, kGranted = 4, kMayLend = 4, kAhead = 8 };
 // Bits of a status.
 enum StatusFlags : uint64_t { kLast = 1, kTruncated = 2 };
 
@@ -47,8 +47,10 @@ void put(Bytes& to, const Refused& m) {
 void put(Bytes& to, const Renewed& m) { Writer(to, Type::renewed).number(m.number); }
 void put(Bytes& to, const Value& m) { Writer(to, Type::value).number(m.request).signed_number(m.value); }
 void put(Bytes& to, const Expired&) { Writer(to, Type::expired); }
-void put(Bytes& to, const Lent& m) { Writer(to, Type::lent).number(m.request); }
-void put(Bytes& to, const Recall& m) { Writer(to, Type::recall).number(m.loan); }
+void put(Bytes& to, const Lent& m) { Writer(to, Type::lent).number(m.request).number(m.count); }
+void put(Bytes& to, const Recall& m) {
+  Writer(to, Type::recall).number(m.loan).number(m.wanted.from).number(m.wanted.to);
+}
 void put(Bytes& to, const Taken& m) { Writer(to, Type::taken).number(m.loan); }
 
 void put(Bytes& to, const Status& m) {
@@ -107,7 +109,7 @@ Result<Decoded> read_lock(Cursor& from, uint64_t max_terms) {
   LockRequest m;
   m.request = from.varint();
   m.file = static_cast<uint32_t>(from.varint(kMaxFiles - 1));
-  const uint64_t flags = from.varint(kExclusive | kOnlyTry | kMayLend);
+  const uint64_t flags = from.varint(kExclusive | kOnlyTry | kMayLend | kAhead);
   m.access = (flags & kExclusive) ? Access::exclusive : Access::shared;
   m.only_try = (flags & kOnlyTry) != 0;
   m.may_lend = (flags & kMayLend) != 0;
@@ -115,7 +117,16 @@ Result<Decoded> read_lock(Cursor& from, uint64_t max_terms) {
   if (!region && region.error().kind == ErrorKind::limit) return Decoded{std::move(m), true};
   if (!region) return std::unexpected(std::move(region).error());
   m.region = std::move(*region);
+  if ((flags & kAhead) != 0) {
+    m.ahead = {from.varint(), from.varint(kMaxAhead)};
+    if (m.ahead.stride == 0 || m.ahead.count == 0) from.refuse();
+  }
   return Decoded{std::move(m)};
+}
+
+Elements read_elements(Cursor& from) {
+  const uint64_t begin = from.varint(kMaxAhead + 1);
+  return {begin, from.varint(kMaxAhead + 1)};
 }
 
 // A client composes it of requests that it would have sent one by one: a list that is too long breaks the protocol.
@@ -130,6 +141,12 @@ Result<Return> read_return(Cursor& from, uint64_t max_terms) {
     part.access = (flags & kExclusive) ? Access::exclusive : Access::shared;
     part.held = (flags & kGranted) != 0;
     FOREBAY_TRY(part.region, read_region(from, max_terms));
+  }
+  for (uint64_t left = from.varint(kMaxKept); left > 0 && from.ok(); --left) {
+    Return::Kept& kept = m.kept.emplace_back();
+    kept.loan = from.varint();
+    kept.which = read_elements(from);
+    if (kept.which.empty()) from.refuse();
   }
   return m;
 }
@@ -206,8 +223,9 @@ void encode(Bytes& to, uint64_t request, uint32_t file, Access access, LockFlags
   Writer writer(to, Type::lock);
   writer.number(request).number(file);
   writer.number(flag(access == Access::exclusive, kExclusive) | flag(flags.only_try, kOnlyTry) |
-                flag(flags.may_lend, kMayLend));
+                flag(flags.may_lend, kMayLend) | flag(flags.ahead.count != 0, kAhead));
   put_region(writer.bytes(), region);
+  if (flags.ahead.count != 0) writer.number(flags.ahead.stride).number(flags.ahead.count);
 }
 void encode(Bytes& to, const Release& m) { Writer(to, Type::release).number(m.request); }
 void encode(Bytes& to, const Renew& m) { Writer(to, Type::renew).number(m.number); }
@@ -229,6 +247,8 @@ void encode(Bytes& to, const Return& m) {
     writer.number(flag(part.access == Access::exclusive, kExclusive) | flag(part.held, kGranted));
     put_region(writer.bytes(), part.region);
   }
+  writer.number(m.kept.size());
+  for (const Return::Kept& kept : m.kept) writer.number(kept.loan).number(kept.which.from).number(kept.which.to);
 }
 void encode(Bytes& to, const ServerMessage& message) {
   std::visit([&to](const auto& m) { put(to, m); }, message);
@@ -318,12 +338,16 @@ Result<ServerMessage> decode_server(const fabric::Frame& frame) {
     case Type::expired:
       message = Expired{};
       break;
-    case Type::lent:
-      message = Lent{from.varint()};
+    case Type::lent: {
+      const uint64_t request = from.varint();
+      message = Lent{request, from.varint(kMaxAhead + 1)};
       break;
-    case Type::recall:
-      message = Recall{from.varint()};
+    }
+    case Type::recall: {
+      const uint64_t loan = from.varint();
+      message = Recall{loan, read_elements(from)};
       break;
+    }
     case Type::taken:
       message = Taken{from.varint()};
       break;

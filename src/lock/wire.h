@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "fabric/framing.h"
+#include "lock/progression.h"
 #include "lock/region.h"
 #include "lock/table.h"
 
@@ -21,9 +22,11 @@ inline constexpr std::string_view kPurpose = "lock";  // in the handshake
 inline constexpr size_t kMaxNameBytes = 4096;  // of a file or a counter
 inline constexpr size_t kMaxLabelBytes = 256;  // of a label or a host
 inline constexpr size_t kMaxBody = 32u << 20;
-inline constexpr size_t kMaxStatusEntries = 512;  // of each of its lists in one status message
-inline constexpr size_t kMaxReturned = 4096;      // requests in one return
-inline constexpr uint32_t kMaxFiles = 1024;       // file numbers of a connection: 0 to kMaxFiles - 1
+inline constexpr size_t kMaxStatusEntries = 512;            // of each of its lists in one status message
+inline constexpr size_t kMaxReturned = 4096;                // requests in one return
+inline constexpr size_t kMaxKept = Table::kMostRoomyParts;  // parts of a loan that stay lent
+inline constexpr uint64_t kMaxAhead = 1u << 16;             // regions that are asked ahead
+inline constexpr uint32_t kMaxFiles = 1024;                 // file numbers of a connection: 0 to kMaxFiles - 1
 
 enum class Type : uint8_t {
   // From the client:
@@ -84,6 +87,7 @@ struct LockRequest {
   bool only_try = false;  // refuse with `busy` instead of queueing
   Region region;
   bool may_lend = false;  // the whole file is welcome, too: then the answer may be lent
+  Ahead ahead;            // so are these, if there are any
 };
 
 // Ends a request, held or waiting. Has no answer: a grant that crosses it is void.
@@ -98,7 +102,8 @@ struct Renew {
 
 // Ends the loan that was granted as `loan`. What was served from it and is not released yet, held or waiting, takes its
 // place in the queue of the file, in this order. Has no answer. If the loan was taken before, each request that waits
-// is refused with `gone`, and what is held is lost.
+// is refused with `gone`, and what is held is lost. Of a progression some elements may stay lent, each run of them as a
+// loan of its own under a new number, if no part has a byte of them.
 struct Return {
   struct Part {
     uint64_t request = 0;
@@ -106,8 +111,13 @@ struct Return {
     bool held = false;
     Region region;
   };
+  struct Kept {
+    uint64_t loan = 0;
+    Elements which;  // of the loan that ends
+  };
   uint64_t loan = 0;
   std::vector<Part> parts;
+  std::vector<Kept> kept;
 };
 
 enum class CounterAction : uint8_t { fetch_add = 0, forget = 1 };
@@ -203,15 +213,18 @@ struct Status {
 // All requests of this client have ended because it was not heard of. Nothing else follows on the connection.
 struct Expired {};
 
-// `request` is granted, and with it the whole file, exclusively: the client serves its own requests for it until it
-// returns this loan.
+// `request` is granted, and with it the whole file, exclusively, or what it has asked ahead, as itself: the client
+// serves its own requests for these bytes until it returns this loan.
 struct Lent {
   uint64_t request = 0;
+  uint64_t count = 0;  // of the progression's elements, the request itself among them; 0: the whole file
 };
 
-// Somebody else asks for the file: to be answered by return at once. Sent twice, on the bell and on the connection.
+// Somebody else asks for the file, or for these elements of a progression: to be answered by return at once. Sent
+// twice, on the bell and on the connection.
 struct Recall {
   uint64_t loan = 0;
+  Elements wanted;
 };
 
 // The loan has ended because the client was not heard of for lease + grace, and what was served from it is lost.
@@ -226,6 +239,7 @@ void encode(Bytes& to, const Hello& message);
 void encode(Bytes& to, uint32_t number, std::string_view file_name);
 struct LockFlags {
   bool only_try = false, may_lend = false;
+  Ahead ahead = {};
 };
 void encode(Bytes& to, uint64_t request, uint32_t file, Access access, LockFlags flags, const Region& region);
 void encode(Bytes& to, const Release& message);

@@ -90,10 +90,14 @@ TEST(Wire, KeepsTheReturnOfALoan) {
   Return loan{7, {}};
   loan.parts.push_back({8, Access::exclusive, true, strided(5, 10, {{3, 100}})});
   loan.parts.push_back({9, Access::shared, false, Region::whole_file()});
+  loan.kept.push_back({10, {3, 1000}});
   Bytes bytes;
   encode(bytes, loan);
   const auto again = through_client<Return>(bytes);
   EXPECT_EQ(again.loan, 7u);
+  ASSERT_EQ(again.kept.size(), 1u);
+  EXPECT_EQ(again.kept[0].loan, 10u);
+  EXPECT_EQ(again.kept[0].which, (Elements{3, 1000}));
   ASSERT_EQ(again.parts.size(), 2u);
   for (size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(again.parts[i].request, loan.parts[i].request);
@@ -117,6 +121,12 @@ TEST(Wire, KeepsWhatTheServerSaysOfLoans) {
   encode(bytes, 5, 1, Access::shared, {.may_lend = true}, Region::whole_file());
   EXPECT_TRUE(through_client<LockRequest>(bytes).may_lend);
   EXPECT_FALSE(through_client<LockRequest>(bytes).only_try);
+  EXPECT_EQ(through_client<LockRequest>(bytes).ahead, Ahead{});
+  bytes.clear();
+  encode(bytes, 5, 1, Access::shared, {.ahead = {4096, 100}}, Region::whole_file());
+  EXPECT_EQ(through_client<LockRequest>(bytes).ahead, (Ahead{4096, 100}));
+  EXPECT_EQ(through_server(Lent{1, 101}).count, 101u);
+  EXPECT_EQ(through_server(Recall{2, {4, 9}}).wanted, (Elements{4, 9}));
 }
 
 TEST(Wire, KeepsRegions) {
