@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "base/buffer.h"
@@ -113,11 +114,32 @@ Result<uint64_t> end_of_data(const View& view, uint64_t data_begin, const Memory
   return end;
 }
 
+// Where one piece of memory is to be one piece of the file, which is most of what is accessed in small: the memory, and
+// where in the file it lies.
+struct OnePiece {
+  iovec memory;
+  int64_t offset = 0;
+};
+
+std::optional<OnePiece> one_piece(const View& view, uint64_t data_begin, const Memory& memory) {
+  if (memory.size() == 0 || !view.filetype.dense() ||
+      !(memory.count == 1 ? memory.datatype.contiguous() : memory.datatype.dense()))
+    return std::nullopt;
+  return OnePiece{{static_cast<std::byte*>(memory.base) + memory.datatype.first(), memory.size()},
+                  view.displacement + view.filetype.first() + static_cast<int64_t>(data_begin)};
+}
+
 }  // namespace
 
 Result<uint64_t> write(int fd, const View& view, uint64_t data_begin, const Memory& memory, Sieve sieve,
                        const BeforeCall& before_call) {
   FOREBAY_TRY(uint64_t data_end, end_of_data(view, data_begin, memory));
+  if (memory.size() <= kCallBytes) {
+    if (auto piece = one_piece(view, data_begin, memory)) {
+      FOREBAY_CHECK(write_pieces(fd, {&piece->memory, 1}, piece->offset, before_call));
+      return memory.size();
+    }
+  }
   Transfer transfer(fd, memory, before_call);
   FileBlocks blocks(view, data_begin, data_end, sieve == Sieve::holes);
   constexpr size_t kFewPieces = 2;  // reading and writing takes as many calls
@@ -136,6 +158,9 @@ Result<uint64_t> write(int fd, const View& view, uint64_t data_begin, const Memo
 Result<uint64_t> read(int fd, const View& view, uint64_t data_begin, const Memory& memory,
                       const BeforeCall& before_call) {
   FOREBAY_TRY(uint64_t data_end, end_of_data(view, data_begin, memory));
+  if (memory.size() <= kCallBytes)
+    if (auto piece = one_piece(view, data_begin, memory))
+      return read_pieces(fd, {&piece->memory, 1}, piece->offset, before_call);
   Transfer transfer(fd, memory, before_call);
   FileBlocks blocks(view, data_begin, data_end, true);
   uint64_t total = 0;

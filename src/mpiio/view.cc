@@ -17,6 +17,12 @@ Result<uint64_t> file_offset(const View& view, uint64_t data_offset) {
 }
 
 Result<Region> region_of(const View& view, uint64_t data_begin, uint64_t data_end) {
+  const Wide begin = static_cast<Wide>(view.displacement) + view.filetype.first() + data_begin;
+  if (view.filetype.dense() && view.filetype.size() != 0 && data_begin < data_end && begin >= 0 && begin < kFileEnd) {
+    Region region;
+    FOREBAY_CHECK(region.add(static_cast<uint64_t>(begin), data_end - data_begin));
+    return region;
+  }
   return region_of(view.filetype, view.displacement, data_begin, data_end);
 }
 

@@ -131,6 +131,21 @@ Memory& memory() {
   return *only;
 }
 
+// The predefined datatype that this thread used last: none is ever freed.
+struct Predefined {
+  MPI_Datatype datatype = MPI_DATATYPE_NULL;
+  Pattern pattern;
+};
+
+Predefined& last_predefined() {
+  thread_local Predefined last;
+  return last;
+}
+
+bool used_last(MPI_Datatype datatype) {
+  return datatype != MPI_DATATYPE_NULL && last_predefined().datatype == datatype;
+}
+
 Result<Pattern> flatten_at(MPI_Datatype datatype, uint32_t depth);
 
 Result<Pattern> derived_pattern(MPI_Datatype datatype, const TypeEnvelope& envelope, uint32_t depth) {
@@ -154,6 +169,7 @@ Result<Pattern> derived_pattern(MPI_Datatype datatype, const TypeEnvelope& envel
 
 Result<Pattern> flatten_at(MPI_Datatype datatype, uint32_t depth) {
   if (datatype == MPI_DATATYPE_NULL) return fail(ErrorKind::invalid_argument, "MPI_DATATYPE_NULL has no bytes");
+  if (used_last(datatype)) return last_predefined().pattern;
   if (depth > Pattern::kMaxDepth) return fail(ErrorKind::limit, "a datatype is nested too deeply");
   {
     std::lock_guard guard(memory().mutex);
@@ -161,7 +177,11 @@ Result<Pattern> flatten_at(MPI_Datatype datatype, uint32_t depth) {
     if (known) return *known;
   }
   FOREBAY_TRY(const TypeEnvelope envelope, TypeEnvelope::of(datatype));
-  if (envelope.predefined()) return predefined_pattern(datatype);
+  if (envelope.predefined()) {
+    FOREBAY_TRY(Pattern predefined, predefined_pattern(datatype));
+    last_predefined() = {datatype, predefined};
+    return predefined;
+  }
   FOREBAY_TRY(Pattern pattern, derived_pattern(datatype, envelope, depth));
   std::lock_guard guard(memory().mutex);
   FOREBAY_CHECK(memory().keep(datatype, pattern));
@@ -173,7 +193,7 @@ Result<Pattern> flatten_at(MPI_Datatype datatype, uint32_t depth) {
 Result<Pattern> flatten(MPI_Datatype datatype) { return flatten_at(datatype, 0); }
 
 bool committed(MPI_Datatype datatype, MPI_Comm comm) {
-  if (is_predefined(datatype) || commits().has(datatype)) return true;
+  if (used_last(datatype) || is_predefined(datatype) || commits().has(datatype)) return true;
   char nothing = 0;
   int position = 0;
   if (PMPI_Pack(&nothing, 0, datatype, &nothing, 1, &position, comm) != MPI_SUCCESS) return false;
