@@ -87,7 +87,6 @@ class Service {
   std::optional<Table::Added> lend(SessionId id, Session& session, File& file, wire::LockRequest& message,
                                    std::vector<Outgoing>& out);
   bool recall(File& file, SessionId for_whom, const Region& region, Access access, std::vector<Outgoing>& out);
-  bool keep(SessionId id, Session& session, File& file, const wire::Return& message, std::vector<Table::Part>& parts);
   void recall_for_those_who_wait(File& file, std::vector<Outgoing>& out);
   void decide_tries(File& file, Time now, std::vector<Outgoing>& out);
   static bool has_only_loans(const Session& session);

@@ -1,4 +1,4 @@
-// What a service remembers (service.h): shared by service.cc and status.cc, and by nobody else.
+// What a service remembers (service.h): shared by service.cc, service_loans.cc and status.cc, and by nobody else.
 #pragma once
 
 #include <optional>
@@ -10,6 +10,9 @@
 #include "lock/solitude.h"
 
 namespace forebay::lock {
+
+// What a request, a file's name or a counter costs beside what it refers to: entries of tables, roughly.
+inline constexpr uint64_t kEntryBytes = 512;
 
 struct Service::File {
   struct Owner {
