@@ -20,7 +20,7 @@ enum class Atomic : uint8_t {
 
 enum class Nonatomic : uint8_t {
   native,  // the MPI library does what it would do without the layer
-  safe,    // the layer's engine, without locks and without sieving
+  safe,    // the layer's engine, which sieves under locks only
 };
 
 enum class Locking : uint8_t {

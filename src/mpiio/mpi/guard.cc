@@ -8,7 +8,11 @@ namespace {
 // More terms than this are not sent: a server refuses them (ServerOptions::max_terms), and the range is locked instead.
 constexpr uint64_t kMostTerms = 1u << 19;
 
-bool takes_locks(const File& file) { return file.locking && file.settings.load().lock != Locking::none; }
+// Accesses of an atomic file, and writes of one that is moved safely, so that some of these can sieve.
+bool takes_locks(const File& file, bool writes) {
+  const Settings settings = file.settings.load();
+  return (file.locking || (writes && settings.nonatomic == Nonatomic::safe)) && settings.lock != Locking::none;
+}
 
 // Never smaller than the bytes that are touched: what cannot be told exactly is locked more widely.
 Region region_for(const View& view, uint64_t data_begin, uint64_t data_end, Locking locking, LockWidth width) {
@@ -41,7 +45,7 @@ Result<void> Guard::release() {
 }
 
 bool sieving_wanted(const File& file, const View& view, uint64_t data_begin, uint64_t data_end) {
-  if (!takes_locks(file)) return false;
+  if (!takes_locks(file, true)) return false;
   switch (file.settings.load().sieve) {
     case Sieving::always:
       return true;
@@ -53,15 +57,17 @@ bool sieving_wanted(const File& file, const View& view, uint64_t data_begin, uin
   return false;
 }
 
-Result<Guard> guard_bytes(File& file, const View& view, uint64_t data_begin, uint64_t data_end, bool exclusive,
+Result<Guard> guard_bytes(File& file, const View& view, uint64_t data_begin, uint64_t data_end, bool writes,
                           LockWidth width) {
-  if (!takes_locks(file)) return Guard();
+  if (!takes_locks(file, writes)) return Guard();
+  // Writes that are not atomic keep out of each other's way only where one writes back what it has read.
+  const bool exclusive = writes && (file.locking || width == LockWidth::blocks);
   const Region region = region_for(view, data_begin, data_end, file.settings.load().lock, width);
   return guard_region(file, region, exclusive);
 }
 
 Result<Guard> guard_file(File& file, bool exclusive) {
-  if (!takes_locks(file)) return Guard();
+  if (!takes_locks(file, exclusive)) return Guard();
   return guard_region(file, Region::whole_file(), exclusive);
 }
 

@@ -33,8 +33,9 @@ enum class LockWidth : uint8_t {
 // Whether a write of these data bytes should sieve.
 bool sieving_wanted(const File& file, const View& view, uint64_t data_begin, uint64_t data_end);
 
-// Waits for the lock of these data bytes and of what else is touched.
-Result<Guard> guard_bytes(File& file, const View& view, uint64_t data_begin, uint64_t data_end, bool exclusive,
+// Waits for the lock of these data bytes and of what else is touched: an exclusive one for writes, but for those of
+// files that are not atomic and write no holes.
+Result<Guard> guard_bytes(File& file, const View& view, uint64_t data_begin, uint64_t data_end, bool writes,
                           LockWidth width);
 
 // Waits for the lock of the whole file.
