@@ -26,4 +26,15 @@ void JsonFile::put(const Json& document) const {
     warn("the document of --json-file is not written: " + done.error().message());
 }
 
+std::string json_file_of(const std::vector<std::string>& words) {
+  constexpr std::string_view kOption = "--json-file", kWithValue = "--json-file=";
+  std::string file;
+  for (auto word = words.begin(); word != words.end() && *word != "--"; ++word) {
+    if (word->starts_with(kWithValue)) file = word->substr(kWithValue.size());
+    if (*word != kOption || word + 1 == words.end() || *(word + 1) == "--") continue;
+    file = *++word;
+  }
+  return file;
+}
+
 }  // namespace forebay::cli

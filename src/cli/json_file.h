@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "cli/json.h"
@@ -23,5 +24,9 @@ class JsonFile {
  private:
   std::string path_;
 };
+
+// The FILE of the last --json-file among the words of a command line that has not been parsed, before its "--"; empty
+// if there is none. Pure.
+std::string json_file_of(const std::vector<std::string>& words);
 
 }  // namespace forebay::cli

@@ -98,8 +98,12 @@ Result<ExitCode> run_verb(Verb& verb, const Words& words) {
   Syntax syntax;
   verb.declare(syntax);
   syntax.flag("--json", console.json, "");
-  FOREBAY_TRY(const bool is_help, syntax.parse(std::string(verb.text().name), words));
-  if (is_help) {
+  const auto is_help = syntax.parse(std::string(verb.text().name), words);
+  if (!is_help) {
+    verb.refuse(words, is_help.error());
+    return std::unexpected(is_help.error());
+  }
+  if (*is_help) {
     print_help(verb, wants_json(words));
     return ExitCode::ok;
   }

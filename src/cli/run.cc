@@ -160,6 +160,11 @@ class RunVerb final : public Verb {
         set_text(json_file_.path()));
   }
 
+  void refuse(const std::vector<std::string>& words, const Error& why) override {
+    json_file_.path() = json_file_of(words);
+    if (json_file_.check()) json_file_.put(json_error(why));
+  }
+
   Result<ExitCode> run(const Console& console) override {
     FOREBAY_CHECK(json_file_.check());
     auto done = run_all(console);

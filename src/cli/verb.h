@@ -36,6 +36,9 @@ class Verb {
   // Declares operands and options; --json and --help are declared by the caller.
   virtual void declare(Syntax& syntax) = 0;
 
+  // Called with `words` of the command line that do not parse, before the caller prints why.
+  virtual void refuse(const std::vector<std::string>& /*words*/, const Error& /*why*/) {}
+
   // Does the work and prints the result. An Error is printed by the caller.
   virtual Result<ExitCode> run(const Console& console) = 0;
 };

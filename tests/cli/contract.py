@@ -270,6 +270,13 @@ class Contract(JobTest):
         none = forebay(*words, "--", "no-such-program", env=self.env())
         self.assertEqual((127, ""), (none.code, none.out))
         self.assertEqual("not_found", self.keeps("run", json.loads(file.read_text()))["error"]["kind"])
+        for wrong in (["--backlog", "never"], ["--nonsense"]):
+            file.unlink()
+            refused = forebay(*words, *wrong, "--", "touch", self.work / "started", env=self.env())
+            self.assertEqual(USAGE, refused.code, refused.err)
+            error = self.keeps("run", json.loads(file.read_text()))["error"]
+            self.assertEqual("invalid_argument", error["kind"])
+            self.assertIn(wrong[0], error["message"])
         self.assertEqual({"answer.json"}, {path.name for path in self.work.iterdir() if path.name.startswith("answer")})
         words[-1] = self.work / "none/answer.json"
         refused = forebay(*words, "--", "touch", self.work / "started", env=self.env())
