@@ -76,7 +76,7 @@ _forebay() {
     --name | --series | --command | --step | --group-size | --block-size | --lossy | --match | --memory | --threads | --only | -r | --rank | --sample | \
       --min-speed | --as | --keep-last | --keep-every | --full-every | \
       --aggregators | --aggregator-nodes | --launcher | --relaunch | --relaunch-pause | --code | --sets | --let | --order | --put-back | --restart-command | --stored-as | --reason | --restart-args | --grace | --restart-timeout | \
-      --drain-timeout | --keep | --pfs-limit | --backlog-sets | --set-timeout | --stall-timeout | --peer-timeout | \
+      --drain-timeout | --keep | --pfs-limit | --streams | --backlog-sets | --set-timeout | --stall-timeout | --peer-timeout | \
       --agents | --job | --timeout | --ranks | --of | --spares | --hang-timeout | --set-interval | --node-timeout | --node | --linger | --redundancy | --flush-every | --failure-group | \
       -l | --listen | --ports | --lease | --grace | --max-terms | --client-memory | \
       --nodes | --bytes | --interval | --network | --node-network | --pfs | --pfs-stream | --codec | --ratio | \
@@ -88,7 +88,7 @@ _forebay() {
   local options='--json --help'
   local both=' --fabric --priority --munge --match --exact --describe --opaque'
   local agent=' --complete --keep --stage-capacity --level --sync-caches'
-  local aggregator=' --memory --threads --pfs-limit --keep-last --keep-every --group-size --scheme --block-size --profile --lossy --backlog'
+  local aggregator=' --memory --threads --pfs-limit --streams --keep-last --keep-every --group-size --scheme --block-size --profile --lossy --backlog'
   aggregator+=' --redundancy --flush-every --failure-group --backlog-sets --set-timeout --stall-timeout --peer-timeout'
   local daemon=' --log --background --pid-file --until-eof'
   case $verb in

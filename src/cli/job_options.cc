@@ -18,13 +18,14 @@ namespace forebay::cli {
 namespace {
 
 constexpr std::string_view kLocal = "local";
+constexpr uint64_t kMostStreams = 64;
 
 template <class T>
-Setter set_small_count(T& to, uint64_t least) {
-  return [&to, least](const std::string& text) -> Result<void> {
+Setter set_small_count(T& to, uint64_t least, uint64_t most = 1'000'000) {
+  return [&to, least, most](const std::string& text) -> Result<void> {
     FOREBAY_TRY(const uint64_t count, parse_count(text));
-    if (count < least || count > 1'000'000)
-      return fail(ErrorKind::invalid_argument, fmt::format("must be between {} and 1000000", least));
+    if (count < least || count > most)
+      return fail(ErrorKind::invalid_argument, fmt::format("must be between {} and {}", least, most));
     to = static_cast<T>(count);
     return {};
   };
@@ -173,8 +174,19 @@ void JobOptions::declare_aggregator(Syntax& syntax) {
   declare_threads(syntax, resources_);
   syntax.option("--pfs-limit", "SIZE", "Write at most SIZE a second to the store. Default: no limit.",
                 set_bytes(pfs_limit));
-  syntax.option("--group-size", "COUNT", fmt::format("Ranks per container. Default: {}.", options.group_size),
-                set_count(options.group_size));
+  syntax.option("--streams", "COUNT",
+                fmt::format("Write or read at most COUNT containers at once, as far as --memory has room for them. "
+                            "Default: {}.",
+                            aggregator.worker.streams),
+                set_small_count(aggregator.worker.streams, 1, kMostStreams));
+  syntax.option(
+      "--group-size", "COUNT",
+      fmt::format("Ranks per container. Default: {}, and fewer in large sets, so that each stream has a container.",
+                  options.group_size),
+      [&options](const std::string& text) -> Result<void> {
+        options.fills_streams = false;
+        return set_count(options.group_size)(text);
+      });
   syntax.option("--keep-last", "COUNT",
                 "Remove all but the newest COUNT sets of the series from the store, each time that one is durable and "
                 "reads back whole. Default: all stay.",

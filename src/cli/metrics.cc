@@ -152,7 +152,9 @@ void aggregators(Text& text, const std::vector<Json>& workers) {
   text.family("forebay_aggregator_memory_bytes", "gauge", "bytes", "The memory budget of an aggregator.");
   for (const Json& worker : workers) text.sample(at(worker, "memory_bytes"), labels(worker));
   text.family("forebay_aggregator_busy", "gauge", "", "1 if an aggregator has a rank group, else 0.");
-  for (const Json& worker : workers) text.sample(at(worker, "task").is_object() ? 1 : 0, labels(worker));
+  for (const Json& worker : workers) text.sample(list_of(worker, "tasks").empty() ? 0 : 1, labels(worker));
+  text.family("forebay_aggregator_tasks", "gauge", "", "Rank groups that an aggregator packs or delivers.");
+  for (const Json& worker : workers) text.sample(list_of(worker, "tasks").size(), labels(worker));
   text.family("forebay_aggregator_silent_seconds", "gauge", "seconds", "Since when an aggregator was not heard of.");
   for (const Json& worker : workers) text.sample(at(worker, "silent_seconds"), labels(worker));
 }

@@ -18,7 +18,8 @@ TEST(Metrics, HaveTypesUnitsAndAnEnd) {
       {"totals",
        {{"durable_count", 4}, {"skipped_count", 1}, {"failed_count", 0}, {"raw_bytes", 1000}, {"stored_bytes", 10}}},
       {"sets", {{{"name", "dump_1"}, {"state", "packing"}, {"bytes_per_second", 2.5}, {"total_bytes", 7}}}},
-      {"workers", {{{"host", "a"}, {"pid", 5}, {"memory_bytes", 64}, {"task", {{"set", "dump_1"}}}}}}};
+      {"workers",
+       {{{"host", "a"}, {"pid", 5}, {"memory_bytes", 64}, {"tasks", {{{"set", "dump_1"}}, {{"set", "dump_1"}}}}}}}};
   const std::string text = open_metrics(status);
   EXPECT_THAT(text, HasSubstr("# TYPE forebay_sets counter\n# HELP forebay_sets "));
   EXPECT_THAT(text, HasSubstr("\nforebay_sets_total{state=\"durable\"} 4\n"));
@@ -29,6 +30,7 @@ TEST(Metrics, HaveTypesUnitsAndAnEnd) {
   EXPECT_THAT(text, HasSubstr("\nforebay_sets_in_flight{state=\"waiting\"} 0\n"));
   EXPECT_THAT(text, HasSubstr("\nforebay_drain_rate_bytes_per_second{set=\"dump_1\"} 2.5\n"));
   EXPECT_THAT(text, HasSubstr("\nforebay_aggregator_busy{host=\"a\",pid=\"5\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("\nforebay_aggregator_tasks{host=\"a\",pid=\"5\"} 2\n"));
   EXPECT_THAT(text, EndsWith("\n# EOF\n"));
 }
 

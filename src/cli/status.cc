@@ -176,10 +176,11 @@ void print_cadence(const Json& status) {
 void print_aggregators(const Json& status) {
   Table table({{"AGGREGATOR"}, {"PROCESS", Align::right}, {"MEMORY", Align::right}, {"PROFILE"}, {"DOES"}});
   for (const Json& worker : rows_of(status, "workers")) {
-    std::string does = "waits";
-    if (const auto task = worker.find("task"); task != worker.end() && task->is_object())
-      does = fmt::format("{} {} of {}, {}", word_of(*task, "kind"), number(*task, "container_index"),
-                         word_of(*task, "set"), size_text(*task, "raw_bytes"));
+    std::string does;
+    for (const Json& task : rows_of(worker, "tasks"))
+      does += fmt::format("{}{} {} of {}, {}", does.empty() ? "" : "; ", word_of(task, "kind"),
+                          number(task, "container_index"), word_of(task, "set"), size_text(task, "raw_bytes"));
+    if (does.empty()) does = "waits";
     table.add({word_of(worker, "host"), fmt::format("{:.0f}", number(worker, "pid")), size_text(worker, "memory_bytes"),
                word_of(worker, "profile"), does});
   }

@@ -192,5 +192,25 @@ def agent_of_another_version(new_job):
         job.check_restarted(job.restart(), "dump_2")
 
 
+@scenario
+def streams_of_one_aggregator(new_job):
+    """A large set is cut for the streams of the only aggregator, which works at two containers at once; so does a restart."""
+    size = 20_000_000
+    words = ("--memory", "4G", "--streams", 2, "--pfs-limit", "40M", "--profile", "none")
+    with new_job(defaults=words).start() as job:
+        job.write_set("dump_1", 1, size=size)
+
+        def tasks():
+            return [task for worker in job.status()["workers"] for task in worker["tasks"]]
+
+        wait_until("two containers are in flight", lambda: len(tasks()) == 2)
+        assert {task["container_index"] for task in tasks()} <= {0, 1, 2, 3}
+        job.expect_durable("dump_1")
+        containers = sorted(path.name for path in (job.store / "sets/dump_1").glob("*.fbc"))
+        assert containers == [f"{i:05}-of-00004.fbc" for i in range(4)], containers
+        job.forget_ranks()
+        job.check_restarted(job.restart(), "dump_1", size=size)
+
+
 if __name__ == "__main__":
     main()

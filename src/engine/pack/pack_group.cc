@@ -37,6 +37,16 @@ struct PackJob {
   StageSeconds cpu_seconds;
 };
 
+uint64_t memory_to_encode(const PackOptions& options, uint64_t raw_bytes) {
+  return options.profile.memory_bytes(raw_bytes) + (options.lossy.empty() ? 0 : codec::encode_lossy_bytes(raw_bytes));
+}
+
+// Small budgets get small frames: a few of them with their working memory fit into half of it.
+uint64_t memory_for_frames(const PackOptions& options, uint64_t frame_bytes) {
+  constexpr uint64_t kFramesAtOnce = 4;
+  return 2 * kFramesAtOnce * (frame_bytes + memory_to_encode(options, frame_bytes));
+}
+
 // The slices and blocks of a frame of many small variables take memory too.
 uint64_t slice_memory(const merge::Plan& plan, uint32_t number) {
   const uint64_t streams = plan.groups()[plan.frames()[number].group].streams.size();
@@ -118,21 +128,14 @@ class GroupPacker {
     return read_group(input_.files, sources_, options_.similarity, options_.format, memory_bytes_, resources_.threads);
   }
 
-  // Small budgets get small frames: a few of them with their working memory fit into half of it. How many threads there
-  // are does not matter, for the result must not depend on it.
+  // How many threads there are does not matter, for the result must not depend on it.
   uint64_t frame_bytes() const {
-    constexpr uint64_t kFramesAtOnce = 4;
     uint64_t bytes = options_.scheme.frame_bytes_for(options_.profile);
-    while (bytes > merge::kMinFrameBytes &&
-           kFramesAtOnce * (bytes + encode_memory(bytes)) > resources_.memory_bytes / 2)
-      bytes /= 2;
+    while (bytes > merge::kMinFrameBytes && memory_for_frames(options_, bytes) > resources_.memory_bytes) bytes /= 2;
     return bytes;
   }
 
-  uint64_t encode_memory(uint64_t raw_bytes) const {
-    return options_.profile.memory_bytes(raw_bytes) +
-           (options_.lossy.empty() ? 0 : codec::encode_lossy_bytes(raw_bytes));
-  }
+  uint64_t encode_memory(uint64_t raw_bytes) const { return memory_to_encode(options_, raw_bytes); }
 
   // With the frame before.
   uint64_t difference_memory(uint64_t raw_bytes) const {
@@ -359,6 +362,10 @@ class GroupPacker {
 };
 
 }  // namespace
+
+uint64_t memory_for_full_frames(const PackOptions& options) {
+  return memory_for_frames(options, options.scheme.frame_bytes_for(options.profile));
+}
 
 Result<GroupReport> pack_group(const GroupInput& input, const GroupOutput& output, const PackOptions& options,
                                const Resources& resources, ParentMatcher* parent, const Remembered& remembered,

@@ -48,4 +48,7 @@ Result<GroupReport> pack_group(const GroupInput& input, const GroupOutput& outpu
                                const Resources& resources, ParentMatcher* parent, const Remembered& remembered,
                                const GroupHooks& hooks);
 
+// With less memory for buffers than this, pack_group() makes smaller frames than the scheme and the profile want.
+uint64_t memory_for_full_frames(const PackOptions& options);
+
 }  // namespace forebay::engine

@@ -81,7 +81,7 @@ Result<void> Coordinator::Impl::greet(SessionId id, std::unique_ptr<wire::Worker
   if (worker.profile != options.profile || worker.scheme != options.scheme)
     warn(fmt::format("the worker on {} packs with profile {} and scheme {}, and the coordinator says {} and {}",
                      worker.host, worker.profile, worker.scheme, options.profile, options.scheme));
-  board.worker_joined(id, worker.node);
+  board.worker_joined(id, worker.node, worker.streams);
   info(fmt::format("worker on {} is here (process {})", worker.host, worker.pid));
   welcome(id);
   return {};
@@ -100,7 +100,7 @@ void Coordinator::Impl::leave(SessionId id, const std::string& why) {
     apply(settling.left(id, now));
   } else if (session->role == Session::Role::worker) {
     warn(fmt::format("worker on {} (process {}) is lost: {}", session->worker->host, session->worker->pid, why));
-    if (const auto unit = board.worker_left(id)) unit_lost(*unit, "lost its worker");
+    for (const UnitId unit : board.worker_left(id)) unit_lost(unit, "lost its worker");
   }
 }
 
@@ -171,6 +171,10 @@ Result<void> Coordinator::Impl::dispatch(SessionId id, Session& session, wire::M
       board.progressed(id, progress.id, progress.raw_bytes, progress.stored_bytes, progress.steps, now);
       return {};
     }
+    case Body::WorkerStreams:
+      FOREBAY_CHECK(need(Session::Role::worker));
+      board.set_streams(id, message.body.AsWorkerStreams()->streams);
+      return {};
     case Body::TaskDone:
       FOREBAY_CHECK(need(Session::Role::worker));
       ended(id, *message.body.AsTaskDone());

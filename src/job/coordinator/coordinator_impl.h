@@ -223,6 +223,7 @@ struct Coordinator::Impl {
   void apply(uint64_t set, SetDrain::Actions actions);
   void place(SetDrain& set);
   void queue(uint64_t id);
+  uint64_t group_size_of(const SetDrain& set) const;
   void drain_next();
   const SetDrain* drained_set() const;
   void finish(uint64_t id, SetDrain::Ended ended);

@@ -16,7 +16,8 @@
 namespace forebay::job {
 
 struct CoordinatorOptions {
-  uint64_t group_size = 64;  // ranks per container
+  uint64_t group_size = 64;   // ranks per container
+  bool fills_streams = true;  // with fewer ranks per container, where that gives all streams of the workers one
   uint32_t agents = 0;  // how many make a set complete if they do not know the number of ranks; 0: not known either,
                         // and such sets are given up
   Backlog backlog = Backlog::newest;

@@ -234,6 +234,15 @@ void Coordinator::Impl::queue(uint64_t id) {
   drain_next();
 }
 
+uint64_t Coordinator::Impl::group_size_of(const SetDrain& set) const {
+  if (!options.fills_streams) return group_size;
+  uint64_t streams = 0, bytes = 0;
+  for (const auto& [id, session] : roster.sessions())
+    if (session.role == Session::Role::worker) streams += session.worker->streams;
+  for (const auto& [key, part] : set.parts()) bytes += part.bytes;
+  return group_size_for_streams(group_size, set.row().ranks, bytes, streams);
+}
+
 void Coordinator::Impl::drain_next() {
   if (drained_set() != nullptr) return;
   std::vector<WaitingSet> waiting;
@@ -244,7 +253,7 @@ void Coordinator::Impl::drain_next() {
   SetDrain& set = sets.at(next->id).drain;
   const std::string name = set.name();
   if (set.was_drained()) ++task_counts.redrains;
-  apply(next->id, set.drain(next_staging++, group_size, now));
+  apply(next->id, set.drain(next_staging++, group_size_of(set), now));
   for (const uint64_t id : next->skipped)
     if (SetRow* const row = sets.find(id); row != nullptr && row->drain.phase() == SetPhase::waiting)
       apply(id, row->drain.skip(fmt::format("set {} is newer", name)));

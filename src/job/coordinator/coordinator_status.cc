@@ -132,13 +132,13 @@ json worker_rows(const Impl& impl, std::map<uint64_t, Running>& running) {
                 {"scheme", session.worker->scheme},
                 {"memory_bytes", session.worker->memory_bytes},
                 {"silent_seconds", seconds(impl.now - session.last_heard)},
-                {"task", json()}};
-    const auto attempt = impl.board.attempt_of(id);
-    if (attempt && attempt->unit) {
-      const TaskBoard::Progress progress = impl.board.progress_of(id);
-      running[attempt->unit->set].raw_bytes += progress.raw_bytes;
-      running[attempt->unit->set].stored_bytes += progress.stored_bytes;
-      row["task"] = task_row(impl, *attempt->unit, progress);
+                {"stream_count", session.worker->streams},
+                {"tasks", json::array()}};
+    for (const auto& [attempt, progress] : impl.board.attempts_of(id)) {
+      if (!attempt.unit) continue;
+      running[attempt.unit->set].raw_bytes += progress.raw_bytes;
+      running[attempt.unit->set].stored_bytes += progress.stored_bytes;
+      row["tasks"].push_back(task_row(impl, *attempt.unit, progress));
     }
     if (rows.size() < kMaxRows) rows.push_back(std::move(row));
   }

@@ -385,7 +385,7 @@ TEST_F(CoordinatorTest, TheStatusTellsWhatGoesOn) {
   for (const char* step : {"gather", "stage", "pack", "commit"})
     EXPECT_TRUE(json["past_sets"][0]["seconds_by_step"].contains(step));
   EXPECT_TRUE(json["past_sets"][0]["cpu_seconds_by_stage"].contains("encode"));
-  EXPECT_EQ(json["workers"][0]["task"]["set"], "s2");
+  EXPECT_EQ(json["workers"][0]["tasks"][0]["set"], "s2");
   EXPECT_EQ(json["totals"]["durable_count"], 1);
   EXPECT_EQ(json["agents"].size(), 2u);
 }

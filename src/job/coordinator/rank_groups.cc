@@ -85,6 +85,15 @@ void finish(RankGroup& group) {
 
 }  // namespace
 
+uint64_t group_size_for_streams(uint64_t most, uint32_t ranks, uint64_t set_bytes, uint64_t streams) {
+  constexpr uint64_t kLeastBytes = uint64_t{16} << 20;  // of a container: below it the costs of a file would show
+  constexpr uint64_t kMost = 64;                        // a set of more containers than that needs no more of them
+  constexpr uint64_t kOfStream = 2;                     // so that those of servers that have more even out
+  const uint64_t wanted = streams < 2 ? 0 : std::min({kOfStream * streams, set_bytes / kLeastBytes, kMost});
+  if (wanted < 2 || ranks == 0) return most;
+  return std::min<uint64_t>(most, (ranks + wanted - 1) / wanted);
+}
+
 Result<bool> GroupCutter::work(size_t files) {
   if (stage_ == Stage::begin) {
     FOREBAY_CHECK(begin());

@@ -34,6 +34,10 @@ struct Groups {
   std::vector<RankGroup> groups;
 };
 
+// Ranks of each container of a set: `most`, and fewer where the set is so large that each stream of the workers can
+// have two containers of it. 0 ranks are not known.
+uint64_t group_size_for_streams(uint64_t most, uint32_t ranks, uint64_t set_bytes, uint64_t streams);
+
 // Gives ranks to files that have none, and cuts. Files get their ranks from their names if no file has one
 // (engine::assign_ranks()); else a file without one is that of the lowest rank of its part. A directory that several
 // nodes have is stored once, as are links that say the same, markers of the application's with the same bytes, and

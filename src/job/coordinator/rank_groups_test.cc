@@ -39,6 +39,22 @@ Result<Groups> cut_groups(Parts& parts, uint64_t group_size) {
   }
 }
 
+TEST(GroupSize, GivesEachStreamAContainerOfALargeSet) {
+  constexpr uint64_t kGigabyte = 1'000'000'000;
+  EXPECT_EQ(group_size_for_streams(64, 64, kGigabyte, 4), 8u);
+  EXPECT_EQ(group_size_for_streams(64, 10, kGigabyte, 4), 2u);
+  EXPECT_EQ(group_size_for_streams(64, 2, kGigabyte, 4), 1u);
+  EXPECT_EQ(group_size_for_streams(64, 100'000, 1000 * kGigabyte, 4000), 64u) << "there are enough containers";
+  EXPECT_EQ(group_size_for_streams(2, 64, kGigabyte, 4), 2u);
+}
+
+TEST(GroupSize, StaysWhereMoreContainersWouldNotPay) {
+  EXPECT_EQ(group_size_for_streams(64, 64, 1'000'000, 4), 64u) << "a small set";
+  EXPECT_EQ(group_size_for_streams(64, 64, 50'000'000, 4), 32u) << "two containers are large enough";
+  EXPECT_EQ(group_size_for_streams(64, 64, 1'000'000'000, 1), 64u) << "one stream";
+  EXPECT_EQ(group_size_for_streams(64, 0, 1'000'000'000, 4), 64u) << "ranks that are not known";
+}
+
 TEST(CutGroups, AreInRankOrderOverAllNodes) {
   Parts parts;
   parts.emplace("a", part_of(offer_of("s", {4, 0, 2}, 5, 1), "a"));

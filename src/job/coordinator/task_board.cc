@@ -1,5 +1,6 @@
 #include "job/coordinator/task_board.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace forebay::job {
@@ -45,34 +46,64 @@ std::vector<TaskBoard::Attempt> TaskBoard::remove(UnitId id) {
   unlist(found->second);
   units_.erase(found);
   for (auto& [worker, state] : workers_) {
-    if (state.attempt.unit != id) continue;
-    if (!std::exchange(state.stalled, true)) cancelled.push_back(state.attempt);
-    state.attempt.unit.reset();
+    for (Running& one : state.running) {
+      if (one.attempt.unit != id) continue;
+      unlist(worker, state);
+      if (!std::exchange(one.stalled, true)) cancelled.push_back(one.attempt);
+      one.attempt.unit.reset();
+    }
   }
   return cancelled;
 }
 
-void TaskBoard::worker_joined(WorkerId id, std::string node) {
-  workers_[id] = {.node = std::move(node)};
-  idle_.insert(id);
+// What hangs for one stream of a worker does so for the others.
+void TaskBoard::list(WorkerId id, const Worker& worker) {
+  const bool hangs = std::ranges::any_of(worker.running, &Running::stalled);
+  if (!hangs && worker.running.size() < worker.streams) free_.emplace(worker.running.size(), id);
+}
+
+void TaskBoard::unlist(WorkerId id, const Worker& worker) { free_.erase({worker.running.size(), id}); }
+
+void TaskBoard::worker_joined(WorkerId id, std::string node, uint32_t streams) {
+  workers_[id] = {.node = std::move(node), .streams = streams, .running = {}};
+  list(id, workers_.at(id));
+}
+
+void TaskBoard::set_streams(WorkerId id, uint32_t streams) {
+  const auto found = workers_.find(id);
+  if (found == workers_.end()) return;
+  unlist(id, found->second);
+  found->second.streams = streams;
+  list(id, found->second);
+}
+
+TaskBoard::Running* TaskBoard::find(WorkerId id, AttemptId attempt) {
+  const auto found = workers_.find(id);
+  if (found == workers_.end()) return nullptr;
+  const auto one = std::ranges::find(found->second.running, attempt, [](const Running& it) { return it.attempt.id; });
+  return one == found->second.running.end() ? nullptr : &*one;
 }
 
 bool TaskBoard::is_current(const Attempt& attempt) const {
   return attempt.unit && units_.at(*attempt.unit).latest == attempt.id;
 }
 
-std::optional<UnitId> TaskBoard::worker_left(WorkerId id) {
+std::vector<UnitId> TaskBoard::worker_left(WorkerId id) {
+  std::vector<UnitId> lost;
   const auto found = workers_.find(id);
-  if (found == workers_.end()) return {};
-  const Attempt attempt = found->second.attempt;
+  if (found == workers_.end()) return lost;
+  unlist(id, found->second);
+  const Worker worker = std::move(found->second);
   workers_.erase(found);
-  idle_.erase(id);
-  if (!is_current(attempt)) return {};
-  Unit& unit = units_.at(*attempt.unit);
-  unit.latest = 0;
-  ++unit.losses;
-  wait_again(unit);
-  return attempt.unit;
+  for (const Running& one : worker.running) {
+    if (!is_current(one.attempt)) continue;
+    Unit& unit = units_.at(*one.attempt.unit);
+    unit.latest = 0;
+    ++unit.losses;
+    wait_again(unit);
+    lost.push_back(*one.attempt.unit);
+  }
+  return lost;
 }
 
 void TaskBoard::wake(Time now) {
@@ -87,29 +118,33 @@ void TaskBoard::wake(Time now) {
 void TaskBoard::assign(WorkerId id, Worker& worker, Key key, Time now, std::vector<Attempt>& out) {
   Unit& unit = units_.at(key.id);
   unlist(unit);
-  worker.attempt = {next_attempt_++, key.id, id};
-  worker.stalled = false;
-  worker.progress = {.since = now, .last = now};
-  unit.latest = worker.attempt.id;
-  idle_.erase(id);
-  out.push_back(worker.attempt);
+  unlist(id, worker);
+  const Attempt attempt{next_attempt_++, key.id, id};
+  worker.running.push_back({.attempt = attempt, .progress = {.since = now, .last = now}});
+  list(id, worker);
+  unit.latest = attempt.id;
+  out.push_back(attempt);
 }
 
 std::vector<TaskBoard::Attempt> TaskBoard::start(Time now, size_t most) {
   wake(now);
   std::vector<Attempt> started;
-  for (const bool only_at_home : {true, false}) {
-    if (waiting_.empty()) break;  // of a thousand workers no list is made for each message
-    const std::vector<WorkerId> idle(idle_.begin(), idle_.end());
-    for (const WorkerId id : idle) {
-      if (waiting_.empty() || started.size() == most) return started;
-      Worker& worker = workers_.at(id);
-      const auto at = waiting_at_.find(worker.node);
-      const Key first = *waiting_.begin();
-      if (at != waiting_at_.end() && at->second.begin()->priority == first.priority)
-        assign(id, worker, *at->second.begin(), now, started);
-      else if (!only_at_home)
-        assign(id, worker, first, now, started);
+  while (!waiting_.empty() && !free_.empty()) {  // of a thousand workers no list is made for each message
+    const size_t least = free_.begin()->first;
+    std::vector<WorkerId> idlest;
+    for (auto one = free_.begin(); one != free_.end() && one->first == least; ++one) idlest.push_back(one->second);
+    for (const bool only_at_home : {true, false}) {
+      for (const WorkerId id : idlest) {
+        if (waiting_.empty() || started.size() == most) return started;
+        Worker& worker = workers_.at(id);
+        if (worker.running.size() > least) continue;
+        const auto at = waiting_at_.find(worker.node);
+        const Key first = *waiting_.begin();
+        if (at != waiting_at_.end() && at->second.begin()->priority == first.priority)
+          assign(id, worker, *at->second.begin(), now, started);
+        else if (!only_at_home)
+          assign(id, worker, first, now, started);
+      }
     }
   }
   return started;
@@ -117,9 +152,9 @@ std::vector<TaskBoard::Attempt> TaskBoard::start(Time now, size_t most) {
 
 void TaskBoard::progressed(WorkerId id, AttemptId attempt, uint64_t raw_bytes, uint64_t stored_bytes, uint64_t steps,
                            Time now) {
-  const auto found = workers_.find(id);
-  if (found == workers_.end() || found->second.attempt.id != attempt) return;
-  Progress& progress = found->second.progress;
+  Running* const running = find(id, attempt);
+  if (running == nullptr) return;
+  Progress& progress = running->progress;
   if (progress.raw_bytes == raw_bytes && progress.stored_bytes == stored_bytes && progress.steps == steps) return;
   progress.raw_bytes = raw_bytes;
   progress.stored_bytes = stored_bytes;
@@ -128,12 +163,13 @@ void TaskBoard::progressed(WorkerId id, AttemptId attempt, uint64_t raw_bytes, u
 }
 
 std::optional<UnitId> TaskBoard::ended(WorkerId id, AttemptId attempt, bool good) {
-  const auto found = workers_.find(id);
-  if (attempt == 0 || found == workers_.end() || found->second.attempt.id != attempt) return {};
-  const Attempt ended = std::exchange(found->second.attempt, {});
-  found->second.stalled = false;
-  found->second.progress = {};
-  idle_.insert(id);
+  const Running* const running = find(id, attempt);
+  if (running == nullptr) return {};
+  const Attempt ended = running->attempt;
+  Worker& worker = workers_.at(id);
+  unlist(id, worker);
+  std::erase_if(worker.running, [attempt](const Running& one) { return one.attempt.id == attempt; });
+  list(id, worker);
   if (!ended.unit) return {};
   Unit& unit = units_.at(*ended.unit);
   const bool current = unit.latest == attempt;
@@ -158,30 +194,31 @@ uint32_t TaskBoard::losses(UnitId id) const {
 std::vector<TaskBoard::Attempt> TaskBoard::stalled(Time now) {
   std::vector<Attempt> out;
   for (auto& [id, worker] : workers_) {
-    if (worker.attempt.id == 0 || worker.stalled || now - worker.progress.last < stall_timeout_) continue;
-    worker.stalled = true;
-    out.push_back(worker.attempt);
-    Unit& unit = units_.at(*worker.attempt.unit);
-    unit.latest = 0;
-    ++unit.losses;
-    wait_again(unit);
+    for (Running& one : worker.running) {
+      if (one.stalled || now - one.progress.last < stall_timeout_) continue;
+      unlist(id, worker);
+      one.stalled = true;
+      out.push_back(one.attempt);
+      Unit& unit = units_.at(*one.attempt.unit);
+      unit.latest = 0;
+      ++unit.losses;
+      wait_again(unit);
+    }
   }
   return out;
 }
 
 void TaskBoard::forgive(std::chrono::nanoseconds gap) {
-  for (auto& [id, worker] : workers_) worker.progress.last += gap;
+  for (auto& [id, worker] : workers_)
+    for (Running& one : worker.running) one.progress.last += gap;
 }
 
-std::optional<TaskBoard::Attempt> TaskBoard::attempt_of(WorkerId worker) const {
-  const auto found = workers_.find(worker);
-  if (found == workers_.end() || found->second.attempt.id == 0) return {};
-  return found->second.attempt;
-}
-
-TaskBoard::Progress TaskBoard::progress_of(WorkerId worker) const {
-  const auto found = workers_.find(worker);
-  return found == workers_.end() ? Progress{} : found->second.progress;
+std::vector<std::pair<TaskBoard::Attempt, TaskBoard::Progress>> TaskBoard::attempts_of(WorkerId id) const {
+  std::vector<std::pair<Attempt, Progress>> out;
+  const auto found = workers_.find(id);
+  if (found == workers_.end()) return out;
+  for (const Running& one : found->second.running) out.emplace_back(one.attempt, one.progress);
+  return out;
 }
 
 }  // namespace forebay::job

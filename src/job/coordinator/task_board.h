@@ -1,5 +1,5 @@
-// Which worker does what: units of work that wait, the workers, and the attempts that join them. It knows nothing of
-// sets or restarts but their numbers. Pure.
+// Which worker does what: units of work that wait, the workers with their streams, and the attempts that join them. It
+// knows nothing of sets or restarts but their numbers. Pure.
 #pragma once
 
 #include <chrono>
@@ -53,19 +53,23 @@ class TaskBoard {
   // say so, and what comes of it does not matter.
   std::vector<Attempt> remove(UnitId id);
 
-  void worker_joined(WorkerId id, std::string node);
-  // What it was doing, if it was the latest attempt at a unit, which waits again.
-  std::optional<UnitId> worker_left(WorkerId id);
+  // It does as many units at a time as it has streams, and begins none while it has one to cancel.
+  void worker_joined(WorkerId id, std::string node, uint32_t streams);
+  // Another number from now on: what is under way goes on.
+  void set_streams(WorkerId id, uint32_t streams);
+  // What it was doing, of which it was the latest attempt: these units wait again.
+  std::vector<UnitId> worker_left(WorkerId id);
 
-  // Gives units to idle workers, at most so many: to those on their home nodes first. Each unit has one attempt at a
-  // time that is not stalled.
+  // Gives units to the workers that do the fewest, at most so many: of equals to those on their home nodes first. Each
+  // unit has one attempt at a time that is not stalled.
   std::vector<Attempt> start(Time now, size_t most = std::numeric_limits<size_t>::max());
 
   void progressed(WorkerId worker, AttemptId attempt, uint64_t raw_bytes, uint64_t stored_bytes, uint64_t steps,
                   Time now);
 
-  // The worker is idle again. The unit, if it is still there and the outcome matters to it: that of its latest attempt,
-  // and success of any. It then waits for remove() or failed(); nothing if the worker has no such attempt.
+  // The worker has a free stream again. The unit, if it is still there and the outcome matters to it: that of its
+  // latest attempt, and success of any. It then waits for remove() or failed(); nothing if the worker has no such
+  // attempt.
   std::optional<UnitId> ended(WorkerId worker, AttemptId attempt, bool good);
 
   // The unit is to be tried again, after a pause that grows.
@@ -79,9 +83,8 @@ class TaskBoard {
   // Time in which nobody could be heard does not count.
   void forgive(std::chrono::nanoseconds gap);
 
-  // For the status.
-  std::optional<Attempt> attempt_of(WorkerId worker) const;
-  Progress progress_of(WorkerId worker) const;
+  // For the status, in the order in which they began.
+  std::vector<std::pair<Attempt, Progress>> attempts_of(WorkerId worker) const;
   size_t workers() const { return workers_.size(); }
 
  private:
@@ -98,24 +101,32 @@ class TaskBoard {
     Retry retry;
     uint32_t losses = 0;
   };
-  struct Worker {
-    std::string node;
-    Attempt attempt;  // id 0: idle
+  struct Running {
+    Attempt attempt;
     bool stalled = false;
     Progress progress;
   };
+  struct Worker {
+    std::string node;
+    uint32_t streams = 1;
+    std::vector<Running> running;  // in the order in which they began
+  };
+  using Workers = std::map<WorkerId, Worker>;
 
   void wait_again(Unit& unit);
   void unlist(const Unit& unit);
   void wake(Time now);
+  void list(WorkerId id, const Worker& worker);    // among those that are free, if it is
+  void unlist(WorkerId id, const Worker& worker);  // before its streams or attempts change
   void assign(WorkerId id, Worker& worker, Key key, Time now, std::vector<Attempt>& out);
   bool is_current(const Attempt& attempt) const;
+  Running* find(WorkerId worker, AttemptId attempt);
 
   std::chrono::milliseconds stall_timeout_;
   AttemptId next_attempt_ = 1;
   std::map<UnitId, Unit> units_;
-  std::map<WorkerId, Worker> workers_;
-  std::set<WorkerId> idle_;
+  Workers workers_;
+  std::set<std::pair<size_t, WorkerId>> free_;                 // workers with a free stream, by what they do
   std::set<Key> waiting_;                                      // ready, and not paused
   std::unordered_map<std::string, std::set<Key>> waiting_at_;  // the same by home
   std::set<std::pair<Time, UnitId>> paused_;                   // ready, but not before

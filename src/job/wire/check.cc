@@ -109,6 +109,12 @@ Result<void> check_one(const Exclude& exclude) {
                                      : broken("a message that excludes a node without a possible name");
 }
 
+Result<void> check_streams(uint32_t streams) {
+  constexpr uint32_t kMost = 1024;
+  return streams >= 1 && streams <= kMost ? Result<void>()
+                                          : broken("a message of a worker with an impossible number of streams");
+}
+
 Result<void> check_one(const TaskDone& done) {
   FOREBAY_CHECK(check_error_kind(done.error_kind()));
   return check_enum(done.side(), FaultSide::other);
@@ -153,6 +159,10 @@ Result<void> check(const Message& message, size_t size) {
       return check_one(*message.body_as_Ping(), size);
     case Body::Settled:
       return check_one(*message.body_as_Settled(), size);
+    case Body::WorkerHello:
+      return check_streams(message.body_as_WorkerHello()->streams());
+    case Body::WorkerStreams:
+      return check_streams(message.body_as_WorkerStreams()->streams());
     case Body::TaskDone:
       return check_one(*message.body_as_TaskDone());
     case Body::TargetOpen:

@@ -20,6 +20,11 @@ class TaskProgress {
   void set(uint64_t raw_bytes);
   void step();  // something else moves
 
+  uint64_t stored_bytes() {
+    const std::lock_guard lock(mutex_);
+    return stored_bytes_;
+  }
+
  private:
   void tell();  // with the lock
 

@@ -17,14 +17,6 @@
 namespace forebay::job {
 namespace {
 
-// With the memory that is for buffers alone.
-Result<engine::Resources> resources_of(const WorkerOptions& options) {
-  engine::Resources resources = options.resources.resolved();
-  resources.progress = nullptr;
-  FOREBAY_TRY(resources.memory_bytes, engine::buffer_bytes(resources.memory_bytes));
-  return resources;
-}
-
 // If the group has too many variables: with what --memory it would not.
 Error with_memory(Error error, const WorkerOptions& options) {
   const auto times = engine::times_too_many(error);
@@ -47,7 +39,7 @@ Result<std::string> pack(const wire::TaskT& task, const TaskContext& context, Re
   FOREBAY_TRY(const store::Store store, store::Store::open(context.options.store));
   FOREBAY_TRY(const auto staged, store.join(task.staged));
   const engine::PackOptions& options = context.options.pack;
-  FOREBAY_TRY(const engine::Resources resources, resources_of(context.options));
+  const engine::Resources& resources = context.resources;
   const LayoutOptions layouts{.similarity = options.similarity,
                               .format = options.format,
                               .threads = resources.threads,
@@ -75,7 +67,7 @@ Result<store::ContainerEntry> find_container(const store::SetInfo& set, const st
 }
 
 Result<void> deliver(const wire::TaskT& task, const TaskContext& context, PeerFaults& faults) {
-  FOREBAY_TRY(engine::Resources resources, resources_of(context.options));
+  engine::Resources resources = context.resources;
   resources.progress = [&](const engine::Progress& progress) { context.progress.set(progress.done_bytes); };
   FOREBAY_TRY(const store::Store store, store::Store::open(context.options.store));
   FOREBAY_TRY(const store::SetInfo set, store.find(task.set));

@@ -15,6 +15,7 @@ namespace forebay::job {
 
 struct TaskContext {
   const WorkerOptions& options;
+  const engine::Resources& resources;  // of this task; the memory is that for buffers alone
   const AgentAccess& access;
   TaskProgress& progress;
   std::stop_token stop;

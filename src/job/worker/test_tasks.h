@@ -34,6 +34,7 @@ class WorkerTest : public TempTest {
     options_.patience = 3s;
     options_.pack.profile = value(codec::Profile::parse("fast"));
     options_.resources = {.memory_bytes = 256 << 20, .threads = 2, .progress = {}};
+    options_.streams = 1;  // with all of the memory, as pack
     options_.store = path("out");
     staged_ = value(value(store::Store::open_for_writing(path("out"))).stage(kSet));
   }

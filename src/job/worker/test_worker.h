@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -109,12 +109,13 @@ class TestWorker {
     return wait();
   }
 
-  // For the end of the task under way.
+  // For the end of a task under way.
   wire::TaskDoneT wait() {
     std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, 60s, [&] { return done_.has_value(); }))
-      throw std::runtime_error("a task without end");
-    return *std::exchange(done_, std::nullopt);
+    if (!changed_.wait_for(lock, 60s, [&] { return !done_.empty(); })) throw std::runtime_error("a task without end");
+    wire::TaskDoneT first = std::move(done_.front());
+    done_.pop_front();
+    return first;
   }
 
   // The most steps that it has told of.
@@ -126,7 +127,7 @@ class TestWorker {
   // For so many bytes.
   void wait_for_progress(uint64_t raw_bytes) {
     std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, 60s, [&] { return raw_bytes_ >= raw_bytes || done_; }))
+    if (!changed_.wait_for(lock, 60s, [&] { return raw_bytes_ >= raw_bytes || !done_.empty(); }))
       throw std::runtime_error("a task without progress");
   }
 
@@ -139,14 +140,14 @@ class TestWorker {
   }
   void note(wire::TaskDoneT done) {
     const std::lock_guard lock(mutex_);
-    done_ = std::move(done);
+    done_.push_back(std::move(done));
     changed_.notify_all();
   }
 
   std::mutex mutex_;
   std::condition_variable changed_;
   uint64_t raw_bytes_ = 0, steps_ = 0;
-  std::optional<wire::TaskDoneT> done_;
+  std::deque<wire::TaskDoneT> done_;
   Worker worker_;
 };
 

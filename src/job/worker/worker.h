@@ -19,9 +19,10 @@
 namespace forebay::job {
 
 struct WorkerOptions {
+  uint32_t streams = 4;         // tasks at once, at most
   std::string store;            // the job's store, as this process reaches it
   engine::PackOptions pack;     // of it what says how to pack: scheme, profile, lossy, similarity, format
-  engine::Resources resources;  // for the task under way; `progress` is not used
+  engine::Resources resources;  // for all tasks under way; `progress` is not used
   RateLimit* limit =
       nullptr;  // of what is written to the store, by all tasks together; outlives the worker; null: none
   fabric::Credentials credentials;
@@ -30,13 +31,19 @@ struct WorkerOptions {
   std::chrono::milliseconds patience{10'000};  // with an agent that says nothing
 };
 
-// Called by the worker's thread, until the destructor has returned.
+// Tasks at once, at most: fewer than the options say where the share of each would make its frames smaller.
+uint32_t most_streams(const WorkerOptions& options);
+
+// Called by the worker's threads, until the destructor has returned.
 struct WorkerCallbacks {
   std::function<void(wire::TaskProgressT)> progress;  // while something moves, at most four times a second
   std::function<void(wire::TaskDoneT)> done;          // once per task, also of one that was cancelled
+  std::function<void(uint32_t)> streams = {};         // so many tasks at once pay now; may be empty
 };
 
-// Does one task at a time, in a thread of its own (and the engine's beneath). The members may be called by any thread.
+// Does most_streams() tasks at a time, each in a thread of its own (and the engine's beneath), with an equal share of
+// the memory; one for which that is too little is done again with all of it, when the others have ended. The members
+// may be called by any thread.
 //
 // Of a task that packs, `set` is the name of the set in the stages, and `staged` tells where in the store it is
 // written: `container` is a name that is free there; after an error, that container is removed, as far as the store
@@ -55,13 +62,13 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // invalid_argument if there is a task already.
+  // invalid_argument if there are as many tasks as streams already, or one of that id.
   Result<void> start(wire::TaskT task);
 
-  // Ends the task `id` soon, if that is the one under way.
+  // Ends the task `id` soon, if it is under way.
   void cancel(uint64_t id);
 
-  bool busy() const;  // false again before done() is called
+  bool busy() const;  // with any task; one is over before its done() is called
 
  private:
   struct Impl;

@@ -16,7 +16,12 @@ struct WorkerSession::Gate {
 };
 
 WorkerSession::WorkerSession(fabric::Hub& hub, WorkerOptions options, const std::string& host, Log log)
-    : hub_(hub), options_(std::move(options)), host_(host), log_(std::move(log)), gate_(std::make_shared<Gate>(this)) {
+    : hub_(hub),
+      options_(std::move(options)),
+      host_(host),
+      log_(std::move(log)),
+      streams_(most_streams(options_)),
+      gate_(std::make_shared<Gate>(this)) {
   const auto post = [&hub, gate = gate_](auto message, auto action) {
     hub.post([gate, message = std::move(message), action]() mutable {
       if (gate->session != nullptr) action(*gate->session, std::move(message));
@@ -25,7 +30,14 @@ WorkerSession::WorkerSession(fabric::Hub& hub, WorkerOptions options, const std:
   WorkerCallbacks callbacks;
   callbacks.progress = [post](wire::TaskProgressT progress) {
     post(std::move(progress), [](WorkerSession& session, wire::TaskProgressT with) {
-      if (session.of_task_ == session.connection_ && session.of_task_ != 0) session.send(std::move(with));
+      const auto task = session.tasks_.find(with.id);
+      if (task != session.tasks_.end() && task->second == session.connection_) session.send(std::move(with));
+    });
+  };
+  callbacks.streams = [post](uint32_t streams) {
+    post(streams, [](WorkerSession& session, uint32_t with) {
+      session.streams_ = with;
+      if (session.is_connected()) session.send(wire::WorkerStreamsT{.streams = with});
     });
   };
   callbacks.done = [post](wire::TaskDoneT done) {
@@ -56,14 +68,17 @@ void WorkerSession::began(fabric::ConnectionId id, uint64_t generation) {
   hello.profile = options_.pack.profile.name();
   hello.scheme = options_.pack.scheme.name();
   hello.memory_bytes = options_.resources.resolved().memory_bytes;
+  hello.streams = most_streams(options_);
+  const bool fewer_pay = streams_ != hello.streams;
   send(std::move(hello));
+  if (fewer_pay) send(wire::WorkerStreamsT{.streams = streams_});
 }
 
 void WorkerSession::ended() {
   connection_ = 0;
   next_ping_ = Time::max();
-  waiting_.reset();
-  if (of_task_ != 0) worker_->cancel(task_);
+  waiting_.clear();
+  for (const auto& [id, from] : tasks_) worker_->cancel(id);
 }
 
 Result<void> WorkerSession::welcome(const wire::WelcomeT& welcome) {
@@ -89,20 +104,9 @@ Result<void> WorkerSession::received(const fabric::Frame& frame) {
     case wire::Body::Task:
       start(std::move(*message.body.AsTask()));
       return {};
-    case wire::Body::Cancel: {
-      const uint64_t id = message.body.AsCancel()->id;
-      if (waiting_ && waiting_->id == id) {
-        waiting_.reset();
-        wire::TaskDoneT cancelled;
-        cancelled.id = id;
-        set_error(cancelled, {ErrorKind::cancelled, {}, {}, {}, {}});
-        cancelled.side = wire::FaultSide::other;
-        send(std::move(cancelled));
-      } else if (of_task_ == connection_ && task_ == id) {
-        worker_->cancel(id);
-      }
+    case wire::Body::Cancel:
+      cancel(message.body.AsCancel()->id);
       return {};
-    }
     case wire::Body::Stop:
       stopped_ = true;
       log_(fabric::Severity::info, "the job is over: " + message.body.AsStop()->message);
@@ -112,30 +116,50 @@ Result<void> WorkerSession::received(const fabric::Frame& frame) {
   }
 }
 
+bool WorkerSession::has_earlier() const {
+  return std::ranges::any_of(tasks_, [this](const auto& one) { return one.second != connection_; });
+}
+
+void WorkerSession::cancel(uint64_t id) {
+  const auto waiting = std::ranges::find(waiting_, id, &wire::TaskT::id);
+  if (waiting != waiting_.end()) {
+    waiting_.erase(waiting);
+    wire::TaskDoneT cancelled;
+    cancelled.id = id;
+    set_error(cancelled, {ErrorKind::cancelled, {}, {}, {}, {}});
+    cancelled.side = wire::FaultSide::other;
+    send(std::move(cancelled));
+  } else if (const auto task = tasks_.find(id); task != tasks_.end() && task->second == connection_) {
+    worker_->cancel(id);
+  }
+}
+
 void WorkerSession::start(wire::TaskT task) {
-  if (of_task_ != 0) {  // of an earlier connection, and cancelled
-    waiting_ = std::move(task);
+  if (has_earlier()) {
+    waiting_.push_back(std::move(task));
     return;
   }
   const uint64_t id = task.id;
-  of_task_ = connection_;
-  task_ = id;
   const auto started = worker_->start(std::move(task));
-  if (started) return;
+  if (started) {
+    tasks_[id] = connection_;
+    return;
+  }
   wire::TaskDoneT failed;
   failed.id = id;
   set_error(failed, started.error());
   failed.side = wire::FaultSide::other;
-  done(std::move(failed));
+  send(std::move(failed));
 }
 
 void WorkerSession::done(wire::TaskDoneT with) {
-  const auto from = std::exchange(of_task_, 0);
-  if (from == connection_ && from != 0) send(std::move(with));
-  if (!waiting_) return;
-  wire::TaskT next = std::move(*waiting_);
-  waiting_.reset();
-  start(std::move(next));
+  const auto task = tasks_.find(with.id);
+  if (task == tasks_.end()) return;
+  const fabric::ConnectionId from = task->second;
+  tasks_.erase(task);
+  if (from == connection_) send(std::move(with));
+  if (has_earlier()) return;
+  for (wire::TaskT& next : std::exchange(waiting_, {})) start(std::move(next));
 }
 
 void WorkerSession::tick(Time now) {

@@ -3,9 +3,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "fabric/hub.h"
@@ -46,7 +47,9 @@ class WorkerSession {
   void send(Table body);
   Result<void> welcome(const wire::WelcomeT& welcome);
   void start(wire::TaskT task);
+  void cancel(uint64_t id);
   void done(wire::TaskDoneT done);
+  bool has_earlier() const;  // tasks of an earlier connection, which are cancelled
 
   fabric::Hub& hub_;
   const WorkerOptions options_;
@@ -56,9 +59,9 @@ class WorkerSession {
   uint64_t generation_ = 0;
   std::chrono::milliseconds ping_interval_{1'000}, lost_{10'000};
   Time last_heard_{}, next_ping_ = Time::max();
-  fabric::ConnectionId of_task_ = 0;    // the connection that the task under way came from; 0: there is none
-  uint64_t task_ = 0;                   // its id
-  std::optional<wire::TaskT> waiting_;  // until the task of an earlier connection has ended
+  std::map<uint64_t, fabric::ConnectionId> tasks_;  // under way, and the connections that they came from
+  std::deque<wire::TaskT> waiting_;                 // until the tasks of an earlier connection have ended
+  uint32_t streams_;                                // that pay
   bool is_welcome_ = false, stopped_ = false;
   std::shared_ptr<Gate> gate_;
   std::unique_ptr<Worker> worker_;  // last: its thread ends first

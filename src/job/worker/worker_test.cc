@@ -38,6 +38,37 @@ TEST_F(WorkerTest, PacksThroughAllTransportsWhatPackMakes) {
   }
 }
 
+TEST_F(WorkerTest, DoesAsManyTasksAtOnceAsItHasStreams) {
+  write_ranks(6, 100'000);
+  stage_ranks();
+  start_agents("here", "elsewhere");
+  options_.streams = 2;
+  options_.resources.memory_bytes = uint64_t{4} << 30;  // frames are as large as those of pack()
+  ASSERT_EQ(most_streams(options_), 2u);
+  TestWorker worker(options_);
+  std::vector<wire::TaskT> tasks;
+  for (uint64_t id = 1; id <= 2; ++id) {
+    tasks.push_back(pack_task(id));
+    add_agents(tasks.back());
+    check(worker.worker().start(tasks.back()));
+  }
+  EXPECT_EQ(error(worker.worker().start(pack_task(2))).kind, ErrorKind::invalid_argument);
+  for (int i = 0; i < 2; ++i) {
+    const wire::TaskDoneT done = worker.wait();
+    fs::remove_all(path("store"));
+    expect_same_as_packed(done, tasks.at(done.id - 1));
+  }
+  EXPECT_FALSE(worker.worker().busy());
+}
+
+TEST_F(WorkerTest, HasFewerStreamsWhereFramesWouldBecomeSmaller) {
+  options_.streams = 4;
+  options_.resources.memory_bytes = 64 << 20;
+  EXPECT_EQ(most_streams(options_), 1u);
+  options_.resources.memory_bytes = uint64_t{64} << 30;
+  EXPECT_EQ(most_streams(options_), 4u);
+}
+
 // UCX does not survive a fork(): only children use it.
 TEST_F(WorkerTest, PacksThroughUcxWhatPackMakes) {
   write_ranks(6, 100'000);
