@@ -78,7 +78,7 @@ class EncryptionTest : public testing::Test {
 
   // A client's side of the handshake, by hand; `behind` goes with its proof.
   RecordKeys shake_hands(int fd, std::span<const std::byte> behind = {}) {
-    ClientHandshake handshake({credentials_for(Way::encrypted_tcp), kPurpose, {}, ::geteuid(), {}}, new_nonce());
+    ClientHandshake handshake({credentials_for(Way::encrypted_tcp), kPurpose, {}, ::geteuid(), {}}, new_nonce_key());
     Result<Step> step = handshake.begin();
     FrameParser parser(kMaxHandshakeBody);
     for (bool first = true; step && !step->done; first = false) {

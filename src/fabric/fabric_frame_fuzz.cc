@@ -12,8 +12,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const Secret secret{};
   const Party party{{secret, false}, "lock", std::nullopt, 1000, {}};
-  ClientHandshake client(party, Nonce{});
-  ServerHandshake server(party, Nonce{});
+  ClientHandshake client(party, NonceKey{});
+  ServerHandshake server(party, NonceKey{});
   (void)client.begin();
   FrameParser parser(kMaxHandshakeBody);
   const size_t step = 1 + data[0];

@@ -56,7 +56,7 @@ Statement statement(std::string_view context, Role role, uint8_t method, const s
   return hash;
 }
 
-std::array<std::byte, 32> authentication_code(const Secret& secret, const Statement& over) {
+std::array<std::byte, 32> authentication_code(const Secret& secret, std::span<const std::byte> over) {
   std::array<std::byte, 32> code;
   crypto_generichash(reinterpret_cast<unsigned char*>(code.data()), code.size(),
                      reinterpret_cast<const unsigned char*>(over.data()), over.size(),
@@ -70,17 +70,41 @@ Statement proof_statement(Role role, uint8_t method, const std::string& purpose,
   return statement(kProofContext, role, method, purpose, client, server);
 }
 
+// Within a host there is nobody on the way.
+bool encrypts(const Party& party) { return party.credentials.encrypt && !party.peer_uid; }
+
+Nonce nonce_of(const Party& party, const NonceKey& key) {
+  if (!encrypts(party)) return key;
+  Nonce nonce;
+  crypto_scalarmult_base(reinterpret_cast<unsigned char*>(nonce.data()),
+                         reinterpret_cast<const unsigned char*>(key.data()));
+  return nonce;
+}
+
 // The keys of the connection, as `own` has them; none unless it is to be encrypted. The role in them tells the
-// directions apart, the nonces tell this connection from all others.
-std::optional<RecordKeys> keys_of(Role own, const Party& party, uint8_t method, const Nonce& client,
-                                  const Nonce& server) {
+// directions apart, and what the sides share tells this connection from all others. `key` is gone afterwards.
+Result<std::optional<RecordKeys>> keys_of(Role own, const Party& party, uint8_t method, NonceKey& key,
+                                          const Nonce& client, const Nonce& server) {
   if (method != kEncrypted) return std::nullopt;
+  std::array<std::byte, crypto_scalarmult_BYTES> shared;
+  const Nonce& theirs = own == Role::client ? server : client;
+  const int refused = crypto_scalarmult(reinterpret_cast<unsigned char*>(shared.data()),
+                                        reinterpret_cast<const unsigned char*>(key.data()),
+                                        reinterpret_cast<const unsigned char*>(theirs.data()));
+  sodium_memzero(key.data(), key.size());
+  if (refused != 0) return broken("a nonce that is no key");
   const auto key_of = [&](Role sender) {
-    return authentication_code(*party.credentials.secret,
-                               statement(kKeyContext, sender, method, party.purpose, client, server));
+    Bytes text;
+    append(text, statement(kKeyContext, sender, method, party.purpose, client, server));
+    append(text, shared);
+    const RecordKey made = authentication_code(*party.credentials.secret, text);
+    sodium_memzero(text.data(), text.size());
+    return made;
   };
   const Role other = own == Role::client ? Role::server : Role::client;
-  return RecordKeys{.out = key_of(own), .in = key_of(other)};
+  RecordKeys keys{.out = key_of(own), .in = key_of(other)};
+  sodium_memzero(shared.data(), shared.size());
+  return keys;
 }
 
 Result<Bytes> make_proof(const Party& party, uint8_t method, const Statement& over) {
@@ -106,9 +130,6 @@ Result<void> check_user(const Party& party) {
   return {};
 }
 
-// Within a host there is nobody on the way.
-bool encrypts(const Party& party) { return party.credentials.encrypt && !party.peer_uid; }
-
 // What this side can prove. The user alone counts only where nothing better is configured.
 uint8_t methods_of(const Party& party) {
   if (encrypts(party)) return party.credentials.secret ? uint8_t{kEncrypted} : uint8_t{0};
@@ -129,13 +150,19 @@ std::unexpected<Error> no_common_method(const Party& party, uint8_t offered) {
 
 }  // namespace
 
-Nonce new_nonce() {
-  Nonce nonce;
-  randombytes_buf(nonce.data(), nonce.size());
-  return nonce;
+NonceKey new_nonce_key() {
+  NonceKey key;
+  randombytes_buf(key.data(), key.size());
+  return key;
 }
 
 Bytes refusal(std::string_view reason) { return frame(kRefused, as_bytes(reason.substr(0, kMaxReasonBytes))); }
+
+ClientHandshake::ClientHandshake(Party party, const NonceKey& key)
+    : party_(std::move(party)), key_(key), nonce_(nonce_of(party_, key)) {}
+
+ServerHandshake::ServerHandshake(Party party, const NonceKey& key)
+    : party_(std::move(party)), key_(key), nonce_(nonce_of(party_, key)) {}
 
 Result<Step> ClientHandshake::begin() {
   FOREBAY_CHECK(check_user(party_));
@@ -155,7 +182,8 @@ Result<Step> ClientHandshake::receive(const Frame& received) {
   if (wait_ != Wait::accepted || received.type != kAccepted) return broken("a handshake out of order");
   wait_ = Wait::nothing;
   FOREBAY_CHECK(check_proof(party_, method_, expected_, received.body));
-  return Step{{}, true, keys_of(Role::client, party_, method_, nonce_, peer_nonce_)};
+  FOREBAY_TRY(const auto keys, keys_of(Role::client, party_, method_, key_, nonce_, peer_nonce_));
+  return Step{{}, true, keys};
 }
 
 Result<Step> ClientHandshake::prove(const Frame& received) {
@@ -201,7 +229,8 @@ Result<Step> ServerHandshake::check(const Frame& received) {
       party_, method_, proof_statement(Role::client, method_, party_.purpose, peer_nonce_, nonce_), received.body));
   FOREBAY_TRY(const Bytes proof,
               make_proof(party_, method_, proof_statement(Role::server, method_, party_.purpose, peer_nonce_, nonce_)));
-  return Step{frame(kAccepted, proof), true, keys_of(Role::server, party_, method_, peer_nonce_, nonce_)};
+  FOREBAY_TRY(const auto keys, keys_of(Role::server, party_, method_, key_, peer_nonce_, nonce_));
+  return Step{frame(kAccepted, proof), true, keys};
 }
 
 }  // namespace forebay::fabric

@@ -7,8 +7,9 @@
 //   4. server: accepted   its own proof over the same, with its own role; or refused
 //
 // Both nonces are in both proofs, so none can be replayed; the role is, so none can be sent back. Where the job
-// encrypts, the keys of the connection are made of the secret and both nonces. Pure but for what is passed in: bytes of
-// frames in, bytes of frames out.
+// encrypts, the nonces are the public keys of an exchange (X25519), and the keys of the connection are made of the secret
+// and of what the two sides share by it: nobody who learns the secret later has them. Pure but for what is passed in:
+// bytes of frames in, bytes of frames out.
 #pragma once
 
 #include <array>
@@ -34,7 +35,9 @@ inline constexpr size_t kStatementBytes = 32;
 using Nonce = std::array<std::byte, kNonceBytes>;
 using Statement = std::array<std::byte, kStatementBytes>;
 
-Nonce new_nonce();
+// What a side makes its nonce of, fresh for each connection: the nonce itself, or the private key to it.
+using NonceKey = std::array<std::byte, kNonceBytes>;
+NonceKey new_nonce_key();
 
 // How a site vouches for users; munge.h has the real one.
 struct Voucher {
@@ -64,7 +67,7 @@ struct Step {
 
 class ClientHandshake {
  public:
-  ClientHandshake(Party party, const Nonce& nonce) : party_(std::move(party)), nonce_(nonce) {}
+  ClientHandshake(Party party, const NonceKey& key);
 
   // The hello. permission if the kernel says that the server belongs to a stranger, or if there is nothing to show.
   Result<Step> begin();
@@ -75,6 +78,7 @@ class ClientHandshake {
  private:
   Result<Step> prove(const Frame& frame);
   Party party_;
+  NonceKey key_;
   Nonce nonce_, peer_nonce_{};
   Statement expected_{};
   uint8_t methods_ = 0, method_ = 0;
@@ -83,7 +87,7 @@ class ClientHandshake {
 
 class ServerHandshake {
  public:
-  ServerHandshake(Party party, const Nonce& nonce) : party_(std::move(party)), nonce_(nonce) {}
+  ServerHandshake(Party party, const NonceKey& key);
 
   // Errors as ClientHandshake::receive. After one, refusal() may be sent before the connection is closed.
   Result<Step> receive(const Frame& frame);
@@ -92,6 +96,7 @@ class ServerHandshake {
   Result<Step> challenge(const Frame& frame);
   Result<Step> check(const Frame& frame);
   Party party_;
+  NonceKey key_;
   Nonce nonce_, peer_nonce_{};
   uint8_t method_ = 0;
   enum class Wait : uint8_t { hello, proof, nothing } wait_ = Wait::hello;

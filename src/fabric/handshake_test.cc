@@ -49,8 +49,8 @@ struct Outcome {
 };
 
 Outcome shake(const Party& client_party, const Party& server_party) {
-  ClientHandshake client(client_party, new_nonce());
-  ServerHandshake server(server_party, new_nonce());
+  ClientHandshake client(client_party, new_nonce_key());
+  ServerHandshake server(server_party, new_nonce_key());
   auto to_server = client.begin();
   while (to_server && !to_server->done) {
     const auto to_client = server.receive(Parsed(to_server->send).frame);
@@ -131,14 +131,14 @@ TEST(Handshake, GivesKeysForEachDirectionOfEachConnection) {
 // The example of docs/wire.md, "Encryption".
 TEST(Handshake, MakesTheKeysOfTheExample) {
   Secret secret;
-  Nonce client_nonce, server_nonce;
+  NonceKey client_key, server_key;
   secret.fill(std::byte{1});
-  client_nonce.fill(std::byte{2});
-  server_nonce.fill(std::byte{3});
+  client_key.fill(std::byte{2});
+  server_key.fill(std::byte{3});
   Party side = encrypting(secret);
   side.purpose = "job";
-  ClientHandshake client(side, client_nonce);
-  ServerHandshake server(side, server_nonce);
+  ClientHandshake client(side, client_key);
+  ServerHandshake server(side, server_key);
   const Bytes challenge = server.receive(Parsed(client.begin()->send).frame)->send;
   const Step done = server.receive(Parsed(client.receive(Parsed(challenge).frame)->send).frame).value();
   const auto digits = [](const RecordKey& key) {
@@ -146,8 +146,8 @@ TEST(Handshake, MakesTheKeysOfTheExample) {
     for (const std::byte byte : key) text += fmt::format("{:02x}", static_cast<unsigned>(byte));
     return text;
   };
-  EXPECT_EQ(digits(done.keys->in), "f9cfd6efee15c254d4e6cdd6370dea87534b8f250a96e13001ba5ed6cf67db8e");
-  EXPECT_EQ(digits(done.keys->out), "335bc29838f985a734bbe379db2176fbc567ada4e9cf2e81ce4ce8d54e0da792");
+  EXPECT_EQ(digits(done.keys->in), "c574b352cae8b10830e7f11735096551938f72bf328f60b94d3e915f58bb2019");
+  EXPECT_EQ(digits(done.keys->out), "eaf2932542e18e399c45d08127601fbbcc0e608e2cc853509dabf6f84690b92c");
 }
 
 TEST(Handshake, EncryptsWithBothSidesOrNotAtAll) {
@@ -162,6 +162,26 @@ TEST(Handshake, EncryptsWithBothSidesOrNotAtAll) {
   EXPECT_EQ(shake(vouched(std::byte{1}, secret), encrypting(secret)).server->kind, ErrorKind::permission);
   EXPECT_EQ(shake(encrypting({}), encrypting(secret)).client->kind, ErrorKind::permission);
   EXPECT_EQ(shake(encrypting(secret), encrypting(new_secret())).server->kind, ErrorKind::permission);
+}
+
+// What somebody has who recorded the handshake and learns the secret later: of two connections with the same secret and
+// the same bytes of one side, the keys differ by what the other side's private key alone gives.
+TEST(Handshake, MakesKeysThatTheSecretAloneDoesNotGive) {
+  const Secret secret = new_secret();
+  const NonceKey key = new_nonce_key();
+  std::vector<RecordKey> keys;
+  for (int i = 0; i < 2; ++i) {
+    ClientHandshake client(encrypting(secret), new_nonce_key());
+    ServerHandshake server(encrypting(secret), key);
+    const Bytes hello = client.begin()->send;
+    EXPECT_EQ(std::ranges::search(hello, key).size(), 0u);
+    const Bytes challenge = server.receive(Parsed(hello).frame)->send;
+    EXPECT_EQ(std::ranges::search(challenge, key).size(), 0u) << "a private key is sent";
+    const Step done = server.receive(Parsed(client.receive(Parsed(challenge).frame)->send).frame).value();
+    keys.push_back(done.keys->in);
+    EXPECT_NE(done.keys->in, done.keys->out);
+  }
+  EXPECT_NE(keys[0], keys[1]);
 }
 
 TEST(Handshake, EncryptsNothingWithinAHost) {
@@ -182,12 +202,11 @@ TEST(Handshake, NamesBothSidesWithinTheBoundOfARefusal) {
 
 TEST(Handshake, CannotBeReplayed) {
   const Secret secret = new_secret();
-  const Nonce client_nonce = new_nonce();
-  ClientHandshake client(party(secret), client_nonce);
-  ServerHandshake first(party(secret), new_nonce());
+  ClientHandshake client(party(secret), new_nonce_key());
+  ServerHandshake first(party(secret), new_nonce_key());
   const Bytes hello = client.begin()->send;
   const Bytes proof = client.receive(Parsed(first.receive(Parsed(hello).frame)->send).frame)->send;
-  ServerHandshake second(party(secret), new_nonce());
+  ServerHandshake second(party(secret), new_nonce_key());
   ASSERT_TRUE(second.receive(Parsed(hello).frame));
   EXPECT_EQ(second.receive(Parsed(proof).frame).error().kind, ErrorKind::permission);
 }
@@ -195,8 +214,8 @@ TEST(Handshake, CannotBeReplayed) {
 TEST(Handshake, CannotBeReflected) {
   // The stranger answers with what it was sent itself.
   const Secret secret = new_secret();
-  ClientHandshake client(party(secret), new_nonce());
-  ServerHandshake oracle(party(secret), new_nonce());
+  ClientHandshake client(party(secret), new_nonce_key());
+  ServerHandshake oracle(party(secret), new_nonce_key());
   const Bytes challenge = oracle.receive(Parsed(client.begin()->send).frame)->send;
   Bytes proof = client.receive(Parsed(challenge).frame)->send;
   proof[5] = std::byte{4};  // the type of `accepted`
@@ -207,8 +226,8 @@ TEST(Handshake, RefusesEveryFlippedBit) {
   const Secret secret = new_secret();
   for (size_t message = 0; message < 4; ++message) {
     for (size_t bit = 0;; ++bit) {
-      ClientHandshake client(party(secret), new_nonce());
-      ServerHandshake server(party(secret), new_nonce());
+      ClientHandshake client(party(secret), new_nonce_key());
+      ServerHandshake server(party(secret), new_nonce_key());
       Result<Step> step = client.begin();
       bool flipped = false, past_the_end = false;
       for (size_t i = 0; i < 4 && step; ++i) {
@@ -232,8 +251,8 @@ TEST(Handshake, RefusesEveryFlippedBit) {
 
 TEST(Handshake, RefusesMessagesOutOfOrder) {
   const Secret secret = new_secret();
-  ClientHandshake client(party(secret), new_nonce());
-  ServerHandshake server(party(secret), new_nonce());
+  ClientHandshake client(party(secret), new_nonce_key());
+  ServerHandshake server(party(secret), new_nonce_key());
   const Bytes hello = client.begin()->send;
   EXPECT_EQ(client.receive(Parsed(hello).frame).error().kind, ErrorKind::corrupt);
   ASSERT_TRUE(server.receive(Parsed(hello).frame));
@@ -241,7 +260,7 @@ TEST(Handshake, RefusesMessagesOutOfOrder) {
 }
 
 TEST(Handshake, TellsTheClientWhyItIsRefused) {
-  ClientHandshake client(party(new_secret()), new_nonce());
+  ClientHandshake client(party(new_secret()), new_nonce_key());
   ASSERT_TRUE(client.begin());
   const auto answer = client.receive(Parsed(refusal("because")).frame);
   EXPECT_EQ(answer.error().kind, ErrorKind::permission);

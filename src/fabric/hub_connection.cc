@@ -156,7 +156,7 @@ Result<void> Hub::Impl::greet(Connection& connection, const Frame& frame) {
                                        .voucher = voucher,
                                        .own_name = describe_own(connection.fd.get()),
                                        .peer_name = connection.peer},
-                                 new_nonce());
+                                 new_nonce_key());
   FOREBAY_TRY(const Step step, connection.handshake->receive(frame));
   connection.out.append(step.send);
   send_later(connection);

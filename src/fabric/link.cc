@@ -127,7 +127,7 @@ struct Link::State {
 
   Result<void> shake_hands(const Credentials& credentials, std::string_view purpose, const Until& until) {
     ClientHandshake handshake({credentials, std::string(purpose), peer_uid(fd.get()), ::geteuid(), munge_voucher()},
-                              new_nonce());
+                              new_nonce_key());
     FOREBAY_TRY(Step step, handshake.begin());
     while (!step.done) {
       FOREBAY_CHECK(send(step.send, until));

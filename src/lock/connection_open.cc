@@ -63,7 +63,7 @@ Result<std::shared_ptr<Connection>> Connection::get_in(const std::vector<fabric:
 Result<void> Connection::shake_hands(const fabric::Credentials& credentials, Clock::time_point deadline) {
   fabric::ClientHandshake handshake(
       {credentials, std::string(wire::kPurpose), fabric::peer_uid(fd_.get()), ::geteuid(), fabric::munge_voucher()},
-      fabric::new_nonce());
+      fabric::new_nonce_key());
   FOREBAY_TRY(fabric::Step step, handshake.begin());
   while (!step.done) {
     FOREBAY_CHECK(send(step.send));
