@@ -161,11 +161,18 @@ def a_node_is_lost_under_xor(forebay):
 
 
 @scenario
-def a_node_comes_back_empty(forebay):
-    """Its agent is started there again, in directories that are made again; what it had is rebuilt."""
-    with Cluster(forebay, 3, spares=0, SCR_COPY_TYPE="XOR", SCR_FLUSH=0, FOREBAY_SCR_WAIT=1) as cluster:
+def a_node_comes_back_empty_and_the_job_encrypts(forebay):
+    """Its agent is started there again, in directories that are made again; what it had is rebuilt. All encrypt."""
+    with Cluster(forebay, 3, spares=0, SCR_COPY_TYPE="XOR", SCR_FLUSH=0, FOREBAY_SCR_WAIT=1, FOREBAY_SCR_ENCRYPT=1) as cluster:
         cluster.start(needs("PROGRAM"), "--sets", 6, "--work", 250, "--until", 6)
         cluster.wait_for("\ncompleted ckpt.3")
+        rendezvous = next(cluster.prefix.glob(".scr/**/encrypted")).parent
+        plain = rendezvous.with_name("plain")  # of a party that has the secret, and does not encrypt
+        shutil.copytree(rendezvous, plain, ignore=shutil.ignore_patterns("encrypted"))
+        said = subprocess.run([*cluster.net.prefix(0), forebay, "status", "--rendezvous", plain], capture_output=True, text=True, timeout=60,
+                              check=False)  # fmt: skip
+        assert said.returncode != 0 and "start all of the job with --encrypt, or none" in said.stderr, said
+        shutil.rmtree(plain)
         cluster.boot(1)
         lines = cluster.wait_for_end()
         restarted = [line.split(".")[-1] for line in lines if line.startswith("restarted")]
