@@ -7,9 +7,9 @@
 //   4. server: accepted   its own proof over the same, with its own role; or refused
 //
 // Both nonces are in both proofs, so none can be replayed; the role is, so none can be sent back. Where the job
-// encrypts, the nonces are the public keys of an exchange (X25519), and the keys of the connection are made of the secret
-// and of what the two sides share by it: nobody who learns the secret later has them. Pure but for what is passed in:
-// bytes of frames in, bytes of frames out.
+// encrypts, the nonces are the public keys of an exchange (X25519), and the keys of the connection are made of the
+// secret and of what the two sides share by it: nobody who learns the secret later has them. Pure but for what is
+// passed in: bytes of frames in, bytes of frames out.
 #pragma once
 
 #include <array>

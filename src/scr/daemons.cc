@@ -1,5 +1,6 @@
 #include "scr/daemons.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -14,6 +15,7 @@
 
 #include "base/posix/own_code.h"
 #include "fabric/credentials.h"
+#include "fabric/remote.h"
 #include "job/client/client.h"
 #include "job/client/stage_names.h"
 #include "job/rendezvous/rendezvous.h"
@@ -188,7 +190,11 @@ Result<void> ensure_aggregator(const Config& config, const Places& places) {
 Result<void> add_aggregator(const Config& config, const Places& places) {
   const auto there = job::Rendezvous::open_existing(places.rendezvous);
   const auto all = there ? there->aggregators() : std::unexpected(there.error());
-  return all && all->size() > 1 ? Result<void>{} : start_aggregator(config, places);
+  const auto node = fabric::node_identity();
+  const auto is_here = [&](const job::Place& place) {
+    return node && place.node == *node && (::kill(static_cast<pid_t>(place.pid), 0) == 0 || errno != ESRCH);
+  };
+  return all && std::ranges::any_of(*all, is_here) ? Result<void>{} : start_aggregator(config, places);
 }
 
 Result<void> flush_and_stop(const Config& config, const Places& places) {

@@ -21,7 +21,7 @@ std::string system_file();
 Result<void> ensure_agent(const Config& config, const Places& places);
 // Makes sure that there is an aggregator that answers.
 Result<void> ensure_aggregator(const Config& config, const Places& places);
-// One more, which takes over where the first is lost: unless there are several already.
+// One more, unless this node has one already: each can take over where another one is lost.
 Result<void> add_aggregator(const Config& config, const Places& places);
 
 // Has everything that is to be flushed in the store, and ends the job's daemons.

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/checksum.h"
+#include "scr/aggregator_nodes.h"
 #include "scr/descriptors.h"
 #include "scr/need.h"
 #include "scr/phases.h"
@@ -16,6 +17,25 @@ namespace {
 
 using job::wire::Scheme;
 using testing::HasSubstr;
+
+std::vector<uint64_t> nodes_with_aggregators(uint64_t nodes, uint64_t ranks_of_node) {
+  std::vector<uint64_t> node_of_rank, with;
+  for (uint64_t rank = 0; rank < nodes * ranks_of_node; ++rank) node_of_rank.push_back(1000 - rank / ranks_of_node);
+  for (uint64_t node = 0; node < nodes; ++node)
+    if (has_aggregator(node_of_rank, 1000 - node)) with.push_back(node);
+  return with;
+}
+
+TEST(ScrAggregators, AreOneForEach32NodesAndTwoAtLeast) {
+  EXPECT_THAT(nodes_with_aggregators(1, 4), testing::ElementsAre(0));
+  EXPECT_THAT(nodes_with_aggregators(2, 4), testing::ElementsAre(0, 1));
+  EXPECT_THAT(nodes_with_aggregators(3, 1), testing::ElementsAre(0, 1));
+  EXPECT_THAT(nodes_with_aggregators(64, 1), testing::ElementsAre(0, 32));
+  EXPECT_THAT(nodes_with_aggregators(65, 1), testing::ElementsAre(0, 21, 43));
+  for (uint64_t nodes = 1; nodes <= 300; ++nodes)
+    EXPECT_EQ(nodes_with_aggregators(nodes, 1).size(), aggregators_of(nodes));
+  EXPECT_EQ(nodes_with_aggregators(1000, 1).size(), 32u);
+}
 
 TEST(ScrPhases, CallsHaveAnOrder) {
   Phases phases;

@@ -15,6 +15,7 @@
 #include "launch/scr/flushing.h"
 #include "launch/scr/set_names.h"
 #include "launch/scr/stored_sets.h"
+#include "scr/aggregator_nodes.h"
 #include "scr/daemons.h"
 #include "scr/prefix_files.h"
 
@@ -160,12 +161,10 @@ Result<void> Session::connect(const Config& config) {
   const uint64_t mine = nodes[ranks_->rank()];
   leads_node_ = static_cast<uint32_t>(std::ranges::find(nodes, mine) - nodes.begin()) == ranks_->rank();
   if (has_own_daemons_) {
-    const auto second = std::ranges::find_if(nodes, [&](uint64_t node) { return node != nodes.front(); });
-    const bool is_second = leads_node_ && second != nodes.end() && *second == mine;
     // The rendezvous must be there, with its secret, before several come to it at once.
     FOREBAY_CHECK(agreed(is_first() ? ensure_aggregator(config, places_) : Result<void>{}, "start an aggregator"));
     Result<void> ready = leads_node_ ? ensure_agent(config, places_) : Result<void>{};
-    if (ready && is_second) ready = add_aggregator(config, places_);
+    if (ready && leads_node_ && has_aggregator(nodes, mine)) ready = add_aggregator(config, places_);
     FOREBAY_CHECK(agreed(std::move(ready), "start an agent"));
   }
   auto client = job::Client::connect(places_.stage, ranks_->rank(), ranks_->size());
