@@ -119,7 +119,7 @@ Result<void> check_proof(const Party& party, uint8_t method, const Statement& ov
   if (method == kSameUser) return proof.empty() ? Result<void>{} : broken("a proof that was not asked for");
   const auto code = authentication_code(*party.credentials.secret, over);
   if (proof.size() != code.size() || sodium_memcmp(proof.data(), code.data(), code.size()) != 0)
-    return stranger("the other side has another secret");
+    return stranger("the other side has another secret: both need the same rendezvous directory, or file of it");
   return {};
 }
 

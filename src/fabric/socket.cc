@@ -89,7 +89,12 @@ void set_port(SocketAddress& address, uint16_t port) {
 }
 
 std::unexpected<Error> fail_listen(int code, const char* call, const Address& address) {
-  if (code == EADDRINUSE) return fail(ErrorKind::exists, "somebody listens there already", to_string(address));
+  if (code == EADDRINUSE)
+    return fail(ErrorKind::exists, "somebody listens there already", to_string(address), {},
+                "take another address, or port 0 of TCP for any that is free");
+  if (code == EADDRNOTAVAIL)
+    return fail(ErrorKind::invalid_argument, "this node has no such address", to_string(address), {},
+                "'ip address' shows those that it has; * takes all of them");
   return fail_errno(code, call, to_string(address));
 }
 

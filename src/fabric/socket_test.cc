@@ -58,6 +58,14 @@ TEST(Socket, TakesAPortOfARangeAndSaysWhenNoneIsFree) {
   EXPECT_FALSE(named);
 }
 
+TEST(Socket, NamesAnAddressThatIsNotThisNodes) {
+  const auto elsewhere = listen({Address::Kind::tcp, "198.51.100.77", 0, {}});  // of documents (RFC 5737)
+  ASSERT_FALSE(elsewhere);
+  EXPECT_EQ(elsewhere.error().kind, ErrorKind::invalid_argument);
+  EXPECT_NE(elsewhere.error().message().find("198.51.100.77"), std::string::npos) << elsewhere.error().message();
+  EXPECT_NE(elsewhere.error().hint.find("ip address"), std::string::npos);
+}
+
 TEST(Socket, TakesTheFreePortOfARange) {
   const Address any{Address::Kind::tcp, "127.0.0.1", 0, {}};
   for (int attempt = 0; attempt < 100; ++attempt) {
