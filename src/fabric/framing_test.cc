@@ -61,13 +61,13 @@ TEST(Frames, OfTooGreatLengthAreRefusedByTheirHeader) {
 
 TEST(Frames, OfAnotherVersionAreRefused) {
   Bytes bytes = frame(1, 0);
-  bytes[4] = std::byte{2};
+  bytes[4] = std::byte{3};
   FrameParser parser(10);
   feed(parser, bytes);
   const auto refused = parser.next();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::unsupported);
-  EXPECT_NE(refused.error().message().find("version 2 of Forebay's protocol, and this is version 1"),
+  EXPECT_NE(refused.error().message().find("version 3 of Forebay's protocol, and this is version 2"),
             std::string::npos);
 }
 

@@ -7,7 +7,7 @@
 namespace forebay::fabric {
 
 // In every frame. Grows with each change that an older peer would misunderstand.
-inline constexpr uint8_t kProtocolVersion = 1;
+inline constexpr uint8_t kProtocolVersion = 2;
 
 // Frame types up to this belong to the handshake; those above, to what is spoken after it.
 inline constexpr uint8_t kLastHandshakeType = 15;

@@ -117,11 +117,11 @@ def agent_killed_in_a_restart(new_job):
 
 
 def frame_of_another_version(kind, body):
-    return struct.pack("<IBB", len(body), 2, kind) + body
+    return struct.pack("<IBB", len(body), 3, kind) + body
 
 
 class AgentOfAnotherVersion:
-    """Listens where a stage's agent does, and answers in version 2 of the protocol."""
+    """Listens where a stage's agent does, and answers in version 3 of the protocol."""
 
     def __init__(self, stage):
         self._path = stage / ".forebay/agent.sock"
@@ -152,7 +152,7 @@ class AgentOfAnotherVersion:
 
 
 def is_turned_away(path):
-    """Whether a hello in version 2 ends the connection."""
+    """Whether a hello in version 3 ends the connection."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(10)
         connection.connect(str(path))
@@ -160,7 +160,7 @@ def is_turned_away(path):
         answer = b""
         while part := connection.recv(4096):
             answer += part
-    return b"version 2" in answer and b"version 1" in answer
+    return b"version 3" in answer and b"version 2" in answer
 
 
 @scenario
@@ -170,7 +170,7 @@ def agent_of_another_version(new_job):
         job.write_set("dump_1", 1)
         job.expect_durable("dump_1")
         assert is_turned_away(job.stages[0] / ".forebay/agent.sock")
-        job.expect_log("version 2 of Forebay's protocol", "one release")
+        job.expect_log("version 3 of Forebay's protocol", "one release")
         job.write_set("dump_2", 2)
         job.expect_durable("dump_2")
         job.agents[1].kill()
@@ -182,7 +182,7 @@ def agent_of_another_version(new_job):
                 job.rank(rank)
                 raise AssertionError("the rank does not notice the other version")
             except client.CallFailed as failed:
-                assert "speaks version 2 of Forebay's protocol, and this is version 1" in failed.message, failed.message
+                assert "speaks version 3 of Forebay's protocol, and this is version 2" in failed.message, failed.message
                 assert "one release" in failed.message, failed.message
             assert time.monotonic() - begun < 10
         other.end()

@@ -209,6 +209,9 @@ void Truth::ended(int code, int64_t now, const std::vector<NodeView>& nodes, con
   const bool is_stored = is_in_store(*newest, store);
   if (code == 0 && !is_stored)
     wrong(fmt::format("the job ends with 0, and {}, the newest complete set, is not stored", newest->set));
+  const auto is_steady = [&](const NodeView& node) { return node.is_up && node.steady_since <= now - kGhosts; };
+  if (code == 11 && is_stored && std::ranges::all_of(nodes, is_steady))
+    wrong(fmt::format("the job ends with 11, and {}, the newest complete set, is stored", newest->set));
   if (code == 11 && !is_stored && store.mood == Store::Mood::well && newest->is_promised &&
       is_in_caches(*newest, nodes, now - kSteady, INT64_MAX))
     wrong(fmt::format("the job ends with 11, and {} could be stored from the caches", newest->set));

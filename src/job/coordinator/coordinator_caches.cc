@@ -119,13 +119,18 @@ void Coordinator::Impl::leave_what_others_know(const std::string& set, uint64_t 
   if (caches.is_told(set, write)) leave_to_caches(*row);
 }
 
-// The others may be gone, or have made room for newer sets.
+// The others may be gone, or have made room for newer sets. The end does not wait for them longer than that.
 void Coordinator::Impl::leave_what_is_late() {
   sets.for_each(
       [&](const SetRow& row) {
         return row.drain.phase() == SetPhase::incomplete && now - row.drain.row().since > 2 * options.peer_timeout;
       },
-      [&](const SetRow& row) { leave_to_caches(row); });
+      [&](const SetRow& row) {
+        const auto& parts = row.drain.parts();
+        if (leave_to_caches(row) || !draining_to_end || row.flush || parts.empty()) return;
+        if (caches.sealed(row.drain.name(), parts.begin()->second.write))
+          give_up(row.drain.id(), row.drain.what_is_missing(roster.hosts()));
+      });
 }
 
 void Coordinator::Impl::await_offers(const std::string& set, const std::vector<SetAnnouncements::Listener>& listeners) {
@@ -308,6 +313,7 @@ bool Coordinator::Impl::reject_stored(const std::string& stored_as, const std::s
 // As reject(), of somebody who speaks for the whole job: every writing of the set that the stages have, also if no
 // agent has offered it to this coordinator.
 void Coordinator::Impl::reject_everywhere(const wire::RejectT& rejected) {
+  forget_newest(rejected.set);
   if (refuse_everywhere(rejected)) return;
   for (const auto& [key, id] : roster.agents())
     send(id, wire::QuarantineT{.set = rejected.set, .reason = reason_of(rejected)});
@@ -405,7 +411,7 @@ bool Coordinator::Impl::close_caches() {
   for (auto set = all.rbegin(); set != all.rend(); ++set) {
     const auto known = closing_tries.find(set->name);
     if (!set->is_for_store || (known != closing_tries.end() && known->second >= kMostClosings)) continue;
-    if (!set->stored_as.empty()) return true;
+    if (!set->stored_as.empty() || (set->ordinal != 0 && set->ordinal <= durable_place)) return true;
     if (set->wrong.empty()) {
       closing = *set;
       apply(recovery.begin(*set, {}, now));
@@ -419,20 +425,21 @@ bool Coordinator::Impl::close_caches() {
 }
 
 void Coordinator::Impl::note_newest(const wire::OfferT& offered) {
-  if (offered.state == wire::SetState::durable) return note_durable(offered.ordinal);
+  if (offered.state == wire::SetState::durable) return note_durable(offered.set, offered.ordinal);
   const bool is_for_store = !offered.policy || offered.policy->flush != wire::FlushWish::never;
-  if (offered.state != wire::SetState::cached || !is_for_store || offered.ordinal <= durable_ordinal) return;
+  if (offered.state != wire::SetState::cached || !is_for_store || offered.ordinal <= durable_place) return;
   if (newest_cached && (offered.ordinal < newest_cached->ordinal || offered.set == newest_cached->name)) return;
   newest_cached = {.name = offered.set, .ordinal = offered.ordinal, .missing_since = {}};
 }
 
-void Coordinator::Impl::note_durable(uint64_t ordinal) {
-  durable_ordinal = std::max(durable_ordinal, ordinal);
-  if (newest_cached && newest_cached->ordinal <= durable_ordinal) newest_cached.reset();
-  forget_not_stored([&](const decided::NotStored& one) { return one.ordinal <= durable_ordinal; });
+void Coordinator::Impl::note_durable(const std::string& set, uint64_t ordinal) {
+  durable_place = std::max(durable_place, ordinal);
+  if (newest_cached && newest_cached->ordinal <= durable_place) newest_cached.reset();
+  forget_not_stored([&](const decided::NotStored& one) { return one.set == set || one.ordinal <= durable_place; });
 }
 
 void Coordinator::Impl::forget_newest(const std::string& set) {
+  durable_place = 0;  // it may have been that one
   if (newest_cached && newest_cached->name == set) newest_cached.reset();
   forget_not_stored([&](const decided::NotStored& one) { return one.set == set; });
 }

@@ -85,6 +85,7 @@ struct Coordinator::Impl {
         settling({with.agents, with.peer_timeout, with.set_timeout}),
         recovery(caches, with.set_timeout),
         cache_tier(caches, recovery),
+        durable_place(facts.sums.durable_place),
         store_tier(with.origin.series),
         restarts({with.origin.series, with.set_timeout}, {&stage_tier, &cache_tier, &store_tier}),
         board(with.stall_timeout) {
@@ -144,7 +145,7 @@ struct Coordinator::Impl {
     std::optional<Time> missing_since;  // at the end
   };
   std::optional<Newest> newest_cached;
-  uint64_t durable_ordinal = 0;  // of the newest durable one that this coordinator has heard of
+  uint64_t durable_place;  // of the newest durable one that is known; 0: none, or one was refused since
   std::mt19937_64 own_numbers{std::random_device{}()};
   StoreTier store_tier;
   Restarts restarts;
@@ -308,7 +309,7 @@ struct Coordinator::Impl {
   bool close_caches();      // at the end: whether nothing of the caches is to be stored any more
   bool is_newest_closed();  // likewise: stored, or known to be lost
   void note_newest(const wire::OfferT& offered);
-  void note_durable(uint64_t ordinal);
+  void note_durable(const std::string& set, uint64_t ordinal);
   void forget_newest(const std::string& set);
   void closed();
   void close_failed(const std::string& why, bool may_be_had);

@@ -327,7 +327,7 @@ void Coordinator::Impl::finish(uint64_t id, SetDrain::Ended ended) {
     info(fmt::format("set {} is durable as {}: {} bytes of {}, in {:.1f} s{}", set.name(), ended.stored_as,
                      past.stored_bytes, past.raw_bytes, past.seconds, in_steps(past.steps)));
   if (is_stored) {
-    note_durable(set.ordinal());
+    note_durable(set.name(), set.ordinal());
     newest_durable = set.name();
     newest_durable_at = now;
   }

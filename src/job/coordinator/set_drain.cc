@@ -153,6 +153,7 @@ uint64_t SetDrain::take_place(uint64_t newest) {
     told = std::max(told, part.ordinal);
   }
   std::ranges::sort(hashes);
+  hashes.erase(std::ranges::unique(hashes).begin(), hashes.end());  // a part may be there twice, made again
   if (ordinal_ == 0 && told != 0)
     ordinal_ = told;
   else if (ordinal_ == 0 || (hashes != placed_ && (write() == 0 || write() != placed_write_)))

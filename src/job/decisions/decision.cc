@@ -118,6 +118,7 @@ void form(Form& f, Sums& r) {
   f("unflushed", r.unflushed);
   f("owes_flush", r.owes_flush);
   f("newest_place", r.newest_place);
+  f("durable_place", r.durable_place);
   f("pace", r.pace);
 }
 
@@ -248,7 +249,8 @@ bool is_place(uint64_t ordinal) { return ordinal <= uint64_t{1} << 62; }
 bool has_possible_place(const Decision& decision) {
   if (const auto* whole = std::get_if<Whole>(&decision)) return is_place(whole->ordinal);
   if (const auto* left = std::get_if<NotStored>(&decision)) return is_place(left->ordinal);
-  if (const auto* sums = std::get_if<Sums>(&decision)) return is_place(sums->newest_place);
+  if (const auto* sums = std::get_if<Sums>(&decision))
+    return is_place(sums->newest_place) && is_place(sums->durable_place);
   return true;
 }
 

@@ -101,6 +101,7 @@ struct Sums {
   uint64_t unflushed = 0;           // sets that count towards every n-th one, since one was due
   bool owes_flush = false;          // the next one is due
   uint64_t newest_place = 0;        // in the series
+  uint64_t durable_place = 0;       // of the newest durable set; 0: none, or one was refused since
   Pace pace;
   bool operator==(const Sums&) const = default;
 };

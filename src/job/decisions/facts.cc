@@ -48,6 +48,8 @@ struct Apply {
   void operator()(const Ended& one) const {
     Sums& sums = facts.sums;
     if (one.end == End::durable) {
+      const auto whole = facts.wholes.find(one.set);
+      if (whole != facts.wholes.end()) sums.durable_place = std::max(sums.durable_place, whole->second.ordinal);
       sums.counts.raw_bytes += one.raw_bytes;
       sums.counts.stored_bytes += one.stored_bytes;
     }
@@ -65,6 +67,7 @@ struct Apply {
     facts.sums.pace.restarted();
   }
   void operator()(const Refused& one) const {
+    facts.sums.durable_place = 0;  // it may have been that one
     if (facts.is_refused(one)) return;
     std::erase_if(facts.refused, [&](const Refused& known) { return is_of_the_same(known, one); });
     facts.refused.push_back(one);
@@ -73,8 +76,9 @@ struct Apply {
   void operator()(const PutAside& one) const {
     if (one.is_done)
       facts.aside.erase(one.stored_as);
-    else if (facts.aside.size() < Facts::kMostSets)
-      facts.aside.emplace(one.stored_as, one.reason);
+    else
+      facts.sums.durable_place = 0;
+    if (!one.is_done && facts.aside.size() < Facts::kMostSets) facts.aside.emplace(one.stored_as, one.reason);
   }
   void operator()(const NotStored& one) const {
     if (one.is_over) {
