@@ -118,13 +118,17 @@ class Run(JobTest):
 
     def test_the_file_of_nodes(self):
         (self.work / "hosts").write_text("localhost slots=2\nspare1 slots=2\nspare2 slots=2\n")
-        for words in (("--spares", 2), ("--ranks", 2)):
+        site = self.work / "site"  # of the whole machine: it has nodes that are not of the job
+        site.write_text("localhost rack=r1\nspare1 rack=r1\nelsewhere rack=r7\n")
+        for words in (("--spares", 2, "--failure-groups", site), ("--ranks", 2)):
             process = self.start("run", "--store", self.store, "--stage", self.stage, "--nodes-file", self.work / "hosts",
                                  *words, "--", "sh", "-c", 'cat $FOREBAY_NODES_FILE; cmp "$1" $FOREBAY_NODES_FILE', "x",
                                  "{nodes}")  # fmt: skip
             out, _ = self.finish(process, 0)
             self.assertEqual("localhost slots=2\n", out)
-        for words, why in ((("--spares", 3), "of 3 nodes 3 cannot be spare"), (("--spares", 1, "--ranks", 2), "--ranks")):
+        (self.work / "others").write_text("elsewhere rack=r7\n")
+        for words, why in ((("--spares", 3), "of 3 nodes 3 cannot be spare"), (("--spares", 1, "--ranks", 2), "--ranks"),
+                           (("--failure-groups", self.work / "others"), "names no node of the job")):  # fmt: skip
             answer = self.run_error(2, "run", "--store", self.store, "--stage", self.stage, "--nodes-file",
                                     self.work / "hosts", *words, "--", "true")  # fmt: skip
             self.assertIn(why, answer.err)

@@ -129,23 +129,36 @@ class Cluster:
             if path.is_file():
                 print(f"---- {path}\n{path.read_text(errors='replace')[-6000:]}", flush=True)
 
+    def kill_aggregators(self):
+        """All that are left, and so the one that coordinates."""
+        killed = [pid for node in range(len(self.hosts)) for pid in self.pids(node)
+                  if b"\0aggregator\0" in Path(f"/proc/{pid}/cmdline").read_bytes()]  # fmt: skip
+        for pid in killed:
+            os.kill(pid, signal.SIGKILL)
+        if not killed:
+            raise Failure("no aggregator runs")
+
+    def pids(self, node):
+        return [int(pid) for pid in subprocess.run(["ip", "netns", "pids", self.net.prefix(node)[-1]], capture_output=True, text=True,
+                                                   check=False).stdout.split()]  # fmt: skip
+
     def kill_all(self, node):
         """What runs on the node."""
-        pids = subprocess.run(["ip", "netns", "pids", self.net.prefix(node)[-1]], capture_output=True, text=True, check=False)
-        for pid in map(int, pids.stdout.split()):
+        for pid in self.pids(node):
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
 
 
-def lose_a_node(forebay, program, look=lambda cluster: None, lines=(), **keys):
+def lose_a_node(forebay, program, look=lambda cluster: None, lines=(), *, also=lambda cluster: None, **keys):
     """Sets 1 to 8, of which every third is due; a node is lost after the fourth, and the last one is stored at the end."""
     with Cluster(forebay, 3, lines=lines, SCR_FLUSH=3, FOREBAY_SCR_WAIT=1, **keys) as cluster:
         cluster.start(program, "--sets", 8, "--work", 250, "--until", 8)
         cluster.wait_for("\ncompleted ckpt.4")
         look(cluster)
         cluster.lose(1)
+        also(cluster)
         lines = cluster.wait_for_end()
         restarted = [line.split(".")[-1] for line in lines if line.startswith("restarted")]
         assert restarted[0] == "restarted nothing" and len(restarted) == 2 and int(restarted[1]) >= 4, lines
@@ -197,8 +210,8 @@ def a_node_is_lost_that_has_two_cache_levels(forebay):
 
 
 @scenario
-def a_node_is_lost_under_partner_and_the_program_is_in_fortran(forebay):
-    lose_a_node(forebay, needs("FORTRAN"), SCR_COPY_TYPE="PARTNER")
+def a_node_is_lost_with_the_coordinator_under_partner_and_the_program_is_in_fortran(forebay):
+    lose_a_node(forebay, needs("FORTRAN"), also=Cluster.kill_aggregators, SCR_COPY_TYPE="PARTNER")
 
 
 @scenario
