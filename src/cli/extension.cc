@@ -12,6 +12,9 @@ namespace forebay::cli {
 
 Result<std::string> find_program(std::string_view verb, std::string_view program) {
   const std::string path = extension_program(program);
+  if (path.empty())
+    return fail(ErrorKind::io, fmt::format("'{}' is an extension, and where Forebay lies is not known", verb), {}, {},
+                "mount /proc");
   auto found = trusted_file(path);
   if (found || found.error().kind != ErrorKind::not_found) return found;
   return fail(ErrorKind::unsupported, fmt::format("'{}' is an extension that is not installed", verb), path, {},

@@ -171,7 +171,8 @@ std::string command_help(const Program& program) {
   }
   for (const Extension& extension : program.extensions) {
     text += fmt::format("  {:<10} {}\n", extension.verb, extension.summary);
-    if (!find_program(extension.verb, extension.program))
+    if (const auto found = find_program(extension.verb, extension.program);
+        !found && found.error().kind == ErrorKind::unsupported)
       text += fmt::format("  {:<10} (not installed: the package {} has it)\n", "", extension.program);
   }
   text +=

@@ -73,6 +73,7 @@ const std::string& own_command() {
 }
 
 std::string extension_program(std::string_view name) {
+  if (own_command().empty()) return {};
   const fs::path from_bin = fs::path(FOREBAY_EXTENSIONS).lexically_relative(FOREBAY_BINARIES);
   return (fs::path(own_command()).parent_path() / from_bin / name).lexically_normal().string();
 }

@@ -38,7 +38,8 @@ class GrowingFile {
   // Finds the whole process groups of a step that was never finished, in `path` only, and makes them visible as far as
   // they are there; what is left of others is cut off. The same for the last steps, if their lists are damaged. If
   // there is none, nothing is changed but trailers and their copies, which then say what the file has. Errors as
-  // append(); also corrupt if nothing at all can be read.
+  // append(); also corrupt if nothing at all can be read, and limit, with nothing changed, if the list of the last step
+  // is damaged and no step is found in the gibibyte in front of it.
   struct Mended {
     uint64_t found = 0, incomplete = 0;  // process groups
     uint64_t steps = 0;                  // that the file has now

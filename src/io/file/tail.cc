@@ -69,6 +69,14 @@ Copied copied_trailer(const ByteSource& source, const FirstPart& first) {
   return copied;
 }
 
+// One that a copy speaks of and that ends at `end` or before it.
+std::optional<Trailer> copied_before(const ByteSource& source, const FirstPart& first, uint64_t end) {
+  for (const uint64_t slot : kCopySlots)
+    if (const auto copy = copy_at(source, first, first.end + slot); copy && copy->file_bytes <= end)
+      if (const auto found = own_trailer_at(source, first, copy->file_bytes - kTrailerBytes)) return found;
+  return {};
+}
+
 // The last one that ends at `end` or before it.
 std::optional<Trailer> search_backwards(const ByteSource& source, const FirstPart& first, uint64_t end) {
   constexpr uint64_t kPiece = 1 << 20, kOverlap = 7;
@@ -189,7 +197,12 @@ Result<Trailer> find_trailer_of_whole_list(const ByteSource& source) {
     const auto checked = check_list(source, trailer);
     if (checked) return trailer;
     if (checked.error().kind != ErrorKind::corrupt) return std::unexpected(checked.error());
-    const auto before = search_backwards(source, first, trailer.last.offset);
+    auto before = copied_before(source, first, trailer.last.offset);
+    if (!before) before = search_backwards(source, first, trailer.last.offset);
+    if (!before && trailer.last.offset > kSearchedBytes)
+      return fail(ErrorKind::limit,
+                  "the list of the last step is damaged, and the step before is too far in front of it", source.name(),
+                  trailer.last.offset);
     if (!before) return std::unexpected(checked.error());
     trailer = *before;
   }

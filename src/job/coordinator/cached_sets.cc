@@ -276,7 +276,9 @@ CachedSet CachedSets::with_refusal(CachedSet set, const Entry& entry) const {
   for (const auto& [key, part] : entry.parts) {
     if (part.write != set.write) continue;
     const Quarantined* const refused = quarantined(set.name, part);
-    if (refused != nullptr) set.wrong = "it is set aside: " + refused->reason;
+    if (refused == nullptr) continue;
+    set.is_refused = true;
+    set.wrong = "it is set aside: " + refused->reason;
   }
   return set;
 }

@@ -74,6 +74,7 @@ struct CachedSet {
   bool is_sealed = false;        // somebody says so; without an encoding: all know that it is complete
   bool is_for_store = true;      // its policy does not say that it is never to be stored
   size_t lost = 0;               // positions that nobody has
+  bool is_refused = false;       // it is set aside
   std::string wrong;             // why it cannot be brought whole; empty: it can
 };
 

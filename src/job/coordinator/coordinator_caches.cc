@@ -410,7 +410,8 @@ bool Coordinator::Impl::close_caches() {
   const auto all = caches.sets();
   for (auto set = all.rbegin(); set != all.rend(); ++set) {
     const auto known = closing_tries.find(set->name);
-    if (!set->is_for_store || (known != closing_tries.end() && known->second >= kMostClosings)) continue;
+    if (!set->is_for_store || set->is_refused || (known != closing_tries.end() && known->second >= kMostClosings))
+      continue;
     if (!set->stored_as.empty() || (set->ordinal != 0 && set->ordinal <= durable_place)) return true;
     if (set->wrong.empty()) {
       closing = *set;
@@ -435,11 +436,13 @@ void Coordinator::Impl::note_newest(const wire::OfferT& offered) {
 void Coordinator::Impl::note_durable(const std::string& set, uint64_t ordinal) {
   durable_place = std::max(durable_place, ordinal);
   if (newest_cached && newest_cached->ordinal <= durable_place) newest_cached.reset();
-  forget_not_stored([&](const decided::NotStored& one) { return one.set == set || one.ordinal <= durable_place; });
+  forget_not_stored([&](const decided::NotStored& one) {
+    return one.set == set || (one.ordinal != 0 && one.ordinal <= durable_place);
+  });
 }
 
 void Coordinator::Impl::forget_newest(const std::string& set) {
-  durable_place = 0;  // it may have been that one
+  if (facts.may_be_newest_durable(set)) durable_place = 0;
   if (newest_cached && newest_cached->name == set) newest_cached.reset();
   forget_not_stored([&](const decided::NotStored& one) { return one.set == set; });
 }

@@ -338,6 +338,27 @@ TEST_F(CachesTest, WhatCannotBeStoredAtTheEndIsInTheLastStatus) {
   EXPECT_THAT(w.s.inbox[asker].status.back(), testing::HasSubstr("set a of the caches is not stored"));
 }
 
+// A restart may have passed the newest durable set over: what it took is then the newest.
+TEST_F(CachesTest, TheEndStoresWhatWasRestartedFromThoughANewerSetIsDurable) {
+  for (const bool is_refused : {false, true}) {
+    CacheWorld one{caching(2), 4};
+    one.write("a", 1);
+    one.write("b", 2);
+    ASSERT_TRUE(one.s.stored.contains("b"));
+    ASSERT_FALSE(one.s.stored.contains("a"));
+    if (is_refused) {
+      one.s.send(one.agents[0].session, wire::RejectT{.set = "b", .stored_as = "b", .reason = "NaN"});
+      one.run();
+      one.ask_all();
+      EXPECT_EQ(one.published["n2"], "a") << one.s.log;
+    }
+    one.s.send(one.s.join(), stop_and_drain());
+    one.pass(40s);
+    ASSERT_TRUE(one.s.coordinator.stopped());
+    EXPECT_EQ(one.s.stored.contains("a"), is_refused) << one.s.log;
+  }
+}
+
 // They may have left for a moment only.
 TEST_F(CachesTest, TheEndWaitsForThoseWhoHadTheNewest) {
   for (const bool comes_back : {false, true}) {

@@ -14,11 +14,10 @@ constexpr int kDeliverPriority = 0;
 
 void Coordinator::Impl::restart(SessionId id, const Session& session, const wire::RestartRequestT& request) {
   // The coordinator before has died when some had heard that all have it, and these have not.
-  const decided::Answered placed{request.placed_by, request.placed_round};
-  if (placed.round != 0 && placed == facts.answered) {
-    info(fmt::format("the restart that coordinator {} has answered ends for {}, too", placed.generation,
+  if (request.placed_round != 0 && facts.answered.is_of(request.placed_by, request.placed_round)) {
+    info(fmt::format("the restart that coordinator {} has answered ends for {}, too", request.placed_by,
                      session.agent->host));
-    return send(id, wire::RestartDoneT{.round = placed.round, .placed_by = placed.generation});
+    return send(id, wire::RestartDoneT{.round = request.placed_round, .placed_by = request.placed_by});
   }
   const wire::AgentHelloT& agent = *session.agent;
   Asker asker{.id = id,
@@ -64,9 +63,10 @@ void Coordinator::Impl::apply(Restarts::Actions actions) {
     if (work.kind == Kind::remove) remove_unit(unit);
     if (work.kind == Kind::retry) retry_unit(unit);
   }
-  for (const uint64_t round : actions.answered) {
-    decide(decided::Answered{generation, round});
+  for (const auto& [round, place] : actions.answered) {
+    decide(decided::Answered{generation, round, place});
     newest_cached.reset();  // it may have been passed over
+    durable_place = std::min(durable_place, place);
     cadence.restarted();
   }
   if (actions.void_incomplete) give_up_incomplete(true);

@@ -349,7 +349,7 @@ void Restarts::nothing(const std::string& why, uint32_t other_ranks, Time now, A
     ready.attempt = asker.attempt;
     actions.tell.push_back({id, ready});
   }
-  actions.answered.push_back(0);
+  actions.answered.push_back({});
   end_round(now, actions);
 }
 
@@ -362,8 +362,8 @@ void Restarts::finish(Time now, Actions& actions) {
     done.round = publishing_.number();
     actions.tell.push_back({id, done});
   }
-  actions.answered.push_back(publishing_.number());
   const TierSet& set = *round_->chosen;
+  actions.answered.push_back({publishing_.number(), set.ordinal});
   last_ = Last{set.application_name.empty() ? set.name : set.application_name, set.stored_as, round_->total,
                round_->passed_over, round_->steps};
   end_round(now, actions);

@@ -70,8 +70,12 @@ class Restarts {
     // Suspect sets that the store has, and that are newer than the chosen one: what the stages have of them is to go
     // aside before the application writes sets of these names again.
     std::vector<TierSet> aside;
-    // Restarts that were answered: the rounds, as agents have them; 0: there is nothing to restart from.
-    std::vector<uint64_t> answered;
+    // Restarts that were answered: the rounds, as agents have them, and the places of the sets; 0: there is nothing to
+    // restart from.
+    struct Answered {
+      uint64_t round = 0, place = 0;
+    };
+    std::vector<Answered> answered;
     LogLines log;
   };
 

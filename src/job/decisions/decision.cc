@@ -69,6 +69,7 @@ template <class Form>
 void form(Form& f, Answered& r) {
   f("generation", r.generation);
   f("round", r.round);
+  f("place", r.place);
 }
 template <class Form>
 void form(Form& f, Refused& r) {
@@ -248,6 +249,7 @@ bool is_place(uint64_t ordinal) { return ordinal <= uint64_t{1} << 62; }
 
 bool has_possible_place(const Decision& decision) {
   if (const auto* whole = std::get_if<Whole>(&decision)) return is_place(whole->ordinal);
+  if (const auto* answered = std::get_if<Answered>(&decision)) return is_place(answered->place);
   if (const auto* left = std::get_if<NotStored>(&decision)) return is_place(left->ordinal);
   if (const auto* sums = std::get_if<Sums>(&decision))
     return is_place(sums->newest_place) && is_place(sums->durable_place);

@@ -60,10 +60,13 @@ struct Sealed {
   uint64_t encoding = 0;
   bool operator==(const Sealed&) const = default;
 };
-// A restart was answered: of a set that all agents have in its place, in that round of the coordinator of that
-// generation; 0: there was nothing to restart from.
+// A restart was answered: of the set of that place in the series, which all agents have in its place, in that round of
+// the coordinator of that generation; round and place 0: there was nothing to restart from.
 struct Answered {
-  uint64_t generation = 0, round = 0;
+  uint64_t generation = 0, round = 0, place = 0;
+  bool is_of(uint64_t of_generation, uint64_t of_round) const {
+    return generation == of_generation && round == of_round;
+  }
   bool operator==(const Answered&) const = default;
 };
 // Never to be restarted from again: what the caches have of that writing of the set, if that is known, and of that

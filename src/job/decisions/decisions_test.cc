@@ -143,7 +143,7 @@ TEST(Decisions, WhatIsNoRecordIsRefused) {
   using nlohmann::json;
   EXPECT_EQ(refuses(json::array()), "");
   const auto record = [&](json body) { return refuses(json::array({std::move(body)})); };
-  EXPECT_EQ(record({{"is", "answered"}, {"generation", 1}, {"round", 2}}), "");
+  EXPECT_EQ(record({{"is", "answered"}, {"generation", 1}, {"round", 2}, {"place", 0}}), "");
   EXPECT_THAT(refuses(7), HasSubstr("no list"));
   EXPECT_THAT(record(7), HasSubstr("no object"));
   EXPECT_THAT(record({{"is", "forgotten"}}), HasSubstr("no kind"));

@@ -63,11 +63,12 @@ struct Apply {
   }
   void operator()(const Answered& one) const {
     facts.answered = one;
+    facts.sums.durable_place = std::min(facts.sums.durable_place, one.place);  // newer sets were passed over
     ++facts.sums.counts.restarts;
     facts.sums.pace.restarted();
   }
   void operator()(const Refused& one) const {
-    facts.sums.durable_place = 0;  // it may have been that one
+    if (facts.may_be_newest_durable(one.set)) facts.sums.durable_place = 0;
     if (facts.is_refused(one)) return;
     std::erase_if(facts.refused, [&](const Refused& known) { return is_of_the_same(known, one); });
     facts.refused.push_back(one);
@@ -139,6 +140,11 @@ bool Facts::is_newest_refused(const std::string& set, bool removes) const {
     return known.set == set && (known.removes || !removes) &&
            (newest == wholes.end() || known.is_by_name() || known.write == newest->second.write);
   });
+}
+
+bool Facts::may_be_newest_durable(const std::string& set) const {
+  const auto whole = wholes.find(set);
+  return whole == wholes.end() || whole->second.ordinal >= sums.durable_place;
 }
 
 bool Facts::is_due(uint32_t flush_every) const {

@@ -27,6 +27,8 @@ struct Facts {
   bool is_refused(const decided::Refused& one) const;
   // The same, of the writing of that name that became whole last.
   bool is_newest_refused(const std::string& set, bool removes) const;
+  // Whether `sums.durable_place` may be that of the set.
+  bool may_be_newest_durable(const std::string& set) const;
   // Whether the next set that counts as one of every `flush_every` is due.
   bool is_due(uint32_t flush_every) const;
 

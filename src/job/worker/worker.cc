@@ -82,16 +82,26 @@ struct Worker::Impl {
   // A share of the memory is enough for most tasks. One that needs more has all of it, when the others have ended.
   TaskResult run(const wire::TaskT& current, TaskProgress& progress, const std::stop_token& stop) {
     {
-      const std::shared_lock shares(memory);
+      std::shared_lock shares(memory, std::defer_lock);
+      if (!take(shares, progress, stop)) return cancelled();
       TaskResult result = run_with(streams, current, progress, stop);
       if (result.report || result.report.error().kind != ErrorKind::limit || streams == 1) return result;
     }
     std::unique_lock alone(memory, std::defer_lock);
-    while (!alone.try_lock_for(kPause)) {
-      if (stop.stop_requested()) return {fail(ErrorKind::cancelled, "the task was cancelled")};
+    if (!take(alone, progress, stop)) return cancelled();
+    return run_with(1, current, progress, stop);
+  }
+
+  static TaskResult cancelled() { return {fail(ErrorKind::cancelled, "the task was cancelled")}; }
+
+  // False: it is to stop. A task that waits for others does not stand still.
+  template <class Lock>
+  static bool take(Lock& lock, TaskProgress& progress, const std::stop_token& stop) {
+    while (!lock.try_lock_for(kPause)) {
+      if (stop.stop_requested()) return false;
       progress.step();
     }
-    return run_with(1, current, progress, stop);
+    return true;
   }
 
   // An exception would end the aggregator.
@@ -103,6 +113,7 @@ struct Worker::Impl {
       const auto bytes = engine::buffer_bytes(resources.memory_bytes);
       if (!bytes) return {std::unexpected(bytes.error())};
       resources.memory_bytes = *bytes / share;
+      resources.threads = std::max<decltype(resources.threads)>(1, resources.threads / share);
       const TaskContext context{options, resources, access, progress, stop};
       return current.kind == wire::TaskKind::pack ? pack_task(current, context) : deliver_task(current, context);
     } catch (const std::bad_alloc&) {
