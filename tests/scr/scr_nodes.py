@@ -131,7 +131,7 @@ class Cluster:
 
     def kill_aggregators(self):
         """All that are left, and so the one that coordinates."""
-        killed = [pid for node in range(len(self.hosts)) for pid in self.pids(node)
+        killed = [pid for node in range(len(self.hosts) + 1) for pid in self.pids(node)
                   if b"\0aggregator\0" in Path(f"/proc/{pid}/cmdline").read_bytes()]  # fmt: skip
         for pid in killed:
             os.kill(pid, signal.SIGKILL)
