@@ -112,6 +112,7 @@ class Connection {
 
   // Of loans: connection_loans.cc.
   Result<Loans::Served> serve(Waiter& waiter, bool only_try, Clock::time_point deadline);
+  static bool may_be_lent(const Waiter& waiter, uint64_t count);
   void lent(const wire::Lent& message);
   void recalled(const wire::Recall& message);
   void taken(uint64_t loan);

@@ -54,11 +54,18 @@ Result<Loans::Served> Connection::serve(Waiter& waiter, bool only_try, Clock::ti
   return served;
 }
 
+// The whole file, or as many elements at most as were asked ahead, with the request itself.
+bool Connection::may_be_lent(const Waiter& waiter, uint64_t count) {
+  return waiter.wants.region != nullptr && waiter.may_lend && (count == 0 || count - 1 <= waiter.ahead.count);
+}
+
 // An answer to a request that was given up finds nobody; its release is on its way.
 void Connection::lent(const wire::Lent& message) {
   const auto found = waiters_.find(message.request);
   if (found == waiters_.end()) return;
   const Waiter::Wants& wants = found->second->wants;
+  if (!may_be_lent(*found->second, message.count))
+    return fail_locked({ErrorKind::corrupt, "the lock server lends what was not asked for", name_, {}, {}});
   if (!loans_.any()) wake_recall_thread();
   if (message.count == 0) {
     loans_.lend(wants.file, message.request, *wants.region, wants.access);
@@ -68,7 +75,7 @@ void Connection::lent(const wire::Lent& message) {
   }
   const auto early = early_recalls_.extract(message.request);
   if (early || !borrows_.load()) recalled_.push_back({message.request, early ? early.mapped() : Elements{}});
-  if (const auto other = loans_.to_make_room()) recalled_.push_back({*other, {}});
+  for (const uint64_t other : loans_.to_make_room()) recalled_.push_back({other, {}});
   answered(message.request, [](Waiter&) {});
 }
 

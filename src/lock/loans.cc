@@ -1,6 +1,7 @@
 #include "lock/loans.h"
 
 #include <algorithm>
+#include <span>
 
 #include "lock/overlap.h"
 
@@ -92,15 +93,23 @@ void Loans::lend(std::string_view file, uint64_t loan, const Region& region, Acc
   insert(std::move(lent));
 }
 
-std::optional<uint64_t> Loans::to_make_room() const {
-  if (loans_.empty()) return std::nullopt;
+std::vector<uint64_t> Loans::to_make_room() const {
+  std::vector<uint64_t> list;
+  if (loans_.empty()) return list;
+  const auto choose = [&](size_t there, size_t most, const auto& may_go) {
+    for (const bool idle : {true, false})
+      for (const Loan& one : loans_)
+        if (list.size() + most < there && one.requests.empty() == idle && may_go(one)) list.push_back(one.number);
+  };
   const std::string& last = loans_.back().file;
-  const bool of_file = by_file_.find(last)->second.size() > kMostOfFile;
-  if (loans_.size() <= kMostLoans && !of_file) return std::nullopt;
-  const auto may_go = [&](const Loan& one) { return !of_file || one.file == last; };
-  auto place = std::ranges::find_if(loans_, [&](const Loan& one) { return may_go(one) && one.requests.empty(); });
-  if (place == loans_.end()) place = std::ranges::find_if(loans_, may_go);
-  return place->number;
+  choose(loans_of(last), kMostOfFile, [&](const Loan& one) { return one.file == last; });
+  choose(loans_.size(), kMostLoans, [&](const Loan& one) { return std::ranges::find(list, one.number) == list.end(); });
+  return list;
+}
+
+size_t Loans::loans_of(std::string_view file) const {
+  const auto found = by_file_.find(file);
+  return found == by_file_.end() ? 0 : found->second.size();
 }
 
 std::optional<std::vector<uint64_t>> Loans::release(std::string_view file, uint64_t request) {
@@ -158,10 +167,15 @@ void Loans::keep(Loan& ended, Elements wanted, const std::function<uint64_t()>& 
   std::ranges::sort(holes, {}, &Elements::from);
   holes.push_back({ended.count, ended.count});
   uint64_t next = 0;
+  std::vector<Elements> free;
   for (const Elements& hole : holes) {
     const Elements left{next, std::min(hole.from, ended.count)};
     next = std::max(next, hole.to);
-    if (left.empty() || message.kept.size() == wire::kMaxKept) continue;
+    if (!left.empty()) free.push_back(left);
+  }
+  const size_t room = std::min({wire::kMaxKept, kMostOfFile - std::min(loans_of(ended.file), kMostOfFile),
+                                kMostLoans - std::min(loans_.size(), kMostLoans)});
+  for (const Elements& left : std::span(free).last(std::min(room, free.size()))) {
     auto first = elements(ended.first, ended.stride, {left.from, left.from + 1});
     auto bytes = elements(ended.first, ended.stride, left);
     if (!first || !bytes) continue;

@@ -55,9 +55,9 @@ class Loans {
   void lend(std::string_view file, uint64_t loan, const Region& region, Access access);
   void lend(std::string_view file, uint64_t loan, const Region& region, Access access, uint64_t stride, uint64_t count);
 
-  // The loan to be returned to make room: the one that lay idle longest, of as many as there may be, in all or of the
-  // file that was lent last; else nothing.
-  std::optional<uint64_t> to_make_room() const;
+  // The loans to be returned to make room: what is beyond as many as there may be, of the file that was lent last and
+  // in all; first those that lay idle longest.
+  std::vector<uint64_t> to_make_room() const;
 
   // Ends a request that was served, held or waiting. Nothing if it was not, or the loan was returned meanwhile: then
   // the server has to know. Else the requests that are granted thereby.
@@ -67,7 +67,8 @@ class Loans {
   void forget(uint64_t request);
 
   // Ends a loan: what the server is to be told. Requests in it are the server's from now on. Nothing if it is not
-  // there. If some of its elements are `wanted`, others stay lent, under numbers that were not used before.
+  // there. If some of its elements are `wanted`, others stay lent, under numbers that were not used before: of those
+  // for which there is room the last, which are needed next.
   std::optional<wire::Return> give_back(uint64_t loan, Elements wanted = {},
                                         const std::function<uint64_t()>& number = {});
   std::string_view file_of(uint64_t loan) const;  // empty if it is not there
@@ -112,6 +113,7 @@ class Loans {
   static bool blocked(const Loan& loan, size_t before, const Region& region, bool exclusive);
   std::list<Loan>::const_iterator find(uint64_t loan) const;
   const Place* find(std::string_view file, const Region& region, Access access) const;
+  size_t loans_of(std::string_view file) const;
   void insert(Loan loan);
   void keep(Loan& ended, Elements wanted, const std::function<uint64_t()>& number, wire::Return& message);
 

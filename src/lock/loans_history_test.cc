@@ -180,7 +180,7 @@ class LoanWorld {
       grant(one, lent->request, true);
       const auto early = one.early_recalls.extract(lent->request);
       if (early || !one.borrows) give_back(one, lent->request, early ? early.mapped() : Elements{});
-      while (const auto other = one.loans.to_make_room()) give_back(one, *other);
+      for (const uint64_t other : one.loans.to_make_room()) give_back(one, other);
     } else if (const auto* recall = std::get_if<wire::Recall>(&message)) {
       if (one.loans.has(recall->loan)) {
         ++history_.recalled;

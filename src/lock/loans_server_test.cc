@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 
+#include "fabric/hub.h"
 #include "lock/inspect.h"
 #include "lock/test_server.h"
+#include "lock/wire.h"
 
 namespace forebay::lock {
 namespace {
@@ -169,6 +171,67 @@ TEST_P(Borrowing, ExcludesManyThreadsOfManyClients) {
     });
   for (std::thread& one : threads) one.join();
   for (const int one : done) EXPECT_EQ(one, 6 * 30);
+}
+
+// A server that answers every lock and renewal with one loan.
+class Generous : public fabric::HubHandler {
+ public:
+  explicit Generous(uint64_t count) : count_(count) {
+    fabric::HubOptions options;
+    options.listen = {testing_support::unix_address()};
+    options.credentials = testing_support::server_options({}).credentials;
+    options.purpose = wire::kPurpose;
+    hub_ = fabric::Hub::create(options).value();
+    thread_ = std::thread([this] { EXPECT_TRUE(hub_->run(*this)); });
+  }
+  ~Generous() override {
+    hub_->stop();
+    thread_.join();
+  }
+  std::vector<fabric::Address> addresses() const { return hub_->addresses(); }
+
+  void connected(fabric::ConnectionId, const std::string&) override {}
+  void disconnected(fabric::ConnectionId, Ending) override {}
+  void tick(Time) override {}
+  Time next_tick() const override { return Time::max(); }
+  Result<void> received(fabric::ConnectionId id, const fabric::Frame& frame) override {
+    FOREBAY_TRY(const auto decoded, wire::decode_client(frame, 1000));
+    if (std::holds_alternative<wire::Hello>(decoded.message)) say(id, wire::Welcome{id, 10'000, 1000, 1000, true});
+    if (const auto* bell = std::get_if<wire::Bell>(&decoded.message)) say(id, wire::Renewed{bell->session});
+    if (const auto* lock = std::get_if<wire::LockRequest>(&decoded.message)) say(id, wire::Lent{lock->request, count_});
+    if (const auto* count = std::get_if<wire::Counter>(&decoded.message)) say(id, wire::Lent{count->request, count_});
+    return {};
+  }
+
+ private:
+  void say(fabric::ConnectionId id, const wire::ServerMessage& message) {
+    Bytes frame;
+    wire::encode(frame, message);
+    hub_->send(id, frame);
+  }
+
+  uint64_t count_;
+  std::unique_ptr<fabric::Hub> hub_;
+  std::thread thread_;
+};
+
+ErrorKind answer_of(const Generous& server, bool of_a_lock) {
+  ClientOptions options = testing_support::client_options(server.addresses());
+  options.borrow = true;
+  const auto client = Client::create(options).value();
+  if (!of_a_lock) {
+    const auto before = client->fetch_add("c", 1);
+    return before ? ErrorKind::internal : before.error().kind;
+  }
+  const auto lock = client->lock("f", testing_support::bytes(0, 10), Access::exclusive, Clock::now() + 20s);
+  return lock ? ErrorKind::internal : lock.error().kind;
+}
+
+TEST(BorrowingOfAWrongServer, EndsWhereMoreIsLentThanWasAskedFor) {
+  const Generous with_files(0), with_elements(9);
+  EXPECT_EQ(answer_of(with_files, true), ErrorKind::internal) << "which was welcome";
+  EXPECT_EQ(answer_of(with_files, false), ErrorKind::corrupt) << "with a counter";
+  EXPECT_EQ(answer_of(with_elements, true), ErrorKind::corrupt) << "none was asked ahead";
 }
 
 INSTANTIATE_TEST_SUITE_P(Transports, Borrowing, testing::Bool(),

@@ -109,14 +109,14 @@ TEST_F(LoansTest, MakesRoomByWhatLayIdleLongest) {
     loans_.lend("f" + std::to_string(i), i, loaned(0, 1), Access::shared);
   }
   EXPECT_FALSE(loans_.may_ask()) << "all are in use";
-  EXPECT_EQ(loans_.to_make_room(), std::nullopt);
+  EXPECT_THAT(loans_.to_make_room(), IsEmpty());
   loans_.release("f3", 3);
   loans_.release("f2", 2);
   EXPECT_EQ(loans_.serve("f2", 1000, loaned(0, 1), Access::shared, false), ServedHow::held);
   loans_.release("f2", 1000);
   EXPECT_TRUE(loans_.may_ask());
   loans_.lend("g", 2000, loaned(0, 1), Access::shared);
-  EXPECT_THAT(loans_.to_make_room(), Optional(3u));
+  EXPECT_THAT(loans_.to_make_room(), ElementsAre(3u));
 }
 
 TEST_F(LoansTest, ServesFromElementsOfAProgression) {
@@ -158,9 +158,29 @@ TEST_F(LoansTest, HasFewLoansOfAFile) {
     loans_.lend("f", i, loaned(i * 1000, 10), Access::exclusive, 50, 4);
     loans_.release("f", i);
   }
-  EXPECT_EQ(loans_.to_make_room(), std::nullopt);
+  EXPECT_THAT(loans_.to_make_room(), IsEmpty());
   loans_.lend("f", 10, loaned(9000, 10), Access::exclusive, 50, 4);
-  EXPECT_THAT(loans_.to_make_room(), Optional(1u));
+  EXPECT_THAT(loans_.to_make_room(), ElementsAre(1u));
+}
+
+TEST_F(LoansTest, ReturnsAllThatIsBeyondTheMost) {
+  for (uint64_t i = 1; i <= Loans::kMostOfFile + 2; ++i)
+    loans_.lend("f", i, loaned(i * 1000, 10), Access::exclusive, 50, 4);
+  loans_.release("f", 3);
+  EXPECT_THAT(loans_.to_make_room(), ElementsAre(3u, 1u));
+}
+
+TEST_F(LoansTest, KeepsNoMoreThanThereIsRoomFor) {
+  for (uint64_t i = 1; i <= Loans::kMostOfFile; ++i) {
+    loans_.lend("f", i, loaned(i * 10'000, 10), Access::exclusive, 50, 20);
+    loans_.release("f", i);
+  }
+  uint64_t next = 100;
+  const auto message = loans_.give_back(1, {10, 12}, [&next] { return next++; });
+  ASSERT_TRUE(message);
+  ASSERT_EQ(message->kept.size(), 1u);
+  EXPECT_EQ(message->kept[0].which, (Elements{12, 20})) << "what is needed next";
+  EXPECT_EQ(loans_.all().size(), Loans::kMostOfFile);
 }
 
 TEST_F(LoansTest, FindsWhatIsIdle) {

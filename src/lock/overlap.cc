@@ -9,8 +9,6 @@ namespace {
 
 constexpr uint64_t kEffort = 1u << 25;
 
-bool apart(const Extent& a, const Extent& b) { return a.end <= b.first || b.end <= a.first; }
-
 // False when it is used up.
 bool spend(uint64_t& effort) { return effort > 0 && --effort > 0; }
 

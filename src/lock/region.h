@@ -40,6 +40,9 @@ struct Extent {
   bool operator==(const Extent&) const = default;
 };
 
+// Whether they have no byte in common.
+inline bool apart(const Extent& a, const Extent& b) { return a.end <= b.first || b.end <= a.first; }
+
 class Region {
  public:
   static Region whole_file();

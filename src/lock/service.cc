@@ -84,6 +84,7 @@ void Service::receive(SessionId, Session& session, wire::File message) {
   if (!file) {
     file = std::make_unique<File>();
     file->name = std::move(message.name);
+    file->table = Table(options_.table_effort);
   }
   File* const named = file.get();
   ++named->names;
@@ -107,14 +108,14 @@ void Service::receive(SessionId id, Session& session, wire::LockRequest message,
   const auto refuse = [&](wire::Reason reason) { out.push_back({id, wire::Refused{message.request, reason}}); };
   File* const file = message.file < session.files.size() ? session.files[message.file] : nullptr;
   if (file == nullptr) return refuse(wire::Reason::not_a_file);
-  const uint64_t memory = kEntryBytes + message.region.memory();
+  uint64_t memory = kEntryBytes + message.region.memory();
   if (session.memory + memory > options_.max_client_memory) return refuse(wire::Reason::memory);
   const auto [place, is_new] = session.requests.try_emplace(message.request);
   if (!is_new) return refuse(wire::Reason::in_use);
 
   const bool none_lent = file->loans.empty();
   if (none_lent) file->solitude.asked(id);
-  auto added = lend(id, session, *file, message, out);
+  auto added = lend(id, session, *file, message, memory, out);
   const bool lent = added.has_value();
   if (!lent && message.only_try) {
     if (open_)
@@ -136,6 +137,7 @@ void Service::receive(SessionId id, Session& session, wire::LockRequest message,
   session.memory += memory;
   place->second = {file, added->ticket, memory, added->granted, added->granted && !open_, lent};
   file->owners.emplace(added->ticket, File::Owner{id, message.request, now});
+  recall_what_counts_as_in_the_way(*file, out);
   if (session.requests.size() == 1) next_tick_ = std::min(next_tick_, end_of(session));
   if (!lent && added->granted && open_) out.push_back({id, wire::Granted{message.request}});
 }
@@ -152,8 +154,9 @@ Result<void> Service::receive(SessionId id, Session& session, const wire::Bell& 
 
 // What its owner does not know any more.
 void Service::remove(File& file, Ticket ticket, Time now, std::vector<Outgoing>& out) {
-  const bool loan = std::erase_if(file.loans, [ticket](const File::Loan& one) { return one.ticket == ticket; }) != 0;
+  const bool loan = std::erase_if(file.loans, [ticket](const Loan& one) { return one.ticket == ticket; }) != 0;
   notify(file, file.table.remove(ticket), now, out);
+  recall_what_counts_as_in_the_way(file, out);
   if (loan) decide_tries(file, now, out);
 }
 

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "lock/loans.h"
 #include "lock/table.h"
 #include "lock/wire.h"
 
@@ -32,6 +33,10 @@ struct ServiceOptions {
   uint64_t max_terms = 1u << 20;
   uint64_t max_client_memory = 256ull << 20;
   uint64_t max_lively_sessions = 1u << 15;  // with more, life lines included, no further client is told to have one
+  uint64_t table_effort = kTableEffort;     // of each file's table
+  // Beyond max_client_memory: what a client may have served from its loans when the server takes no more of it. Twice,
+  // since the two may not reserve the same for a list.
+  uint64_t max_returned_memory = 2 * Loans::kMostLoans * Loans::kMostMemory;
 };
 
 using SessionId = uint64_t;
@@ -70,6 +75,7 @@ class Service {
 
  private:
   struct File;
+  struct Loan;
   struct Session;
   struct CounterState {
     int64_t value = 0;
@@ -85,8 +91,10 @@ class Service {
   Result<void> receive(SessionId id, Session& session, wire::Return message, Time now, std::vector<Outgoing>& out);
   bool may_lend(const Session& session, const File& file) const;
   std::optional<Table::Added> lend(SessionId id, Session& session, File& file, wire::LockRequest& message,
-                                   std::vector<Outgoing>& out);
+                                   uint64_t& memory, std::vector<Outgoing>& out);
   bool recall(File& file, SessionId for_whom, const Region& region, Access access, std::vector<Outgoing>& out);
+  void recall(File& file, Loan& loan, Elements wanted, SessionId for_whom, std::vector<Outgoing>& out);
+  void recall_what_counts_as_in_the_way(File& file, std::vector<Outgoing>& out);
   void recall_for_those_who_wait(File& file, std::vector<Outgoing>& out);
   void decide_tries(File& file, Time now, std::vector<Outgoing>& out);
   static bool has_only_loans(const Session& session);

@@ -21,6 +21,8 @@ Region asked_bytes(uint64_t first, uint64_t length) {
 
 class LendingService : public testing::Test {
  protected:
+  explicit LendingService(const ServiceOptions& options = {}) : service_(options, now_) {}
+
   void join(SessionId client, bool bell = true) {
     service_.connected(client, "peer", now_);
     say(client, wire::Hello{"label", "host", client});
@@ -85,8 +87,22 @@ class LendingService : public testing::Test {
     return list;
   }
 
+  // From now on the file is not lent as a whole.
+  void crowd() {
+    for (const SessionId client : {1, 2}) join(client);
+    lock(1, 1, 0, 10);
+    lock(2, 1, 100, 10);
+    give_back(1, 1);
+    sent();
+  }
+
+  // What is asked ahead of one request, and the answer.
+  void ask_ahead(uint64_t request, Region region, Ahead ahead) {
+    say(1, wire::LockRequest{request, 0, Access::exclusive, false, std::move(region), true, ahead});
+  }
+
   Service::Time now_{1h};
-  Service service_{ServiceOptions{}, now_};
+  Service service_;
   std::vector<Outgoing> sent_;
 };
 
@@ -321,6 +337,134 @@ TEST_F(LendingService, RefusesReturnsOfWhatWasNotLent) {
   EXPECT_TRUE(refused({2, {}, {{2, {0, 1}}}}));
   EXPECT_TRUE(refused({2, {part(5, true, 1000, 10)}, {{5, {1, 2}}}}));
   EXPECT_FALSE(refused({2, {part(5, true, 1000, 10)}, {{6, {1, 2}}}}));
+}
+
+// The ahead level of some shapes is folded in such a way that nobody sees that the elements have the first one's bytes.
+TEST_F(LendingService, TakesBackTheRequestOfEveryProgressionThatItLends) {
+  crowd();
+  uint64_t number = 100, lent = 0;
+  for (uint64_t outer = 2000; outer <= 20'000; outer += 1000)
+    for (uint64_t inner = 500; inner < outer; inner += 500)
+      for (const uint64_t stride : {100u, 1000u, 3000u, 70'000u}) {
+        const std::vector<Level> levels{{2, outer}, {2, inner}};
+        Region region;
+        ASSERT_TRUE(region.add(1000, 64, levels));
+        ask_ahead(++number, region, {stride, 8});
+        const auto answer = sent();
+        ASSERT_EQ(answer.size(), 1u);
+        if (answer[0].starts_with("1 lent")) {
+          ++lent;
+          const wire::Return all{number, {{number, Access::exclusive, true, region}}, {}};
+          ASSERT_TRUE(service_.receive(1, {all}, now_, sent_)) << outer << " " << inner << " " << stride;
+        }
+        say(1, wire::Release{number});
+        lock(2, ++number, 0, 1);
+        say(2, wire::Release{number});
+        sent();
+      }
+  EXPECT_GT(lent, 400u);
+}
+
+TEST_F(LendingService, TakesBackTheFirstElementOfAProgressionOfLevels) {
+  crowd();
+  Region region;
+  ASSERT_TRUE(region.add(0, 64, std::vector<Level>{{2, 12'000}, {2, 3000}}));
+  say(2, wire::Release{1});
+  ask_ahead(5, region, {1000, 8});
+  EXPECT_THAT(sent(), ElementsAre("1 lent 5 of 3")) << "nine are not seen to have the bytes of the first";
+  lock(2, 6, 0, 10);
+  say(1, wire::Return{5, {{5, Access::exclusive, true, region}}, {}});
+  say(1, wire::Release{5});
+  EXPECT_THAT(sent(), ElementsAre("1001 recall 5 0-1", "1 recall 5 0-1", "2 granted 6"));
+}
+
+// Nine elements fold into eight levels, two do not.
+TEST_F(LendingService, ServesThoseWhoWaitAfterAReturnThatKeepsWhatCannotBe) {
+  crowd();
+  Region region;
+  std::vector<Level> levels{{2, 64}};
+  for (uint64_t stride = 1024; levels.size() < kMaxLevels; stride *= 8) levels.push_back({2, stride});
+  ASSERT_TRUE(region.add(1000, 4, levels));
+  ask_ahead(5, region, {8, 8});
+  lock(2, 6, 1040, 4);
+  ASSERT_THAT(sent(), ElementsAre("1 lent 5 of 9", "1001 recall 5 1-8", "1 recall 5 1-8"));
+  ASSERT_FALSE(service_.receive(1, {wire::Return{5, {}, {{7, {0, 2}}}}}, now_, sent_));
+  service_.disconnected(1, Service::Ending::orderly, now_, sent_);
+  EXPECT_THAT(sent(), ElementsAre("2 granted 6"));
+}
+
+Region many_terms(size_t count) {
+  Region region;
+  for (uint64_t i = 0; i < count; ++i) EXPECT_TRUE(region.add(1000 + i * 100, 10));
+  return region;
+}
+
+TEST_F(LendingService, LendsNothingAheadOfLongLists) {
+  crowd();
+  ask_ahead(5, many_terms(Foresight::kMostTerms), {1u << 20, 8});
+  EXPECT_THAT(sent(), ElementsAre("1 lent 5 of 9"));
+  say(1, wire::Release{5});
+  ask_ahead(6, many_terms(Foresight::kMostTerms + 1), {1u << 20, 8});
+  EXPECT_THAT(sent(), ElementsAre("1 granted 6"));
+}
+
+class LendingWithLittleMemory : public LendingService {
+ protected:
+  LendingWithLittleMemory() : LendingService({.max_client_memory = 6000, .max_returned_memory = 0}) {}
+};
+
+TEST_F(LendingWithLittleMemory, CountsTheElementsThatAreLent) {
+  crowd();
+  ask_ahead(5, many_terms(50), {1u << 20, 8});
+  EXPECT_THAT(sent(), ElementsAre("1 lent 5 of 9"));
+  ask_ahead(6, asked_bytes(50, 1), {1u << 20, 8});
+  EXPECT_THAT(sent(), ElementsAre("1 lent 6 of 9"));
+  ask_ahead(7, many_terms(40), {1u << 20, 8});
+  EXPECT_THAT(sent(), ElementsAre("1 refused 7 2"));
+}
+
+TEST_F(LendingWithLittleMemory, RefusesReturnsThatNeedMoreThanAClientMayUse) {
+  join(1);
+  lock(1, 5, 0, 10);
+  wire::Return message{5, {}, {}};
+  for (uint64_t i = 0; i < 20; ++i) message.parts.push_back(part(10 + i, true, i * 10, 10));
+  EXPECT_FALSE(service_.receive(1, {message}, now_, sent_));
+  message.parts.resize(8);
+  EXPECT_TRUE(service_.receive(1, {message}, now_, sent_));
+}
+
+class LendingWithoutEffort : public LendingService {
+ protected:
+  LendingWithoutEffort() : LendingService({.table_effort = 1}) {}
+};
+
+TEST_F(LendingWithoutEffort, RecallsAllOfWhatCountsAsInTheWay) {
+  crowd();
+  lock_ahead(1, 5, 1000, 10, {100, 8});
+  ASSERT_THAT(sent(), ElementsAre("1 lent 5 of 9"));
+  Region both;
+  ASSERT_TRUE(both.add(1050, 10));
+  ASSERT_TRUE(both.add(3005, 10));
+  say(2, wire::LockRequest{6, 0, Access::exclusive, false, both});
+  EXPECT_THAT(sent(), ElementsAre("1001 recall 5 0-9", "1 recall 5 0-9"));
+  give_back(1, 5, {part(5, true, 1000, 10)});
+  EXPECT_THAT(sent(), ElementsAre("2 granted 6"));
+}
+
+TEST_F(LendingWithoutEffort, RecallsWhatCountsAsInTheWayWhenAnotherIsGone) {
+  crowd();
+  lock_ahead(1, 5, 1000, 10, {100, 8});
+  lock(2, 6, 3000, 10);
+  ASSERT_THAT(sent(), ElementsAre("1 lent 5 of 9", "2 granted 6"));
+  Region both;
+  ASSERT_TRUE(both.add(1050, 10));
+  ASSERT_TRUE(both.add(3005, 10));
+  say(2, wire::LockRequest{7, 0, Access::exclusive, false, both});
+  EXPECT_THAT(sent(), IsEmpty()) << "it waits for 6";
+  say(2, wire::Release{6});
+  EXPECT_THAT(sent(), ElementsAre("1001 recall 5 0-9", "1 recall 5 0-9"));
+  give_back(1, 5);
+  EXPECT_THAT(sent(), ElementsAre("2 granted 7"));
 }
 
 TEST(Solitude, AsksForMoreWithEachRecall) {

@@ -14,6 +14,16 @@ namespace forebay::lock {
 // What a request, a file's name or a counter costs beside what it refers to: entries of tables, roughly.
 inline constexpr uint64_t kEntryBytes = 512;
 
+struct Service::Loan {
+  Ticket ticket = 0;
+  Access access = Access::exclusive;
+  Region first;                    // of a progression, with
+  uint64_t stride = 0, count = 0;  // 0: the whole file
+  unsigned splits = 0;
+  bool recalled = false;
+  Elements wanted;  // of a progression that is recalled
+};
+
 struct Service::File {
   struct Owner {
     SessionId session = 0;
@@ -25,15 +35,6 @@ struct Service::File {
   std::unordered_map<Ticket, Owner> owners;
   uint64_t names = 0;  // how many numbers of sessions stand for it
   Solitude solitude;
-  struct Loan {
-    Ticket ticket = 0;
-    Access access = Access::exclusive;
-    Region first;                    // of a progression, with
-    uint64_t stride = 0, count = 0;  // 0: the whole file
-    unsigned splits = 0;
-    bool recalled = false;
-    Elements wanted;  // of a progression that is recalled
-  };
   std::vector<Loan> loans;
   std::vector<Owner> tries;  // that met loans: decided when these end
 };

@@ -28,12 +28,13 @@ struct Table::Impl {
             &request.region, request.watched ? request.watched->ticket : 0};
   }
 
-  explicit Impl(uint64_t steps) : most_effort(steps) {}
+  Impl(uint64_t steps, Ticket before) : most_effort(steps), last(before) {}
 
   uint64_t most_effort;
+  bool ran_out = false;
   std::map<Ticket, Request> requests;
   TermIndex index;
-  Ticket last = 0;
+  Ticket last;
 
   Request* in_the_way(const Region& region, bool exclusive, Ticket before, uint64_t& effort) const {
     return static_cast<Request*>(index.latest_before(before, region, exclusive, [&](const TermIndex::Node& other) {
@@ -62,6 +63,7 @@ struct Table::Impl {
     const bool exclusive = access == Access::exclusive;
     uint64_t effort = most_effort;
     Request* watched = in_the_way(region, exclusive, last + 1, effort);
+    ran_out = effort == 0;
     if (watched && only_free) return std::nullopt;
     insert(++last, std::move(region), exclusive, watched);
     return Added{last, watched == nullptr};
@@ -81,6 +83,7 @@ struct Table::Impl {
     uint64_t effort = most_effort;
     std::vector<Ticket> granted;
     look_again(request.watchers, ticket, effort, granted);
+    ran_out = effort == 0;
     requests.erase(place);
     std::ranges::sort(granted);
     return granted;
@@ -114,13 +117,14 @@ struct Table::Impl {
       if (watched == nullptr && !part.held) replaced.granted.push_back(own);
     }
     look_again(request.watchers, ticket + request.room + 1, effort, replaced.granted);
+    ran_out = effort == 0;
     requests.erase(place);
     std::ranges::sort(replaced.granted);
     return replaced;
   }
 };
 
-Table::Table(uint64_t effort) : impl_(std::make_unique<Impl>(effort)) {}
+Table::Table(uint64_t effort, Ticket last) : impl_(std::make_unique<Impl>(effort, last)) {}
 Table::~Table() = default;
 Table::Table(Table&&) noexcept = default;
 Table& Table::operator=(Table&&) noexcept = default;
@@ -132,13 +136,8 @@ std::optional<Ticket> Table::try_add(Region region, Access access) {
   return added ? std::optional(added->ticket) : std::nullopt;
 }
 
-Table::Added Table::add_roomy(Region region, Access access) {
-  const Added added = add(std::move(region), access);
-  impl_->make_room(added.ticket);
-  return added;
-}
-
 std::optional<Ticket> Table::try_add_roomy(Region region, Access access) {
+  if (impl_->last >= kLastRoomy) return std::nullopt;
   const auto ticket = try_add(std::move(region), access);
   if (ticket) impl_->make_room(*ticket);
   return ticket;
@@ -158,6 +157,8 @@ std::optional<Table::Entry> Table::find(Ticket ticket) const {
 void Table::for_each(const std::function<void(const Entry&)>& visit) const {
   for (const auto& one : impl_->requests) visit(Impl::entry(one));
 }
+
+bool Table::ran_out() const { return impl_->ran_out; }
 
 size_t Table::size() const { return impl_->requests.size(); }
 

@@ -27,7 +27,8 @@ inline constexpr uint64_t kTableEffort = 1u << 25;
 // Not thread-safe.
 class Table {
  public:
-  explicit Table(uint64_t effort = kTableEffort);
+  // The first ticket is the one after `last`.
+  explicit Table(uint64_t effort = kTableEffort, Ticket last = 0);
   ~Table();
   Table(Table&&) noexcept;
   Table& operator=(Table&&) noexcept;
@@ -48,12 +49,12 @@ class Table {
   // Tickets that a roomy request leaves free after itself: a quarter of that for each that takes its place and is
   // roomy, too.
   static constexpr Ticket kRoom = Ticket{1} << 32;
-  static constexpr unsigned kMostSplits = 8;      // so often a roomy request may come from another
-  static constexpr size_t kMostRoomyParts = 3;    // in one replacement
-  static constexpr size_t kMostParts = 1u << 13;  // the others
+  static constexpr Ticket kLastRoomy = Ticket{1} << 63;  // there is no roomy one beyond
+  static constexpr unsigned kMostSplits = 8;             // so often a roomy request may come from another
+  static constexpr size_t kMostRoomyParts = 3;           // in one replacement
+  static constexpr size_t kMostParts = 1u << 13;         // the others
 
-  // As add() and try_add(), for a request that replace() can be called for.
-  Added add_roomy(Region region, Access access);
+  // As try_add(), for a request that replace() can be called for. Nothing beyond kLastRoomy.
   std::optional<Ticket> try_add_roomy(Region region, Access access);
 
   // Puts `parts` in the place of a roomy request that is granted: before all that came later, in this order, those that
@@ -81,6 +82,9 @@ class Table {
   std::optional<Entry> find(Ticket ticket) const;
   // Every request in order of arrival.
   void for_each(const std::function<void(const Entry&)>& visit) const;
+
+  // Whether the last operation used up its effort: then something may wait for what it does not overlap.
+  bool ran_out() const;
 
   size_t size() const;
   bool empty() const { return size() == 0; }

@@ -49,7 +49,7 @@ TEST(Table, GrantsWhatDoesNotTouch) {
 
 TEST(Table, PutsOthersInThePlaceOfOne) {
   Table table;
-  const Ticket whole = table.add_roomy(Region::whole_file(), Access::exclusive).ticket;
+  const Ticket whole = table.try_add_roomy(Region::whole_file(), Access::exclusive).value();
   const Ticket apart = table.add(span_of(100, 110), Access::exclusive).ticket;
   const Ticket behind = table.add(span_of(5, 20), Access::shared).ticket;
   const Table::Replaced replaced = table.replace(whole, {{span_of(0, 10), Access::exclusive, true},
@@ -307,6 +307,16 @@ TEST(Table, DoesWhatANaiveOneDoes) {
     play(seed);
     if (HasFatalFailure()) return;
   }
+}
+
+TEST(Table, LeavesNoRoomWhereTicketsComeToAnEnd) {
+  Table table(kTableEffort, Table::kLastRoomy - 1);
+  Region first, second;
+  ASSERT_TRUE(first.add(0, 10));
+  ASSERT_TRUE(second.add(10, 10));
+  EXPECT_THAT(table.try_add_roomy(first, Access::exclusive), testing::Optional(Table::kLastRoomy));
+  EXPECT_EQ(table.try_add_roomy(second, Access::exclusive), std::nullopt);
+  EXPECT_TRUE(table.add(second, Access::exclusive).granted);
 }
 
 }  // namespace
