@@ -131,19 +131,28 @@ Memory& memory() {
   return *only;
 }
 
-// The predefined datatype that this thread used last: none is ever freed.
+// The predefined datatype that this thread used last: none is ever freed. It goes before handlers of atexit() are
+// called, which may do I/O; what says so is never destroyed.
+thread_local constinit bool last_is_gone = false;
+
 struct Predefined {
   MPI_Datatype datatype = MPI_DATATYPE_NULL;
   Pattern pattern;
+
+  Predefined() = default;
+  Predefined(const Predefined&) = delete;
+  Predefined& operator=(const Predefined&) = delete;
+  ~Predefined() { last_is_gone = true; }
 };
 
-Predefined& last_predefined() {
+Predefined* last_predefined() {
   thread_local Predefined last;
-  return last;
+  return last_is_gone ? nullptr : &last;
 }
 
 bool used_last(MPI_Datatype datatype) {
-  return datatype != MPI_DATATYPE_NULL && last_predefined().datatype == datatype;
+  const Predefined* const last = last_predefined();
+  return datatype != MPI_DATATYPE_NULL && last != nullptr && last->datatype == datatype;
 }
 
 Result<Pattern> flatten_at(MPI_Datatype datatype, uint32_t depth);
@@ -169,7 +178,7 @@ Result<Pattern> derived_pattern(MPI_Datatype datatype, const TypeEnvelope& envel
 
 Result<Pattern> flatten_at(MPI_Datatype datatype, uint32_t depth) {
   if (datatype == MPI_DATATYPE_NULL) return fail(ErrorKind::invalid_argument, "MPI_DATATYPE_NULL has no bytes");
-  if (used_last(datatype)) return last_predefined().pattern;
+  if (used_last(datatype)) return last_predefined()->pattern;
   if (depth > Pattern::kMaxDepth) return fail(ErrorKind::limit, "a datatype is nested too deeply");
   {
     std::lock_guard guard(memory().mutex);
@@ -179,7 +188,10 @@ Result<Pattern> flatten_at(MPI_Datatype datatype, uint32_t depth) {
   FOREBAY_TRY(const TypeEnvelope envelope, TypeEnvelope::of(datatype));
   if (envelope.predefined()) {
     FOREBAY_TRY(Pattern predefined, predefined_pattern(datatype));
-    last_predefined() = {datatype, predefined};
+    if (Predefined* const last = last_predefined()) {
+      last->datatype = datatype;
+      last->pattern = predefined;
+    }
     return predefined;
   }
   FOREBAY_TRY(Pattern pattern, derived_pattern(datatype, envelope, depth));

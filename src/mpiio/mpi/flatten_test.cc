@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <random>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -314,6 +315,21 @@ void check_that_patterns_go_with_their_types() {
   expect(flatten(MPI_DATATYPE_NULL).error().kind == ErrorKind::invalid_argument, "null", -1);
 }
 
+// As handlers of atexit() are: they are called after what the main thread keeps of its own has gone.
+void check_that_nothing_is_used_after_its_thread() {
+  static Pattern first, last;
+  struct AtEnd {
+    ~AtEnd() { last = flatten(MPI_INT).value(); }
+  };
+  std::thread([] {
+    thread_local AtEnd at_end;  // goes last
+    (void)&at_end;
+    first = flatten(MPI_INT).value();
+    expect(flatten(MPI_INT).value().root() == first.root(), "a predefined datatype is not remembered", -1);
+  }).join();
+  expect(last.root() && last.root() != first.root(), "what has gone with its thread is used", -1);
+}
+
 int run(int count, uint32_t seed) {
   TypeMaker maker(seed);
   int compared = 0;
@@ -323,6 +339,7 @@ int run(int count, uint32_t seed) {
     maker.release();
   }
   check_that_patterns_go_with_their_types();
+  check_that_nothing_is_used_after_its_thread();
   expect(compared > count / 2, "too few datatypes could be compared", count);
   std::printf("%d datatypes compared, %d failures\n", compared, failures);
   return failures == 0 ? 0 : 1;
