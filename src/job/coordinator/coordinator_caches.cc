@@ -53,6 +53,9 @@ bool Coordinator::Impl::take_cached(SessionId id, const Session& session, const 
   if (const auto* refused = caches.quarantined(offered.set, known)) {
     send(id, wire::QuarantineT{
                  .set = offered.set, .id = refused->encoding, .reason = refused->reason, .removes = refused->removes});
+    // The agent that was asked to refuse it may not have known that the store has it, too.
+    if (!refused->removes && facts.is_refused({refused->set, {}, refused->write, refused->encoding, false}))
+      reject_stored(offered.stored_as, refused->reason, ", says " + session.agent->host);
     return true;
   }
   note_newest(offered);

@@ -143,6 +143,22 @@ TEST_F(LogTest, WhatIsRefusedStaysSoWhoeverCoordinates) {
   }
 }
 
+TEST_F(LogTest, WhatIsRefusedIsSetAsideInTheStoreThoughAnotherAgentKnowsThatItIsThere) {
+  Stand stand(small_groups(), 1);
+  const SessionId one = stand.agent("na"), other = stand.agent("nb");
+  offer_cached(stand, one, "s1", 1);
+  stand.send(one, wire::RejectT{.set = "s1", .reason = "NaN"});
+  EXPECT_THAT(stand.logged.aside, IsEmpty());
+  wire::OfferT stored = offer_of("s1", {1}, 2, 2);
+  stored.state = wire::SetState::durable;
+  stored.stored_as = "s1+2";
+  stored.policy = std::make_unique<wire::SetPolicyT>();
+  stored.policy->write = 77;
+  stand.send(other, std::move(stored));
+  EXPECT_THAT(stand.inbox[other].quarantines, SizeIs(2));
+  EXPECT_TRUE(stand.logged.aside.contains("s1+2"));
+}
+
 TEST_F(LogTest, WhatIsRefusedAndThenDeletedIsDeletedByTheNextCoordinatorToo) {
   Stand first(small_groups(), 1);
   const SessionId one = first.agent("na");
