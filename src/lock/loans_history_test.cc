@@ -253,7 +253,7 @@ class LoanWorld {
     one.foresight.lent(name(ask.file), ask.region, ask.access, lent.count);
   }
 
-  // As lock(), with the next bytes of a walk that begins anew now and then, wherever others are.
+  // As lock(), with the next bytes of a walk. A walk starts over now and then, wherever others are.
   void walk(Borrower& one) {
     Walk& walk = one.walk;
     if (walk.length == 0 || walk.file != file_ || walk.at > 4000 || draw(60) == 0)

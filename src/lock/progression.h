@@ -64,7 +64,7 @@ class Foresight {
     uint64_t expected = 0;  // where the next request begins
     uint64_t ahead = 0;     // what was asked last
     uint64_t run = 0;       // requests in a row that were expected
-    uint64_t required = 1;  // so many before anything is asked ahead
+    uint64_t required = 1;  // elements of a pattern before anything is asked ahead
   };
   Pattern* find(std::string_view file, const Region& region, Access access);
 

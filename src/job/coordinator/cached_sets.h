@@ -91,7 +91,7 @@ class CachedSets {
   // What the agent has of that encoding, or of a set without one (0), proved to be worthless: until it is offered
   // again, it has nothing of it.
   void distrust(const std::string& key, const std::string& set, uint64_t encoding);
-  // It is asked to encode the set anew, and drops what it had encoded before and not sealed.
+  // The agent is asked for a new encoding of the set, and drops earlier ones that are not sealed.
   void encodes_anew(const std::string& key, const std::string& set);
   // It is in the store now.
   void stored(const std::string& set, uint64_t write, const std::string& stored_as);

@@ -60,7 +60,7 @@ class TaskBoard {
   // What it was doing, of which it was the latest attempt: these units wait again.
   std::vector<UnitId> worker_left(WorkerId id);
 
-  // Gives units to the workers that do the fewest, at most so many: of equals to those on their home nodes first. Each
+  // Gives at most `most` units to the workers that do the fewest: of equals to those on their home nodes first. Each
   // unit has one attempt at a time that is not stalled.
   std::vector<Attempt> start(Time now, size_t most = std::numeric_limits<size_t>::max());
 

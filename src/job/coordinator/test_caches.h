@@ -297,4 +297,27 @@ class CacheWorld {
   }
 };
 
+inline CoordinatorOptions caching(uint32_t flush_every = 0, redundancy::Scheme scheme = redundancy::Scheme::xor_) {
+  CoordinatorOptions with;
+  with.group_size = 2;
+  with.profile = "balanced";
+  with.scheme = "auto";
+  with.protection = {.scheme = scheme, .group_size = 4, .losses = 2};
+  with.flush_every = flush_every;
+  with.numbers = [next = uint64_t{1000}]() mutable { return ++next; };
+  return with;
+}
+
+// Four nodes with a rank each, and a spare one.
+class CachesTest : public testing::Test {
+ protected:
+  CacheWorld w{caching(), 5};
+};
+
+inline wire::StopRequestT stop_and_drain() {
+  wire::StopRequestT stop;
+  stop.drain = stop.settle = true;
+  return stop;
+}
+
 }  // namespace forebay::job

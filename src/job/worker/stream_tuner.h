@@ -16,7 +16,7 @@ class StreamTuner {
   explicit StreamTuner(uint32_t most) : most_(most), kept_(most), streams_(most) {}
 
   void began(Time now);  // a task that writes
-  // Such a task has ended, with so many durable bytes.
+  // Such a task has ended; `bytes`: what it made durable.
   void ended(uint64_t bytes, Time now);
 
   uint32_t streams() const { return streams_; }

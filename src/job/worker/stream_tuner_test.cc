@@ -8,7 +8,7 @@
 namespace forebay::job {
 namespace {
 
-using Rate = std::function<double(uint32_t)>;  // MB/s of so many streams together
+using Rate = std::function<double(uint32_t)>;  // MB/s of all streams together, by their number
 
 // Sets of `containers` containers of 100 MB each; the number of streams after all of them.
 uint32_t after_sets(uint32_t most, const Rate& rate, uint32_t containers, int sets) {

@@ -113,7 +113,7 @@ struct Worker::Impl {
       const auto bytes = engine::buffer_bytes(resources.memory_bytes);
       if (!bytes) return {std::unexpected(bytes.error())};
       resources.memory_bytes = *bytes / share;
-      resources.threads = std::max<decltype(resources.threads)>(1, resources.threads / share);
+      resources.threads = std::max(1U, resources.threads / static_cast<unsigned>(share));
       const TaskContext context{options, resources, access, progress, stop};
       return current.kind == wire::TaskKind::pack ? pack_task(current, context) : deliver_task(current, context);
     } catch (const std::bad_alloc&) {

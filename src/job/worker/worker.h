@@ -38,7 +38,7 @@ uint32_t most_streams(const WorkerOptions& options);
 struct WorkerCallbacks {
   std::function<void(wire::TaskProgressT)> progress;  // while something moves, at most four times a second
   std::function<void(wire::TaskDoneT)> done;          // once per task, also of one that was cancelled
-  std::function<void(uint32_t)> streams = {};         // so many tasks at once pay now; may be empty
+  std::function<void(uint32_t)> streams = {};         // the number of tasks at once that pays now; may be empty
 };
 
 // Does most_streams() tasks at a time, each in a thread of its own (and the engine's beneath), with an equal share of
